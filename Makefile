@@ -1,0 +1,39 @@
+# The commands of this project; `make` alone lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint setup bench format clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.installed: pyproject.toml setup.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "pegasus_bb needs Python 3.10 or newer; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install python3-venv" >&2; exit 2; }
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[examples,test,lint]'
+	@touch $@
+
+setup: $(VENV)/.installed  ## make .venv with everything that demo and test need
+
+demo: setup  ## run both examples on the PFS and on the burst buffer, and compare
+	$(BIN)/python examples/demo.py
+
+test: setup lint  ## check style and types, run every test
+	$(BIN)/python -m pytest -n 2
+
+lint: setup  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup  ## let ruff put the code in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup  ## planning seconds and peak memory for 1k, 10k, 100k jobs
+	$(BIN)/python tests/bench/planning.py
+
+clean:  ## remove what make made
+	-@$(PYTHON) examples/demo.py --clean
+	rm -rf $(VENV) demo build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

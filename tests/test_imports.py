@@ -1,0 +1,122 @@
+"""Imports go one way; what runs on compute nodes imports almost nothing."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "pegasus_bb"
+
+BASE = {"errors", "units", "process", "files"}
+MODEL = BASE | {"model"}
+DECIDE = MODEL | {"placement", "reservation", "report"}
+# room -> what it may import beside itself
+MAY_IMPORT = {
+    "errors": set(),
+    "units": {"errors"},
+    "process": {"errors"},
+    "files": {"errors"},
+    "model": BASE,
+    "ledger": BASE,
+    "reservation": MODEL,
+    "placement": MODEL,
+    "report": MODEL,
+    "rewrite": MODEL | {"placement"},
+    "runtime": BASE | {"ledger", "model", "reservation"},
+    "planner": DECIDE | {"rewrite", "runtime"},
+    "engine": DECIDE | {"rewrite", "planner", "runtime", "ledger"},
+    "testbed": MODEL,
+    "cli": DECIDE | {"rewrite", "planner", "engine", "runtime", "ledger", "testbed"},
+}
+# Files that travel to compute nodes: the standard library, and these only.
+TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]
+TRAVELS_TOO = ["model/reservation.py", "reservation/*.py", "runtime/*.py"]
+
+
+def modules() -> list[Path]:
+    return sorted(p for p in PACKAGE.rglob("*.py") if p.name != "__main__.py")
+
+
+def travelling() -> list[Path]:
+    found = [PACKAGE / name for name in TRAVELS if (PACKAGE / name).exists()]
+    for pattern in TRAVELS_TOO:
+        found.extend(PACKAGE.glob(pattern))
+    return sorted(p for p in found if p.name != "install.py")
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            module = node.module or ""
+            if module == "pegasus_bb":
+                found.update(f"pegasus_bb.{alias.name}" for alias in node.names)
+            else:
+                found.add(module)
+    return found
+
+
+def room(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_room_imports_only_rooms_below_it(path: Path) -> None:
+    if room(path) == "__init__":
+        return
+    ours = {
+        name.split(".")[1]
+        for name in imports(path)
+        if name.count(".") >= 1 and name.startswith("pegasus_bb.")
+    }
+    above = ours - MAY_IMPORT[room(path)] - {room(path)}
+    assert not above, f"{path} reaches up to {sorted(above)}"
+
+
+@pytest.mark.parametrize(
+    "path", travelling(), ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_what_travels_to_compute_nodes_needs_nothing_installed(path: Path) -> None:
+    foreign = {
+        name
+        for name in imports(path)
+        if name.split(".")[0] not in sys.stdlib_module_names
+        and not name.startswith("pegasus_bb")
+    }
+    assert not foreign, f"{path} needs {sorted(foreign)}"
+
+
+@pytest.mark.parametrize(
+    "path", travelling(), ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_what_travels_imports_only_what_travels_with_it(path: Path) -> None:
+    with_it = {str(p.relative_to(PACKAGE)) for p in travelling()}
+    for name in imports(path):
+        if name.startswith("pegasus_bb."):
+            file = "/".join(name.split(".")[1:])
+            assert f"{file}.py" in with_it or (PACKAGE / file).is_dir(), name
+
+
+def test_only_process_py_starts_programs() -> None:
+    starters = {p for p in modules() if "subprocess" in imports(p)}
+    assert starters == {PACKAGE / "process.py"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE / "rewrite").glob("*.py")), ids=lambda p: p.name
+)
+def test_rewriting_reads_no_clock_and_starts_nothing(path: Path) -> None:
+    assert not imports(path) & {
+        "time",
+        "datetime",
+        "random",
+        "uuid",
+        "os",
+        "pegasus_bb.process",
+    }

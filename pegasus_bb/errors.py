@@ -1,0 +1,103 @@
+"""One root error, a leaf per decision that a caller makes, and the exit codes.
+
+The table for people is docs/exit-codes.md; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+DONE = 0
+BUG = 1
+USAGE = 2
+NOT_YET = 75
+RESERVATION_FAILED = 76
+DEADLINE_PASSED = 77
+SCHEDULER_UNREACHABLE = 78
+DATA_NOT_SAFE = 79
+RUN_FAILED = 80
+INTERRUPTED = 130
+
+
+class PegasusBBError(Exception):
+    """Root of everything that this package raises on purpose.
+
+    The text is for a person: what was found, where, and what would do.
+    """
+
+    exit_code = BUG
+
+
+class UsageError(PegasusBBError):
+    """The command line or a catalog is wrong; nothing was left behind."""
+
+    exit_code = USAGE
+
+
+class NotSealed(UsageError):
+    """An executable DAG breaks a rule of the seal, so it is not submitted."""
+
+
+class ReservationNotReady(PegasusBBError):
+    """Not yet: ask again later (DAGMan's DEFER does)."""
+
+    exit_code = NOT_YET
+
+
+class ReservationFailed(PegasusBBError):
+    """Refused, held, gone or somebody else's: waiting will not help."""
+
+    exit_code = RESERVATION_FAILED
+
+
+class DeadlinePassed(PegasusBBError):
+    """The reservation did not come up in the time that the user allowed."""
+
+    exit_code = DEADLINE_PASSED
+
+
+class SchedulerUnreachable(PegasusBBError):
+    """No answer. Says nothing about the reservation: neither gone nor ready."""
+
+    exit_code = SCHEDULER_UNREACHABLE
+
+
+class DataNotSafe(PegasusBBError):
+    """Giving the reservation back now would lose data; it was kept."""
+
+    exit_code = DATA_NOT_SAFE
+
+
+class RunFailed(PegasusBBError):
+    """A node of the workflow failed; a rescue file says where to go on."""
+
+    exit_code = RUN_FAILED
+
+
+class RunInterrupted(RunFailed):
+    """Ctrl-C or SIGTERM: everything was stopped and noted; run again goes on."""
+
+    exit_code = INTERRUPTED
+
+
+class CatalogError(UsageError):
+    """A mistake in a file of the user's: file, line, key, found, what would do."""
+
+    def __init__(
+        self,
+        what: str,
+        file: str = "",
+        line: int = 0,
+        key: str = "",
+        found: str = "",
+        would_do: str = "",
+    ) -> None:
+        place = ":".join(str(part) for part in (file, line) if part)
+        lines = [f"{place}: {what}" if place else what]
+        if key:
+            lines.append(f"  key:      {key}")
+        if found:
+            lines.append(f"  found:    {found}")
+        if would_do:
+            lines.append(f"  would do: {would_do}")
+        super().__init__("\n".join(lines))
+        self.file, self.line, self.key = file, line, key
+        self.found, self.would_do = found, would_do

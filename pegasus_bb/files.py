@@ -1,0 +1,102 @@
+"""Small files that must survive a crash: JSON by rename, journals by append.
+
+Standard library only and Python 3.7: this file travels to compute nodes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from typing import Any, Dict, Iterator
+
+ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
+
+
+def sync_directory(path: str) -> None:
+    """Make the entries of directory ``path`` durable."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_text(path: str, text: str, mode: int = 0o644) -> None:
+    """Put ``text`` under ``path`` whole or not at all, durably."""
+    import tempfile  # 3 ms that a job which only reads does not pay
+
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, part = tempfile.mkstemp(
+        prefix="." + os.path.basename(path) + ".", suffix=".part", dir=folder
+    )
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
+            out.write(text)
+            out.flush()
+            os.fchmod(out.fileno(), mode)
+            os.fsync(out.fileno())
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+    sync_directory(folder)
+
+
+def write_json(path: str, data: Any) -> None:
+    """Put ``data`` under ``path`` as JSON, whole or not at all, durably."""
+    write_text(path, json.dumps(data, indent=1, sort_keys=False) + "\n")
+
+
+def read_json(path: str) -> Any:
+    """The JSON of ``path``. Raises OSError, ValueError."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as source:
+        return json.load(source)
+
+
+def append_json(path: str, entry: Dict[str, Any]) -> None:
+    """Add one line to a journal that several processes write, durably.
+
+    A line torn by a crash is closed off by the next writer and skipped by readers.
+    """
+    # flock belongs to this opening of the file. lockf would belong to the process: it
+    # keeps no other thread out, and ends when any thread closes the same file.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        end = os.lseek(handle, 0, os.SEEK_END)
+        torn = end > 0 and os.pread(handle, 1, end - 1) != b"\n"
+        line = ("\n" if torn else "") + json.dumps(entry) + "\n"
+        os.write(handle, line.encode())
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_journal(path: str) -> Iterator[Dict[str, Any]]:
+    """Every whole line of a journal; none where there is no journal yet."""
+    if not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8", errors="surrogateescape") as source:
+        for line in source:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(entry, dict):
+                yield entry
+
+
+def lock_holder(path: str) -> str:
+    """Who holds the lock file ``path`` now, in words; empty where nobody does."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return ""
+    except OSError:
+        return os.read(handle, 300).decode(errors="replace").strip() or "an engine"
+    finally:
+        os.close(handle)

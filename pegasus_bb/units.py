@@ -1,0 +1,75 @@
+"""Sizes in bytes and durations in seconds, read strictly and written for people."""
+
+from __future__ import annotations
+
+import re
+
+from pegasus_bb.errors import UsageError
+
+KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
+
+_SIZE_FACTOR = {"": 1, "B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB, "P": 1 << 50}
+_SIZE_FACTOR.update(
+    {f"{u}iB": f for u, f in _SIZE_FACTOR.items() if u in "KMGTP" and u}
+)
+_SIZE_FACTOR.update(
+    {f"{u}B": 1000 ** (i + 1) for i, u in enumerate(("K", "M", "G", "T", "P"))}
+)
+_DURATION_FACTOR = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes in ``text``: a whole number and a unit as Slurm reads them.
+
+    K, KiB = 1024; KB = 1000 (Slurm: bb_get_size_num in burst_buffer_common.c).
+    A decimal is refused because Slurm reads ``3.5TB`` as three bytes.
+
+    Raises UsageError.
+    """
+    value = str(text).strip()
+    match = re.fullmatch(r"([0-9]+) ?([A-Za-z]*)", value)
+    if match is None or match.group(2) not in _SIZE_FACTOR:
+        why = "decimal sizes are misread by Slurm" if "." in value else "not a size"
+        raise UsageError(
+            f"{value!r}: {why}; write a whole number and a unit, such as 700GiB"
+        )
+    if len(match.group(1)) > 18:
+        raise UsageError(f"{value[:30]}...: larger than any storage; see the unit")
+    return int(match.group(1)) * _SIZE_FACTOR[match.group(2)]
+
+
+def parse_duration(text: str | int) -> int:
+    """Seconds in ``text``: ``90``, ``90s``, ``15m``, ``2h`` or ``1d``.
+
+    Raises UsageError.
+    """
+    match = re.fullmatch(r"([0-9]+) ?([smhd]?)", str(text).strip())
+    if match is None:
+        raise UsageError(
+            f"{str(text)!r}: not a duration; write 90s, 15m, 2h or 1d (whole numbers)"
+        )
+    return int(match.group(1)) * _DURATION_FACTOR[match.group(2)]
+
+
+def format_size(size: int) -> str:
+    """``size`` in the largest binary unit that keeps three digits, for people."""
+    value = float(size)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024:
+            return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} PiB"
+
+
+def format_duration(seconds: float) -> str:
+    """``seconds`` for people: 0.4 s, 12.3 s, 3 min 05 s, 2 h 10 min."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02d} min"
+
+
+def round_up(size: int, granule: int) -> int:
+    """The smallest multiple of ``granule`` that is not below ``size``."""
+    return -(-size // granule) * granule

@@ -1,0 +1,59 @@
+"""Journals that several threads and processes write at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from pegasus_bb.files import append_json, read_journal
+
+LINES = 40
+WRITERS = 4
+# A process whose threads all write, as transfer's do.
+WRITER = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pegasus_bb.files import append_json, read_journal
+path, name, lines = sys.argv[1], sys.argv[2], int(sys.argv[3])
+def write(n):
+    append_json(path, {"who": f"{name}-{n}", "pad": "x" * (n * 7 % 50)})
+    list(read_journal(path))
+with ThreadPoolExecutor(4) as pool:
+    list(pool.map(write, range(lines)))
+"""
+
+
+def test_threads_lose_no_line(tmp_path: Path) -> None:
+    path = str(tmp_path / "manifest.jsonl")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: append_json(path, {"n": n}), range(200)))
+
+    assert sorted(entry["n"] for entry in read_journal(path)) == list(range(200))
+
+
+def test_processes_with_threads_lose_no_line(tmp_path: Path) -> None:
+    path = str(tmp_path / "manifest.jsonl")
+    argv = [sys.executable, "-c", WRITER, path]
+
+    writers = [
+        subprocess.Popen([*argv, f"w{number}", str(LINES)]) for number in range(WRITERS)
+    ]
+
+    assert [writer.wait(60) for writer in writers] == [0] * WRITERS
+    assert {entry["who"] for entry in read_journal(path)} == {
+        f"w{number}-{line}" for number in range(WRITERS) for line in range(LINES)
+    }
+
+
+def test_a_line_that_a_crash_tore_costs_only_itself(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.jsonl"
+    append_json(str(path), {"n": 1})
+    with path.open("a") as torn:
+        torn.write('{"n": 2, "di')
+
+    append_json(str(path), {"n": 3})
+
+    assert [entry["n"] for entry in read_journal(str(path))] == [1, 3]

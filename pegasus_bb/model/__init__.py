@@ -1,0 +1,1 @@
+"""Data without behaviour: catalogs, tiers, reservation, placement, run."""

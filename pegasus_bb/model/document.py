@@ -1,0 +1,162 @@
+"""A YAML or JSON file of Pegasus's: read once, nothing lost, every key has a line.
+
+The data is what the file holds, in its order, known or not. Lines are found by a
+second, slower reading, and only when an error has to name one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import orjson
+import yaml
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.parse import parse
+
+Data: TypeAlias = dict[str, Any]
+Key: TypeAlias = "str | int"
+
+_VARIABLE = re.compile(r"(\\?)\$\{([^}]*)\}")
+
+
+@dataclass(frozen=True)
+class Document:
+    """``data`` as ``path`` holds it; ``text`` is what was read, variables expanded."""
+
+    path: Path
+    data: Data
+    text: str = ""
+    root: tuple[str, ...] = ()  # where in the file ``data`` begins
+
+    def with_data(self, data: Data) -> Document:
+        """The same file with other contents: what a rewriting pass gives back."""
+        return replace(self, data=data)
+
+    def below(self, key: str) -> Document:
+        """The mapping under ``key`` as a document of its own, same file and lines."""
+        return replace(self, data=self.data[key], root=(*self.root, key))
+
+    def line(self, keys: Sequence[object]) -> int:
+        """The line (from 1) of the value under ``keys``, or of its nearest parent."""
+        try:
+            node = yaml.compose(self.text, Loader=yaml.CSafeLoader)
+        except yaml.YAMLError:
+            return 0
+        for key in (*self.root, *keys):
+            below = _child(node, key)
+            if below is None:
+                break
+            node = below
+        return 0 if node is None else int(node.start_mark.line) + 1
+
+    def error(
+        self,
+        what: str,
+        keys: Sequence[object] = (),
+        found: object = "",
+        would_do: str = "",
+    ) -> CatalogError:
+        """An error about the value under ``keys``, with its file and line."""
+        return CatalogError(
+            what,
+            file=str(self.path),
+            line=self.line(keys),
+            key=".".join(str(key) for key in (*self.root, *keys)),
+            found=str(found),
+            would_do=would_do,
+        )
+
+
+def load(path: Path, variables: Mapping[str, str]) -> Document:
+    """Read ``path``, a mapping in YAML or JSON, with ``${VAR}`` expanded.
+
+    Raises CatalogError: no such file, not YAML, not a mapping, unset variable.
+    """
+    data, text = load_value(path, variables)
+    if not isinstance(data, dict):
+        raise CatalogError(
+            "is not a mapping of keys to values",
+            file=str(path),
+            line=1,
+            found=type(data).__name__,
+            would_do="see the Pegasus 5 reference for this file's keys",
+        )
+    return Document(path, data, text)
+
+
+def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
+    """Whatever ``path`` holds, a mapping or not, and its text. Raises as ``load``."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CatalogError(
+            f"cannot be read: {error.strerror}", file=str(path)
+        ) from error
+    except UnicodeDecodeError as error:
+        raise CatalogError("is not UTF-8 text", file=str(path)) from error
+    text = expand(text, variables, str(path))
+    return parse(text, path), text
+
+
+def dump(data: Data) -> bytes:
+    """``data`` as JSON, which every YAML reader takes, in the order of its keys."""
+    option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+    return orjson.dumps(data, option=option)
+
+
+def expand(text: str, variables: Mapping[str, str], file: str) -> str:
+    r"""``${VAR}`` in every line replaced, as Pegasus's VariableExpander does.
+
+    Names are looked up without regard to case; ``\${VAR}`` stays as ``${VAR}``; a
+    value may itself hold variables; what follows ``:-`` in a name is left out, but is
+    no default. Raises CatalogError for a variable that is not set.
+    """
+    if "${" not in text:
+        return text
+    lowered = {name.lower(): value for name, value in variables.items()}
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if "${" in line:
+            lines[number - 1] = _expand_line(line, lowered, file, number)
+    return "\n".join(lines)
+
+
+def _expand_line(line: str, lowered: Mapping[str, str], file: str, number: int) -> str:
+    def value(match: re.Match[str], depth: int = 0) -> str:
+        if match.group(1):
+            return match.group(0)[1:]
+        name = match.group(2).partition(":-")[0]
+        if name.lower() not in lowered or depth > 20:
+            why = "never ends" if depth > 20 else "is not set"
+            raise CatalogError(
+                f"the variable ${{{name}}} {why}",
+                file=file,
+                line=number,
+                found=line.strip(),
+                would_do=f"export {name}=VALUE before planning, or write the value",
+            )
+        inner = lowered[name.lower()]
+        return _VARIABLE.sub(lambda found: value(found, depth + 1), inner)
+
+    return _VARIABLE.sub(value, line)
+
+
+def _child(node: yaml.Node | None, key: object) -> yaml.Node | None:
+    if isinstance(node, yaml.MappingNode):
+        for name, below in node.value:
+            if name.value == str(key):
+                return _at(name, below)
+    if isinstance(node, yaml.SequenceNode) and isinstance(key, int):
+        return node.value[key] if key < len(node.value) else None
+    return None
+
+
+def _at(name: yaml.Node, below: yaml.Node) -> yaml.Node:
+    """The value, but with the line of its key: that is where people look."""
+    below.start_mark = name.start_mark
+    return below

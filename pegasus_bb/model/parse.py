@@ -1,0 +1,91 @@
+"""Text of YAML or JSON to data, fast, with a line for what cannot be read.
+
+Pegasus's conventions: only true and false are booleans, dates stay text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+from ryaml import InvalidYamlError  # type: ignore[attr-defined]
+from ryaml import loads as fast_loads  # type: ignore[attr-defined]
+
+from pegasus_bb.errors import CatalogError
+
+
+def parse(text: str, path: Path) -> Any:
+    """What ``text``, the contents of ``path``, says. Raises CatalogError."""
+    if text.lstrip().startswith("{"):
+        try:
+            return orjson.loads(text)
+        except ValueError:
+            pass  # flow-style YAML begins with a brace as well
+    try:
+        data = fast_loads(text)
+        # The fast reader leaves YAML 1.1's merge keys as they stand.
+        return _merged(data) if "<<" in text else data
+    except (InvalidYamlError, ValueError, TypeError, RecursionError) as error:
+        said = str(error)
+        named = re.search(r"line (\d+)", said)
+        raise CatalogError(
+            f"is not YAML: {said.splitlines()[0] if said else 'nested too deeply'}",
+            file=str(path),
+            line=int(named.group(1)) if named else _fault_line(text),
+        ) from error
+
+
+def plain(value: object) -> str:
+    """A single value as Pegasus turns it into text: ``true``, not ``True``."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _merged(data: Any) -> Any:
+    if isinstance(data, list):
+        return [_merged(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    own = {key: _merged(value) for key, value in data.items() if key != "<<"}
+    if "<<" not in data:
+        return own
+    sources = data["<<"] if isinstance(data["<<"], list) else [data["<<"]]
+    if not all(isinstance(source, dict) for source in sources):
+        return {"<<": data["<<"], **own}
+    below: dict[Any, Any] = {}
+    for source in reversed(sources):
+        below.update(_merged(source))
+    return {**below, **own}
+
+
+def _fault_line(text: str) -> int:
+    """Where the fault is that the fast reader found but did not place; else 0."""
+    try:
+        root = yaml.compose(text, Loader=yaml.CSafeLoader)
+    except yaml.MarkedYAMLError as error:
+        return error.problem_mark.line + 1 if error.problem_mark else 0
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return 0
+    return next(_repeated(root), 0) if root else 0
+
+
+def _repeated(root: yaml.Node) -> Iterator[int]:
+    """Lines of keys that a mapping has twice."""
+    waiting, met = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in met:
+            continue
+        met.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            names: set[Any] = set()
+            for name, below in node.value:
+                waiting.append(below)
+                if isinstance(name.value, str) and name.value in names:
+                    yield int(name.start_mark.line) + 1
+                names.add(name.value if isinstance(name.value, str) else id(name))
+        elif isinstance(node, yaml.SequenceNode):
+            waiting.extend(node.value)

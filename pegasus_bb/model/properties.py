@@ -1,0 +1,100 @@
+"""pegasus.properties and -D: found and layered as pegasus-plan does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import javaproperties
+
+from pegasus_bb.errors import CatalogError, UsageError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One property and where it was said, for errors."""
+
+    value: str
+    origin: str  # a file name, or "-D"
+    line: int = 0
+
+
+class Properties(Mapping[str, str]):
+    """Properties in the order in which they were said; later ones win."""
+
+    def __init__(self, settings: Mapping[str, Setting]) -> None:
+        self._settings = dict(settings)
+
+    def __getitem__(self, key: str) -> str:
+        return self._settings[key].value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._settings)
+
+    def __len__(self) -> int:
+        return len(self._settings)
+
+    def with_values(self, values: Mapping[str, str], origin: str) -> Properties:
+        """These properties with ``values`` laid over them."""
+        added = {key: Setting(value, origin) for key, value in values.items()}
+        return Properties({**self._settings, **added})
+
+    def error(self, key: str, what: str, would_do: str = "") -> CatalogError:
+        """An error about the property ``key``, with the place where it was said."""
+        said = self._settings[key]
+        return CatalogError(
+            what,
+            file=said.origin,
+            line=said.line,
+            key=key,
+            found=said.value,
+            would_do=would_do,
+        )
+
+
+def read_properties(
+    conf: Path | None, defines: Sequence[str], cwd: Path, home: Path
+) -> Properties:
+    """``--conf``, or ./pegasus.properties, or ~/.pegasusrc; then each ``-D``.
+
+    Raises UsageError and CatalogError.
+    """
+    file = conf or _default_file(cwd, home)
+    settings = _read(file) if file else {}
+    for define in defines:
+        key, equals, value = define.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"-D{define}: write -Dkey=value")
+        settings[key.strip()] = Setting(value.strip(), "-D")
+    return Properties(settings)
+
+
+def write_properties(properties: Mapping[str, str]) -> str:
+    """``properties`` as the text of a Java properties file, in their order."""
+    return str(javaproperties.dumps(dict(properties), timestamp=False))
+
+
+def _default_file(cwd: Path, home: Path) -> Path | None:
+    candidates = (cwd / "pegasus.properties", home / ".pegasusrc")
+    return next((file for file in candidates if file.is_file()), None)
+
+
+def _read(file: Path) -> dict[str, Setting]:
+    try:
+        text = file.read_text(encoding="utf-8")
+        return dict(_settings(text, str(file)))
+    except OSError as error:
+        raise CatalogError(
+            f"cannot be read: {error.strerror}", file=str(file)
+        ) from error
+    except (UnicodeDecodeError, javaproperties.InvalidUEscapeError) as error:
+        raise CatalogError(f"is not a properties file: {error}", str(file)) from error
+
+
+def _settings(text: str, origin: str) -> Iterator[tuple[str, Setting]]:
+    line = 1
+    for element in javaproperties.parse(text):
+        if isinstance(element, javaproperties.KeyValue):
+            yield element.key, Setting(element.value.strip(), origin, line)
+        line += element.source.count("\n")

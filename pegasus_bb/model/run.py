@@ -1,0 +1,115 @@
+"""A run: what happened, measured or simulated; comparing and rendering start here.
+
+Units are seconds and bytes throughout. ``None`` always means "not known": a number that
+nobody measured is never stored as zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Kind(Enum):
+    """What a job is there for; only COMPUTE jobs are the user's own work."""
+
+    COMPUTE = "compute"
+    CREATE_DIR = "create_dir"
+    STAGE_IN = "stage_in"
+    STAGE_OUT = "stage_out"
+    STAGE_INTER = "stage_inter"
+    REGISTER = "register"
+    CLEANUP = "cleanup"
+    BB_SETUP = "bb_setup"
+    BB_DELETE = "bb_delete"
+    OTHER = "other"  # Pegasus's own, of a sort that we do not tell apart
+
+
+@dataclass(frozen=True, slots=True)
+class FileUse:
+    """One file that a task's record names."""
+
+    name: str  # the LFN, or the path where the record has no LFN
+    path: str  # where the task found it: its tier can be told from this
+    size: int | None = None  # bytes when the task ended
+    output: bool = False  # whether the task is said to have written it
+    bytes_read: int | None = None  # by this task, where calls were counted per file
+    bytes_written: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One invocation of a program: the task itself, not the recorder around it."""
+
+    transformation: str  # namespace::name:version as the record has it
+    job: str  # id in the abstract workflow (ID0000001); empty for auxiliary jobs
+    node: str  # node of the executable workflow, which is one or more tasks
+    kind: Kind
+    site: str
+    start: float  # seconds since the epoch
+    duration: float  # wall-clock seconds from start to exit
+    exit_code: int  # 0 done; 128 + n ended by signal n; -1 could not be started
+    retry: int = 0  # how many attempts at this node came before this one
+    host: str = ""
+    utime: float | None = None  # CPU seconds in user mode, reaped children included
+    stime: float | None = None  # CPU seconds in the kernel, reaped children included
+    maxrss: int | None = None  # peak resident memory of the largest process, bytes
+    rchar: int | None = None  # bytes that read calls returned, page cache included
+    wchar: int | None = None  # bytes given to write calls, page cache included
+    rbytes: int | None = None  # bytes fetched from block devices
+    wbytes: int | None = None  # bytes sent to block devices
+    iowait: float | None = None  # seconds waiting for block I/O, as the kernel counted
+    wrapped: float | None = None  # seconds of task plus recorder (digests, set-up)
+    recorder: str = ""  # who wrote the record; empty: pegasus-kickstart
+    files: tuple[FileUse, ...] = ()
+
+    @property
+    def end(self) -> float:
+        """Seconds since the epoch when the task was over."""
+        return self.start + self.duration
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTimes:
+    """When a node changed state, in seconds since the epoch; of its last attempt.
+
+    A deferred gate starts often: ``pre_started`` is the first of those starts.
+    """
+
+    node: str
+    pre_started: float | None = None
+    pre_ended: float | None = None  # when the PRE script let the job go
+    submitted: float | None = None
+    executing: float | None = None
+    terminated: float | None = None
+    ended: float | None = None  # after the POST script, where there is one
+    attempts: int = 0  # how often the job was submitted
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A record that could not be read: it is listed, and never becomes a zero."""
+
+    file: str  # path, with the number of the record where a file has several
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything known about one execution of a workflow."""
+
+    label: str  # of the workflow; empty where unknown
+    mode: str = ""  # off | persistent | ...: plan.json's word; empty where unknown
+    tier: str = ""  # name of the tier that held the scratch; empty where unknown
+    backend: str = ""  # what served the tier: directory | datawarp | ...
+    submit_dir: str = ""
+    uuid: str = ""
+    tasks: tuple[Task, ...] = ()  # of each node's last attempt, by start time
+    nodes: tuple[NodeTimes, ...] = ()  # empty where there is no job state log
+    makespan: float | None = None  # seconds of the whole run, queueing included
+    makespan_from: str = ""  # "jobstate.log" | "records": what it was taken from
+    span: float | None = None  # seconds from the first task's start to the last's end
+    gate_wait: float | None = None  # seconds that the gate held the run back
+    retries: int = 0  # attempts beyond each node's first
+    missing: tuple[str, ...] = ()  # planned nodes that left no record
+    problems: tuple[Problem, ...] = field(default_factory=tuple)

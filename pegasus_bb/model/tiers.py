@@ -1,0 +1,201 @@
+"""Storage tiers as the site catalog declares them under ``x-storage-tiers``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.document import Document, Key
+from pegasus_bb.units import MIB, parse_duration, parse_size
+
+KEY = "x-storage-tiers"
+
+_CHOICES = {
+    "backend": ("datawarp", "directory"),
+    "access": ("striped", "private"),
+    "intermediate": ("bb", "pfs"),
+    "inputs": ("stage", "link", "pfs"),
+    "outputs": ("bb", "pfs"),
+}
+_KEYS = ("name", *_CHOICES, "pool", "capacity", "granularity")
+_TAKEN = ("pfs", "link")  # words beside tiers, after bb.tier:
+_BACKEND_KEYS = {
+    "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
+    "directory": ("path", "quota", "timeout", "delay", "fail", "owner"),
+}
+
+
+@dataclass(frozen=True)
+class Tier:
+    """One tier of one site. Sizes in bytes."""
+
+    site: str
+    name: str
+    backend: str
+    access: str = "striped"  # striped | private
+    pool: str = ""  # empty: the scheduler's default pool
+    capacity: int | None = None  # None: auto, from the sizes of the files
+    granularity: int = 4 * MIB  # what the pool hands out is a multiple of this
+    intermediate: str = "bb"  # where files between jobs live: bb | pfs
+    inputs: str = "stage"  # stage (copy in) | link (to the PFS) | pfs
+    outputs: str = "bb"  # written on the bb, then staged out | pfs
+    settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
+
+
+def read_tiers(
+    sites: Document, known_sites: Mapping[str, Any]
+) -> dict[str, list[Tier]]:
+    """Site name -> its tiers, in their order. Raises CatalogError."""
+    declared = sites.data.get(KEY) or {}
+    if not isinstance(declared, dict):
+        raise sites.error(
+            f"{KEY} is not a mapping of site to tiers",
+            [KEY],
+            type(declared).__name__,
+            "write the site's name, and under it a list of tiers",
+        )
+    tiers: dict[str, list[Tier]] = {}
+    for site, entries in declared.items():
+        if site not in known_sites:
+            raise sites.error(
+                f"{KEY} names a site that this catalog does not have",
+                [KEY, site],
+                site,
+                "one of " + ", ".join(known_sites),
+            )
+        tiers[site] = _read_site(sites, site, entries)
+    return tiers
+
+
+def _read_site(sites: Document, site: str, entries: Any) -> list[Tier]:
+    if not isinstance(entries, list) or not entries:
+        raise sites.error(
+            "a site's tiers are a list", [KEY, site], entries, "- name: bb ..."
+        )
+    tiers = [
+        _read_tier(sites, site, entry, [KEY, site, index])
+        for index, entry in enumerate(entries)
+    ]
+    names = [tier.name for tier in tiers]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise sites.error(
+                f"two tiers of site {site} have one name",
+                [KEY, site, index, "name"],
+                name,
+                "give each tier of a site its own name",
+            )
+    return tiers
+
+
+def _read_tier(sites: Document, site: str, entry: Any, at: list[Key]) -> Tier:
+    if not isinstance(entry, dict):
+        raise sites.error("a tier is a mapping", at, entry, "- name: bb ...")
+    for key in ("name", "backend"):
+        if key not in entry:
+            raise sites.error(f"a tier without a {key}", at, "", f"add {key}: ...")
+    values = {key: _text(sites, entry[key], [*at, key]) for key in entry}
+    _check_choices(sites, values, at)
+    _check_keys(sites, values, at)
+    _check_tier_name(sites, values["name"], [*at, "name"])
+    own = _BACKEND_KEYS[values["backend"]]
+    plain = {k: v for k, v in values.items() if k in _CHOICES or k in ("name", "pool")}
+    return Tier(
+        site=site,
+        capacity=_capacity(sites, values, at),
+        granularity=_granularity(sites, values, at),
+        settings=_settings(sites, {k: values[k] for k in own if k in values}, at),
+        **plain,
+    )
+
+
+def _text(sites: Document, value: Any, at: list[Key]) -> str:
+    if isinstance(value, (dict, list)) or value is None:
+        raise sites.error("a single value is needed here", at, value)
+    text = str(value)
+    if "\n" in text or "\0" in text:
+        raise sites.error("a value with a line break", at, repr(text))
+    return text
+
+
+def _check_choices(sites: Document, values: Mapping[str, str], at: list[Key]) -> None:
+    for key, allowed in _CHOICES.items():
+        if key in values and values[key] not in allowed:
+            raise sites.error(
+                f"unknown {key}",
+                [*at, key],
+                values[key],
+                "one of " + ", ".join(allowed),
+            )
+
+
+def _check_keys(sites: Document, values: Mapping[str, str], at: list[Key]) -> None:
+    backend = values["backend"]
+    allowed = (*_KEYS, *_BACKEND_KEYS[backend])
+    for key in values:
+        if key not in allowed:
+            close = get_close_matches(key, allowed, 1)
+            raise sites.error(
+                f"a {backend} tier has no such key",
+                [*at, key],
+                key,
+                f"did you mean {close[0]}?"
+                if close
+                else "one of " + ", ".join(allowed),
+            )
+    if backend == "directory" and not values.get("path", "").startswith("/"):
+        raise sites.error(
+            "a directory tier needs the absolute path of its folder",
+            [*at, "path"],
+            values.get("path", "(nothing)"),
+            "path: /absolute/folder",
+        )
+
+
+def _check_tier_name(sites: Document, name: str, at: list[Key]) -> None:
+    plain = name.replace("-", "").replace("_", "")
+    if (
+        not (plain.isascii() and plain.isalnum() and name[0].isalpha())
+        or name in _TAKEN
+    ):
+        raise sites.error(
+            "a tier's name begins with a letter and has letters, digits, - and _; "
+            "pfs and link are words of their own",
+            at,
+            name,
+            "name: bb",
+        )
+
+
+def _capacity(sites: Document, values: Mapping[str, str], at: list[Key]) -> int | None:
+    text = values.get("capacity", "auto")
+    return None if text == "auto" else _size(sites, text, [*at, "capacity"])
+
+
+def _granularity(sites: Document, values: Mapping[str, str], at: list[Key]) -> int:
+    text = values.get("granularity")
+    return 4 * MIB if text is None else _size(sites, text, [*at, "granularity"])
+
+
+def _size(sites: Document, text: str, at: list[Key]) -> int:
+    try:
+        size = parse_size(text)
+    except UsageError as error:
+        raise sites.error(str(error), at, text, "such as 700GiB, or auto") from error
+    if size <= 0:
+        raise sites.error("a size above zero is needed", at, text, "such as 700GiB")
+    return size
+
+
+def _settings(sites: Document, own: Mapping[str, str], at: list[Key]) -> dict[str, str]:
+    if "quota" in own:
+        _size(sites, own["quota"], [*at, "quota"])
+    for key in ("timeout", "poll", "delay"):
+        try:
+            parse_duration(own.get(key, "0"))
+        except UsageError as error:
+            raise sites.error(str(error), [*at, key], own[key]) from error
+    return dict(own)

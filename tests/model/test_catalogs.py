@@ -1,0 +1,193 @@
+"""Catalogs are found where pegasus-plan finds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.catalogs import Catalogs, environment, read_inputs
+from pegasus_bb.model.properties import Properties, Setting, read_properties
+from pegasus_bb.model.workflow import Workflow
+
+WORKFLOW = "name: w\njobs: [{id: A, name: a}]\n"
+SITES = "sites: [{name: NAME, directories: [{type: sharedScratch, path: /s}]}]\n"
+PROGRAMS = "transformations: [{name: a, sites: [{name: here, pfn: /bin/a}]}]\n"
+REPLICAS = "replicas: [{lfn: f, pfns: [{site: here, pfn: /d/f}]}]\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "workflow.yml").write_text(WORKFLOW)
+    (tmp_path / "sites.yml").write_text(SITES.replace("NAME", "cwd"))
+    (tmp_path / "transformations.yml").write_text(PROGRAMS)
+    return tmp_path
+
+
+def read(
+    folder: Path, *defines: str, input_dir: Path | None = None
+) -> tuple[Workflow, Catalogs]:
+    properties = read_properties(None, defines, folder, folder)
+    return read_inputs(folder / "workflow.yml", properties, folder, input_dir)
+
+
+def sites(folder: Path, *defines: str) -> list[str]:
+    return list(read(folder, *defines)[1].sites.sites)
+
+
+def test_in_the_working_directory(folder: Path) -> None:
+    assert sites(folder) == ["cwd"]
+
+
+def test_inside_the_workflow_before_the_working_directory(folder: Path) -> None:
+    inline = "siteCatalog: {" + SITES.replace("NAME", "inline").strip() + "}\n"
+    (folder / "workflow.yml").write_text(WORKFLOW + inline)
+    assert sites(folder) == ["inline"]
+
+
+def test_where_a_property_says_before_everything(folder: Path) -> None:
+    (folder / "other.yml").write_text(SITES.replace("NAME", "property"))
+    assert sites(folder, "pegasus.catalog.site.file=other.yml") == ["property"]
+    absolute = f"pegasus.catalog.site.file={folder}/other.yml"
+    assert sites(folder, absolute) == ["property"]
+
+
+def test_a_workflow_may_have_no_replica_catalog(folder: Path) -> None:
+    assert read(folder)[1].replicas.replicas == {}
+
+
+@pytest.mark.parametrize("kind", ["site", "transformation"])
+def test_the_others_are_needed(folder: Path, kind: str) -> None:
+    name = {"site": "sites.yml", "transformation": "transformations.yml"}[kind]
+    (folder / name).unlink()
+    with pytest.raises(CatalogError, match=f"there is no {kind} catalog") as error:
+        read(folder)
+    assert f"-Dpegasus.catalog.{kind}.file=FILE" in error.value.would_do
+
+
+def test_a_file_that_a_property_names_is_needed(folder: Path) -> None:
+    with pytest.raises(CatalogError, match=r"nowhere.yml: cannot be read"):
+        read(folder, "pegasus.catalog.site.file=nowhere.yml")
+
+
+def test_a_catalog_of_another_form_is_refused(folder: Path) -> None:
+    with pytest.raises(CatalogError, match="of this form is not supported") as error:
+        read(folder, "pegasus.catalog.replica=JDBCRC")
+    assert error.value.found == "JDBCRC"
+
+
+def test_variables_come_from_the_environment_and_from_env_properties(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHO", "me")
+    (folder / "sites.yml").write_text(SITES.replace("NAME", "${WHO}-${WHERE}"))
+    assert sites(folder, "env.WHERE=there") == ["me-there"]
+    properties = Properties({"env.WHO": Setting("other", "-D")})
+    assert environment(properties)["WHO"] == "other"
+
+
+def test_one_program_may_have_an_entry_per_site(folder: Path) -> None:
+    (folder / "transformations.yml").write_text(
+        "transformations:\n"
+        "  - {name: a, sites: [{name: x, pfn: /x/a, type: installed}]}\n"
+        "  - {name: a, sites: [{name: y, pfn: /y/a, type: stageable}]}\n"
+    )
+    programs = read(folder)[1].transformations
+    found = [programs.executable("a", site) for site in ("x", "y", "z")]
+    assert [e.pfn for e in found if e] == ["/x/a", "/y/a", "/y/a"]
+    assert programs.executable("b", "x") is None
+
+
+class TestInputDir:
+    def test_its_files_come_before_the_catalog(self, folder: Path) -> None:
+        (folder / "replicas.yml").write_text(REPLICAS)
+        (folder / "in" / "deep").mkdir(parents=True)
+        (folder / "in" / "f").write_text("x")
+        (folder / "in" / "deep" / "g").write_text("y")
+        replicas = read(folder, input_dir=folder / "in")[1].replicas.replicas
+        assert [r.pfn for r in replicas["f"]] == [str(folder / "in" / "f"), "/d/f"]
+        assert replicas["deep/g"][0].site == "local"
+
+    def test_one_that_is_not_there_is_refused(self, folder: Path) -> None:
+        with pytest.raises(UsageError, match="there is no such folder"):
+            read(folder, input_dir=folder / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "what", "line"),
+    [
+        ("sites.yml", "sites: {a: 1}\n", "needs a list of sites", 1),
+        ("sites.yml", "sites:\n  - {arch: x}\n", "a site needs a name", 2),
+        ("sites.yml", "sites:\n  - {name: a}\n  - {name: a}\n", "one name", 3),
+        (
+            "sites.yml",
+            "sites:\n  - name: a\n    directories:\n      - {type: sharedScratch}\n",
+            "a type and a path",
+            4,
+        ),
+        ("transformations.yml", "transformations: {a: 1}\n", "are a list", 1),
+        ("transformations.yml", "transformations:\n  - {sites: []}\n", "a name", 2),
+        (
+            "transformations.yml",
+            "transformations:\n  - name: a\n    sites:\n      - {name: x}\n",
+            "a name and a pfn",
+            4,
+        ),
+        ("replicas.yml", "replicas: {a: 1}\n", "are a list", 1),
+        ("replicas.yml", "replicas:\n  - {pfns: []}\n", "needs an lfn", 2),
+        (
+            "replicas.yml",
+            "replicas:\n  - lfn: f.*\n    regex: true\n    pfns: []\n",
+            "patterns of replicas",
+            3,
+        ),
+        (
+            "replicas.yml",
+            "replicas:\n  - lfn: f\n    pfns:\n      - {site: x}\n",
+            "needs a pfn",
+            4,
+        ),
+        (
+            "replicas.yml",
+            "replicas:\n  - lfn: f\n    metadata: {size: 1.5G}\n",
+            "a file's size",
+            3,
+        ),
+    ],
+)
+def test_a_mistake_has_file_and_line(
+    folder: Path, name: str, text: str, what: str, line: int
+) -> None:
+    (folder / name).write_text(text)
+    with pytest.raises(CatalogError, match=what) as error:
+        read(folder)
+    assert (error.value.file, error.value.line) == (str(folder / name), line)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("sites.yml", "sites: [{name: a, directories: 3}]\n"),
+        ("sites.yml", "sites: [{name: a, directories: [x]}]\n"),
+        ("sites.yml", "sites: [{name: a, profiles: x}]\n"),
+        ("sites.yml", "sites: [{name: a, profiles: {pegasus: x}}]\n"),
+        (
+            "sites.yml",
+            "sites: [{name: a, directories: [{path: /x, fileServers: [x]}]}]\n",
+        ),
+        ("replicas.yml", "replicas: [{lfn: a, pfns: 3}]\n"),
+        ("replicas.yml", "replicas: [{lfn: a, metadata: x}]\n"),
+        ("transformations.yml", "transformations: [{name: a, sites: x}]\n"),
+        ("transformations.yml", "transformations: [{name: a, sites: [x]}]\n"),
+        ("transformations.yml", "transformations: [{name: a, profiles: x}]\n"),
+        ("transformations.yml", "transformations: [{name: a, requires: 3}]\n"),
+    ],
+)
+def test_a_value_of_the_wrong_shape_is_an_error_not_a_crash(
+    folder: Path, name: str, text: str
+) -> None:
+    (folder / name).write_text(text)
+    with pytest.raises(CatalogError) as error:
+        read(folder)
+    assert error.value.file == str(folder / name)

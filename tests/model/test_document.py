@@ -1,0 +1,217 @@
+"""A file of the user's: nothing lost, order kept, every error has its line."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.document import Document, dump, expand, load
+
+RECORDED = Path(__file__).parent.parent / "recorded" / "1000genome-nersc"
+NERSC = {
+    "NERSC_USER": "me",
+    "NERSC_PROJECT": "m1",
+    "NERSC_PEGASUS_HOME": "/opt/p",
+    "HOME": "/home/me",
+}
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "file.yml"
+    file.write_text(text)
+    return file
+
+
+def keys_in_order(data: object) -> list[str]:
+    if isinstance(data, dict):
+        return [k for key, below in data.items() for k in [key, *keys_in_order(below)]]
+    if isinstance(data, list):
+        return [k for below in data for k in keys_in_order(below)]
+    return []
+
+
+@pytest.mark.parametrize("name", ["workflow", "sites", "replicas", "transformations"])
+def test_reading_and_writing_loses_nothing_and_keeps_the_order(
+    tmp_path: Path, name: str
+) -> None:
+    document = load(RECORDED / f"{name}.yml", NERSC)
+    again = tmp_path / "again.json"
+    again.write_bytes(dump(document.data))
+    data = load(again, {}).data
+    assert data == document.data
+    assert keys_in_order(data) == keys_in_order(document.data)
+
+
+def test_a_key_that_nobody_knows_survives(tmp_path: Path) -> None:
+    file = written(tmp_path, "z: 1\nx-lab: {b: [1, 2], a: null}\na: text\n1: one\n")
+    data = load(file, {}).data
+    assert list(data) == ["z", "x-lab", "a", 1]
+    assert " ".join(dump(data).decode().split()) == (
+        '{ "z": 1, "x-lab": { "b": [ 1, 2 ], "a": null }, "a": "text", "1": "one" }'
+    )
+
+
+def test_the_same_in_json(tmp_path: Path) -> None:
+    file = written(tmp_path, '{"b": [true, "${WHO}"], "a": {}}')
+    assert load(file, {"WHO": "me"}).data == {"b": [True, "me"], "a": {}}
+
+
+def test_the_words_of_other_yamls_stay_text(tmp_path: Path) -> None:
+    text = "[yes, no, on, off, 2020-01-01, '5.0', 5.0.4, true, null]"
+    data = load(written(tmp_path, f"a: {text}"), {}).data["a"]
+    assert data == ["yes", "no", "on", "off", "2020-01-01", "5.0", "5.0.4", True, None]
+
+
+def test_anchors_and_merge_keys(tmp_path: Path) -> None:
+    text = (
+        "plain: &p {cores: 1, queue: slow}\n"
+        "fast: &f {queue: fast}\n"
+        "one: {<<: *p, cores: 2}\n"
+        "two: {<<: [*f, *p]}\n"
+    )
+    data = load(written(tmp_path, text), {}).data
+    assert data["one"] == {"cores": 2, "queue": "slow"}
+    assert data["two"] == {"cores": 1, "queue": "fast"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        (["name"], 1),
+        (["jobs", 0, "id"], 4),
+        (["jobs", 1], 5),
+        (["jobs", 1, "uses", 0, "lfn"], 7),
+        (["jobs", 1, "nowhere", "at", "all"], 5),
+        (["jobs", 9], 2),
+        (["nowhere"], 1),
+        (["last"], 9),
+    ],
+)
+def test_a_key_has_a_line(tmp_path: Path, keys: list[object], line: int) -> None:
+    text = (
+        "name: x\njobs:\n"
+        "  - name: a\n    id: 1\n"
+        "  - name: b\n    uses:\n      - lfn: f\n        type: input\n"
+        "last: {a: 1,\n  b: 2}\n"
+    )
+    assert load(written(tmp_path, text), {}).line(keys) == line
+
+
+def test_a_catalog_inside_a_workflow_keeps_file_and_line(tmp_path: Path) -> None:
+    file = written(tmp_path, "name: x\nsiteCatalog:\n  sites:\n    - name: here\n")
+    below = load(file, {}).below("siteCatalog")
+    error = below.error("wrong", ["sites", 0, "name"], "here", "there")
+    assert str(error) == (
+        f"{file}:4: wrong\n"
+        "  key:      siteCatalog.sites.0.name\n"
+        "  found:    here\n"
+        "  would do: there"
+    )
+
+
+def test_a_document_with_other_data_is_the_same_file() -> None:
+    document = Document(Path("f.yml"), {"a": 1}, "a: 1\n")
+    other = document.with_data({"b": 2})
+    assert (other.path, other.data, document.data) == (
+        document.path,
+        {"b": 2},
+        {"a": 1},
+    )
+
+
+class TestVariables:
+    def expanded(self, text: str, **variables: str) -> str:
+        return expand(text, variables, "f.yml")
+
+    def test_a_variable_becomes_its_value(self) -> None:
+        assert self.expanded("a/${USER}/b", USER="me") == "a/me/b"
+
+    def test_twice_in_a_line(self) -> None:
+        assert self.expanded("${A}${B}${A}", A="1", B="2") == "121"
+
+    def test_names_are_looked_up_in_any_case(self) -> None:
+        assert self.expanded("${nersc_User}", NERSC_USER="me") == "me"
+
+    def test_a_backslash_keeps_it_as_it_stands(self) -> None:
+        assert self.expanded(r"\${USER} ${USER}", USER="me") == "${USER} me"
+
+    def test_values_may_hold_variables(self) -> None:
+        assert self.expanded("${A}", A="<${B}>", B="${C}", C="x") == "<x>"
+
+    def test_what_is_no_variable_stays(self) -> None:
+        assert self.expanded("$USER $(x) {y} ${open", USER="me") == (
+            "$USER $(x) {y} ${open"
+        )
+
+    def test_a_default_is_not_used_but_its_variable_is(self) -> None:
+        assert self.expanded("${A:-other}", A="1") == "1"
+        with pytest.raises(CatalogError, match=r"\$\{A\} is not set"):
+            self.expanded("${A:-other}")
+
+    def test_one_that_is_not_set_is_an_error_with_its_line(self) -> None:
+        with pytest.raises(CatalogError, match=r"\$\{NOPE\} is not set") as error:
+            self.expanded("a: 1\nb: 2\nc: x/${NOPE}/y\n")
+        assert (error.value.file, error.value.line) == ("f.yml", 3)
+        assert error.value.found == "c: x/${NOPE}/y"
+        assert "export NOPE=VALUE" in error.value.would_do
+
+    def test_a_variable_inside_a_name_is_not_expanded(self) -> None:
+        with pytest.raises(CatalogError, match="is not set"):
+            self.expanded("${A${B}}", A="1", B="2")
+
+    def test_one_that_holds_itself_ends(self) -> None:
+        with pytest.raises(CatalogError, match="never ends"):
+            self.expanded("${A}", A="x${B}", B="${a}")
+
+    def test_lines_stay_where_they_are(self, tmp_path: Path) -> None:
+        file = written(tmp_path, "a: ${A}\n\n# note\nb: ${A}\n")
+        assert load(file, {"A": "x"}).line(["b"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("a: [1,\nb: }\n", 2, "is not YAML"),
+        ("ok: 1\n\ta: 1\n", 2, "is not YAML"),
+        ("a: 1\nb: 2\na: 3\n", 3, "duplicate"),
+        ("a: 1\n---\nb: 1\n", 2, "more than one document"),
+        ("- a\n- b\n", 1, "not a mapping"),
+        ("just words\n", 1, "not a mapping"),
+        ("", 1, "not a mapping"),
+        ("{[1]: 2}\n", 0, "is not YAML"),
+        ("a: &a [*a]\n", 1, "is not YAML"),
+        ("[" * 5000, 1, "is not YAML"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_with_a_line(
+    tmp_path: Path, text: str, line: int, what: str
+) -> None:
+    with pytest.raises(CatalogError, match=what) as error:
+        load(written(tmp_path, text), {})
+    assert error.value.line == line
+
+
+def test_a_bomb_of_aliases_is_refused_at_once(tmp_path: Path) -> None:
+    levels = "abcdefghi"
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    for below, name in pairwise(levels):
+        lines.append(f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]")
+    with pytest.raises(CatalogError, match="repetition limit"):
+        load(written(tmp_path, "\n".join(lines)), {})
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="cannot be read: No such file"):
+        load(tmp_path / "nowhere.yml", {})
+    with pytest.raises(CatalogError, match="cannot be read: Is a directory"):
+        load(tmp_path, {})
+
+
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    file = tmp_path / "latin1.yml"
+    file.write_bytes(b"a: gr\xfc\xdfe\n")
+    with pytest.raises(CatalogError, match="not UTF-8"):
+        load(file, {})

@@ -1,0 +1,121 @@
+"""Who makes what, who needs it, and in which order."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.document import Document
+from pegasus_bb.model.graph import Graph, build_graph
+from pegasus_bb.model.workflow import read_workflow
+
+
+def graph(
+    *jobs: tuple[str, str, str], dependencies: dict[str, list[str]] | None = None
+) -> Graph:
+    """Jobs as (id, what it reads, what it makes), LFNs with blanks between."""
+    entries: list[dict[str, Any]] = []
+    for ident, reads, makes in jobs:
+        uses = [{"lfn": lfn, "type": "input"} for lfn in reads.split()]
+        uses += [{"lfn": lfn, "type": "output"} for lfn in makes.split()]
+        entries.append({"id": ident, "name": "a", "uses": uses})
+    declared = [{"id": i, "children": c} for i, c in (dependencies or {}).items()]
+    data = {"name": "w", "jobs": entries, "jobDependencies": declared}
+    return build_graph(read_workflow(Document(Path("w.yml"), data)))
+
+
+def test_files_imply_edges() -> None:
+    found = graph(("A", "in", "x"), ("B", "x", "y"), ("C", "x y", "z"))
+    assert found.children == {"A": ["B", "C"], "B": ["C"], "C": []}
+    assert found.parents == {"A": [], "B": ["A"], "C": ["A", "B"]}
+    assert (found.roots, found.leaves) == (["A"], ["C"])
+    assert found.producer == {"x": "A", "y": "B", "z": "C"}
+    assert found.consumers == {"in": ["A"], "x": ["B", "C"], "y": ["C"]}
+
+
+def test_declared_and_implied_edges_are_one() -> None:
+    found = graph(
+        ("A", "", "x"), ("B", "x", ""), dependencies={"A": ["B", "B"], "B": []}
+    )
+    assert found.children == {"A": ["B"], "B": []}
+
+
+def test_a_reader_may_stand_before_the_maker() -> None:
+    found = graph(("B", "x", ""), ("A", "", "x"))
+    assert found.order == ["A", "B"]
+
+
+def test_levels_are_the_longest_way() -> None:
+    found = graph(
+        ("A", "", "a"),
+        ("B", "a", "b"),
+        ("C", "b", "c"),
+        ("D", "a c", ""),
+        ("E", "", ""),
+    )
+    assert found.level == {"A": 1, "B": 2, "C": 3, "D": 4, "E": 1}
+
+
+def test_every_parent_comes_first_in_the_order() -> None:
+    found = graph(
+        ("D", "b c", ""),
+        ("C", "a", "c"),
+        ("B", "a", "b"),
+        ("A", "", "a"),
+        ("E", "", ""),
+    )
+    place = {job: index for index, job in enumerate(found.order)}
+    assert sorted(place) == list("ABCDE")
+    for parent, children in found.children.items():
+        assert all(place[parent] < place[child] for child in children)
+
+
+def test_two_makers_of_one_file_are_refused() -> None:
+    with pytest.raises(CatalogError, match="two jobs, A and B, make one file") as error:
+        graph(("A", "", "x"), ("B", "", "x"))
+    assert (error.value.found, error.value.key) == ("x", "jobs.1")
+
+
+def test_a_circle_is_refused_and_named() -> None:
+    with pytest.raises(CatalogError, match="in a circle") as error:
+        graph(
+            ("R", "", "r"), ("A", "r c", "a"), ("B", "a", "b"), ("C", "b", "c"),
+            ("D", "c", ""),
+        )  # fmt: skip
+    ring = error.value.found.split(" -> ")
+    assert ring[0] == ring[-1]
+    assert set(ring) == {"A", "B", "C"}
+    after = {"A": "B", "B": "C", "C": "A"}
+    assert all(after[here] == there for here, there in pairwise(ring))
+
+
+def test_a_job_that_waits_for_itself_is_a_circle() -> None:
+    with pytest.raises(CatalogError, match="in a circle") as error:
+        graph(("A", "", ""), dependencies={"A": ["A"]})
+    assert error.value.found == "A -> A"
+
+
+def test_declared_and_implied_edges_can_close_a_circle() -> None:
+    with pytest.raises(CatalogError, match="in a circle"):
+        graph(("A", "", "x"), ("B", "x", ""), dependencies={"B": ["A"]})
+
+
+def test_a_file_that_a_job_reads_and_makes_is_no_circle() -> None:
+    assert graph(("A", "x", "x")).children == {"A": []}
+
+
+@pytest.mark.slow
+def test_the_cost_grows_with_the_workflow_not_its_square() -> None:
+    def seconds(count: int) -> float:
+        jobs = [(f"J{n}", f"f{n - 1}", f"f{n}") for n in range(count)]
+        start = time.process_time()
+        graph(*jobs)
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(20_000) < 40 * max(seconds(2_000), 0.01)

@@ -1,0 +1,101 @@
+"""Every pegasus.bb.* property, and each mistake."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.properties import Properties, Setting
+from pegasus_bb.model.settings import AUTO, Settings, read_settings
+from pegasus_bb.units import GIB
+
+
+def read(**said: str) -> Settings:
+    values = {f"pegasus.bb.{key}": Setting(text, "-D") for key, text in said.items()}
+    return read_settings(Properties(values), Path("/work/me"))
+
+
+def test_nothing_said_is_plain_pegasus() -> None:
+    assert read() == Settings()
+    assert Settings().mode == "off"
+
+
+def test_other_properties_are_not_ours() -> None:
+    properties = Properties({"pegasus.bbx": Setting("1", "-D")})
+    assert read_settings(properties, Path()) == Settings()
+
+
+def test_all_that_can_be_said() -> None:
+    said = {
+        "mode": "persistent",
+        "planner": "builtin",
+        "tier": "bb",
+        "capacity": "700GiB",
+        "placement": "p.yml",
+        "wait": "2h",
+        "poll": "30s",
+        "headroom": "25",
+        "name": "cyber",
+        "python": "/opt/python3.9",
+        "guard": "digest",
+    }
+    assert set(said) == {field.name for field in fields(Settings)}
+    assert read(**said) == Settings(
+        mode="persistent",
+        planner="builtin",
+        tier="bb",
+        capacity=700 * GIB,
+        placement=Path("/work/me/p.yml"),
+        wait=7200,
+        poll=30,
+        headroom=25,
+        name="cyber",
+        python="/opt/python3.9",
+        guard="digest",
+    )
+
+
+def test_auto_is_something_else_than_nothing_said() -> None:
+    assert read(capacity="auto").capacity == AUTO
+    assert read().capacity is None
+
+
+def test_an_absolute_placement_file_stays_where_it_is() -> None:
+    assert read(placement="/etc/p.yml").placement == Path("/etc/p.yml")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "what"),
+    [
+        ("mode", "on", "not one of off, persistent"),
+        ("mode", "transient", "not in this version"),
+        ("capacity", "1.5TB", "decimal"),
+        ("capacity", "0", "above zero"),
+        ("capacity", "much", "not a size"),
+        ("wait", "soon", "not a duration"),
+        ("wait", "367d", "not between"),
+        ("poll", "0", "not between"),
+        ("poll", "2h", "not between"),
+        ("headroom", "-1", "not a whole number"),
+        ("headroom", "1.5", "not a whole number"),
+        ("headroom", "1001", "not between"),
+        ("name", "1st", "begins with a letter"),
+        ("name", "a-b", "begins with a letter"),
+        ("name", "", "begins with a letter"),
+        ("name", "x" * 21, "at most 20"),
+        ("name", "ümlaut", "letters and digits"),
+        ("python", "/usr/bin/python\n3", "control character"),
+        ("guard", "none", "not one of stat, digest"),
+        ("modes", "off", "did you mean pegasus.bb.mode?"),
+        ("zzz", "off", "one of pegasus.bb.capacity"),
+    ],
+)
+def test_a_mistake_names_property_and_value(key: str, value: str, what: str) -> None:
+    with pytest.raises(CatalogError, match=what) as error:
+        read(**{key: value})
+    assert error.value.key == f"pegasus.bb.{key}"
+    assert error.value.found == value
+    assert error.value.file == "-D"

@@ -1,0 +1,183 @@
+"""x-storage-tiers, and each mistake with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.document import load
+from pegasus_bb.model.tiers import Tier, read_tiers
+from pegasus_bb.units import GIB, KIB, MIB
+
+
+def read(folder: Path, text: str) -> dict[str, list[Tier]]:
+    (folder / "sites.yml").write_text(text)
+    return read_tiers(load(folder / "sites.yml", {}), {"local": 0, "cori": 0})
+
+
+def tier(folder: Path, *lines: str) -> Tier:
+    below = "".join(f"      {line}\n" for line in lines)
+    text = f"x-storage-tiers:\n  cori:\n    - name: bb\n{below}"
+    return read(folder, text)["cori"][0]
+
+
+def test_a_catalog_without_tiers_has_none(tmp_path: Path) -> None:
+    assert read(tmp_path, "sites: []\n") == {}
+
+
+def test_what_is_not_said(tmp_path: Path) -> None:
+    assert tier(tmp_path, "backend: datawarp") == Tier(
+        site="cori",
+        name="bb",
+        backend="datawarp",
+        access="striped",
+        pool="",
+        capacity=None,
+        granularity=4 * MIB,
+        intermediate="bb",
+        inputs="stage",
+        outputs="bb",
+        settings={},
+    )
+
+
+def test_all_that_can_be_said(tmp_path: Path) -> None:
+    found = tier(
+        tmp_path,
+        "backend: directory",
+        "path: /fast/bb",
+        "quota: 2GiB",
+        "delay: 3s",
+        "capacity: 700GiB",
+        "granularity: 64KiB",
+        "inputs: link",
+        "outputs: pfs",
+        "intermediate: pfs",
+        "access: private",
+        "pool: wlm_pool",
+    )
+    assert (found.capacity, found.granularity) == (700 * GIB, 64 * KIB)
+    assert (found.inputs, found.outputs, found.intermediate) == ("link", "pfs", "pfs")
+    assert (found.access, found.pool) == ("private", "wlm_pool")
+    assert found.settings == {"path": "/fast/bb", "quota": "2GiB", "delay": "3s"}
+
+
+def test_auto_is_not_a_size(tmp_path: Path) -> None:
+    assert tier(tmp_path, "backend: datawarp", "capacity: auto").capacity is None
+
+
+def test_tiers_stay_in_their_order(tmp_path: Path) -> None:
+    text = (
+        "x-storage-tiers:\n  cori:\n"
+        "    - {name: z, backend: datawarp}\n    - {name: a, backend: datawarp}\n"
+    )
+    assert [found.name for found in read(tmp_path, text)["cori"]] == ["z", "a"]
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "what", "would_do"),
+    [
+        ("backend: lustre", "backend", "unknown backend", "one of datawarp, directory"),
+        ("access: stripped", "access", "unknown access", "one of striped, private"),
+        ("inputs: bb", "inputs", "unknown inputs", "one of stage, link, pfs"),
+        ("outputs: stage", "outputs", "unknown outputs", "one of bb, pfs"),
+        ("intermediate: x", "intermediate", "unknown intermediate", "one of bb, pfs"),
+        ("capcity: 1GiB", "capcity", "no such key", "did you mean capacity?"),
+        ("zzz: 1", "zzz", "no such key", "one of name, backend"),
+        ("path: /x", "path", "a datawarp tier has no such key", ""),
+        ("capacity: 3.5TB", "capacity", "decimal sizes are misread", "such as 700GiB"),
+        ("capacity: 0", "capacity", "above zero", ""),
+        ("capacity: lots", "capacity", "not a size", ""),
+        ("capacity: -1", "capacity", "not a size", ""),
+        ("capacity: [1]", "capacity", "a single value", ""),
+        ("capacity:", "capacity", "a single value", ""),
+        ("granularity: 0", "granularity", "above zero", ""),
+        ('pool: "a\\nb"', "pool", "line break", ""),
+    ],
+)
+def test_a_mistake_has_its_line(
+    tmp_path: Path, line: str, key: str, what: str, would_do: str
+) -> None:
+    lines = ["backend: datawarp", line] if key != "backend" else [line]
+    with pytest.raises(CatalogError, match=what) as error:
+        tier(tmp_path, *lines)
+    assert error.value.key == f"x-storage-tiers.cori.0.{key}"
+    assert error.value.line == 3 + len(lines)
+    assert would_do in error.value.would_do
+
+
+@pytest.mark.parametrize(
+    ("lines", "key", "what"),
+    [
+        (["path: relative"], "path", "the absolute path of its folder"),
+        (["pool: x"], "path", "the absolute path of its folder"),
+        (["path: /x", "quota: 1.5GB"], "quota", "decimal"),
+        (["path: /x", "delay: soon"], "delay", "not a duration"),
+    ],
+)
+def test_a_directory_tier_has_mistakes_of_its_own(
+    tmp_path: Path, lines: list[str], key: str, what: str
+) -> None:
+    with pytest.raises(CatalogError, match=what) as error:
+        tier(tmp_path, "backend: directory", *lines)
+    assert error.value.key == f"x-storage-tiers.cori.0.{key}"
+
+
+NO_NAMES = ["pfs", "link", "1st", "a b", "ä", "a/b", "-x", "''", "--"]
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_a_name_that_cannot_be(tmp_path: Path, name: str) -> None:
+    text = f"x-storage-tiers:\n  cori:\n    - backend: datawarp\n      name: {name}\n"
+    with pytest.raises(CatalogError, match="a tier's name") as error:
+        read(tmp_path, text)
+    assert error.value.line == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key", "what"),
+    [
+        ("x-storage-tiers: [bb]\n", 1, "x-storage-tiers", "not a mapping"),
+        (
+            "x-storage-tiers:\n  corri: []\n",
+            2,
+            "x-storage-tiers.corri",
+            "does not have",
+        ),
+        ("x-storage-tiers:\n  cori: {}\n", 2, "x-storage-tiers.cori", "are a list"),
+        ("x-storage-tiers:\n  cori: []\n", 2, "x-storage-tiers.cori", "are a list"),
+        (
+            "x-storage-tiers:\n  cori:\n    - bb\n",
+            3,
+            "x-storage-tiers.cori.0",
+            "a tier is a mapping",
+        ),
+        (
+            "x-storage-tiers:\n  cori:\n    - {backend: datawarp}\n",
+            3,
+            "x-storage-tiers.cori.0",
+            "without a name",
+        ),
+        (
+            "x-storage-tiers:\n  cori:\n    - {name: bb}\n",
+            3,
+            "x-storage-tiers.cori.0",
+            "without a backend",
+        ),
+        (
+            "x-storage-tiers:\n  cori:\n    - {name: b, backend: datawarp}\n"
+            "    - {name: b, backend: datawarp}\n",
+            4,
+            "x-storage-tiers.cori.1.name",
+            "one name",
+        ),
+    ],
+)
+def test_a_declaration_of_another_shape(
+    tmp_path: Path, text: str, line: int, key: str, what: str
+) -> None:
+    with pytest.raises(CatalogError, match=what) as error:
+        read(tmp_path, text)
+    assert (error.value.line, error.value.key) == (line, key)

@@ -1,0 +1,209 @@
+"""The abstract workflow, and each way in which it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.document import load
+from pegasus_bb.model.workflow import Job, Workflow, read_workflow
+
+RECORDED = Path(__file__).parent.parent / "recorded" / "1000genome-nersc"
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Any:
+    def from_text(text: str) -> Workflow:
+        (tmp_path / "workflow.yml").write_text(text)
+        return read_workflow(load(tmp_path / "workflow.yml", {}))
+
+    return from_text
+
+
+@pytest.fixture
+def job(read: Any) -> Any:
+    """A workflow of one job, made of what is given beside its id and name."""
+
+    def of(more: str) -> Job:
+        jobs: dict[str, Job] = read(
+            f"name: w\njobs:\n  - {{id: A, name: a, type: job, {more}}}\n"
+        ).jobs
+        return jobs["A"]
+
+    return of
+
+
+@pytest.fixture
+def refused(read: Any) -> Any:
+    def error(text: str) -> CatalogError:
+        with pytest.raises(CatalogError) as caught:
+            read(text)
+        return caught.value
+
+    return error
+
+
+def test_the_1000genome_of_its_authors() -> None:
+    workflow = read_workflow(load(RECORDED / "workflow.yml", {}))
+    assert (workflow.name, len(workflow.jobs)) == ("1000-genome", 52)
+    first = workflow.jobs["ID0000001"]
+    assert first.arguments == ["ALL.chr1.250000.vcf", "1", "1", "25001", "250000"]
+    made = next(first.outputs())
+    assert (made.lfn, made.stage_out, made.register) == (
+        "chr1n-1-25001.tar.gz",
+        False,
+        False,
+    )
+    assert [use.lfn for use in first.inputs()] == ["ALL.chr1.250000.vcf", "columns.txt"]
+
+
+def test_single_values_become_text_as_pegasus_writes_them(job: Any) -> None:
+    found = job("arguments: [1, 2.5, true, x, 1.10.1], profiles: {p: {k: true, n: 3}}")
+    assert found.arguments == ["1", "2.5", "true", "x", "1.10.1"]
+    assert found.profile("p", "k") == "true"
+    assert found.profile("p", "n") == "3"
+    assert found.profile("p", "other") is found.profile("q", "k") is None
+
+
+def test_the_full_name_of_a_transformation(job: Any) -> None:
+    assert job("").transformation == "a"
+    assert job("namespace: n, version: '1.0'").transformation == "n::a:1.0"
+
+
+def test_what_is_not_said_of_a_file(job: Any) -> None:
+    made, read = job("uses: [{lfn: o, type: output}, {lfn: i, type: input}]").uses
+    assert (made.stage_out, made.register) == (True, True)
+    assert (read.stage_out, read.register) == (False, False)
+    assert (made.size, made.tier) == (None, "")
+
+
+def test_sizes_and_tiers_of_files(job: Any) -> None:
+    uses = job(
+        "uses: [{lfn: a, type: input, metadata: {size: 2KiB, bb.tier: pfs}}, "
+        "{lfn: b, type: input, size: '7'}]"
+    ).uses
+    assert [(use.size, use.tier) for use in uses] == [(2048, "pfs"), (7, "")]
+
+
+def test_a_sub_workflow_is_named_after_its_file(read: Any) -> None:
+    jobs = "[{id: A, type: pegasusWorkflow, file: inner dir.yml}]"
+    found = read(f"name: w\njobs: {jobs}\n").jobs["A"]
+    assert (found.kind, found.name) == ("pegasusWorkflow", "inner dir.yml")
+
+
+def test_dependencies_of_one_job_in_two_entries_are_joined(read: Any) -> None:
+    jobs = "\n".join(f"  - {{id: {i}, name: a}}" for i in "ABC")
+    workflow = read(
+        f"name: w\njobs:\n{jobs}\njobDependencies:\n"
+        "  - {id: A, children: [B]}\n  - {id: A, children: [C]}\n  - {id: B}\n"
+    )
+    assert workflow.children == {"A": ["B", "C"], "B": []}
+
+
+ONE = "name: w\njobs:\n  - {id: A, name: a}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key", "what"),
+    [
+        ("jobs: [{id: A, name: a}]\n", 1, "name", "needs a name"),
+        ("name: a/b\njobs: []\n", 1, "name", "needs a name"),
+        ("name: 'a b'\njobs: []\n", 1, "name", "without blanks"),
+        ('name: "a\\nb"\njobs: []\n', 1, "name", "control"),
+        ("name: w\n", 1, "jobs", "without jobs"),
+        ("name: w\njobs: []\n", 2, "jobs", "without jobs"),
+        ("name: w\njobs: {a: 1}\n", 2, "jobs", "without jobs"),
+        ("name: w\njobs:\n  - text\n", 3, "jobs.0", "a job is a mapping"),
+        ("name: w\njobs:\n  - {name: a}\n", 3, "jobs.0", "an id and a name"),
+        ("name: w\njobs:\n  - {id: A}\n", 3, "jobs.0", "an id and a name"),
+        (ONE + "  - {id: A, name: b}\n", 4, "jobs.1.id", "two jobs have one id"),
+        ("name: w\njobs:\n  - {id: 'A B', name: a}\n", 3, "jobs.0.id", "DAG node"),
+        ('name: w\njobs:\n  - {id: "A\\n", name: a}\n', 3, "jobs.0.id", "DAG node"),
+        ("name: w\njobs:\n  - {id: A, name: 'a;b'}\n", 3, "jobs.0.name", "DAG node"),
+        ("name: w\njobs:\n  - {id: Ä, name: a}\n", 3, "jobs.0.id", "DAG node"),
+        (ONE + "jobDependencies: [x]\n", 4, "jobDependencies.0", "needs an id"),
+        (
+            ONE + "jobDependencies:\n  - {id: A, children: [B]}\n",
+            5,
+            "jobDependencies.0",
+            "names a job that there is not",
+        ),
+        (
+            ONE + "jobDependencies:\n  - {id: C, children: [A]}\n",
+            5,
+            "jobDependencies.0",
+            "names a job that there is not",
+        ),
+    ],
+)
+def test_a_workflow_is_refused(
+    refused: Any, text: str, line: int, key: str, what: str
+) -> None:
+    error = refused(text)
+    assert what in str(error)
+    assert (error.line, error.key) == (line, key)
+    assert error.file.endswith("workflow.yml")
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "what"),
+    [
+        ("arguments: text", "arguments", "arguments are a list"),
+        ("arguments: [[1]]", "arguments.0", "a single value"),
+        ("arguments: [a, null]", "arguments.1", "a single value"),
+        ("uses: [x]", "uses.0", "needs an lfn"),
+        ("uses: [{type: input}]", "uses.0", "needs an lfn"),
+        ("uses: [{lfn: a}]", "uses.0.type", "unknown type of use"),
+        ("uses: [{lfn: a, type: inout}]", "uses.0.type", "unknown type of use"),
+        ("uses: [{lfn: a, type: input, size: 3.5TB}]", "uses.0", "a file's size"),
+        ("uses: [{lfn: a, type: input, metadata: {size: -1}}]", "uses.0", "a size"),
+        ("uses: {a: 1}", "uses", "uses are a list"),
+        ("uses: [{lfn: a, type: input, metadata: x}]", "uses.0.metadata", "a mapping"),
+        ("profiles: [x]", "profiles", "profiles are"),
+        ("profiles: {pegasus: x}", "profiles", "profiles are"),
+    ],
+)
+def test_a_job_is_refused(refused: Any, more: str, key: str, what: str) -> None:
+    error = refused(f"name: w\njobs:\n  - id: A\n    name: a\n    {more}\n")
+    assert what in str(error)
+    assert error.key == f"jobs.0.{key}"
+    assert error.line == 5
+
+
+@pytest.mark.parametrize(
+    ("lfn", "what"),
+    [
+        ("/etc/passwd", "is absolute"),
+        ("../x", "leads out"),
+        ("a/../../x", "leads out"),
+        ("..", "leads out"),
+        ("''", "is empty"),
+        ("a//b", "not a plain relative path"),
+        ("./a", "not a plain relative path"),
+        ("a/.", "not a plain relative path"),
+        ("a/", "not a plain relative path"),
+        ("~/x", "not a plain relative path"),
+        ('"a\\nb"', "control character"),
+        ('"a\\0b"', "control character"),
+        ('"\\x7f"', "control character"),
+        ("x" * 256, "more than 255 bytes"),
+        ("ü" * 128, "more than 255 bytes"),
+    ],
+)
+def test_an_lfn_is_refused(refused: Any, lfn: str, what: str) -> None:
+    error = refused(
+        "name: w\njobs:\n  - id: A\n    name: a\n    uses:\n"
+        f"      - {{lfn: {lfn}, type: input}}\n"
+    )
+    assert what in str(error)
+    assert (error.line, error.key) == (6, "jobs.0.uses.0.lfn")
+
+
+@pytest.mark.parametrize(
+    "lfn", ["a", "a/b/c.txt", "...", "a..b", "x" * 255, "größe", "a b", ".hidden", "-x"]
+)
+def test_other_lfns_are_fine(job: Any, lfn: str) -> None:
+    assert job(f"uses: [{{lfn: '{lfn}', type: input}}]").uses[0].lfn == lfn

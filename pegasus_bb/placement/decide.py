@@ -1,0 +1,104 @@
+"""Every file's place: the rules of the tier, then whatever narrower rule there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pegasus_bb.model.catalogs import Catalogs, environment
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import PFS, Placed, Placement
+from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.placement.executables import staged_executables
+from pegasus_bb.placement.lint import lint_links, lint_names, lint_tier
+from pegasus_bb.placement.overrides import by_jobs, by_metadata
+from pegasus_bb.placement.patterns import PlacementFile, read_placement_file
+from pegasus_bb.placement.policy import Rule, defaults, for_executables, place
+from pegasus_bb.placement.sizes import size_of
+from pegasus_bb.placement.sizing import choose_capacity
+from pegasus_bb.placement.survey import File, survey
+from pegasus_bb.placement.words import Words
+
+
+def decide(
+    workflow: Workflow,
+    graph: Graph,
+    catalogs: Catalogs,
+    tier: Tier,
+    settings: Settings,
+) -> Placement:
+    """Where every file of the workflow lives in a run on ``tier``, and how much to
+    reserve for that. Narrowest wins: tier, job profile, file metadata, placement
+    file. Looks at the sizes of local files, changes nothing.
+
+    Raises CatalogError for every mistake in what the user said.
+    """
+    lint_tier(catalogs, tier)
+    files = _all_files(workflow, catalogs, tier)
+    lint_names(workflow, files)
+    choose = _chooser(workflow, graph, catalogs, tier, settings, files)
+    placed: dict[str, Placed] = {}
+    for file in files.values():
+        rule = choose(file)
+        on, how = place(rule.where, file.role, tier)
+        size = size_of(file, catalogs.replicas, tier.site)
+        placed[file.lfn] = Placed(file.lfn, file.role, on, how, size, rule.reason)
+    lint_links(catalogs, tier, placed.values())
+    return _sized(catalogs, tier, settings, placed)
+
+
+def _all_files(workflow: Workflow, catalogs: Catalogs, tier: Tier) -> dict[str, File]:
+    files = survey(workflow)
+    programs = staged_executables(workflow, catalogs.transformations, tier.site)
+    for lfn, executable in programs.items():
+        files.setdefault(lfn, File(lfn, executable=executable.pfn))
+    return files
+
+
+def _chooser(
+    workflow: Workflow,
+    graph: Graph,
+    catalogs: Catalogs,
+    tier: Tier,
+    settings: Settings,
+    files: dict[str, File],
+) -> Callable[[File], Rule]:
+    words = Words.of(tier, catalogs.tiers.get(tier.site, [tier]))
+    classes = defaults(tier)
+    programs = for_executables(tier)
+    jobs = by_jobs(workflow, graph, files, words)
+    patterns = _patterns(catalogs, settings, files, words)
+
+    def choose(file: File) -> Rule:
+        rule = patterns.rule(file, words) if patterns else None
+        if rule is None and file.tier:
+            rule = by_metadata(workflow, file, words)
+        if rule is None:
+            rule = jobs.get(file.lfn)
+        if rule is None:
+            rule = programs if file.executable else classes[file.role]
+        return rule
+
+    return choose
+
+
+def _patterns(
+    catalogs: Catalogs, settings: Settings, files: dict[str, File], words: Words
+) -> PlacementFile | None:
+    if settings.placement is None:
+        return None
+    variables = environment(catalogs.properties)
+    patterns = read_placement_file(settings.placement, variables)
+    patterns.check(files, words)
+    return patterns
+
+
+def _sized(
+    catalogs: Catalogs, tier: Tier, settings: Settings, placed: dict[str, Placed]
+) -> Placement:
+    here = [file for file in placed.values() if file.tier != PFS]
+    need = sum(file.size for file in here if file.size is not None)
+    unknown = tuple(file.lfn for file in here if file.size is None)
+    capacity = choose_capacity(catalogs, tier, settings, need, unknown)
+    return Placement(tier, placed, need, unknown, capacity)

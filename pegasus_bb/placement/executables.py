@@ -1,0 +1,47 @@
+"""Programs that are staged with the data: they need room on the tier as well."""
+
+from __future__ import annotations
+
+from pegasus_bb.model.transformations import (
+    Executable,
+    Transformation,
+    TransformationCatalog,
+)
+from pegasus_bb.model.workflow import Job, Workflow
+
+
+def staged_name(transformation: Transformation) -> str:
+    """The LFN under which Pegasus stages a program: ``namespace-name-version``."""
+    parts = (transformation.namespace, transformation.name, transformation.version)
+    return "-".join(part for part in parts if part)
+
+
+def staged_executables(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, Executable]:
+    """LFN -> program, for every program that jobs on ``site`` have staged to them.
+
+    What a transformation requires is staged with it.
+    """
+    waiting = list(
+        dict.fromkeys(
+            job.transformation for job in workflow.jobs.values() if _runs_on(job, site)
+        )
+    )
+    seen = set(waiting)
+    found: dict[str, Executable] = {}
+    for name in waiting:
+        transformation = catalog.transformations.get(name)
+        if transformation is None:
+            continue
+        executable = catalog.executable(name, site)
+        if executable is not None and executable.kind == "stageable":
+            found[staged_name(transformation)] = executable
+        waiting.extend(n for n in transformation.requires if n not in seen)
+        seen.update(transformation.requires)
+    return found
+
+
+def _runs_on(job: Job, site: str) -> bool:
+    wish = job.profile("selector", "execution.site")
+    return job.kind == "job" and wish in (None, site)

@@ -1,0 +1,69 @@
+"""A placement as data for a table: each file with its reason, and the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pegasus_bb.model.placement import Placed, Placement
+from pegasus_bb.model.settings import AUTO, Settings
+from pegasus_bb.placement.sizing import wanted_capacity
+
+
+@dataclass(frozen=True)
+class Group:
+    """Files that live in one place in one way. Sizes in bytes."""
+
+    tier: str
+    how: str
+    files: int
+    size: int  # of those whose size is known
+    unknown: int  # how many have no known size
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What ``pegasus-bb explain`` shows. Sizes in bytes."""
+
+    site: str
+    tier: str
+    backend: str
+    files: tuple[Placed, ...]
+    groups: tuple[Group, ...]  # in the order in which their first files come
+    need: int  # of all files on the tier whose size is known
+    headroom: int | None  # per cent; None where the capacity was given
+    capacity: int  # to reserve
+    granularity: int
+    unknown: tuple[str, ...]  # LFNs on the tier without a known size
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, as a mapping of plain values."""
+        return {**asdict(self), "unknown": list(self.unknown)}
+
+
+def explain(placement: Placement, settings: Settings) -> Explanation:
+    """Why each file lives where it does, and what the capacity is made of."""
+    tier = placement.tier
+    given = wanted_capacity(tier, settings) != AUTO
+    return Explanation(
+        site=tier.site,
+        tier=tier.name,
+        backend=tier.backend,
+        files=tuple(placement.files.values()),
+        groups=tuple(_groups(placement)),
+        need=placement.need,
+        headroom=None if given else settings.headroom,
+        capacity=placement.capacity,
+        granularity=tier.granularity,
+        unknown=placement.unknown,
+    )
+
+
+def _groups(placement: Placement) -> Iterator[Group]:
+    together: dict[tuple[str, str], list[Placed]] = {}
+    for file in placement.files.values():
+        together.setdefault((file.tier, file.how), []).append(file)
+    for (tier, how), files in together.items():
+        known = [file.size for file in files if file.size is not None]
+        yield Group(tier, how, len(files), sum(known), len(files) - len(known))

@@ -1,0 +1,127 @@
+"""Refuses what a scheduler would silently misread, and what cannot work at run time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import Placed
+from pegasus_bb.model.replicas import local_path
+from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.model.workflow import Workflow
+
+# Blanks and these would have to be quoted, differently, in URLs and submit files.
+_UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
+# The blank is the only delimiter of a #BB line, and % turns on replacement there.
+_POOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def lint_tier(catalogs: Catalogs, tier: Tier) -> None:
+    """What of the tier cannot carry a workflow. Raises CatalogError."""
+    if tier.site == "local":
+        raise _tier_error(
+            catalogs,
+            tier,
+            "",
+            "the submit host cannot be the site with the buffer: bb_setup and "
+            "bb_delete run there before and after it exists",
+            "local",
+            "declare the machine that runs the tasks as a site of its own",
+        )
+    if tier.access == "private":
+        raise _tier_error(
+            catalogs,
+            tier,
+            "access",
+            "in a private reservation each node sees only its own files, and the jobs "
+            "of a workflow would not find each other's",
+            tier.access,
+            "access: striped",
+        )
+    if tier.pool and _POOL.fullmatch(tier.pool) is None:
+        raise _tier_error(
+            catalogs,
+            tier,
+            "pool",
+            "the scheduler would misread this name of a pool",
+            repr(tier.pool),
+            "letters, digits, _, . and -",
+        )
+
+
+def _tier_error(
+    catalogs: Catalogs, tier: Tier, key: str, what: str, found: str, would_do: str
+) -> CatalogError:
+    names = [known.name for known in catalogs.tiers[tier.site]]
+    keys: list[object] = [KEY, tier.site, names.index(tier.name)]
+    return catalogs.sites.document.error(
+        what, [*keys, key] if key else keys, found, would_do
+    )
+
+
+def lint_names(workflow: Workflow, lfns: Mapping[str, object]) -> None:
+    """Names that cannot be carried to the buffer and back. Raises CatalogError."""
+    for lfn in lfns:
+        if _UNQUOTED.search(lfn):
+            raise _name_error(
+                workflow,
+                lfn,
+                "an LFN with a blank, a quote or one of ` \\ % $ ? # cannot be carried "
+                "through URLs and submit files",
+            )
+        if "/" in lfn:
+            above = next((p for p in _folders(lfn) if p in lfns), None)
+            if above is not None:
+                raise _name_error(
+                    workflow, lfn, f"the file {above} would have to be a folder as well"
+                )
+
+
+def _folders(lfn: str) -> Iterable[str]:
+    place = lfn.find("/")
+    while place > 0:
+        yield lfn[:place]
+        place = lfn.find("/", place + 1)
+
+
+def _name_error(workflow: Workflow, lfn: str, what: str) -> CatalogError:
+    for job in workflow.jobs.values():
+        for place, use in enumerate(job.uses):
+            if use.lfn == lfn:
+                keys = ["jobs", job.index, "uses", place, "lfn"]
+                return workflow.document.error(what, keys, repr(lfn), "rename the file")
+    return CatalogError(what, found=repr(lfn), would_do="rename the transformation")
+
+
+def lint_links(catalogs: Catalogs, tier: Tier, files: Iterable[Placed]) -> None:
+    """A link leads to a path that the site's nodes can open. Raises CatalogError."""
+    for file in files:
+        if file.how == "link" and link_target(catalogs, tier.site, file.lfn) is None:
+            raise _link_error(catalogs, tier, file)
+
+
+def link_target(catalogs: Catalogs, site: str, lfn: str) -> str | None:
+    """The path on ``site`` of the first replica that has one, or None."""
+    for replica in catalogs.replicas.replicas.get(lfn, ()):
+        if replica.site == site:
+            path = local_path(replica.pfn)
+            if path is not None:
+                return path
+    return None
+
+
+def _link_error(catalogs: Catalogs, tier: Tier, file: Placed) -> CatalogError:
+    known = catalogs.replicas.replicas.get(file.lfn, ())
+    found = ", ".join(f"{replica.pfn} at {replica.site}" for replica in known)
+    entries = catalogs.replicas.document.data.get("replicas") or []
+    index = next((i for i, e in enumerate(entries) if e.get("lfn") == file.lfn), None)
+    return catalogs.replicas.document.error(
+        f"{file.lfn} should be a link to the PFS ({file.reason}), but it has no "
+        f"replica with a path on site {tier.site}",
+        ["replicas"] if index is None else ["replicas", index],
+        found or "(no replica)",
+        f"a replica with site: {tier.site} and an absolute path or file:// URL, or "
+        f"bb.tier: {tier.name} for this file",
+    )

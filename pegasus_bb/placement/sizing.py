@@ -1,0 +1,134 @@
+"""How much to reserve: the bytes of all files on the tier, whatever the order.
+
+The sum over all files holds in any order of the jobs and with any cleanup. An order
+with a smaller peak may exist; nobody promises that it is the one that runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.settings import AUTO, Settings
+from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.units import format_size, parse_size, round_up
+
+_PROPERTY = "pegasus.bb.capacity"
+_LIMIT = 1 << 62  # Slurm counts in 64 bits, and adds requests up
+
+
+def wanted_capacity(tier: Tier, settings: Settings) -> int:
+    """What the user asked for, in bytes, or AUTO: the setting before the tier."""
+    if settings.capacity is not None:
+        return settings.capacity
+    return AUTO if tier.capacity is None else tier.capacity
+
+
+def automatic_capacity(tier: Tier, headroom: int, need: int) -> int:
+    """``need`` and ``headroom`` per cent, rounded up; one granule at least."""
+    room = need + -(-need * headroom // 100)
+    return round_up(max(room, 1), tier.granularity)
+
+
+def choose_capacity(
+    catalogs: Catalogs,
+    tier: Tier,
+    settings: Settings,
+    need: int,
+    unknown: Sequence[str],
+) -> int:
+    """Bytes to reserve, a multiple of the granule.
+
+    Raises CatalogError: auto with unknown sizes, a capacity below ``need``, above
+    what the tier has, or beyond counting.
+    """
+    wanted = wanted_capacity(tier, settings)
+    if wanted == AUTO:
+        if unknown:
+            raise _unknown_sizes(catalogs, tier, settings, unknown)
+        capacity = automatic_capacity(tier, settings.headroom, need)
+    else:
+        if wanted < need:
+            raise _too_small(catalogs, tier, settings, wanted, need)
+        capacity = round_up(wanted, tier.granularity)
+    _check_limits(catalogs, tier, settings, capacity)
+    return capacity
+
+
+def _error(
+    catalogs: Catalogs,
+    tier: Tier,
+    settings: Settings,
+    what: str,
+    found: str,
+    would_do: str,
+) -> CatalogError:
+    """An error about the capacity, where it was said: a property or the tier."""
+    if settings.capacity is not None and _PROPERTY in catalogs.properties:
+        return catalogs.properties.error(_PROPERTY, what, would_do)
+    names = [known.name for known in catalogs.tiers[tier.site]]
+    keys = [KEY, tier.site, names.index(tier.name), "capacity"]
+    return catalogs.sites.document.error(what, keys, found, would_do)
+
+
+def _unknown_sizes(
+    catalogs: Catalogs, tier: Tier, settings: Settings, unknown: Sequence[str]
+) -> CatalogError:
+    shown = ", ".join(unknown[:10]) + (", ..." if len(unknown) > 10 else "")
+    return _error(
+        catalogs,
+        tier,
+        settings,
+        f"an automatic capacity needs the size of every file on tier {tier.name}; "
+        f"it is not known for {len(unknown)}: {shown}",
+        "auto",
+        "declare size= of these files in the workflow or size in the metadata of "
+        "their replicas, or say how much to reserve, such as --bb-capacity 700GiB",
+    )
+
+
+def _too_small(
+    catalogs: Catalogs, tier: Tier, settings: Settings, wanted: int, need: int
+) -> CatalogError:
+    return _error(
+        catalogs,
+        tier,
+        settings,
+        f"the capacity of {format_size(wanted)} ({wanted} bytes) is below what the "
+        f"files on tier {tier.name} need, {format_size(need)} ({need} bytes)",
+        str(wanted),
+        "more capacity, or auto, or files on the PFS (bb.tier: pfs)",
+    )
+
+
+def _check_limits(
+    catalogs: Catalogs, tier: Tier, settings: Settings, capacity: int
+) -> None:
+    if capacity > _LIMIT:
+        raise _error(
+            catalogs,
+            tier,
+            settings,
+            "no scheduler can count so many bytes",
+            str(capacity),
+            "such as 700GiB",
+        )
+    quota = _quota(tier)
+    if quota is not None and capacity > quota:
+        raise _error(
+            catalogs,
+            tier,
+            settings,
+            f"{format_size(capacity)} ({capacity} bytes) would be reserved, but the "
+            f"quota of tier {tier.name} is {format_size(quota)} ({quota} bytes)",
+            str(capacity),
+            "a larger quota, or files on the PFS (bb.tier: pfs)",
+        )
+
+
+def _quota(tier: Tier) -> int | None:
+    try:
+        return parse_size(tier.settings["quota"])
+    except (KeyError, UsageError):
+        return None

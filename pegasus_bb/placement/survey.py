@@ -1,0 +1,79 @@
+"""One description per file, out of all that the workflow's jobs say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.workflow import Job, Use, Workflow
+
+INPUT = "input"  # nobody makes it
+INTERMEDIATE = "intermediate"  # a job makes it, it is not staged out
+OUTPUT = "output"  # a job makes it and it is staged out, whoever else reads it
+
+
+@dataclass(slots=True)
+class File:
+    """A file of the workflow."""
+
+    lfn: str
+    role: str = INPUT  # input | intermediate | output
+    size: int | None = None  # declared bytes, the largest where jobs disagree
+    tier: str = ""  # what its metadata bb.tier says
+    said_by: str = ""  # the job whose use of it says so
+    maker: str = ""  # the job that writes it
+    executable: str = ""  # the program's path, where the file is a staged program
+
+
+def survey(workflow: Workflow) -> dict[str, File]:
+    """Every file by LFN, in the order of the workflow.
+
+    Raises CatalogError where two uses of a file name different tiers.
+    """
+    files: dict[str, File] = {}
+    for job in workflow.jobs.values():
+        for use in job.uses:
+            file = files.get(use.lfn)
+            if file is None:
+                file = files[use.lfn] = File(use.lfn)
+            if use.kind != "input":
+                _note_maker(file, job, use)
+            if use.size is not None and (file.size is None or use.size > file.size):
+                file.size = use.size
+            if use.tier:
+                _note_tier(workflow, file, job, use)
+    return files
+
+
+def _note_maker(file: File, job: Job, use: Use) -> None:
+    if use.kind == "output" and use.stage_out:
+        file.role = OUTPUT
+    elif file.role == INPUT:
+        file.role = INTERMEDIATE
+    if use.kind == "output" or not file.maker:
+        file.maker = job.id
+
+
+def _note_tier(workflow: Workflow, file: File, job: Job, use: Use) -> None:
+    if file.tier and file.tier != use.tier:
+        raise metadata_error(
+            workflow,
+            job.id,
+            file.lfn,
+            f"job {file.said_by} says bb.tier: {file.tier} of {file.lfn}, "
+            f"job {job.id} says otherwise",
+            use.tier,
+            "say the same in both, or in one only",
+        )
+    if not file.tier:
+        file.tier, file.said_by = use.tier, job.id
+
+
+def metadata_error(
+    workflow: Workflow, ident: str, lfn: str, what: str, found: str, would_do: str
+) -> CatalogError:
+    """An error about the metadata of ``lfn`` in the uses of job ``ident``."""
+    job = workflow.jobs[ident]
+    place = next(i for i, u in enumerate(job.uses) if u.lfn == lfn and u.tier == found)
+    keys = ["jobs", job.index, "uses", place, "metadata", "bb.tier"]
+    return workflow.document.error(what, keys, found, would_do)

@@ -1,0 +1,81 @@
+"""Programs that are staged need room as well, and are never links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.transformations import Transformation
+from pegasus_bb.placement import staged_name
+from tests.placement.world import World
+
+
+def program(name: str, pfn: str, kind: str, **more: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "sites": [{"name": "local", "pfn": pfn, "type": kind}],
+        **more,
+    }
+
+
+@pytest.fixture
+def staged(world: World) -> World:
+    (world.folder / "work.py").write_bytes(b"x" * 50)
+    world.transformations = [program("work", f"{world.folder}/work.py", "stageable")]
+    return world
+
+
+def test_a_staged_program_is_an_input_with_its_size_on_disk(staged: World) -> None:
+    placed = staged.placed("work")
+    assert (placed.role, placed.tier, placed.how) == ("input", "bb", "copy")
+    assert placed.size == 50
+    assert "a program that is staged" in placed.reason
+
+
+def test_an_installed_program_needs_no_room(world: World) -> None:
+    world.transformations = [
+        {
+            "name": "work",
+            "sites": [{"name": "cluster", "pfn": "/opt/work", "type": "installed"}],
+        }
+    ]
+    assert "work" not in world.decide().files
+
+
+def test_what_a_program_requires_is_staged_with_it(staged: World) -> None:
+    staged.transformations[0]["requires"] = ["lib::helper:1.0"]
+    pfn = f"{staged.folder}/work.py"
+    staged.transformations.append(
+        program("helper", pfn, "stageable", namespace="lib", version="1.0")
+    )
+    assert staged.placed("lib-helper-1.0").size == 50
+
+
+def test_a_job_of_another_site_brings_no_program_here(staged: World) -> None:
+    for job in staged.jobs:
+        job["profiles"] = {"selector": {"execution.site": "local"}}
+    assert "work" not in staged.decide().files
+
+
+def test_links_are_for_data_programs_are_copied(staged: World) -> None:
+    here = [{"site": "cluster", "pfn": "/lus/x"}]
+    staged.tier = {"inputs": "link"}
+    staged.replicas = {"in.txt": here, "ref.txt": here}
+    placed = staged.placed("work")
+    assert (placed.tier, placed.how) == ("bb", "copy")
+
+
+def test_a_program_may_be_placed_by_name_but_not_as_a_link(staged: World) -> None:
+    staged.placement = "work: pfs\n"
+    assert staged.placed("work").tier == "pfs"
+    staged.placement = "work: link\n"
+    with pytest.raises(CatalogError, match="always a copy, never a link"):
+        staged.decide()
+
+
+def test_the_name_is_the_one_that_pegasus_stages_under() -> None:
+    full = Transformation("ns.a", "prog.py", "5.0", (), {}, (), {})
+    assert staged_name(full) == "ns.a-prog.py-5.0"
+    assert staged_name(Transformation("", "prog", "", (), {}, (), {})) == "prog"

@@ -1,0 +1,96 @@
+"""What explain shows: data first, then the command."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from pegasus_bb.cli.explain import command
+from pegasus_bb.placement import Explanation, explain
+from pegasus_bb.units import MIB
+from tests.placement.world import World
+
+
+def explained(world: World) -> Explanation:
+    placement = world.decide()
+    _, _, settings = world.read()
+    return explain(placement, settings)
+
+
+def test_totals_say_what_the_capacity_is_made_of(world: World) -> None:
+    explanation = explained(world)
+    assert (explanation.need, explanation.headroom) == (360, 10)
+    assert explanation.capacity == explanation.granularity == 4 * MIB
+    assert explanation.unknown == ()
+
+
+def test_files_are_counted_by_where_and_how(world: World) -> None:
+    world.tier = {"outputs": "pfs", "capacity": "1GiB"}
+    del world.jobs[1]["uses"][3]["metadata"]
+    groups = {
+        (group.tier, group.how): (group.files, group.size, group.unknown)
+        for group in explained(world).groups
+    }
+    assert groups == {
+        ("bb", "copy"): (2, 300, 0),
+        ("bb", "write"): (1, 10, 0),
+        ("pfs", "write"): (2, 20, 1),
+    }
+
+
+def test_a_given_capacity_has_no_headroom(world: World) -> None:
+    world.tier = {"capacity": "1GiB"}
+    assert explained(world).headroom is None
+
+
+@pytest.fixture
+def here(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    world.read()
+    monkeypatch.chdir(world.folder)
+    monkeypatch.setenv("HOME", str(world.folder))
+    return world
+
+
+def test_the_command_prints_every_file_with_its_reason(here: World) -> None:
+    result = CliRunner().invoke(command, ["--sites", "cluster", "workflow.yml"])
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert lines[0].split() == ["LFN", "size", "tier", "how", "reason"]
+    assert lines[2].split()[:5] == ["mid.txt", "10", "B", "bb", "write"]
+    assert "capacity: 4.0 MiB (10 % headroom, in steps of 4.0 MiB)" in result.output
+
+
+def test_the_command_takes_the_options_of_plan(here: World) -> None:
+    (here.folder / "p.yml").write_text("'*': pfs\n")
+    result = CliRunner().invoke(
+        command,
+        ["-Dpegasus.bb.headroom=3", "--bb-placement", "p.yml", "--bb-capacity", "8MiB"],
+    )
+    assert result.exit_code == 0, result.output
+    assert "capacity: 8.0 MiB (as given" in result.output
+    assert "p.yml says *: pfs" in result.output
+
+
+def test_the_command_speaks_json(here: World) -> None:
+    result = CliRunner().invoke(command, ["--json"])
+    data = json.loads(result.output)
+    assert data["files"][0] == {
+        "lfn": "in.txt",
+        "role": "input",
+        "tier": "bb",
+        "how": "copy",
+        "size": 100,
+        "reason": "an input: tier bb of site cluster says inputs: stage",
+    }
+    assert data["capacity"] == 4 * MIB
+
+
+def test_sizes_that_nobody_knows_are_named(here: World) -> None:
+    here.tier = {"capacity": "1GiB"}
+    del here.jobs[0]["uses"][0]["metadata"]
+    here.read()
+    result = CliRunner().invoke(command, [])
+    assert "size unknown, not counted: in.txt" in result.output
+    assert "in.txt    unknown" in result.output

@@ -1,0 +1,143 @@
+"""The placement file: the narrowest rule of all."""
+
+from __future__ import annotations
+
+import fnmatch
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.document import Document
+from pegasus_bb.placement.patterns import Entry, PlacementFile, read_placement_file
+from tests.placement.world import World, said, use
+
+
+def test_a_list_of_patterns(world: World) -> None:
+    world.placement = "- {lfn: 'm*.txt', tier: pfs}\n- {lfn: out.txt, tier: pfs}\n"
+    homes = world.homes()
+    assert homes["mid.txt"] == homes["out.txt"] == ("pfs", "write")
+    assert homes["keep.txt"] == ("bb", "write")
+
+
+def test_a_mapping_of_patterns(world: World) -> None:
+    world.placement = "m*.txt: pfs\nin.txt: pfs\n"
+    homes = world.homes()
+    assert homes["mid.txt"] == ("pfs", "write")
+    assert homes["in.txt"] == ("pfs", "copy")
+    assert world.placed("mid.txt").reason == "placement.yml says m*.txt: pfs"
+
+
+def test_it_wins_over_metadata_and_profile(world: World) -> None:
+    world.jobs[0]["profiles"] = {"pegasus": {"bb.tier": "bb"}}
+    world.jobs[0]["uses"][1] = use("mid.txt", "output", stageOut=False, **said("bb"))
+    world.placement = "mid.txt: pfs\n"
+    assert world.homes()["mid.txt"] == ("pfs", "write")
+
+
+@pytest.mark.parametrize(
+    ("text", "tier"),
+    [
+        ("mid.txt: pfs\n'*.txt': bb\n", "pfs"),
+        ("'*.txt': bb\nmid.txt: pfs\n", "bb"),
+        ("'m?d.*': pfs\n'*.txt': bb\n", "pfs"),
+        ("'*.txt': bb\n'm?d.*': pfs\n", "bb"),
+        ("'[a-m]id.txt': pfs\n'*': bb\n", "pfs"),
+    ],
+)
+def test_the_first_that_fits_wins(world: World, text: str, tier: str) -> None:
+    world.placement = text
+    assert world.placed("mid.txt").tier == tier
+
+
+def test_many_patterns_keep_their_own_meaning(tmp_path: Path) -> None:
+    """Stars become named groups of the regex on some Pythons: numbers must hold."""
+    lines = [f"- {{lfn: 'a*{n}*z', tier: t{n}}}" for n in range(100, 350)]
+    (tmp_path / "p.yml").write_text("\n".join(lines))
+    patterns = read_placement_file(tmp_path / "p.yml", {})
+    for n in (100, 101, 199, 349):
+        found = patterns.find(f"a-{n}-z")
+        assert found is not None
+        assert found.word == f"t{n}"
+    assert patterns.find("a-99-z") is None
+
+
+@given(
+    st.lists(st.text("ab*?[]-/", min_size=1, max_size=6), max_size=8),
+    st.text("ab-/", min_size=1, max_size=6),
+)
+def test_it_is_the_same_as_trying_one_after_the_other(
+    globs: list[str], lfn: str
+) -> None:
+    entries = [Entry(glob, "pfs", (i,)) for i, glob in enumerate(globs)]
+    expected = next((e for e in entries if fnmatch.fnmatchcase(lfn, e.pattern)), None)
+    patterns = PlacementFile(Document(Path("p.yml"), {}), entries)
+    assert patterns.find(lfn) is expected
+
+
+def test_variables_expand_as_in_catalogs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLOW", "pfs")
+    world.placement = "mid.txt: ${SLOW}\n"
+    assert world.placed("mid.txt").tier == "pfs"
+
+
+def refused(world: World, text: str) -> CatalogError:
+    world.placement = text
+    with pytest.raises(CatalogError) as error:
+        world.decide()
+    assert error.value.file.endswith("placement.yml")
+    return error.value
+
+
+def test_a_pattern_without_a_file_is_refused(world: World) -> None:
+    error = refused(world, "mid.txt: pfs\nchr1*: pfs\n")
+    assert "no file of the workflow fits" in str(error)
+    assert (error.line, error.found) == (2, "chr1*")
+
+
+def test_a_name_without_a_file_is_refused(world: World) -> None:
+    error = refused(world, "- lfn: mid.txt\n  tier: pfs\n- lfn: typo.txt\n  tier: bb\n")
+    assert (error.line, error.found) == (4, "typo.txt")
+
+
+def test_a_pattern_that_earlier_ones_hide_is_fine(world: World) -> None:
+    world.placement = "'*': bb\n'm*': pfs\n"
+    assert world.placed("mid.txt").tier == "bb"
+
+
+def test_an_unknown_tier_is_refused(world: World) -> None:
+    error = refused(world, "mid.txt: bb\nout.txt: ssd\n")
+    assert "no such tier" in str(error)
+    assert (error.line, error.found) == (2, "ssd")
+    assert error.would_do == "one of bb, pfs, link"
+
+
+def test_link_is_refused_for_what_a_job_makes(world: World) -> None:
+    error = refused(world, "out.txt: link\n")
+    assert "only an input can be a link" in str(error)
+    assert error.line == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("- mid.txt\n", "two keys, lfn and tier"),
+        ("- {lfn: mid.txt, teir: bb}\n", "two keys, lfn and tier"),
+        ("just text\n", "a list of lfn and tier, or a mapping"),
+        ("mid.txt: [bb]\n", "single values"),
+        ("mid.txt:\n", "single values"),
+        ("a: [\n", "is not YAML"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused(world: World, text: str, what: str) -> None:
+    assert what in str(refused(world, text))
+
+
+def test_a_file_that_is_not_there_is_refused(world: World) -> None:
+    world.defines = ["pegasus.bb.placement=nowhere.yml"]
+    with pytest.raises(CatalogError, match=r"nowhere.yml: cannot be read"):
+        world.decide()

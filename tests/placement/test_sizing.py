@@ -1,0 +1,116 @@
+"""How much is reserved, and which capacities are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.placement.sizing import automatic_capacity
+from pegasus_bb.units import MIB
+from tests.placement.world import World, job, sized, use
+
+
+def test_auto_is_every_file_on_the_tier_with_headroom_in_whole_granules(
+    world: World,
+) -> None:
+    world.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+    placement = world.decide()
+    assert placement.need == 10 * MIB
+    assert placement.capacity == 12 * MIB  # 11 MiB with headroom, in steps of 4
+
+
+def test_headroom_is_a_setting(world: World) -> None:
+    world.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+    world.defines = ["pegasus.bb.headroom=0"]
+    world.tier = {"granularity": "1MiB"}
+    assert world.decide().capacity == 10 * MIB
+
+
+def test_files_on_the_pfs_need_no_room(world: World) -> None:
+    world.tier = {"outputs": "pfs", "inputs": "pfs"}
+    assert world.decide().need == 10
+
+
+@pytest.mark.parametrize(
+    ("need", "headroom", "granule", "capacity"),
+    [
+        (0, 10, 4, 4),  # folders and links need a place as well
+        (1, 0, 4, 4),
+        (4, 0, 4, 4),
+        (4, 1, 4, 8),  # a fraction of a byte is a byte
+        (100, 10, 1, 110),
+    ],
+)
+def test_rounding_never_goes_down(
+    need: int, headroom: int, granule: int, capacity: int
+) -> None:
+    tier = Tier("cluster", "bb", "datawarp", granularity=granule)
+    assert automatic_capacity(tier, headroom, need) == capacity
+
+
+def test_a_given_capacity_is_rounded_up_to_the_granule(world: World) -> None:
+    world.tier = {"capacity": "9MiB"}
+    assert world.decide().capacity == 12 * MIB
+
+
+def test_the_setting_wins_over_the_tier(world: World) -> None:
+    world.tier = {"capacity": "8MiB"}
+    world.defines = ["pegasus.bb.capacity=16MiB"]
+    assert world.decide().capacity == 16 * MIB
+
+
+def test_auto_as_a_setting_wins_over_the_tier_too(world: World) -> None:
+    world.tier = {"capacity": "80MiB"}
+    world.defines = ["pegasus.bb.capacity=auto"]
+    assert world.decide().capacity == 4 * MIB
+
+
+def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(
+    world: World,
+) -> None:
+    world.jobs = [job("ID1", *(use(f"f{n:02}", "output") for n in range(12)))]
+    with pytest.raises(CatalogError) as error:
+        world.decide()
+    text = str(error.value)
+    assert "not known for 12: f00, f01," in text
+    assert "f09, ..." in text
+    assert "f10" not in text
+    assert "--bb-capacity" in text
+    assert error.value.file.endswith("sites.yml")
+    assert error.value.key == "x-storage-tiers.cluster.0.capacity"
+
+
+def test_unknown_sizes_on_the_pfs_do_not_matter(world: World) -> None:
+    world.jobs = [job("ID1", use("f", "output"))]
+    world.tier = {"outputs": "pfs"}
+    assert world.decide().unknown == ()
+
+
+def test_a_capacity_below_the_need_is_refused_with_both_figures(world: World) -> None:
+    world.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+    world.tier = {"capacity": "9MiB"}
+    with pytest.raises(CatalogError, match=r"9.0 MiB .* below .* 10.0 MiB") as error:
+        world.decide()
+    text = (world.folder / "sites.yml").read_text().splitlines()
+    assert text[error.value.line - 1].strip() == "capacity: 9MiB"
+
+
+def test_a_property_below_the_need_is_refused_where_it_was_said(world: World) -> None:
+    world.defines = ["pegasus.bb.capacity=10"]
+    with pytest.raises(CatalogError, match="below") as error:
+        world.decide()
+    assert (error.value.file, error.value.key) == ("-D", "pegasus.bb.capacity")
+
+
+def test_more_than_the_quota_of_a_directory_tier_is_refused(world: World) -> None:
+    world.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+    world.tier = {"backend": "directory", "path": "/tmp/bb", "quota": "8MiB"}
+    with pytest.raises(CatalogError, match=r"12.0 MiB .* quota of tier bb is 8.0 MiB"):
+        world.decide()
+
+
+def test_more_than_a_scheduler_can_count_is_refused(world: World) -> None:
+    world.tier = {"capacity": "99999999PiB"}
+    with pytest.raises(CatalogError, match="no scheduler can count"):
+        world.decide()

@@ -1,0 +1,1 @@
+"""Talk to the systems that serve tiers; one promise, several backends."""

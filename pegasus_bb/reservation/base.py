@@ -1,0 +1,80 @@
+"""The promise that every reservation backend keeps; one contract suite checks it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import List, Mapping, NamedTuple
+
+from pegasus_bb.model.reservation import Request, Reservation, Status
+
+
+class Pool(NamedTuple):
+    """A pool of fast storage, as the scheduler counts it. All in bytes."""
+
+    name: str
+    granularity: int
+    total: int
+    free: int
+
+
+class Backend(ABC):
+    """A system that grants, shows and takes back reservations.
+
+    Errors: ReservationFailed where asking again is useless (permanent),
+    SchedulerUnreachable where nothing is known (transient).
+    """
+
+    @abstractmethod
+    def create(self, request: Request) -> Reservation:
+        """Ask for a reservation and return at once, before it is up.
+
+        Repeatable: the same request (same uuid) again changes nothing and gives the
+        same answer. Raises ReservationFailed where the name is taken by another
+        owner or another run, or the request can never be met.
+        """
+
+    @abstractmethod
+    def status(self, request: Request) -> Status:
+        """What is true now. Reads only; may be asked any number of times.
+
+        Never raises for an unreachable scheduler: the state is then UNKNOWN. A
+        scheduler that is reached and knows nothing answers ABSENT; the caller, who
+        knows whether it was ever up, may call that gone.
+        """
+
+    def place(self) -> str:
+        """An id of the storage itself; empty where none is needed, or none is seen."""
+        return ""
+
+    def why_another(self, place: str) -> str:
+        """Why this storage cannot be the one called ``place``; empty where it can.
+
+        It is asked where a reservation that was made (``place``: and was up there)
+        is absent: an ABSENT from a place where nothing is mounted means nothing.
+        """
+        return ""
+
+    @abstractmethod
+    def path(self, request: Request, environ: Mapping[str, str]) -> str:
+        """The directory of the reservation as this job sees it.
+
+        Raises ReservationFailed where it is not mounted or carries the identity of
+        another run; never gives back a path that would be written by mistake.
+        """
+
+    @abstractmethod
+    def delete(self, request: Request) -> None:
+        """Ask to give it back, data included, and return when it is gone.
+
+        Only after the caller has made sure that nothing is lost. Bounded in time.
+        Giving back what is already absent is success. Raises ReservationFailed
+        where it stays, or is not ours.
+        """
+
+    @abstractmethod
+    def pools(self) -> List[Pool]:
+        """Pools, the default one first. Raises SchedulerUnreachable."""
+
+    @abstractmethod
+    def rows(self) -> List[Status]:
+        """Every reservation that this user can see; ``message`` holds its name."""

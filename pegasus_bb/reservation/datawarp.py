@@ -1,0 +1,265 @@
+"""The ``datawarp`` backend: persistent buffers of Slurm's burst_buffer/datawarp plugin.
+
+Asks in text (sbatch, scontrol, squeue, scancel) and through jobs of no node, which
+wait for no node. What Slurm does with them, often without a word, is in
+docs/lifecycle.md. Keys of the tier: ``timeout`` of a delete (15m), ``poll`` while it
+waits (5s), ``mount`` (``required``; ``any`` where buffers are plain folders), and
+``account``, ``partition``, ``qos`` for the jobs of no node.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import List, Mapping, Optional
+
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.model.reservation import (
+    Request,
+    Reservation,
+    State,
+    Status,
+    check_reservation_name,
+)
+from pegasus_bb.reservation import identity
+from pegasus_bb.reservation.base import Backend, Pool
+from pegasus_bb.reservation.scontrol import Buffer, Job, Plugin
+from pegasus_bb.reservation.slurm import Slurm, create_line, destroy_line
+from pegasus_bb.units import format_size, parse_duration, round_up
+
+
+class DataWarp(Backend):
+    """See the module's docstring; the promise is Backend's."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        """Raises UsageError where a key cannot be read."""
+        self.timeout = parse_duration(settings.get("timeout", "15m"))
+        self.poll = float(parse_duration(settings.get("poll", "5s")))
+        self.mount_required = settings.get("mount", "required") != "any"
+        self.slurm = Slurm(settings)
+        self.uid = os.getuid()
+        self.owner = identity.user_name()
+
+    def create(self, request: Request) -> Reservation:
+        name = check_reservation_name(request.name)
+        plugin = self.slurm.plugin()
+        self._check_size(plugin, request)
+        job = self._create_job(request)
+        row = _row(plugin, name)
+        if row is not None:
+            self._check_owner(row, request)
+            if job is None:
+                raise ReservationFailed(self._leftover(row, request))
+            self._check_large_enough(row, request)
+        elif job is not None and not _may_come(job):
+            self.slurm.cancel(job.id)  # a held job stays so; ask afresh
+            job = None
+        identifier = job.id if job else self._submit(request, create_line(request))
+        return Reservation(
+            name=name,
+            backend=request.backend,
+            uuid=request.uuid,
+            requested_at=time.time(),
+            size=request.capacity,
+            job=identifier,
+            owner=self.owner,
+        )
+
+    def status(self, request: Request) -> Status:
+        try:
+            plugin = self.slurm.plugin()
+            row = _row(plugin, request.name)
+            if row is not None:
+                return self._of_row(row, request)
+            return self._of_job(self._create_job(request), plugin, request)
+        except SchedulerUnreachable as error:
+            return Status(State.UNKNOWN, str(error))
+        except ReservationFailed as error:
+            return Status(State.FAILED, str(error))
+
+    def path(self, request: Request, environ: Mapping[str, str]) -> str:
+        variable = f"DW_PERSISTENT_STRIPED_{check_reservation_name(request.name)}"
+        path = environ.get(variable, "")
+        if not path.startswith("/"):
+            raise ReservationFailed(
+                f"${variable} is {'not set' if not path else repr(path)} in this job: "
+                f"its submit file lacks `#DW persistentdw name={request.name}`, or the "
+                "reservation is not attached to this node"
+            )
+        if not os.path.isdir(path):
+            raise ReservationFailed(
+                f"${variable} says {path}, which is not a directory on this node: "
+                f"reservation {request.name} is not mounted here"
+            )
+        self._claim(path, request)
+        return path
+
+    def delete(self, request: Request) -> None:
+        name = check_reservation_name(request.name)
+        if _row(self.slurm.plugin(), name) is None:
+            self._withdraw(request)
+        row = _row(self.slurm.plugin(), name)
+        if row is None:
+            return
+        self._check_owner(row, request)
+        self._create_job(request)  # refuses where another run of ours made it
+        destroy = self._submit(request, destroy_line(request), ".destroy")
+        self._await_absence(request, destroy)
+
+    def pools(self) -> List[Pool]:
+        return self.slurm.plugin().pools
+
+    def rows(self) -> List[Status]:
+        return [
+            Status(row.state, row.name, row.user, row.size, row.created)
+            for row in self.slurm.plugin().buffers
+        ]
+
+    # -- what a status is made of
+
+    def _of_row(self, row: Buffer, request: Request) -> Status:
+        words, state = f"{row.native} in pool {row.pool or 'not known'}", row.state
+        try:
+            self._check_owner(row, request)
+            self._check_large_enough(row, request)
+        except ReservationFailed as error:
+            words, state = str(error), State.FAILED
+        # The number decides: names may be resolved differently elsewhere.
+        owner = self.owner if row.uid == self.uid else row.user
+        return Status(state, words, owner, row.size, row.created)
+
+    def _of_job(self, job: Optional[Job], plugin: Plugin, request: Request) -> Status:
+        if job is None:
+            return Status(State.ABSENT, f"Slurm knows no buffer {request.name}")
+        said = f"job {job.id} that asks for {request.name} is {job.native}"
+        if job.held:
+            return Status(State.FAILED, f"{said}, held by Slurm: {job.words}")
+        if job.state is State.ABSENT:  # it may have come up between two questions
+            row = _row(self.slurm.plugin(), request.name)
+            return self._of_row(row, request) if row else Status(State.ABSENT, said)
+        if job.state is State.PENDING:
+            self._check_size(plugin, request)
+        return Status(job.state, f"{said}: {job.words or 'no reason given'}")
+
+    def _create_job(self, request: Request) -> Optional[Job]:
+        """The newest job that asked for it and that Slurm still remembers.
+
+        Raises ReservationFailed where another run of this user asked.
+        """
+        jobs = [self.slurm.job(number) for number in self.slurm.jobs(request.name)]
+        ours = [job for job in jobs if job and job.uid == self.uid]
+        if ours and ours[-1].comment != request.uuid:
+            raise ReservationFailed(
+                f"job {ours[-1].id} of {self.owner} asked for {request.name} for "
+                f"another run ({ours[-1].comment or 'unknown'}, not {request.uuid}); "
+                "plan again: a new run gets a new name"
+            )
+        return ours[-1] if ours else None
+
+    # -- refusals
+
+    def _check_size(self, plugin: Plugin, request: Request) -> None:
+        pool = next((p for p in plugin.pools if request.pool in ("", p.name)), None)
+        if pool is None:
+            known = ", ".join(p.name for p in plugin.pools)
+            raise ReservationFailed(
+                f"Slurm has no pool {request.pool!r}; there are {known}"
+            )
+        size = round_up(request.capacity, pool.granularity)
+        if request.capacity <= 0 or size > pool.total:
+            raise ReservationFailed(
+                f"reservation {request.name} asks for {format_size(request.capacity)}; "
+                f"pool {pool.name} has {format_size(pool.total)} in all, and Slurm "
+                "would leave it pending for ever. Lower pegasus.bb.capacity"
+            )
+
+    def _check_owner(self, row: Buffer, request: Request) -> None:
+        if row.uid != self.uid:
+            raise ReservationFailed(
+                f"the name {request.name} belongs to {row.user} (uid {row.uid}), not "
+                f"to {self.owner} (uid {self.uid}); plan again: a new run gets a new "
+                "name"
+            )
+
+    def _check_large_enough(self, row: Buffer, request: Request) -> None:
+        if row.size < request.capacity:
+            raise ReservationFailed(
+                f"{self._leftover(row, request)}. It is smaller than the "
+                f"{format_size(request.capacity)} that this run asks for"
+            )
+
+    def _leftover(self, row: Buffer, request: Request) -> str:
+        made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.created))
+        return (
+            f"a buffer {request.name} of {row.user} was there before this run asked "
+            f"({format_size(row.size)}, made {made}); Slurm would silently use it "
+            f"again. Give it back with `pegasus-bb release {request.name}`, or plan "
+            "again"
+        )
+
+    # -- steps
+
+    def _submit(self, request: Request, line: str, suffix: str = "") -> str:
+        return self.slurm.submit(request.name + suffix, request.uuid, line)
+
+    def _withdraw(self, request: Request) -> None:
+        """Take back a request that was not met, and let Slurm finish what it began."""
+        job = self._create_job(request)
+        if job is not None and job.state is State.PENDING:
+            self.slurm.cancel(job.id)
+            time.sleep(self.poll)
+
+    def _await_absence(self, request: Request, destroy: str) -> None:
+        until = time.monotonic() + self.timeout
+        words = ""
+        while True:
+            try:
+                if _row(self.slurm.plugin(), request.name) is None:
+                    return
+                words = ""
+            except SchedulerUnreachable as error:
+                words = str(error)
+            if time.monotonic() >= until:
+                break
+            time.sleep(self.poll)
+        if words:
+            raise SchedulerUnreachable(
+                f"asked to give {request.name} back (job {destroy}), then: {words}"
+            )
+        job = self.slurm.job(destroy)
+        self.slurm.cancel(destroy)  # Slurm would try again for ever
+        raise ReservationFailed(
+            f"buffer {request.name} is still there {self.timeout} s after job "
+            f"{destroy} asked for its end; Slurm says: "
+            f"{job.words if job else 'nothing'}. It holds its space: delete again "
+            "later, or tell an administrator"
+        )
+
+    def _claim(self, path: str, request: Request) -> None:
+        """The first job on an empty buffer writes the identity, all others check it."""
+        try:
+            names = os.listdir(path)
+            empty = all(name.startswith("." + identity.FILE) for name in names)
+            if empty and self._is_mounted(path):
+                made = {"name": request.name, "uuid": request.uuid}
+                identity.note(path, {**made, "created": time.time()})
+        except OSError as error:
+            raise ReservationFailed(
+                f"reservation {request.name}: {path}: {error.strerror}"
+            ) from error
+        identity.check(path, request)
+
+    def _is_mounted(self, path: str) -> bool:
+        if not self.mount_required:
+            return True
+        above = os.path.dirname(os.path.realpath(path))
+        return os.stat(path).st_dev != os.stat(above).st_dev
+
+
+def _row(plugin: Plugin, name: str) -> Optional[Buffer]:
+    return next((row for row in plugin.buffers if row.name == name), None)
+
+
+def _may_come(job: Job) -> bool:
+    """Whether the job may yet bring the buffer about."""
+    return job.state is State.PENDING and not job.held

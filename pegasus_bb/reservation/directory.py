@@ -1,0 +1,345 @@
+"""The ``directory`` backend: a folder of a fast file system, handed out with a quota.
+
+Keys of the tier: ``path`` (the folder), ``quota`` (size; default: what the file system
+has free), ``granularity`` (4MiB), ``timeout`` of a delete (1h); for tests and teaching
+``delay`` (duration until ready), ``owner`` (in place of the user's name) and ``fail``
+(mishaps.py). A reservation is a folder ``<path>/<name>`` of mode 0700 with an identity
+file. The quota is what the books grant; a file system's own quota may be stricter.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Dict, List, Mapping, Tuple
+
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.model.reservation import (
+    Request,
+    Reservation,
+    State,
+    Status,
+    check_reservation_name,
+)
+from pegasus_bb.reservation import identity, mishaps, removal, root
+from pegasus_bb.reservation.base import Backend, Pool
+from pegasus_bb.reservation.statefile import HALF, Books, opened, peek, remove_half
+from pegasus_bb.units import MIB, format_size, parse_duration, parse_size, round_up
+
+
+def _seconds(text: str) -> float:
+    """Like parse_duration, but decimals are fine: tests wait for tenths."""
+    try:
+        return float(text)
+    except ValueError:
+        return float(parse_duration(text))
+
+
+class Directory(Backend):
+    """See the module's docstring; the promise is Backend's."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        """Raises UsageError where a key cannot be read."""
+        self.root = os.path.abspath(settings.get("path", ""))
+        self.granularity = parse_size(settings.get("granularity", 4 * MIB))
+        self.quota = parse_size(settings["quota"]) if settings.get("quota") else None
+        self.delay = _seconds(settings.get("delay", "0"))
+        self.timeout = _seconds(settings.get("timeout", "1h"))
+        self.owner = settings.get("owner") or identity.user_name()
+        self.mishaps = mishaps.parse_mishaps(settings.get("fail", ""))
+
+    def create(self, request: Request) -> Reservation:
+        name = check_reservation_name(request.name)
+        self._make_root()
+        if self._is_being_deleted(request):  # a crash left it so: nothing is lost
+            self.delete(request)
+        with opened(self.root, self.quota) as books:
+            self._meet_mishap(books, "create", request)
+            entry = books.entries.get(name)
+            if entry is None:
+                self._check_size(books, request)
+                root.mark(self.root)
+                entry = books.entries[name] = self._entry(request)
+                books.grant(self.quota)
+                books.keep()  # listed before it exists, so never there unlisted
+                self._make_folder(request, entry)
+            self._check_ours(entry, request)
+            self._check_large_enough(entry, request)
+            self._identity(request)
+        return Reservation(
+            name=name,
+            backend=request.backend,
+            uuid=request.uuid,
+            requested_at=entry["created"],
+            size=request.capacity,
+            owner=self.owner,
+        )
+
+    def status(self, request: Request) -> Status:
+        try:
+            with opened(self.root, self.quota) as books:
+                words = self._strike(books, "status", request)
+                found = self._look(books, request)
+        except SchedulerUnreachable as error:
+            return Status(State.UNKNOWN, str(error))
+        if words == mishaps.UNREACHABLE:
+            return Status(State.UNKNOWN, f"{self.root} gave no answer (as asked for)")
+        if words == mishaps.GONE:
+            return Status(State.ABSENT, "no such reservation (as asked for)")
+        return Status(State.FAILED, words) if words else found
+
+    def place(self) -> str:
+        return root.read(self.root)
+
+    def why_another(self, place: str) -> str:
+        return root.why_another(self.root, place)
+
+    def path(self, request: Request, environ: Mapping[str, str]) -> str:
+        try:
+            found = self._look(peek(self.root), request)
+        except SchedulerUnreachable as error:
+            raise ReservationFailed(
+                f"reservation {request.name} is not there: {error}"
+            ) from error
+        if found.state is not State.READY:
+            raise ReservationFailed(
+                f"reservation {request.name} cannot be used: it is "
+                f"{found.state.value} in {self.root}; {found.message}"
+            )
+        return self._folder(request)
+
+    def delete(self, request: Request) -> None:
+        check_reservation_name(request.name)
+        until = time.monotonic() + self.timeout
+        with opened(self.root, self.quota) as books:
+            self._meet_mishap(books, "delete", request)
+            entry = books.entries.get(request.name)
+            if entry is None:
+                self._check_nothing_lies_there(request)
+                return
+            self._check_ours(entry, request)
+            self._identity(request)
+            root.mark(self.root)
+            identity.doom(self._folder(request))
+        self._empty(request, until)
+        with opened(self.root, self.quota) as books:
+            if request.name in books.entries:
+                self._remove(request)
+                del books.entries[request.name]
+                books.grant(self.quota)
+
+    def pools(self) -> List[Pool]:
+        with opened(self.root, self.quota) as books:
+            total, used = books.quota(self.quota), books.used()
+        return [Pool("directory", self.granularity, total, max(0, total - used))]
+
+    def rows(self) -> List[Status]:
+        with opened(self.root, self.quota) as books:
+            return [
+                Status(
+                    state=self._state_of(entry),
+                    message=name,
+                    owner=entry["owner"],
+                    size=entry["size"],
+                    created=entry["created"],
+                    uuid=entry["uuid"],
+                )
+                for name, entry in books.entries.items()
+            ]
+
+    # -- what a status is made of
+
+    def _look(self, books: Books, request: Request) -> Status:
+        entry = books.entries.get(request.name)
+        if entry is None:
+            return self._nothing(request)
+        state, words = self._judge(books, entry, request)
+        return Status(
+            state,
+            words,
+            entry["owner"],
+            entry["size"],
+            entry["created"],
+            entry["uuid"],
+        )
+
+    def _judge(
+        self, books: Books, entry: Dict[str, Any], request: Request
+    ) -> Tuple[State, str]:
+        try:
+            self._check_ours(entry, request)
+            self._check_large_enough(entry, request)
+            if self._identity(request).get("doomed"):
+                return State.DELETING, "being given back"
+        except ReservationFailed as error:
+            if not os.path.lexists(self._folder(request)):
+                return State.ABSENT, str(error)
+            return State.FAILED, str(error)
+        if not entry["granted"]:
+            free = books.quota(self.quota) - books.used()
+            return State.PENDING, (
+                f"waits for {format_size(entry['size'])}; "
+                f"{format_size(max(0, free))} free, first come first served"
+            )
+        return self._state_of(entry), f"in {self._folder(request)}"
+
+    def _state_of(self, entry: Dict[str, Any]) -> State:
+        ready = entry["granted"] and time.time() >= entry["granted"] + entry["delay"]
+        return State.READY if ready else State.PENDING
+
+    def _nothing(self, request: Request) -> Status:
+        try:
+            self._check_nothing_lies_there(request)
+        except ReservationFailed as error:
+            return Status(State.FAILED, str(error))
+        return Status(State.ABSENT, f"no such reservation in {self.root}")
+
+    # -- refusals
+
+    def _check_ours(self, entry: Dict[str, Any], request: Request) -> None:
+        what = self._described(entry, request)
+        if entry["owner"] != self.owner:
+            raise ReservationFailed(
+                f"{what} belongs to {entry['owner']}, not to {self.owner}; "
+                "plan again: a new run gets a new name"
+            )
+        if entry["uuid"] != request.uuid:
+            raise ReservationFailed(
+                f"{what} is left over from run {entry['uuid']} of the same user "
+                f"{self.owner}, not from this run {request.uuid}; give it back with "
+                f"`pegasus-bb release {request.name}`, or plan again"
+            )
+
+    def _check_large_enough(self, entry: Dict[str, Any], request: Request) -> None:
+        if entry["size"] < request.capacity:
+            raise ReservationFailed(
+                f"{self._described(entry, request)} is smaller than the "
+                f"{format_size(request.capacity)} that this run asks for"
+            )
+
+    def _described(self, entry: Dict[str, Any], request: Request) -> str:
+        made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry["created"]))
+        size = format_size(entry["size"])
+        return f"reservation {request.name} in {self.root} ({size}, made {made})"
+
+    def _check_size(self, books: Books, request: Request) -> None:
+        total, size = books.quota(self.quota), self._size(request)
+        if request.capacity <= 0 or size > total:
+            raise ReservationFailed(
+                f"reservation {request.name} asks for {format_size(request.capacity)}; "
+                f"{self.root} has {format_size(total)} in all. Lower the capacity "
+                "(pegasus.bb.capacity) or raise the tier's quota"
+            )
+
+    def _check_nothing_lies_there(self, request: Request) -> None:
+        if os.path.lexists(self._folder(request)):
+            raise ReservationFailed(
+                f"{self._folder(request)} is there, but it is not a reservation "
+                "(no folder with an identity file); it was left alone: move it away"
+            )
+
+    def _meet_mishap(self, books: Books, call: str, request: Request) -> None:
+        words = self._strike(books, call, request)
+        if words == mishaps.UNREACHABLE:
+            raise SchedulerUnreachable(f"{self.root} gave no answer (as asked for)")
+        if words:
+            raise ReservationFailed(f"reservation {request.name}: {words}")
+
+    def _strike(self, books: Books, call: str, request: Request) -> str:
+        if not self.mishaps:
+            return ""
+        calls = books.calls.setdefault(request.name, {})
+        words = mishaps.strike(self.mishaps, call, calls)
+        books.keep()
+        return words
+
+    # -- the folder itself
+
+    def _folder(self, request: Request) -> str:
+        return os.path.join(self.root, request.name)
+
+    def _identity(self, request: Request) -> Dict[str, Any]:
+        """What the identity file says. Raises ReservationFailed where not ours."""
+        found = identity.check(self._folder(request), request)
+        uid = os.lstat(self._folder(request)).st_uid
+        if uid != os.getuid():
+            raise ReservationFailed(
+                f"{self._folder(request)} belongs to uid {uid}, not to {os.getuid()}"
+            )
+        return found
+
+    def _size(self, request: Request) -> int:
+        return round_up(request.capacity, self.granularity)
+
+    def _make_root(self) -> None:
+        """The tier's folder, where only its last part is missing."""
+        try:
+            os.mkdir(self.root, 0o700)
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise ReservationFailed(
+                f"{self.root}: cannot be made ({error.strerror}); "
+                "is the key `path` of the tier right?"
+            ) from error
+
+    def _entry(self, request: Request) -> Dict[str, Any]:
+        self._check_nothing_lies_there(request)
+        return {
+            "uuid": request.uuid,
+            "owner": self.owner,
+            "size": self._size(request),
+            "created": time.time(),
+            "delay": self.delay,
+            "granted": None,
+        }
+
+    def _make_folder(self, request: Request, entry: Dict[str, Any]) -> None:
+        """The folder with its identity in one step: a crash leaves all or nothing."""
+        half = os.path.join(self.root, HALF + os.urandom(16).hex())
+        known = {key: entry[key] for key in ("uuid", "owner", "size", "created")}
+        try:
+            os.mkdir(half, 0o700)
+            identity.note(half, {"name": request.name, **known})
+            os.rename(half, self._folder(request))
+        except OSError as error:
+            remove_half(half)
+            raise ReservationFailed(
+                f"{self._folder(request)}: cannot be made ({error.strerror})"
+            ) from error
+
+    def _is_being_deleted(self, request: Request) -> bool:
+        try:
+            found = self._identity(request)
+        except ReservationFailed:
+            return False
+        return bool(found.get("doomed"))
+
+    def _empty(self, request: Request, until: float) -> None:
+        path = self._folder(request)
+        try:
+            folder = identity.open_folder(path)
+            try:
+                if identity.read_in(folder).get("uuid") == request.uuid:
+                    removal.empty(folder, identity.DOOMED, until)
+            finally:
+                os.close(folder)
+        except FileNotFoundError:  # another delete of ours was faster
+            return
+        except (OSError, TimeoutError) as error:
+            raise ReservationFailed(
+                f"reservation {request.name} could not be emptied: {error} in {path}; "
+                "it is marked as being given back, the next delete goes on"
+            ) from error
+
+    def _remove(self, request: Request) -> None:
+        """Out of sight in one step, then out of existence."""
+        self._identity(request)
+        half = os.path.join(self.root, HALF + os.urandom(16).hex())
+        os.rename(self._folder(request), half)
+        if not remove_half(half):
+            os.rename(half, self._folder(request))
+            raise ReservationFailed(
+                f"reservation {request.name} is written to while it is given back; "
+                "end the job that still uses it, then delete again"
+            )

@@ -1,0 +1,102 @@
+"""The identity file: which run a reservation belongs to, kept on the tier itself.
+
+A name can be used again, a mount can be missing; the uuid in this file cannot lie.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import stat
+from typing import Any, Dict
+
+from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.files import write_json
+from pegasus_bb.model.reservation import Request
+
+FILE = ".pegasus_bb"
+DOOMED = ".pegasus_bb.doomed"  # its name once the reservation is being given back
+_LONGEST = 1 << 16  # bytes; nobody's identity is longer, and we read no trap
+
+
+def user_name() -> str:
+    """The name of whoever runs this, or the number where it has no name."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def open_folder(path: str) -> int:
+    """A descriptor of directory ``path`` itself. Raises OSError for a link."""
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+def read_in(folder: int) -> Dict[str, Any]:
+    """What the identity file in the open ``folder`` says; empty where it has none.
+
+    ``doomed`` is in it where the reservation is being given back.
+    """
+    found = _read_file(folder, FILE)
+    return found or {**_read_file(folder, DOOMED), "doomed": True}
+
+
+def _read_file(folder: int, name: str) -> Dict[str, Any]:
+    try:
+        handle = os.open(
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder
+        )
+    except OSError:
+        return {}
+    with os.fdopen(handle, "rb") as source:
+        if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+            return {}
+        try:
+            data = json.loads(source.read(_LONGEST).decode("utf-8"))
+        except ValueError:
+            return {}
+    return data if isinstance(data, dict) else {}
+
+
+def read(path: str) -> Dict[str, Any]:
+    """The identity in directory ``path``; empty where it has none. Raises OSError."""
+    folder = open_folder(path)
+    try:
+        return read_in(folder)
+    finally:
+        os.close(folder)
+
+
+def note(path: str, identity: Dict[str, Any]) -> None:
+    """Put the identity file into directory ``path``, whole or not at all."""
+    write_json(os.path.join(path, FILE), identity)
+
+
+def doom(path: str) -> None:
+    """Mark ``path`` as being given back, for good; works on a full file system too."""
+    folder = open_folder(path)
+    try:
+        if not _read_file(folder, DOOMED):
+            os.rename(FILE, DOOMED, src_dir_fd=folder, dst_dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def check(path: str, request: Request) -> Dict[str, Any]:
+    """The identity in ``path`` where it is this run's. Raises ReservationFailed."""
+    try:
+        found = read(path)
+    except OSError as error:
+        what = "is a symbolic link" if os.path.islink(path) else str(error.strerror)
+        raise ReservationFailed(
+            f"reservation {request.name}: {path} {what}; expected the folder of this "
+            "run's reservation, so nothing is read or written there"
+        ) from error
+    if found.get("uuid") != request.uuid:
+        whose = f"run {found['uuid']}" if found.get("uuid") else "no run"
+        raise ReservationFailed(
+            f"reservation {request.name}: {path} carries the identity of {whose}, "
+            f"not of this run ({request.uuid}); nothing is read or written there"
+        )
+    return found

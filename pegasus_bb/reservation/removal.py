@@ -1,0 +1,94 @@
+"""Empty a folder without ever leaving it: no link is followed, no depth is too deep.
+
+Every folder that is met is moved up into the top one before it is looked into. So two
+descriptors do for any tree, a path cannot get too long, and a crash leaves a tree
+that the next call goes on with.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import Iterator, List
+
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW
+_BATCH = 1000  # names in memory at a time: folders can hold millions
+
+
+def empty(top: int, keep: str, deadline: float) -> None:
+    """Remove all in the open folder ``top`` except its file ``keep``.
+
+    Goes on until ``deadline`` (time.monotonic). Raises TimeoutError then, OSError
+    where something cannot be removed.
+    """
+    while True:
+        names = [name for name in _some_names(top, _BATCH + 1) if name != keep]
+        if not names:
+            return
+        for name in names:
+            _remove(top, name, deadline)
+
+
+def _remove(top: int, name: str, deadline: float) -> None:
+    """Remove ``name`` of ``top``; its folders move up to ``top`` for later."""
+    if time.monotonic() > deadline:
+        raise TimeoutError("not emptied in time")
+    if not _is_folder(top, name):
+        os.unlink(name, dir_fd=top)
+        return
+    folder = _open(top, name)
+    try:
+        for names in _batches(folder):
+            for inner in names:
+                _lift(top, folder, inner, deadline)
+    finally:
+        os.close(folder)
+    os.rmdir(name, dir_fd=top)
+
+
+def _lift(top: int, folder: int, name: str, deadline: float) -> None:
+    """Remove file ``name`` of ``folder``, or move it up where it is a folder."""
+    if time.monotonic() > deadline:
+        raise TimeoutError("not emptied in time")
+    if not _is_folder(folder, name):
+        os.unlink(name, dir_fd=folder)
+        return
+    os.close(_open(folder, name))  # a folder that we may not write cannot be moved
+    os.rename(
+        name, f".lifted-{os.urandom(16).hex()}", src_dir_fd=folder, dst_dir_fd=top
+    )
+
+
+def _is_folder(folder: int, name: str) -> bool:
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return stat.S_ISDIR(found.st_mode)
+
+
+def _open(parent: int, name: str) -> int:
+    """Open folder ``name`` of ``parent``; a task may have taken our rights to it."""
+    handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
+    try:
+        if os.fstat(handle).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            os.chmod(f"/proc/self/fd/{handle}", stat.S_IRWXU)
+        return os.open(".", os.O_RDONLY | _FOLDER, dir_fd=handle)
+    finally:
+        os.close(handle)
+
+
+def _batches(folder: int) -> Iterator[List[str]]:
+    while True:
+        names = _some_names(folder, _BATCH)
+        if not names:
+            return
+        yield names
+
+
+def _some_names(folder: int, most: int) -> List[str]:
+    names: List[str] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            names.append(entry.name)
+            if len(names) == most:
+                break
+    return names

@@ -1,0 +1,150 @@
+"""Slurm's commands as questions and answers; records come from scontrol.py."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from typing import List, Mapping, Optional
+
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.model.reservation import Request, check_reservation_name
+from pegasus_bb.process import Finished, ask
+from pegasus_bb.reservation.scontrol import Job, Plugin, parse_burst, parse_jobs
+
+# What the client programs say when slurmctld does not answer: asking again may help.
+_NO_ANSWER = re.compile(
+    r"Unable to contact slurm controller|Socket timed out|Connection refused"
+    r"|Connection timed out|Zero Bytes were transmitted|gave no answer within"
+    r"|Slurm (?:temporarily|backup controller)|Resource temporarily unavailable"
+    r"|Communication connection failure",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_OPTIONS = ("account", "partition", "qos")
+
+
+def create_line(request: Request) -> str:
+    """The directive that asks for a persistent buffer; every value was checked.
+
+    Bytes are whole numbers: Slurm reads ``3.5TB`` as three bytes, without a word.
+    """
+    words = [
+        "#BB create_persistent",
+        f"name={check_reservation_name(request.name)}",
+        f"capacity={int(request.capacity)}",
+        f"access_mode={_plain('access', request.access)}",
+        "type=scratch",
+    ]
+    if request.pool:
+        words.append(f"pool={_plain('pool', request.pool)}")
+    return " ".join(words)
+
+
+def destroy_line(request: Request) -> str:
+    """The directive that gives a persistent buffer back; never in a hurry."""
+    return f"#BB destroy_persistent name={check_reservation_name(request.name)}"
+
+
+def _plain(key: str, value: str) -> str:
+    if _PLAIN.fullmatch(value) is None or "hurry" in value:
+        raise UsageError(
+            f"{key} {value!r} cannot stand in a #BB line: letters, digits, _ . - only"
+        )
+    return value
+
+
+class Slurm:
+    """The four programs that the datawarp backend speaks with."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        """Raises UsageError where an option of the tier cannot be carried."""
+        given = {key: settings[key] for key in _OPTIONS if settings.get(key)}
+        self.options = [f"--{key}={_plain(key, given[key])}" for key in given]
+
+    def plugin(self) -> Plugin:
+        """What `scontrol show burst` says.
+
+        Raises SchedulerUnreachable; ReservationFailed where no plugin serves us.
+        """
+        answer = _ask(["scontrol", "show", "burst"])
+        if answer.status != 0:
+            raise SchedulerUnreachable(_words(answer, "scontrol show burst"))
+        plugins = parse_burst(answer.out)
+        named = [plugin for plugin in plugins if plugin.name == "datawarp"]
+        if not plugins:
+            raise ReservationFailed(
+                "this Slurm has no burst buffer: `scontrol show burst` answers with "
+                "nothing. BurstBufferType=burst_buffer/datawarp is missing from "
+                "slurm.conf, or this is the wrong cluster"
+            )
+        return (named or plugins)[0]
+
+    def jobs(self, name: str) -> List[str]:
+        """Ids of all jobs of that name that Slurm remembers, oldest first."""
+        argv = ["squeue", "--noheader", "--states=all", f"--name={name}"]
+        answer = _ask([*argv, "--format=%i"])
+        if answer.status != 0:
+            raise SchedulerUnreachable(_words(answer, "squeue"))
+        numbers = [word for word in answer.out.split() if word.isdigit()]
+        return sorted(numbers, key=int)
+
+    def job(self, number: str) -> Optional[Job]:
+        """The record of a job, or None where Slurm has forgotten it."""
+        answer = _ask(["scontrol", "show", "job", number])
+        if "Invalid job id" in answer.err:
+            return None
+        if answer.status != 0:
+            raise SchedulerUnreachable(_words(answer, f"scontrol show job {number}"))
+        return next(iter(parse_jobs(answer.out)), None)
+
+    def submit(self, name: str, comment: str, line: str) -> str:
+        """Submit a job of no node with that directive; its id.
+
+        Slurm acts on the directive and ends the job without running its script.
+        Raises SchedulerUnreachable, ReservationFailed with sbatch's words.
+        """
+        _plain("run's uuid", comment)
+        with tempfile.TemporaryDirectory(prefix="pegasus-bb-") as folder:
+            path = os.path.join(folder, "directives")
+            with open(path, "w", encoding="ascii") as out:
+                out.write(line + "\n")
+            argv = ["sbatch", "--parsable", "-N0", f"--job-name={name}"]
+            argv += [f"--comment={comment}", "--output=/dev/null", *self.options]
+            answer = _ask([*argv, f"--bbf={path}", "--wrap=true"])
+        number = answer.out.strip().split(";")[0]
+        if answer.status == 0 and number.isdigit():
+            return number
+        words = _words(answer, "sbatch")
+        if _NO_ANSWER.search(words):
+            raise SchedulerUnreachable(words)
+        raise ReservationFailed(f"{words}{_advice(words)}")
+
+    def cancel(self, number: str) -> None:
+        """Take a job back; one that has ended is no mistake."""
+        answer = _ask(["scancel", number])
+        if answer.status != 0 and "Invalid job id" not in answer.err:
+            raise SchedulerUnreachable(_words(answer, f"scancel {number}"))
+
+
+def _ask(argv: List[str]) -> Finished:
+    answer = ask(argv, timeout=60.0)
+    if answer.status == 127:
+        raise ReservationFailed(
+            f"{answer.err.strip()}: no Slurm on this machine's PATH"
+        )
+    return answer
+
+
+def _words(answer: Finished, program: str) -> str:
+    """What the program said, in one line."""
+    said = " ".join((answer.err or answer.out).split())
+    return f"{program}: {said or f'exit status {answer.status} without a word'}"
+
+
+def _advice(words: str) -> str:
+    if "Burst Buffer permission denied" in words:
+        return "; the site must set Flags=EnablePersistent in burst_buffer.conf"
+    if "root can not allocate" in words:
+        return "; run as an ordinary user"
+    return ""

@@ -1,0 +1,220 @@
+"""The books of the directory backend: who holds how much of a folder, in what order.
+
+``<root>/.pegasus_bb.json`` under ``<root>/.pegasus_bb.lock``. The reservations' own
+folders with their identity files are the truth of what exists; the books add who came
+first and who was granted. So books that a crash left behind, or that were lost, are put
+right by the next call. A root that several users share is writable by all of them and
+not sticky: each replaces the books by rename.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import fcntl
+import json
+import os
+import stat
+import time
+from typing import Any, Dict, Iterator, Optional
+
+from pegasus_bb.errors import SchedulerUnreachable, UsageError
+from pegasus_bb.files import read_json, write_text
+from pegasus_bb.model.reservation import check_reservation_name
+from pegasus_bb.reservation import identity
+
+_STATE, _LOCK = ".pegasus_bb.json", ".pegasus_bb.lock"
+HALF = ".pegasus_bb-"  # folders on their way in or out of existence begin so
+_OF_IDENTITY = (identity.FILE, "." + identity.FILE)  # the file, and half-written ones
+_PATIENCE = 10.0  # seconds to wait for the lock: nobody holds it for long
+
+
+class Books:
+    """What the state file says, put right by what lies in the folder."""
+
+    def __init__(self, root: str, data: Dict[str, Any]) -> None:
+        self.root = root
+        self.entries: Dict[str, Dict[str, Any]] = data.setdefault("reservations", {})
+        self.calls: Dict[str, Dict[str, int]] = data.setdefault("calls", {})
+        self.data = data
+
+    def quota(self, given: Optional[int]) -> int:
+        """Bytes to hand out: ``given``, or what was free when nobody held any."""
+        if given is not None:
+            return given
+        if not self.used() or "quota" not in self.data:
+            disk = os.statvfs(self.root)
+            self.data["quota"] = disk.f_bavail * disk.f_frsize
+        return int(self.data["quota"])
+
+    def used(self) -> int:
+        """Bytes that are granted now."""
+        return sum(e["size"] for e in self.entries.values() if e["granted"])
+
+    def grant(self, given: Optional[int]) -> None:
+        """Grant what fits, first come first served: nobody is overtaken for ever."""
+        waiting = [e for e in self.entries.values() if not e["granted"]]
+        if not waiting:
+            return
+        quota, used = self.quota(given), self.used()
+        for entry in waiting:
+            used += entry["size"]
+            if used > quota:
+                return
+            entry["granted"] = time.time()
+
+    def put_right(self) -> None:
+        """Drop what is not there any more, list what nobody listed, sweep halves."""
+        for name in [n for n in self.entries if _mode(self.root, n) is None]:
+            del self.entries[name]
+        for name in sorted(os.listdir(self.root)):
+            if name.startswith(HALF):
+                self._sweep(os.path.join(self.root, name))
+            elif name not in self.entries and not name.startswith("."):
+                self._adopt(name)
+
+    def keep(self) -> None:
+        """Make the books durable now; what is kept later builds on it."""
+        path = os.path.join(self.root, _STATE)
+        try:
+            mode = os.stat(self.root).st_mode & 0o666  # as open to others as the root
+            write_text(path, json.dumps(self.data, indent=1), mode)
+        except OSError as error:
+            raise SchedulerUnreachable(
+                f"{path} cannot be written ({error.strerror})"
+            ) from error
+
+    def _sweep(self, half: str) -> None:
+        """Finish what a crash left; where a job wrote into it, put it back."""
+        if not remove_half(half):
+            with contextlib.suppress(OSError, KeyError, UsageError):
+                name = str(identity.read(half)["name"])
+                check_reservation_name(name)
+                if _mode(self.root, name) is None:
+                    os.rename(half, os.path.join(self.root, name))
+
+    def _adopt(self, name: str) -> None:
+        if not stat.S_ISDIR(_mode(self.root, name) or 0):
+            return
+        try:
+            found = identity.read(os.path.join(self.root, name))
+        except OSError:  # somebody else's, closed to us: theirs to list
+            return
+        if found.get("name") != name or not isinstance(found.get("size"), int):
+            return
+        created = float(found.get("created", 0.0))
+        self.entries[name] = {
+            "uuid": str(found.get("uuid", "")),
+            "owner": str(found.get("owner", "")),
+            "size": found["size"],
+            "created": created,
+            "delay": 0.0,
+            "granted": created,
+        }
+
+
+@contextlib.contextmanager
+def opened(root: str, quota: Optional[int]) -> Iterator[Books]:
+    """The books, put right, for one call at a time; kept where the call succeeds.
+
+    Raises SchedulerUnreachable where they cannot be had.
+    """
+    with _locked(root):
+        data = _load(root)
+        before = copy.deepcopy(data)
+        books = Books(root, data)
+        try:
+            books.put_right()
+            books.grant(quota)
+        except OSError as error:
+            raise SchedulerUnreachable(f"{root}: {error.strerror}") from error
+        yield books
+        if data != before:
+            books.keep()
+
+
+def peek(root: str) -> Books:
+    """The books as they were last kept, without waiting for anybody."""
+    return Books(root, _load(root))
+
+
+def remove_half(path: str) -> bool:
+    """Remove a folder on its way out; False where it holds more than its identity."""
+    with contextlib.suppress(OSError):
+        folder = identity.open_folder(path)
+        try:
+            names = os.listdir(folder)
+            if all(name.startswith(_OF_IDENTITY) for name in names):
+                for name in names:
+                    os.unlink(name, dir_fd=folder)
+                os.rmdir(path)
+        finally:
+            os.close(folder)
+    return not os.path.lexists(path)
+
+
+def _mode(root: str, name: str) -> Optional[int]:
+    """The kind of what lies there, or None where nothing does."""
+    try:
+        return os.lstat(os.path.join(root, name)).st_mode
+    except FileNotFoundError:
+        return None
+
+
+@contextlib.contextmanager
+def _locked(root: str) -> Iterator[None]:
+    try:
+        mode = os.stat(root).st_mode & 0o666
+        handle = os.open(os.path.join(root, _LOCK), os.O_RDWR | os.O_CREAT, mode)
+        if os.fstat(handle).st_uid == os.getuid():  # whatever the umask says
+            os.fchmod(handle, mode)
+    except OSError as error:
+        raise SchedulerUnreachable(
+            f"{root}: the folder of this tier cannot be used ({error.strerror}); "
+            "is it mounted, and is the key `path` of the tier right?"
+        ) from error
+    try:
+        _wait_for(handle, root)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _wait_for(handle: int, root: str) -> None:
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError as error:
+            if time.monotonic() > until:
+                raise SchedulerUnreachable(
+                    f"{root}/{_LOCK} is held by another process for more "
+                    f"than {_PATIENCE:g} s"
+                ) from error
+        except OSError as error:
+            raise SchedulerUnreachable(
+                f"{root}: this file system cannot lock files ({error.strerror})"
+            ) from error
+        time.sleep(0.01)
+
+
+def _load(root: str) -> Dict[str, Any]:
+    path = os.path.join(root, _STATE)
+    try:
+        data = read_json(path)
+    except FileNotFoundError:
+        return {"version": 1}
+    except (OSError, ValueError) as error:
+        raise SchedulerUnreachable(
+            f"{path} cannot be read ({error}); where it is damaged, remove it: the "
+            "next call makes it anew from the reservations themselves"
+        ) from error
+    if isinstance(data, dict) and _is_whole(data.get("reservations", {})):
+        return data
+    raise SchedulerUnreachable(f"{path} does not hold the books of a directory tier")
+
+
+def _is_whole(entries: Any) -> bool:
+    keys = {"uuid", "owner", "size", "created", "delay", "granted"}
+    return isinstance(entries, dict) and all(keys <= set(e) for e in entries.values())

@@ -1,0 +1,124 @@
+"""Emptying a folder touches nothing outside of it, whatever lies inside."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.reservation import removal
+
+KEEP = "keep"
+
+
+def empty(top: Path, seconds: float = 60.0) -> None:
+    folder = os.open(top, os.O_RDONLY)
+    try:
+        removal.empty(folder, KEEP, time.monotonic() + seconds)
+    finally:
+        os.close(folder)
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    (tmp_path / "top").mkdir()
+    (tmp_path / "top" / KEEP).write_text("kept")
+    return tmp_path / "top"
+
+
+def left(top: Path) -> list[str]:
+    return [path.name for path in top.iterdir()]
+
+
+def test_files_and_folders_go_and_one_file_stays(top: Path) -> None:
+    (top / "a" / "b" / "c").mkdir(parents=True)
+    (top / "a" / "b" / KEEP).write_text("not this one")
+    (top / "a" / "b" / "c" / "data").write_text("x")
+    empty(top)
+    assert left(top) == [KEEP]
+
+
+def test_links_go_and_what_they_lead_to_stays(top: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    (outside / "folder").mkdir(parents=True)
+    (outside / "folder" / "data").write_text("precious")
+    (top / "to-folder").symlink_to(outside)
+    (top / "deep").mkdir()
+    (top / "deep" / "to-file").symlink_to(outside / "folder" / "data")
+    (top / "deep" / "up").symlink_to("../..")
+    (top / "deep" / "hard").hardlink_to(outside / "folder" / "data")
+    empty(top)
+    assert left(top) == [KEEP]
+    assert (outside / "folder" / "data").read_text() == "precious"
+
+
+def test_a_folder_swapped_for_a_link_at_the_last_moment_is_not_entered(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "data").write_text("precious")
+    (top / "swapped").symlink_to(outside)
+    # It was a folder when it was looked at, just now.
+    monkeypatch.setattr(removal, "_is_folder", lambda _, name: name == "swapped")
+    with pytest.raises(OSError):
+        empty(top)
+    assert (outside / "data").read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"-rf", b" ", b"*", b"new\nline", b"\xff\xfe", b"..." + b"x" * 250, b"a;b"],
+)
+def test_odd_names_are_only_names(top: Path, name: bytes) -> None:
+    odd = top / os.fsdecode(name)
+    odd.mkdir()
+    (odd / os.fsdecode(name)).write_text("x")
+    empty(top)
+    assert left(top) == [KEEP]
+
+
+def test_no_depth_is_too_deep(top: Path) -> None:
+    here = os.open(top, os.O_RDONLY)
+    for _ in range(2000):  # a path of more than PATH_MAX bytes
+        os.mkdir("deeper", dir_fd=here)
+        below = os.open("deeper", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    empty(top)
+    assert left(top) == [KEEP]
+
+
+def test_many_files_in_one_folder(top: Path) -> None:
+    (top / "many").mkdir()
+    for number in range(2500):
+        (top / "many" / str(number)).touch()
+    empty(top)
+    assert left(top) == [KEEP]
+
+
+def test_fifos_and_sockets_do_not_hang_it(top: Path) -> None:
+    os.mkfifo(top / "fifo")
+    empty(top)
+    assert left(top) == [KEEP]
+
+
+def test_folders_that_a_task_closed_are_opened_again(top: Path) -> None:
+    (top / "closed" / "inner").mkdir(parents=True)
+    (top / "closed" / "inner" / "data").write_text("x")
+    (top / "closed" / "inner").chmod(0)
+    (top / "closed").chmod(0o500)
+    empty(top)
+    assert left(top) == [KEEP]
+
+
+def test_it_ends_in_time_and_can_go_on(top: Path) -> None:
+    (top / "data").write_text("x")
+    with pytest.raises(TimeoutError):
+        empty(top, seconds=-1)
+    assert (top / "data").exists()
+    empty(top)
+    assert left(top) == [KEEP]

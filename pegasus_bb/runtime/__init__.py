@@ -1,0 +1,1 @@
+"""What runs inside the workflow, with the standard library only."""

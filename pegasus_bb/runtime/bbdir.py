@@ -1,0 +1,95 @@
+"""<submit>/bb: what a run's own programs read and write, file by file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Dict, Optional
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.reservation import Request, Reservation
+from pegasus_bb.runtime.files import read_json, write_json
+
+
+class BBDir:
+    """The bb folder of a submit directory. docs/architecture.md lists its files."""
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)
+
+    @classmethod
+    def of_this_program(cls) -> BBDir:
+        """The folder whose bin/ holds the program that is running."""
+        here = os.path.dirname(os.path.abspath(sys.argv[0]))
+        return cls(os.path.dirname(here))
+
+    def file(self, name: str) -> str:
+        """The path of ``name`` in this folder."""
+        return os.path.join(self.path, name)
+
+    @property
+    def has_request(self) -> bool:
+        """Whether this run uses a burst buffer at all (mode off has no request)."""
+        return os.path.exists(self.file("request.json"))
+
+    def request(self) -> Request:
+        """What planning asked for. Raises UsageError where it cannot be read."""
+        try:
+            return Request.from_json(read_json(self.file("request.json")))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise UsageError(
+                f"{self.file('request.json')}: cannot be read ({error}); "
+                "is this the bb folder of a submit directory that pegasus-bb planned?"
+            ) from error
+
+    def reservation(self) -> Optional[Reservation]:
+        """What setup noted, or None before setup. Raises UsageError."""
+        try:
+            return Reservation.from_json(read_json(self.file("reservation.json")))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError) as error:
+            raise UsageError(
+                f"{self.file('reservation.json')}: cannot be read ({error}); "
+                "remove it and run again: bb_setup finds what is this run's"
+            ) from error
+
+    def note_reservation(self, reservation: Reservation) -> None:
+        """Keep ``reservation`` durably in place of what was noted before."""
+        write_json(self.file("reservation.json"), reservation.to_json())
+
+    def placement(self) -> Dict[str, Any]:
+        """placement.json, or an empty one where the run uses no tier (mode off).
+
+        Raises UsageError where it cannot be read, is missing or is of another run: an
+        empty one would promise nothing, and nothing would be looked at before the
+        reservation is given back.
+        """
+        if not self.has_request:
+            return {"files": {}, "outputs": {}}
+        try:
+            data = read_json(self.file("placement.json"))
+        except (OSError, ValueError) as error:
+            raise self._no_placement(str(error)) from error
+        if not isinstance(data, dict) or not all(
+            isinstance(data.get(key), dict) for key in ("files", "outputs")
+        ):
+            raise self._no_placement("it does not say which files there are")
+        prefix = self.request().prefix
+        if data.get("prefix") != prefix:
+            raise self._no_placement(f"it is not for {prefix}")
+        return data
+
+    def _no_placement(self, why: str) -> UsageError:
+        return UsageError(
+            f"{self.file('placement.json')}: cannot be used ({why}); without it nobody "
+            "knows which results were promised, so everything is kept"
+        )
+
+    def links(self, node: str) -> Dict[str, str]:
+        """LFN -> path on the PFS for the files of ``node`` that live there."""
+        try:
+            data: Dict[str, str] = read_json(self.file(f"links/{node}.json"))
+        except FileNotFoundError:
+            return {}
+        return data

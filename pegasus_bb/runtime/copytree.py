@@ -1,0 +1,136 @@
+"""Folders as LFNs: copied whole, appearing under their name only when complete."""
+
+from __future__ import annotations
+
+import os
+from typing import Dict, Iterator, Tuple
+
+from pegasus_bb.runtime.copy import (
+    Copied,
+    CopyFailed,
+    copy_file,
+    digest_file,
+    explained,
+    part_name,
+    remove_tree,
+)
+from pegasus_bb.runtime.files import sync_directory
+
+
+def copy_path(
+    source: str, dest: str, digest: bool = True, replace: bool = False
+) -> Copied:
+    """Like copy_file; a folder is copied with everything in it.
+
+    ``replace``: a folder at ``dest`` is known to be the caller's own.
+    """
+    if os.path.isdir(source):
+        return copy_tree(source, dest, digest, replace)
+    return copy_file(source, dest, digest)
+
+
+def digest_path(path: str) -> str:
+    """``sha256:...`` of a file's bytes, or of a folder's tree. Raises OSError."""
+    return digest_tree(path) if os.path.isdir(path) else digest_file(path)
+
+
+def copy_tree(
+    source: str, dest: str, digest: bool = True, replace: bool = False
+) -> Copied:
+    """Copy folder ``source`` to ``dest``; links inside stay links, unfollowed.
+
+    Raises CopyFailed, also where ``dest`` is a folder with other things in it, unless
+    ``replace`` allows to lose them; what was at ``dest`` is then still there.
+    """
+    if os.path.exists(dest) and os.path.samefile(source, dest):
+        return Copied(
+            _size(source), digest_tree(source) if digest else "", os.lstat(dest)
+        )
+    part = part_name(dest)
+    try:
+        digests = dict(_copy_entries(source, part))
+        if not replace:
+            _refuse_other(part, dest, digests)
+        _swap_in(part, dest)
+    except OSError as error:
+        raise explained(error, source, dest) from error
+    finally:
+        remove_tree(part)
+    words = _digest_of(dest, digests) if digest else ""
+    return Copied(_size(dest), words, os.lstat(dest))
+
+
+def digest_tree(path: str) -> str:
+    """``sha256:...`` over names, links and the digests of all files below ``path``."""
+    return _digest_of(path, {})
+
+
+def _copy_entries(source: str, dest: str, below: str = "") -> Iterator[Tuple[str, str]]:
+    """Copy what is in ``source``; yields each file's (path in the copy, digest)."""
+    os.mkdir(dest, 0o700)
+    with os.scandir(source) as entries:
+        for entry in entries:
+            name, to = os.path.join(below, entry.name), os.path.join(dest, entry.name)
+            if entry.is_symlink():
+                os.symlink(os.readlink(entry.path), to)
+            elif entry.is_dir():
+                yield from _copy_entries(entry.path, to, name)
+            else:
+                yield name, copy_file(entry.path, to).digest
+    os.chmod(dest, os.stat(source).st_mode & 0o777)
+    sync_directory(dest)
+
+
+def _refuse_other(part: str, dest: str, digests: Dict[str, str]) -> None:
+    """A folder with other things in it is somebody's: nothing of it is removed."""
+    if not os.path.isdir(dest) or os.path.islink(dest) or not os.listdir(dest):
+        return
+    if digest_tree(dest) != _digest_of(part, digests):
+        raise CopyFailed(
+            f"{dest} is a folder with other contents already, so it was not replaced; "
+            "move it away, or stage out to another place"
+        )
+
+
+def _swap_in(part: str, dest: str) -> None:
+    """Give ``part`` the name ``dest``; an older folder of that name goes afterwards."""
+    aside = part_name(dest)
+    if os.path.isdir(dest) and not os.path.islink(dest):
+        os.rename(dest, aside)
+    elif os.path.lexists(dest):
+        os.unlink(dest)
+    os.rename(part, dest)
+    sync_directory(os.path.dirname(dest) or ".")
+    remove_tree(aside)
+
+
+def _walk(path: str, below: str = "") -> Iterator[Tuple[str, os.DirEntry[str]]]:
+    with os.scandir(path) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            name = os.path.join(below, entry.name)
+            yield name, entry
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walk(entry.path, name)
+
+
+def _digest_of(path: str, known: Dict[str, str]) -> str:
+    import hashlib  # not at the top: most jobs copy files alone
+
+    hasher = hashlib.sha256()
+    for name, entry in _walk(path):
+        if entry.is_symlink():
+            what = "link " + os.readlink(entry.path)
+        elif entry.is_dir():
+            what = "folder"
+        else:
+            what = known.get(name) or digest_file(entry.path)
+        hasher.update(os.fsencode(f"{name}\0{what}\0"))
+    return "sha256:" + hasher.hexdigest()
+
+
+def _size(path: str) -> int:
+    return sum(
+        entry.stat(follow_symlinks=False).st_size
+        for _, entry in _walk(path)
+        if entry.is_file(follow_symlinks=False)
+    )

@@ -1,0 +1,170 @@
+"""Give the reservation of a run back: ``delete [--bb DIR]``, the job bb_delete.
+
+Only when every promised result is at its destination with the right size and digest;
+else it keeps everything and says how to go on. Nothing here trusts the graph, an exit
+code or a name. Only `pegasus-bb release NAME --discard` drops data that is not safe.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from dataclasses import replace
+from typing import Iterator, List, Optional, Sequence
+
+from pegasus_bb import ledger
+from pegasus_bb.errors import DataNotSafe, ReservationFailed, SchedulerUnreachable
+from pegasus_bb.model.reservation import Request, Reservation, State
+from pegasus_bb.reservation.base import Backend
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import ours, program
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.guard import Unsafe, unsafe_results
+from pegasus_bb.units import format_size
+
+_SHOWN = 10  # of the results that are not safe; the rest is counted
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """0: given back; 79 kept, data is not safe; 76 it stays; 78 no answer."""
+    options = program.parser("delete", "Give the reservation of a run back.")
+    given = options.parse_args(argv)
+    return program.answer("delete", lambda: release(program.bb_dir(given)))
+
+
+def release(bb: BBDir, discard: bool = False) -> str:
+    """Give the run's reservation back; words for the user.
+
+    ``discard``: even where results would be lost. Raises DataNotSafe,
+    ReservationFailed, SchedulerUnreachable; everything was kept then.
+    """
+    request, noted = bb.request(), bb.reservation()
+    if noted is not None and noted.uuid != request.uuid:
+        raise ReservationFailed(
+            f"reservation.json is of run {noted.uuid}, not of this run {request.uuid}; "
+            "nothing was given back"
+        )
+    if noted is None and not discard:
+        return f"reservation {request.name} was never asked for: nothing to give back"
+    noted = noted or Reservation(request.name, request.backend, request.uuid, 0.0)
+    backend = open_backend(request.backend, request.settings)
+    if not discard:
+        _check_results(bb, request, backend)
+    words = _give_back(bb, request, noted, backend)
+    bb.note_reservation(replace(noted, released_at=time.time()))
+    ledger.note(
+        "discarded" if discard else "released",
+        name=request.name,
+        backend=request.backend,
+        size=request.capacity,
+        uuid=request.uuid,
+        submit_dir=program.submit_dir(bb),
+    )
+    return words
+
+
+def _give_back(
+    bb: BBDir, request: Request, noted: Reservation, backend: Backend
+) -> str:
+    """Seen before, asked for its end, absent after."""
+    status = ours.status(bb, backend, request, noted)
+    if status.state is State.UNKNOWN:
+        raise SchedulerUnreachable(f"{request.name} was kept: {status.message}")
+    if status.state is State.ABSENT:
+        backend.delete(request)  # a request that still waits somewhere is withdrawn
+        return _absent_already(request, noted)
+    words = ours.mismatch(status, request, noted)
+    if words:
+        raise ReservationFailed(f"{words}; it was kept")
+    backend.delete(request)
+    after = ours.status(bb, backend, request, noted)
+    if after.state is State.UNKNOWN:
+        raise SchedulerUnreachable(
+            f"asked to give {request.name} back, but whether it is gone is not known: "
+            f"{after.message}"
+        )
+    if after.state is not State.ABSENT:
+        raise ReservationFailed(
+            f"reservation {request.name} is still there after it was given back "
+            f"({after.state.value}: {after.message})"
+        )
+    return f"reservation {request.name} ({format_size(status.size)}) was given back"
+
+
+def _absent_already(request: Request, noted: Reservation) -> str:
+    if noted.released_at is not None:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
+        return f"reservation {request.name} was given back before, at {when}"
+    return (
+        f"reservation {request.name} is not there: nothing to give back. Either it "
+        "never came up, or something else removed it"
+    )
+
+
+def _check_results(bb: BBDir, request: Request, backend: Backend) -> None:
+    read_all = request.settings.get("guard") == "digest"
+    buffer = _seen_from_here(request, backend)
+    found = list(unsafe_results(bb, request.uuid, read_all, buffer))
+    if found:
+        raise DataNotSafe(_not_safe(bb, request, found, buffer))
+
+
+def _seen_from_here(request: Request, backend: Backend) -> str:
+    """The path of the reservation, where this machine has it."""
+    try:
+        return backend.path(request, os.environ)
+    except ReservationFailed:
+        return ""
+
+
+def _not_safe(bb: BBDir, request: Request, found: List[Unsafe], buffer: str) -> str:
+    promised = len(bb.placement().get("outputs", {}))
+    lines = [
+        f"kept reservation {request.name} ({format_size(request.capacity)}, "
+        f"{request.backend}): {len(found)} of {promised} promised results are not safe"
+    ]
+    lines += [f"  {unsafe.lfn}: {unsafe.why}" for unsafe in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        lines.append(f"  ... and {len(found) - _SHOWN} more")
+    lines += _to_be_copied_by_hand(bb, request, found, buffer)
+    lines += [
+        f"resume:  pegasus-bb run {shlex.quote(program.submit_dir(bb))}",
+        f"discard: pegasus-bb release {request.name} --discard",
+    ]
+    return "\n".join(lines)
+
+
+def _to_be_copied_by_hand(
+    bb: BBDir, request: Request, found: List[Unsafe], buffer: str
+) -> List[str]:
+    """Where a person finds the results that are not safe, as far as we can see."""
+    placement = bb.placement()
+    scratch = str(placement.get("scratch", ""))
+    if not scratch.startswith(request.prefix):
+        return []
+    below = scratch[len(request.prefix) :].strip("/")
+    if not buffer:
+        where = f"{below or '.'} on {request.name}, which cannot be seen from here"
+        return [f"look:    what nobody removed is in {where}"]
+    twin = str(placement.get("pfs_scratch", ""))
+    left = list(_left(found, [os.path.join(buffer, below), twin]))
+    if not left:
+        return [f"look:    none of them is in {os.path.join(buffer, below)} any more"]
+    lines = [f"still on {request.name}, to be copied by hand or by stage-out:"]
+    lines += [f"  {path}" for path in left[:_SHOWN]]
+    if len(left) > _SHOWN:
+        lines.append(f"  ... and {len(left) - _SHOWN} more")
+    return lines
+
+
+def _left(found: List[Unsafe], folders: List[str]) -> Iterator[str]:
+    for unsafe in found:
+        paths = [os.path.join(folder, unsafe.lfn) for folder in folders if folder]
+        there = [path for path in paths if os.path.exists(path)]
+        yield from there[:1]  # a file of the PFS is seen through its link first
+
+
+if __name__ == "__main__":
+    sys.exit(main())

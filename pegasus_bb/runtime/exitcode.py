@@ -1,0 +1,131 @@
+"""The POST script of every node: did the job do it, by its own record?
+
+`exitcode -r RETURN FILE.out` answers 0 only where the job ended with 0 and every record
+in FILE.out says the same, then keeps FILE.out and FILE.err under the next free number,
+so that the next attempt does not overwrite them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+from pegasus_bb.errors import PegasusBBError, UsageError
+
+FAILED = 1
+_NUMBERED = re.compile(r"\.out\.[0-9]{3}$")
+# By the depth of their lines: what a task printed is quoted, or indented deeper.
+_RECORD = b"- invocation:"
+_RAW = re.compile(rb"      raw: (-?[0-9]+)\s*$")
+
+
+class Verdict(NamedTuple):
+    """What a node's output says; ``why`` is empty where all is well."""
+
+    records: int
+    why: str
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """``exitcode -r RETURN FILE.out``: 0 where the job succeeded."""
+    try:
+        code, path = _arguments(list(sys.argv[1:] if argv is None else argv))
+        return check(code, path)
+    except PegasusBBError as error:
+        print(f"exitcode: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def check(code: int, path: str) -> int:
+    """Judge and keep the output ``path`` of a job that ended with ``code``.
+
+    May be repeated: what was kept already is judged again where it lies.
+    """
+    kept = keep(path)
+    if not kept:
+        return _failed(f"{path}: is not there, so the job never started or lost it")
+    verdict = judge(kept)
+    if code != 0:
+        return _failed(f"{kept}: the job ended with {code}" + _also(verdict))
+    if verdict.why:
+        return _failed(f"{kept}: {verdict.why}")
+    return 0
+
+
+def judge(path: str) -> Verdict:
+    """What the records in ``path`` say, in one pass and constant memory."""
+    records, complete, why = 0, True, ""
+    with open(path, "rb") as lines:
+        for line in lines:
+            if line.startswith(_RECORD):
+                if not complete:
+                    break
+                records, complete = records + 1, False
+            match = _RAW.match(line)
+            if match is None:
+                continue
+            complete = True
+            if int(match.group(1)) != 0 and not why:
+                why = f"record {records} says that its task failed ({_words(match)})"
+    if not why and records == 0:
+        why = "no record in it: the job was killed, or never started"
+    if not why and not complete:
+        why = "a record breaks off: the job was killed while it was written"
+    return Verdict(records, why)
+
+
+def keep(path: str) -> str:
+    """Rename FILE.out and FILE.err to their next number; where FILE.out is now.
+
+    Empty where there is none. One that was kept already stays where it is.
+    """
+    if _NUMBERED.search(path):
+        return path if os.path.isfile(path) else ""
+    base = path[: -len(".out")]
+    number = _next_number(base)
+    if os.path.isfile(path):
+        os.rename(path, f"{path}.{number:03d}")
+        if os.path.isfile(base + ".err"):
+            os.rename(base + ".err", f"{base}.err.{number:03d}")
+        return f"{path}.{number:03d}"
+    return f"{path}.{number - 1:03d}" if number else ""
+
+
+def _next_number(base: str) -> int:
+    for number in range(1000):
+        if not os.path.lexists(f"{base}.out.{number:03d}"):
+            return number
+    raise PegasusBBError(
+        f"{base}.out has been kept 1000 times; remove old {base}.out.NNN files"
+    )
+
+
+def _words(match: re.Match[bytes]) -> str:
+    raw = int(match.group(1))
+    if raw > 0 and os.WIFSIGNALED(raw):
+        return f"signal {os.WTERMSIG(raw)}"
+    return f"exit code {os.WEXITSTATUS(raw)}" if raw > 0 else f"raw status {raw}"
+
+
+def _also(verdict: Verdict) -> str:
+    return f"; {verdict.why}" if verdict.why else "; its record says 0"
+
+
+def _failed(words: str) -> int:
+    print(f"exitcode: {words}", file=sys.stderr)
+    return FAILED
+
+
+def _arguments(words: List[str]) -> Tuple[int, str]:
+    usage = "say: exitcode -r RETURN FILE.out"
+    if len(words) != 3 or words[0] != "-r":
+        raise UsageError(usage)
+    try:
+        code = int(words[1])
+    except ValueError:
+        raise UsageError(f"-r {words[1]!r} is not a number; {usage}") from None
+    if not words[2].endswith(".out") and not _NUMBERED.search(words[2]):
+        raise UsageError(f"{words[2]} does not look like an .out file; {usage}")
+    return code, words[2]

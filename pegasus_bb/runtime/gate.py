@@ -1,0 +1,147 @@
+"""Hold the first job back until the reservation is up: ``gate [--bb DIR] [--wait]``.
+
+The PRE script of create_dir. One question to the scheduler per poll, nothing changed
+there; DAGMan's DEFER asks again. Asks at least as long as the user allows, and calls a
+reservation ready only when it is up, ours, large enough and not older than the request.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Optional, Sequence
+
+from pegasus_bb.errors import (
+    DeadlinePassed,
+    PegasusBBError,
+    ReservationFailed,
+    ReservationNotReady,
+    SchedulerUnreachable,
+)
+from pegasus_bb.model.reservation import Request, Reservation, State, Status
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import ours, program
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.files import read_json, write_json
+from pegasus_bb.units import format_duration
+
+_GATE = "gate.json"
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """0 ready; 75 not yet; 76 failed; 77 deadline; 78 no answer until the deadline."""
+    options = program.parser("gate", "Tell whether the reservation of a run is up.")
+    options.add_argument(
+        "--wait",
+        action="store_true",
+        help="ask until there is an answer, for a DAGMan without SCRIPT DEFER",
+    )
+    given = options.parse_args(argv)
+    bb = program.bb_dir(given)
+    while True:
+        code = program.answer("gate", lambda: poll(bb))
+        if code != ReservationNotReady.exit_code or not given.wait:
+            return code
+        time.sleep(bb.request().poll)
+
+
+def poll(bb: BBDir) -> str:
+    """Ask once; words for the user where it is ready.
+
+    Raises ReservationNotReady (ask again), and for good: ReservationFailed,
+    DeadlinePassed, SchedulerUnreachable.
+    """
+    request = bb.request()
+    waited = _waited(bb)
+    try:
+        words = _judge(bb, request)
+    except (ReservationNotReady, SchedulerUnreachable) as error:
+        if waited >= request.wait:
+            _end_wait(bb)
+            raise _too_late(error, request) from error
+        allowed = format_duration(request.wait)
+        raise ReservationNotReady(
+            f"not yet: {error}; waited {format_duration(waited)} of {allowed}"
+        ) from error
+    except PegasusBBError:
+        _end_wait(bb)
+        raise
+    _end_wait(bb)
+    return words
+
+
+def _judge(bb: BBDir, request: Request) -> str:
+    """What one answer of the scheduler means for this run."""
+    noted = bb.reservation()
+    if noted is None:
+        raise ReservationNotReady("bb_setup has not asked yet")
+    _check_noted(noted, request)
+    backend = open_backend(request.backend, request.settings)
+    status = ours.status(bb, backend, request, noted)
+    said = status.message or status.state.value
+    if status.state is State.READY:
+        return _ready(bb, status, request, noted)
+    if status.state is State.UNKNOWN:
+        raise SchedulerUnreachable(said)
+    if status.state is State.ABSENT and ours.was_ready(bb, noted):
+        raise ReservationFailed(
+            f"reservation {request.name} was up and is gone: {said}. Data that lived "
+            f"only there is lost; `pegasus-bb run --restart "
+            f"{program.submit_dir(bb)}` starts over"
+        )
+    if status.state in (State.ABSENT, State.PENDING, State.STAGING_IN):
+        raise ReservationNotReady(said)
+    raise ReservationFailed(
+        f"reservation {request.name} is {status.state.value}: {said}"
+    )
+
+
+def _check_noted(noted: Reservation, request: Request) -> None:
+    if noted.uuid != request.uuid:
+        raise ReservationFailed(
+            f"reservation.json is of run {noted.uuid}, not of this run {request.uuid}"
+        )
+    if noted.failure:
+        raise ReservationFailed(noted.failure)
+    if noted.released_at is not None:
+        raise ReservationFailed(f"reservation {noted.name} was given back already")
+
+
+def _ready(bb: BBDir, status: Status, request: Request, noted: Reservation) -> str:
+    words = ours.mismatch(status, request, noted)
+    if words:
+        raise ReservationFailed(words)
+    ours.note_ready(bb, noted, status)
+    return f"reservation {request.name} is ready; {status.message}"
+
+
+def _too_late(error: PegasusBBError, request: Request) -> PegasusBBError:
+    allowed = format_duration(request.wait)
+    if isinstance(error, SchedulerUnreachable):
+        return SchedulerUnreachable(f"no answer by the end of {allowed}: {error}")
+    return DeadlinePassed(
+        f"reservation {request.name} did not come up within {allowed}: {error}. It is "
+        f"still asked for: `pegasus-bb run` waits on, `pegasus-bb release "
+        f"{request.name}` gives it back; pegasus.bb.wait says how long to wait"
+    )
+
+
+def _waited(bb: BBDir) -> float:
+    """Seconds since the first poll of this wait, which this may be."""
+    now = time.time()
+    try:
+        return max(0.0, now - float(read_json(bb.file(_GATE))["since"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        write_json(bb.file(_GATE), {"since": now})
+        return 0.0
+
+
+def _end_wait(bb: BBDir) -> None:
+    """The answer is final: the wait of a rescue run starts afresh."""
+    if os.path.exists(bb.file(_GATE)):
+        os.unlink(bb.file(_GATE))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""Start a job of the site on the burst buffer: `launch ARGV...`.
+
+The planned prefix becomes this job's real path in ARGV, environment and stdin, the
+links that the placement asks for are made, ARGV runs, and what a task put in the place
+of a link moves to where it belongs. The exit status is ARGV's; 76 where the reservation
+is not there: nothing is ever written to the current folder by mistake.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import Dict, List, Optional, Sequence
+
+from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bind import Binding
+from pegasus_bb.runtime.links import (
+    Link,
+    LinkFailed,
+    bring_home,
+    is_stray,
+    make_link,
+    planned_links,
+)
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """``launch ARGV...``: the exit status of ARGV, or our own where it did not run."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return launch(BBDir.of_this_program(), arguments, dict(os.environ))
+    except PegasusBBError as error:
+        print(f"launch: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
+    """Run ``argv`` for the run that ``bb`` belongs to; its exit status.
+
+    Raises ReservationFailed, UsageError, LinkFailed before anything was started.
+    """
+    if not argv:
+        raise UsageError("launch has nothing to start; say: launch PROGRAM [ARG...]")
+    if not bb.has_request:
+        return run_command(bb, argv, environ)
+    binding = Binding(bb.request().prefix, real_path(bb, environ))
+    argv, environ = binding.argv(argv), binding.environ(environ)
+    if wants_stdin(argv):
+        bind_stdin(binding, environ)
+    links = job_links(bb, binding, environ)
+    for link in links:
+        _tell(make_link(link))
+    status = run_command(bb, argv, environ)
+    return bring_strays_home(links, status)
+
+
+def real_path(bb: BBDir, environ: Dict[str, str]) -> str:
+    """Where the reservation is, for this job. Raises ReservationFailed."""
+    from pegasus_bb.reservation.registry import open_backend
+
+    request = bb.request()
+    path = open_backend(request.backend, request.settings).path(request, environ)
+    if not os.path.isabs(path) or any(c < " " or c in "\"\\'" for c in path):
+        raise ReservationFailed(
+            f"reservation {request.name}: its path {path!r} cannot be used; it must be "
+            "a full path without quotes, backslashes and control characters"
+        )
+    return path
+
+
+def job_links(bb: BBDir, binding: Binding, environ: Dict[str, str]) -> List[Link]:
+    """The links of this job; none for most. Raises UsageError."""
+    node = environ.get("PEGASUS_DAG_JOB_ID", "")
+    if not node or "/" in node:
+        if os.path.isdir(bb.file("links")) and os.listdir(bb.file("links")):
+            raise UsageError(
+                f"PEGASUS_DAG_JOB_ID is {node!r}, so the links of this job are not "
+                "known; the submit file must set it in the job's environment"
+            )
+        return []
+    wanted = bb.links(node)
+    if not wanted:
+        return []
+    placement = bb.placement()
+    scratch = binding.text(placement["scratch"])
+    return list(planned_links(wanted, scratch, placement.get("pfs_scratch", "")))
+
+
+def wants_stdin(argv: Sequence[str]) -> bool:
+    """Whether ``argv`` reads its stdin: a recorder passes it on only with -i -."""
+    if os.path.basename(argv[0]) not in ("record", "pegasus-kickstart"):
+        return True
+    from pegasus_bb.runtime.record_options import reads_stdin
+
+    return reads_stdin(argv[1:])
+
+
+def bind_stdin(binding: Binding, environ: Dict[str, str]) -> None:
+    """Put the real path into a job list on stdin, line by line.
+
+    Only into a file or a pipe: a terminal or a socket is left alone.
+    """
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+        return
+    from pegasus_bb.runtime.record_streams import temporary
+
+    handle, _ = temporary("in", environ)
+    with open(0, "rb", closefd=False) as given, open(handle, "wb") as bound:
+        for line in given:
+            bound.write(binding.line(line))
+        bound.flush()
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.dup2(handle, 0)
+
+
+def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
+    """Run ``argv``; our own recorder in this process, for it costs no second start."""
+    if is_own_record(bb, argv[0]):
+        from pegasus_bb.runtime.record import run_recorded
+
+        return run_recorded(argv[1:], environ)
+    from pegasus_bb.runtime.proc import CannotStart, run
+
+    try:
+        return run(argv[0], argv, environ)
+    except CannotStart as error:
+        print(f"launch: {error}", file=sys.stderr)
+        return error.status
+
+
+def is_own_record(bb: BBDir, program: str) -> bool:
+    """Whether ``program`` is bin/record of this very run."""
+    try:
+        return os.path.samefile(program, bb.file("bin/record"))
+    except OSError:
+        return False
+
+
+def bring_strays_home(links: Sequence[Link], status: int) -> int:
+    """Move what replaced a link; ``status``, or 1 where a result could not be moved."""
+    for link in links:
+        try:
+            if is_stray(link):
+                _tell(bring_home(link)[0])
+        except (PegasusBBError, OSError) as error:
+            why = error if isinstance(error, PegasusBBError) else error.strerror
+            _tell(str(LinkFailed(f"{link.path}: stays on the buffer: {why}")))
+            status = status or 1
+    return status
+
+
+def _tell(note: str) -> None:
+    if note:
+        print(f"launch: {note}", file=sys.stderr)

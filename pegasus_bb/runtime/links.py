@@ -1,0 +1,137 @@
+"""Links on the buffer that lead to files on the PFS, and what tasks make of them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Dict, Iterator, NamedTuple, Tuple
+
+from pegasus_bb.errors import PegasusBBError, UsageError
+
+
+class LinkFailed(PegasusBBError):
+    """A link could not be made, or what replaced it could not be moved."""
+
+
+class Link(NamedTuple):
+    """A name on the buffer and the file on the PFS that it stands for."""
+
+    lfn: str
+    path: str  # of the link, in this run's scratch on the buffer
+    target: str  # on the PFS
+    ours: bool  # target lies in this run's own folder on the PFS; we may write there
+
+
+def checked_path(scratch: str, lfn: str) -> str:
+    """Where ``lfn`` lies in ``scratch``. Raises UsageError where it leads outside.
+
+    Folders on the way that are links to another place lead outside, too; what stands
+    under the name itself may be a link.
+    """
+    parts = lfn.split("/")
+    path = os.path.normpath(os.path.join(scratch, lfn))
+    if (
+        lfn.startswith("/")
+        or "\0" in lfn
+        or ".." in parts
+        or not is_below(path, scratch)
+    ):
+        raise UsageError(f"LFN {lfn!r} leads out of the scratch directory {scratch}")
+    folder, root = os.path.realpath(os.path.dirname(path)), os.path.realpath(scratch)
+    if folder != root and not is_below(folder, root):
+        raise UsageError(
+            f"LFN {lfn!r} leads out of the scratch directory {scratch}, through a link "
+            f"to {folder}"
+        )
+    return path
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether ``path`` is inside ``folder``, both without `..` and links."""
+    return bool(folder) and path.startswith(folder.rstrip("/") + "/")
+
+
+def planned_links(
+    links: Dict[str, str], scratch: str, pfs_scratch: str
+) -> Iterator[Link]:
+    """What links/<node>.json asks for, checked. Raises UsageError."""
+    for lfn, target in links.items():
+        if not os.path.isabs(target):
+            raise UsageError(
+                f"{lfn!r}: a link must lead to a full path, not {target!r}"
+            )
+        ours = is_below(os.path.normpath(target), pfs_scratch)
+        yield Link(lfn, checked_path(scratch, lfn), target, ours)
+
+
+def put_link(path: str, target: str) -> None:
+    """Make ``path`` a link to ``target``, in one step whatever was there before.
+
+    Raises OSError (a folder in its place, no permission, ...).
+    """
+    try:
+        if os.readlink(path) == target:
+            return
+    except OSError:
+        pass
+    part = f"{os.path.dirname(path)}/.link.{os.getpid()}.{os.urandom(4).hex()}.part"
+    os.symlink(target, part)
+    try:
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
+def is_stray(link: Link) -> bool:
+    """Whether something that is no link stands where ``link`` belongs."""
+    try:
+        return not stat.S_ISLNK(os.lstat(link.path).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def make_link(link: Link) -> str:
+    """Make ``link`` and the folders on both of its sides; a note for people, or "".
+
+    The file behind it need not be there yet: a task writes outputs through it. What an
+    earlier attempt left in its place is moved to where it belongs first.
+    """
+    note = ""
+    try:
+        os.makedirs(os.path.dirname(link.path), exist_ok=True)
+        if link.ours:
+            os.makedirs(os.path.dirname(link.target), exist_ok=True)
+        if is_stray(link):
+            note, kept = bring_home(link)
+            if kept:
+                return note
+        put_link(link.path, link.target)
+    except OSError as error:
+        raise LinkFailed(
+            f"{link.path}: cannot become a link to {link.target}: {error.strerror}"
+        ) from error
+    return note
+
+
+def bring_home(link: Link) -> Tuple[str, bool]:
+    """Move a stray to the PFS and put the link back: (note, whether it stayed).
+
+    A task that writes a temporary file and renames it over its output replaces the
+    link. A stray in place of an input that belongs to somebody else stays where it is:
+    the task has its own version, and the original must not change.
+    """
+    if not link.ours:
+        return f"{link.lfn}: replaced by a task; {link.target} was left as it is", True
+    from pegasus_bb.runtime.copy import remove_tree
+    from pegasus_bb.runtime.copytree import copy_path
+
+    copied = copy_path(link.path, link.target, digest=False)
+    if os.path.isdir(link.path):  # a link cannot be renamed over a folder
+        aside = f"{os.path.dirname(link.path)}/.stray.{os.getpid()}.part"
+        os.rename(link.path, aside)
+        put_link(link.path, link.target)
+        remove_tree(aside)
+    else:
+        put_link(link.path, link.target)
+    return f"{link.lfn}: {copied.size} bytes moved to {link.target}", False

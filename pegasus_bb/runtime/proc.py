@@ -1,0 +1,230 @@
+"""Start one program, pass signals on to it, wait, and measure what it used.
+
+Not through pegasus_bb.process: importing subprocess costs every job 10 ms, and the
+counters want the moment between the program's end and its being reaped.
+"""
+
+from __future__ import annotations
+
+import os
+import resource  # noqa: F401 - os.wait4 would load it between two counter readings
+import signal
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+
+from pegasus_bb.runtime.procio import Counters, iowait_of, own_counters
+
+FORWARDED = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    signal.SIGHUP,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
+
+
+class Ended(NamedTuple):
+    """How a program ended and what it used, its reaped descendants included."""
+
+    pid: int
+    raw: int  # as wait() gives it
+    usage: Any  # resource.struct_rusage
+    io: Optional[Counters]  # None where the kernel does not count
+    iowait: Optional[float]  # seconds of its main thread; None where not measured
+
+    @property
+    def status(self) -> int:
+        """As a shell would say it: the exit code, or 128 + the signal."""
+        return exit_status(self.raw)
+
+
+class CannotStart(Exception):
+    """The program was not started; ``status`` is 127 (not there) or 126."""
+
+    def __init__(self, program: str, error: OSError) -> None:
+        absent = isinstance(error, (FileNotFoundError, NotADirectoryError))
+        self.status = 127 if absent else 126
+        super().__init__(f"{program}: cannot be started: {error.strerror}")
+
+
+def exit_status(raw: int) -> int:
+    """Exit code, or 128 + n for signal n."""
+    if os.WIFSIGNALED(raw):
+        return 128 + os.WTERMSIG(raw)
+    return os.WEXITSTATUS(raw)
+
+
+def find_program(name: str, environ: Mapping[str, str]) -> str:
+    """The file that ``name`` stands for, on PATH where it has no slash.
+
+    Raises CannotStart.
+    """
+    if "/" in name:
+        tries = [name]
+    else:
+        path = environ.get("PATH") or os.defpath
+        tries = [os.path.join(folder or ".", name) for folder in path.split(":")]
+    found: OSError = FileNotFoundError(2, os.strerror(2))
+    for path in tries:
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+        if os.path.lexists(path):
+            found = PermissionError(13, "not an executable file")
+    raise CannotStart(name, found)
+
+
+class Child:
+    """A running program: start it once, then wait for it once."""
+
+    def __init__(
+        self,
+        program: str,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        streams: Sequence[int] = (0, 1, 2),
+    ) -> None:
+        """Start ``argv`` as ``program`` with ``streams`` as its 0, 1 and 2.
+
+        Raises CannotStart.
+        """
+        self._shares_group = os.getpgrp() == os.getpid()
+        self._pending: List[int] = []
+        self.pid = 0
+        # Loaded before the fork, and only once: the child must not read files.
+        self._die_with_us = _parent_death_signal()
+        self._before = {
+            number: signal.signal(number, self._forward) for number in FORWARDED
+        }
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        try:
+            self.pid = self._start(program, argv, environ, streams)
+            # Not before: Python 3.12 reads /proc while it forks. And not too late: what
+            # the child has done counts here only once it was waited for.
+            self._io, self._own_read = own_counters()
+        except BaseException:
+            self._restore_signals()
+            raise
+        while self._pending:
+            self._send(self._pending.pop(0))
+
+    def limit(self, seconds: int, grace: int) -> None:
+        """End the program after ``seconds``, hard after ``grace`` more; 0: never."""
+        if not seconds:
+            return
+
+        def hard(number: int, frame: object) -> None:
+            os.kill(self.pid, signal.SIGKILL)
+
+        def soft(number: int, frame: object) -> None:
+            signal.signal(signal.SIGALRM, hard)
+            signal.alarm(grace)
+            self._send(signal.SIGTERM)
+
+        signal.signal(signal.SIGALRM, soft)
+        signal.alarm(seconds)
+
+    def wait(self) -> Ended:
+        """Wait for the end of the program."""
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        signal.alarm(0)
+        waited, stat_read = iowait_of(self.pid)
+        pid, raw, usage = os.wait4(self.pid, 0)
+        self.pid = 0
+        counters = None
+        if self._io is not None:
+            now, _ = own_counters()
+            # What we read ourselves meanwhile: two files.
+            mine = Counters(rchar=self._own_read + stat_read, syscr=2)
+            counters = now - self._io - mine if now is not None else None
+        self._restore_signals()
+        return Ended(pid, raw, usage, counters, waited)
+
+    def _start(
+        self,
+        program: str,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        streams: Sequence[int],
+    ) -> int:
+        failure, report = os.pipe()  # closed by a successful exec
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._become(program, argv, environ, streams, parent)
+            except OSError as error:
+                os.write(report, str(error.errno or 1).encode())
+            finally:
+                os._exit(127)
+        os.close(report)
+        try:
+            words = os.read(failure, 16)
+        finally:
+            os.close(failure)
+        if words:
+            os.waitpid(pid, 0)
+            number = int(words)
+            raise CannotStart(program, OSError(number, os.strerror(number)))
+        return pid
+
+    def _become(
+        self,
+        program: str,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        streams: Sequence[int],
+        parent: int,
+    ) -> None:
+        if not self._shares_group:
+            os.setpgid(0, 0)
+        if self._die_with_us is not None:
+            self._die_with_us(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+            if os.getppid() != parent:
+                os._exit(137)
+        for caught in (*FORWARDED, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(caught, signal.SIG_DFL)  # Python ignores the last two
+        # Above 2 first, so that no dup2 overwrites a stream that is still needed.
+        held = [os.dup(stream) for stream in streams]
+        for number, stream in enumerate(held):
+            os.dup2(stream, number)
+            os.close(stream)
+        os.execve(program, list(argv), dict(environ))  # noqa: S606 - no shell, on purpose
+
+    def _forward(self, number: int, frame: object) -> None:
+        if self.pid:
+            self._send(number)
+        else:
+            self._pending.append(number)
+
+    def _send(self, number: int) -> None:
+        """Pass a signal on to the program's process group."""
+        try:
+            if self._shares_group:
+                signal.signal(number, signal.SIG_IGN)  # our own copy of it
+                os.killpg(os.getpgrp(), number)
+                signal.signal(number, self._forward)
+            else:
+                os.killpg(self.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def _restore_signals(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+def run(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run ``argv`` to its end with our own streams; its exit status.
+
+    Raises CannotStart.
+    """
+    return Child(find_program(program, environ), argv, environ).wait().status
+
+
+def _parent_death_signal() -> Any:
+    """prctl(), so that a recorder that is killed takes its program with it."""
+    try:
+        import ctypes
+
+        return ctypes.CDLL(None, use_errno=False).prctl
+    except (ImportError, OSError, AttributeError):
+        return None

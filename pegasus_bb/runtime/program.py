@@ -1,0 +1,44 @@
+"""What the lifecycle programs (setup, gate, delete) have in common as programs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Callable
+
+from pegasus_bb.errors import BUG, PegasusBBError
+from pegasus_bb.runtime.bbdir import BBDir
+
+
+def parser(name: str, what: str) -> argparse.ArgumentParser:
+    """A command line that knows where the bb folder is."""
+    made = argparse.ArgumentParser(prog=name, description=what, allow_abbrev=False)
+    made.add_argument(
+        "--bb",
+        metavar="DIR",
+        help="the folder <submit>/bb of the run (default: where this program lies)",
+    )
+    return made
+
+
+def bb_dir(options: argparse.Namespace) -> BBDir:
+    """The folder that the command line names, else the program's own."""
+    return BBDir(options.bb) if options.bb else BBDir.of_this_program()
+
+
+def answer(name: str, work: Callable[[], str]) -> int:
+    """Do ``work``, say on stderr what came of it, and give back the exit code."""
+    try:
+        words, code = work(), 0
+    except PegasusBBError as error:
+        words, code = str(error), error.exit_code
+    except OSError as error:  # a full disk, a submit directory that went away
+        words, code = f"{error.filename}: {error.strerror}", BUG
+    print(f"{name}: {words}", file=sys.stderr)
+    return code
+
+
+def submit_dir(bb: BBDir) -> str:
+    """The submit directory that the bb folder belongs to."""
+    return os.path.dirname(bb.path)

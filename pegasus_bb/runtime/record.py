@@ -1,0 +1,233 @@
+"""Run a program and write its Kickstart 3.0 record to stdout.
+
+Stands where pegasus-kickstart stands, takes its options (record_options.py), and
+measures the bytes read and written of the program and its descendants without ptrace:
+the difference of /proc/self/io around the wait, exact, and free.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
+from pegasus_bb.runtime.record_facts import (
+    Facts,
+    file_facts,
+    host_facts,
+    instant,
+    job_ids,
+    limit_facts,
+    machine_facts,
+    own_usage,
+    owner_facts,
+    usage_facts,
+)
+from pegasus_bb.runtime.record_options import Options, described, parse_options
+from pegasus_bb.runtime.record_streams import TAIL, Streams
+from pegasus_bb.runtime.record_yaml import Verbatim, record
+
+RECORDER = "pegasus_bb"
+
+
+class Outcome(NamedTuple):
+    """One task, ended or never started."""
+
+    program: str
+    begun: float
+    end: float
+    status: int
+    ended: Optional[Ended]  # None: never started
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """``record [kickstart options] PROGRAM [ARG...]``: the program's exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return run_recorded(arguments, dict(os.environ))
+    except PegasusBBError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+
+
+def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
+    """Run what ``argv`` says, write its record, give back its exit status.
+
+    Raises UsageError.
+    """
+    started = time.time()
+    options = parse_options(argv)
+    tail = _tail(options)
+    initial = _files(options.initial, {})
+    trouble = _enter(options)
+    try:
+        streams = Streams(options, environ)
+    except OSError as error:
+        trouble = trouble or f"{error.filename}: {error.strerror}"
+        options.values = {**options.values, "stdin": "", "stdout": "", "stderr": ""}
+        streams = Streams(options, environ)
+    outcome = _run(options, streams, environ, trouble)
+    data = _facts(options, outcome, started, environ)
+    files = {**initial, **_files(options.final, {"output": True})}
+    shown = not (options.flags.get("quiet") and outcome.status == 0)
+    data["files"] = {**files, **streams.facts(shown, tail)}
+    if outcome.status != 0 or options.flags.get("full"):
+        data["environment"] = {(name,): environ[name] for name in sorted(environ)}
+        data["limits"] = limit_facts()
+    return _written(record(data), options.value("logfile", "-"), outcome.status)
+
+
+def _tail(options: Options) -> int:
+    return 1 << 62 if options.value("tail") == "all" else options.number("tail", TAIL)
+
+
+def _enter(options: Options) -> str:
+    """Go to the working directory; what went wrong, or nothing."""
+    folder = options.value("workdir") or options.value("made workdir")
+    try:
+        if options.value("made workdir") and not os.path.isdir(folder):
+            os.mkdir(folder)
+        if folder:
+            os.chdir(folder)
+    except OSError as error:
+        return f"working directory {folder}: {error.strerror}"
+    return ""
+
+
+def _run(
+    options: Options, streams: Streams, environ: Dict[str, str], trouble: str
+) -> Outcome:
+    name, begun = options.argv[0], time.time()
+    program = name
+    try:
+        if trouble:
+            streams.say(trouble)
+            print(trouble, file=sys.stderr)
+            return Outcome(program, begun, time.time(), 127, None)
+        if options.flags.get("make executable") and os.path.isfile(name):
+            os.chmod(name, os.stat(name).st_mode | 0o111)  # noqa: S103 - kickstart's -X
+        program = find_program(name, environ)
+        child = Child(program, options.argv, environ, streams.numbers)
+        child.limit(
+            options.number("terminate after", 0), options.number("kill after", 5)
+        )
+        ended = child.wait()
+        return Outcome(program, begun, time.time(), ended.status, ended)
+    except CannotStart as error:
+        streams.say(str(error))
+        print(error, file=sys.stderr)
+        return Outcome(program, begun, time.time(), error.status, None)
+
+
+def _facts(
+    options: Options, outcome: Outcome, started: float, environ: Dict[str, str]
+) -> Facts:
+    """The record in its order, files not yet in it."""
+    data: Facts = {
+        "version": Verbatim("3.0"),
+        "recorder": RECORDER,
+        "start": instant(started),
+        "duration": time.time() - started,
+        **described(options),
+        **host_facts(),
+        **owner_facts(),
+        "mainjob": _mainjob(options.argv, outcome),
+        "jobids": job_ids(environ),
+        "cwd": _cwd(),
+        "usage": own_usage(),
+        "machine": machine_facts(),
+    }
+    return data
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the task removed it
+        return ""
+
+
+def _mainjob(argv: List[str], outcome: Outcome) -> Facts:
+    ended = outcome.ended
+    raw = ended.raw if ended else outcome.status << 8
+    facts: Facts = {
+        "start": instant(outcome.begun),
+        "duration": max(0.001, outcome.end - outcome.begun),
+    }
+    if ended:
+        facts["pid"] = ended.pid
+        facts["usage"] = usage_facts(ended.usage)
+    facts["status"] = _status(raw)
+    facts["executable"] = file_facts(outcome.program)
+    facts["argument_vector"] = argv[1:]
+    facts["procs"] = {ended.pid: _process(ended, outcome)} if ended else {}
+    return facts
+
+
+def _status(raw: int) -> Facts:
+    if not os.WIFSIGNALED(raw):
+        return {"raw": raw, "regular_exitcode": os.WEXITSTATUS(raw)}
+    number = os.WTERMSIG(raw)
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    return {
+        "raw": raw,
+        "signalled_signal": number,
+        "signalled_name": name,
+        "corefile": os.WCOREDUMP(raw),
+    }
+
+
+def _process(ended: Ended, outcome: Outcome) -> Facts:
+    """The row of the main process; descendants that it waited for are counted in."""
+    io = ended.io
+    return {
+        "ppid": os.getpid(),
+        "pid": ended.pid,
+        "exe": os.path.realpath(outcome.program),
+        "start": Verbatim(f"{outcome.begun:.6f}"),
+        "stop": Verbatim(f"{outcome.end:.6f}"),
+        "utime": ended.usage.ru_utime,
+        "stime": ended.usage.ru_stime,
+        "iowait": ended.iowait,
+        "rsspeak": ended.usage.ru_maxrss,
+        "rchar": io.rchar if io else None,
+        "wchar": io.wchar if io else None,
+        "rbytes": io.read_bytes if io else None,
+        "wbytes": io.write_bytes if io else None,
+        "cwbytes": io.cancelled_write_bytes if io else None,
+        "syscr": io.syscr if io else None,
+        "syscw": io.syscw if io else None,
+    }
+
+
+def _files(pairs: Sequence[Tuple[str, str]], more: Facts) -> Facts:
+    return {
+        (_key(lfn),): {"lfn": lfn, **file_facts(path), **more} for lfn, path in pairs
+    }
+
+
+def _key(lfn: str) -> str:
+    """A file that is named like a stream would be the same key twice."""
+    return f"./{lfn}" if lfn in ("stdin", "stdout", "stderr") else lfn
+
+
+def _written(data: bytes, where: str, status: int) -> int:
+    """Write the record; a task whose record is lost has not succeeded."""
+    try:
+        handle = 1
+        if where != "-":
+            handle = os.open(where, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(handle, view) :]
+    except OSError as error:
+        print(f"the record could not be written: {error.strerror}", file=sys.stderr)
+        return status or 1
+    return status

@@ -1,0 +1,95 @@
+"""A task's stdin, stdout and stderr: where they lead, what its record says of them."""
+
+from __future__ import annotations
+
+import os
+from typing import Dict, List, Tuple
+
+from pegasus_bb.runtime.record_facts import Facts, file_facts, stat_facts
+from pegasus_bb.runtime.record_options import Options
+from pegasus_bb.runtime.record_yaml import Data, Verbatim, as_text
+
+TAIL = 256 * 1024  # bytes of a task's output that its record keeps
+_NAMES = ("stdin", "stdout", "stderr")
+
+
+def temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
+    """An open file that has no name any more, and the name that it had.
+
+    Raises OSError where no folder for temporary files takes one.
+    """
+    failure: OSError = FileNotFoundError(2, "no folder for temporary files")
+    for folder in (environ.get("TMPDIR") or "/tmp", "/tmp", "/var/tmp"):  # noqa: S108
+        name = os.path.join(folder, f"ks.{kind}.{os.getpid()}.{os.urandom(4).hex()}")
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            handle = os.open(name, flags, 0o600)
+        except OSError as error:
+            failure = error
+            continue
+        os.unlink(name)
+        return handle, name
+    raise failure
+
+
+class Streams:
+    """The three of one task. ``-`` passes ours on, a name is a file."""
+
+    def __init__(self, options: Options, environ: Dict[str, str]) -> None:
+        """Raises OSError where a named file cannot be opened."""
+        self._options, self._names = options, [""] * 3
+        self.numbers: List[int] = [0, 1, 2]
+        stdin = options.value("stdin")
+        if stdin != "-":
+            self.numbers[0] = os.open(stdin or os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        for number, kind in ((1, "out"), (2, "err")):
+            self._open_output(number, kind, environ)
+
+    def _open_output(self, number: int, kind: str, environ: Dict[str, str]) -> None:
+        where = self._options.value(_NAMES[number])
+        if where == "-":
+            return
+        if where:
+            appends = where[:2].count("!") > 0
+            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+            flags |= os.O_APPEND if appends else os.O_TRUNC
+            self.numbers[number] = os.open(where.lstrip("!^"), flags, 0o666)
+        else:
+            self.numbers[number], name = temporary(kind, environ)
+            self._names[number] = name
+
+    def say(self, text: str) -> None:
+        """Add a line to the task's stderr, for the reader of the record."""
+        os.write(self.numbers[2], text.encode("utf-8", "surrogateescape") + b"\n")
+
+    def facts(self, with_data: bool, tail: int) -> Facts:
+        """What the record says of them, with the last ``tail`` bytes of the outputs."""
+        return {
+            name: self._facts_of(number, name, tail if with_data else 0)
+            for number, name in enumerate(_NAMES)
+        }
+
+    def _facts_of(self, number: int, name: str, tail: int) -> Facts:
+        handle, where = self.numbers[number], self._options.value(name)
+        if number == 0 and where != "-":
+            return file_facts(where or os.devnull)
+        try:
+            found = os.fstat(handle)
+        except OSError as error:
+            return {"error": error.errno, "descriptor_number": handle}
+        if not self._names[number]:
+            return {"descriptor_number": handle, **stat_facts(found)}
+        head = {"temporary_name": self._names[number], "descriptor": handle}
+        return {**head, **stat_facts(found), **_data(handle, found.st_size, tail)}
+
+
+def _data(handle: int, size: int, tail: int) -> Facts:
+    """The end of a task's output; a character that the cut split is left out."""
+    if not size or not tail:
+        return {}
+    data = os.pread(handle, tail, max(0, size - tail))
+    if size > tail:
+        skip = next((i for i, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), 0)
+        data = data[skip:]
+    truncated = "true" if size > tail else "false"
+    return {"data_truncated": Verbatim(truncated), "data": Data(as_text(data))}

@@ -1,0 +1,75 @@
+"""The run's own folders: marked when they are made, removed only with that mark.
+
+A folder that was there before the run, or that another run made, is never removed
+whole: somebody's inputs may lie in it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import List
+
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.copy import remove_tree
+from pegasus_bb.runtime.files import read_json, write_text
+
+MARK = ".pegasus_bb_scratch"
+
+
+class Roots:
+    """Folders that are this run's scratch, on the tier and on the PFS."""
+
+    def __init__(self, uuid: str, roots: List[str]) -> None:
+        self._uuid = uuid
+        self._roots = {os.path.normpath(root) for root in roots if root}
+
+    @classmethod
+    def of(cls, bb: BBDir, on_tier: List[str]) -> Roots:
+        """``on_tier``: the roots of a run that uses one, as this job sees them."""
+        if bb.has_request:
+            return cls(bb.request().uuid, on_tier)
+        try:
+            plan = read_json(bb.file("plan.json"))
+            return cls(str(plan["uuid"]), [str(plan["scratch"])])
+        except (OSError, ValueError, TypeError, KeyError):
+            return cls("", [])
+
+    def __contains__(self, path: str) -> bool:
+        return os.path.normpath(path) in self._roots
+
+    def own(self, path: str) -> bool:
+        """Whether ``path`` lies below a root that carries our mark."""
+        path = os.path.normpath(path)
+        return any(
+            path.startswith(root + "/") and self._is_ours(root) for root in self._roots
+        )
+
+    def make(self, path: str) -> None:
+        """Make root ``path``, marked as ours unless somebody's things are in it."""
+        os.makedirs(path, exist_ok=True)
+        if all(name.startswith("." + MARK) for name in os.listdir(path)):
+            write_text(os.path.join(path, MARK), self._uuid + "\n")
+
+    def remove(self, path: str) -> str:
+        """Remove root ``path`` if it carries our mark; what was done, in words.
+
+        It changes its name first: a removal that was killed halfway is gone on with.
+        """
+        doomed = f"{os.path.normpath(path)}.{self._uuid[:8]}.removed"
+        if os.path.isdir(path) and not os.path.islink(path):
+            if not self._is_ours(path):
+                words = f"{path}: was there before this run, or another run made it"
+                print(f"transfer: {words}; it was kept", file=sys.stderr)
+                return f"kept {path}"
+            remove_tree(doomed)  # by a removal that was killed; a restart made anew
+            os.rename(path, doomed)
+        remove_tree(doomed)
+        return f"removed {path}"
+
+    def _is_ours(self, path: str) -> bool:
+        try:
+            with open(os.path.join(path, MARK), encoding="utf-8") as mark:
+                return mark.read().strip() == self._uuid
+        except (OSError, UnicodeDecodeError):
+            return False

@@ -1,0 +1,123 @@
+"""Ask for the reservation of a run: ``setup [--bb DIR]``, the job bb_setup.
+
+Returns once it is asked for; the gate waits until it is up. May be repeated at any
+time: what is ours already stays as it is. Listed in the ledger and in reservation.json
+before it exists, so a kill at any moment leaves none that nobody knows of.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from typing import Optional, Sequence
+
+from pegasus_bb import ledger
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.model.reservation import (
+    Request,
+    Reservation,
+    State,
+    check_reservation_name,
+)
+from pegasus_bb.reservation.base import Backend
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import ours, program
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.units import format_size
+
+_UP_OR_COMING = (State.PENDING, State.STAGING_IN, State.READY)
+_LOST = (
+    "data that lived only there is lost. Start over with `pegasus-bb run --restart {}`"
+)
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """0: asked for, or already ours; 76 refused; 78 no answer."""
+    options = program.parser("setup", "Ask for the reservation of a run.")
+    given = options.parse_args(argv)
+    return program.answer("setup", lambda: setup(program.bb_dir(given)))
+
+
+def setup(bb: BBDir) -> str:
+    """Make sure that the run's reservation is asked for; words for the user.
+
+    Raises ReservationFailed (noted, so that the gate fails too), SchedulerUnreachable.
+    """
+    request = bb.request()
+    check_reservation_name(request.name)
+    backend = open_backend(request.backend, request.settings)
+    noted = bb.reservation()
+    if noted is not None and _is_up(bb, request, noted, backend):
+        return f"reservation {request.name} is this run's already"
+    return _ask_for_it(bb, request, backend)
+
+
+def _is_up(bb: BBDir, request: Request, noted: Reservation, backend: Backend) -> bool:
+    """Whether the reservation that was asked for earlier is up or on its way."""
+    if noted.uuid != request.uuid:
+        raise ReservationFailed(
+            f"{bb.file('reservation.json')} notes reservation {noted.name} of run "
+            f"{noted.uuid}, not of this run {request.uuid}; give that back with "
+            f"`pegasus-bb release {noted.name}`, then plan again"
+        )
+    if noted.released_at is not None:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
+        raise _refusal(bb, noted, f"was given back at {when}")
+    status = ours.status(bb, backend, request, noted)
+    if status.state is State.UNKNOWN:
+        raise SchedulerUnreachable(status.message)
+    if status.state in _UP_OR_COMING:
+        words = ours.mismatch(status, request, noted)
+        if words:
+            raise _noted(bb, noted, words)
+        bb.note_reservation(replace(noted, owner=status.owner, failure=""))
+        return True
+    if ours.has_progressed(bb, noted):
+        said = status.message or status.state.value
+        raise _refusal(bb, noted, f"is not there any more ({said})")
+    return False
+
+
+def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
+    intent = Reservation(
+        name=request.name,
+        backend=request.backend,
+        uuid=request.uuid,
+        requested_at=time.time(),
+        size=request.capacity,
+    )
+    ledger.note(
+        "requested",
+        name=request.name,
+        backend=request.backend,
+        size=request.capacity,
+        uuid=request.uuid,
+        submit_dir=program.submit_dir(bb),
+    )
+    bb.note_reservation(intent)
+    try:
+        result = backend.create(request)
+    except ReservationFailed as error:
+        raise _noted(bb, intent, str(error)) from error
+    bb.note_reservation(replace(result, requested_at=intent.requested_at))
+    by = f" (job {result.job})" if result.job else ""
+    return (
+        f"asked {request.backend} for {format_size(request.capacity)} as "
+        f"{request.name}{by}"
+    )
+
+
+def _refusal(bb: BBDir, noted: Reservation, what: str) -> ReservationFailed:
+    lost = _LOST.format(program.submit_dir(bb))
+    return _noted(bb, noted, f"reservation {noted.name} {what}: {lost}")
+
+
+def _noted(bb: BBDir, noted: Reservation, words: str) -> ReservationFailed:
+    """The refusal, after it was noted for the gate."""
+    bb.note_reservation(replace(noted, failure=words))
+    return ReservationFailed(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

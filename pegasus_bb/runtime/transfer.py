@@ -1,0 +1,213 @@
+"""Do a job list as pegasus-transfer does, with nothing lost on the way.
+
+Stands in the place of pegasus::transfer, ::dirmanager and ::cleanup on the site. Files
+are copied by copy.py or linked, as bb/placement.json says; promised results get a line
+in bb/manifest.jsonl once they are whole and durable. One job that fails does not stop
+the others; all failures are listed at the end, and the answer is then 1.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.copy import explained
+from pegasus_bb.runtime.guard import Promises
+from pegasus_bb.runtime.jobs import Job, Mkdir, Remove, Transfer, read_jobs
+from pegasus_bb.runtime.scratch_root import Roots
+from pegasus_bb.runtime.transfer_files import Mover, NeedsOtherTool
+from pegasus_bb.runtime.transfer_folders import Remover, make_folder
+from pegasus_bb.runtime.transfer_inputs import Inputs
+from pegasus_bb.runtime.transfer_other import hand_over
+from pegasus_bb.runtime.transfer_scratch import Scratch
+
+# More threads only fight for the interpreter: hashing and fsync are what they wait for.
+_MOST_THREADS = 4
+_VALUES = {"-n": "threads", "--threads": "threads", "-f": "file", "--file": "file"}
+_VALUES.update({"-m": "max-attempts", "--max-attempts": "max-attempts"})
+_FLAGS = {"-s": "symlink", "--symlink": "symlink", "-d": "debug", "--debug": "debug"}
+
+
+class Failure(NamedTuple):
+    """A job that was not done, and why."""
+
+    job: Job
+    why: str
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """``transfer [--threads N]`` with a job list on stdin: 0, or 1 where one failed."""
+    # A name that is no text must not stop the report of all others.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        options = parse_options(list(sys.argv[1:] if argv is None else argv))
+        jobs = read_jobs(_text(options.get("file", "")))
+        return run(BBDir.of_this_program(), jobs, options, dict(os.environ))
+    except PegasusBBError as error:
+        print(f"transfer: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def parse_options(words: List[str]) -> Dict[str, str]:
+    """pegasus-transfer's options, by their long names. Raises UsageError."""
+    options: Dict[str, str] = {}
+    while words:
+        word, equals, value = words.pop(0).partition("=")
+        if word in _FLAGS and not equals:
+            options[_FLAGS[word]] = "yes"
+        elif word in _VALUES and (equals or words):
+            options[_VALUES[word]] = value if equals else words.pop(0)
+        else:
+            raise UsageError(
+                f"{word!r} is not an option of pegasus-transfer, or has no value; "
+                "there are --threads N, --file NAME, --max-attempts N, --symlink, "
+                "--debug"
+            )
+    for name in ("threads", "max-attempts"):
+        if not options.get(name, "0").isdigit():
+            raise UsageError(f"--{name} {options[name]!r} is not a whole number")
+    return options
+
+
+def _text(path: str) -> str:
+    try:
+        if path:
+            with open(path, "rb") as source:
+                data = source.read()
+        else:
+            data = sys.stdin.buffer.read()
+    except OSError as error:
+        raise UsageError(f"job list {path or 'on stdin'}: {error.strerror}") from error
+    return data.decode("utf-8", "surrogateescape")
+
+
+def run(
+    bb: BBDir, jobs: List[Job], options: Mapping[str, str], environ: Dict[str, str]
+) -> int:
+    """Do every job of the list that can be done: 0, or 1 where one failed."""
+    scratch = Scratch.of(bb, environ)
+    uuid = bb.request().uuid if bb.has_request else ""
+    linking = "symlink" in options
+    inputs = Inputs(bb)
+    roots = Roots.of(bb, [scratch.root, scratch.pfs_root])
+    manifest_path = bb.file("manifest.jsonl")
+    mover = Mover(scratch, roots, inputs, manifest_path, uuid, linking)
+    keep = [bb.path, environ.get("HOME") or "/"]
+    guard = Promises(bb, scratch.prefix)
+    remover = Remover(scratch, roots, inputs, guard, keep)
+    threads = _threads(options, environ)
+    failures: List[Failure] = []
+    others: List[Job] = []
+    for jobs_of_a_kind in _stretches(jobs):
+        do = _doing(scratch, roots, mover, remover)
+        # Removing is not worth the order that it would lose.
+        pool = threads if isinstance(jobs_of_a_kind[0], Transfer) else 1
+        _each(jobs_of_a_kind, do, pool, failures, others)
+        _other(scratch, others, threads, environ, failures)
+        others.clear()
+    return _report(jobs, failures)
+
+
+def _threads(options: Mapping[str, str], environ: Mapping[str, str]) -> int:
+    asked = options.get("threads", "0")
+    if asked == "0":
+        asked = environ.get("PEGASUS_TRANSFER_THREADS", "")
+    return max(1, min(_MOST_THREADS, int(asked) if asked.isdigit() else 2))
+
+
+def _stretches(jobs: List[Job]) -> List[List[Job]]:
+    """Neighbours of one kind together; the kinds stay in the order of the list."""
+    found: List[List[Job]] = []
+    for job in jobs:
+        if found and type(found[-1][0]) is type(job):
+            found[-1].append(job)
+        else:
+            found.append([job])
+    return found
+
+
+def _doing(
+    scratch: Scratch, roots: Roots, mover: Mover, remover: Remover
+) -> Callable[[Job], str]:
+    def do(job: Job) -> str:
+        if isinstance(job, Transfer):
+            return mover.move(job)
+        if not job.url.is_local:
+            raise NeedsOtherTool
+        if isinstance(job, Mkdir):
+            return make_folder(scratch, roots, job)
+        return remover.remove(job)
+
+    return do
+
+
+def _each(
+    jobs: List[Job],
+    do: Callable[[Job], str],
+    threads: int,
+    failures: List[Failure],
+    others: List[Job],
+) -> None:
+    """Do ``jobs``, several at once; sorts out what failed and what others must do."""
+    waiting = iter(jobs)  # next() on a list iterator is atomic
+
+    def work() -> None:
+        for job in waiting:
+            try:
+                print(do(job), flush=False)
+            except NeedsOtherTool:
+                others.append(job)
+            except PegasusBBError as error:
+                failures.append(Failure(job, str(error)))
+            except OSError as error:
+                failures.append(Failure(job, str(_explained(job, error))))
+            except Exception as error:  # a thread must not lose a job in silence
+                failures.append(Failure(job, f"a mistake of ours: {error!r}"))
+
+    threads = min(threads, len(jobs))
+    if threads == 1:
+        work()
+        return
+    import threading
+
+    pool = [threading.Thread(target=work) for _ in range(threads)]
+    for thread in pool:
+        thread.start()
+    for thread in pool:
+        thread.join()
+
+
+def _explained(job: Job, error: OSError) -> PegasusBBError:
+    if isinstance(job, Transfer):
+        return explained(error, job.sources[0].text, job.dests[0].text)
+    return PegasusBBError(f"{error.filename or job.url.text}: {error.strerror}")
+
+
+def _other(
+    scratch: Scratch,
+    jobs: List[Job],
+    threads: int,
+    environ: Mapping[str, str],
+    failures: List[Failure],
+) -> None:
+    if not jobs:
+        return
+    try:
+        hand_over(scratch, jobs, threads, environ)
+    except (PegasusBBError, OSError) as error:
+        failures.extend(Failure(job, str(error)) for job in jobs)
+
+
+def _report(jobs: List[Job], failures: List[Failure]) -> int:
+    print(f"{len(jobs) - len(failures)} of {len(jobs)} jobs of the list done")
+    sys.stdout.flush()
+    for failure in failures:
+        kind = {Transfer: "transfer", Mkdir: "mkdir", Remove: "remove"}
+        print(f"transfer: {kind[type(failure.job)]}: {failure.why}", file=sys.stderr)
+    return 1 if failures else 0

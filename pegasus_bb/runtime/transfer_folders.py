@@ -1,0 +1,132 @@
+"""mkdir and remove: folders of a run, and the guard around removing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Callable, Container, List
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.runtime.copy import remove_tree
+from pegasus_bb.runtime.jobs import Mkdir, Remove
+from pegasus_bb.runtime.links import is_below
+from pegasus_bb.runtime.scratch_root import Roots
+from pegasus_bb.runtime.transfer_files import plain_path
+from pegasus_bb.runtime.transfer_scratch import Scratch
+
+Guard = Callable[[str], str]  # a promised LFN -> why it is not safe yet, or nothing
+
+
+class RemoveRefused(PegasusBBError):
+    """Removing this would take away what is not this job's to remove."""
+
+
+def make_folder(scratch: Scratch, roots: Roots, job: Mkdir) -> str:
+    """Make a folder; with the run's scratch also its twin on the PFS, where needed."""
+    path = plain_path(scratch.real(job.url.path))
+    scratch.lfn_of(path)
+    made = [path]
+    if scratch.is_root(path) and scratch.has_homes:
+        made.append(scratch.pfs_root)
+    for folder in made:
+        if folder in roots:
+            roots.make(folder)
+        else:
+            os.makedirs(folder, exist_ok=True)
+    return " and ".join(made)
+
+
+class Remover:
+    """Removes files and folders of one run; follows no link.
+
+    The copy of a promised result goes only when the result is safe where it belongs.
+    """
+
+    def __init__(
+        self,
+        scratch: Scratch,
+        roots: Roots,
+        inputs: Container[str],
+        guard: Guard,
+        keep: List[str],
+    ) -> None:
+        """``keep``: paths that no removal may take away, nor what they lie in."""
+        self._scratch, self._roots, self._guard = scratch, roots, guard
+        self._inputs = inputs
+        self._keep = [*keep, *scratch.outputs.values()]
+        if scratch.prefix:
+            self._keep.append(scratch.prefix)
+
+    def remove(self, job: Remove) -> str:
+        """Remove what ``job`` names; absent is fine. Raises RemoveRefused, OSError."""
+        path = plain_path(self._scratch.real(job.url.path))
+        doomed = self._doomed(path, job.recursive)
+        for each in doomed:
+            self._check(each)
+        self._check_results(path, job.recursive)
+        return " and ".join(self._remove(each) for each in doomed)
+
+    def _remove(self, path: str) -> str:
+        if path in self._roots:
+            return self._roots.remove(path)
+        if not self._roots.own(path) and path in self._inputs:
+            print(
+                f"transfer: {path}: is the input itself; it was kept", file=sys.stderr
+            )
+            return f"kept {path}"
+        remove_tree(path)
+        return f"removed {path}"
+
+    def _check_results(self, path: str, recursive: bool) -> None:
+        """Raises RemoveRefused where this may be the last copy of a result."""
+        if not os.path.lexists(path):
+            return
+        for promised in self._results_in(path, recursive):
+            why = self._guard(promised)
+            if why:
+                raise RemoveRefused(
+                    f"{path}: kept, it may be the last copy of the result {promised}: "
+                    f"{why}"
+                )
+
+    def _results_in(self, path: str, recursive: bool) -> List[str]:
+        promised = self._scratch.promised
+        found: List[str] = []
+        for root in (self._scratch.root.rstrip("/"), self._scratch.pfs_root):
+            if not root or not promised:
+                continue
+            if is_below(root, path) or root == path:
+                return sorted(promised)
+            if not is_below(path, root):
+                continue
+            lfn = path[len(root) + 1 :]
+            if lfn in promised:
+                found.append(lfn)
+            elif recursive:
+                found += sorted(each for each in promised if is_below(each, lfn))
+        return found
+
+    def _doomed(self, path: str, recursive: bool) -> List[str]:
+        scratch = self._scratch
+        lfn = scratch.lfn_of(path)
+        if scratch.is_root(path) and recursive:
+            return [path, scratch.pfs_root] if scratch.has_homes else [path]
+        if lfn is not None:
+            home = scratch.home(lfn)
+            if not home and recursive and scratch.has_homes:
+                home = os.path.join(scratch.pfs_root, lfn)  # a folder's twin
+            return [path, home] if home else [path]
+        if not recursive and os.path.isdir(path) and not os.path.islink(path):
+            raise RemoveRefused(f"{path}: is a folder, and recursive is not set")
+        return [path]
+
+    def _check(self, path: str) -> None:
+        if ".." in path.split("/") or path.count("/") < 2:
+            raise RemoveRefused(f"{path}: no job removes that")
+        mine = {os.path.normpath(path), os.path.realpath(path)}
+        if os.path.islink(path):  # only the link itself would go
+            mine = {os.path.normpath(path)}
+        for kept in self._keep:
+            for spelt in (os.path.normpath(kept), os.path.realpath(kept)):
+                if any(spelt == p or spelt.startswith(p + "/") for p in mine):
+                    raise RemoveRefused(f"{path}: {kept} must stay, so it was kept")

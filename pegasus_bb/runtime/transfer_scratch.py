@@ -1,0 +1,100 @@
+"""Which paths are this run's scratch on the buffer, and where their bytes belong."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Mapping, Optional
+
+from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bind import Binding
+from pegasus_bb.runtime.jobs import parse_url
+from pegasus_bb.runtime.links import checked_path, is_below
+
+PFS = "pfs"
+
+
+class Scratch:
+    """The placement of a run, asked by path. Without one (mode off) nothing is ours."""
+
+    def __init__(
+        self, placement: Mapping[str, Any], binding: Optional[Binding], why: str = ""
+    ) -> None:
+        self.files: Mapping[str, Dict[str, Any]] = placement.get("files", {})
+        promised = {
+            lfn: parse_url(place) for lfn, place in placement.get("outputs", {}).items()
+        }
+        self.outputs = {lfn: url.path for lfn, url in promised.items() if url.is_local}
+        self.promised = frozenset(promised)  # also what goes where we cannot look
+        self.pfs_root = str(placement.get("pfs_scratch", ""))
+        self._planned = str(placement.get("scratch", ""))
+        self._prefix = str(placement.get("prefix", ""))
+        self._binding, self._why = binding, why
+        self.root = binding.text(self._planned) if binding else ""
+        self.prefix = binding.real if binding else ""
+
+    @classmethod
+    def of(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
+        """The scratch of the run of ``bb``, as this job sees it."""
+        if not bb.has_request:
+            return cls({}, None)
+        from pegasus_bb.reservation.registry import open_backend
+
+        request = bb.request()
+        backend = open_backend(request.backend, request.settings)
+        try:
+            real = backend.path(request, environ)
+        except PegasusBBError as error:  # a job beside the buffer may still do its work
+            return cls(bb.placement(), None, str(error))
+        return cls(bb.placement(), Binding(request.prefix, real))
+
+    def real(self, path: str) -> str:
+        """``path`` as this job sees it. Raises ReservationFailed, UsageError."""
+        if "\0" in path or not path:
+            raise UsageError(f"{path!r} is not a path")
+        if self._binding:
+            path = self._binding.text(path)
+        elif self._prefix and is_below(os.path.normpath(path) + "/", self._prefix):
+            raise ReservationFailed(
+                f"{path}: lies on the burst buffer, which is not here: {self._why}"
+            )
+        return path
+
+    def lfn_of(self, path: str) -> Optional[str]:
+        """What ``path`` is called in the scratch; None where it is elsewhere.
+
+        Raises UsageError where it only looks as if it were inside.
+        """
+        root = self.root.rstrip("/")
+        if not root or not path.startswith(root + "/"):
+            return None
+        if ".." in path[len(root) :].split("/"):
+            raise UsageError(f"{path}: leads out of the scratch directory {root}")
+        lfn = os.path.normpath(path[len(root) + 1 :].lstrip("/") or ".")
+        if lfn == ".":
+            return None
+        checked_path(root, lfn)
+        return lfn
+
+    def entry(self, lfn: Optional[str]) -> Mapping[str, Any]:
+        """How ``lfn`` is placed; empty where the placement does not know it."""
+        return self.files.get(lfn, {}) if lfn is not None else {}
+
+    def home(self, lfn: Optional[str]) -> str:
+        """Where the bytes of ``lfn`` lie on the PFS by our placement, or nothing."""
+        entry = self.entry(lfn)
+        if lfn is None or entry.get("tier") != PFS or entry.get("how") == "link":
+            return ""
+        return checked_path(self.pfs_root, lfn) if self.pfs_root else ""
+
+    @property
+    def has_homes(self) -> bool:
+        """Whether any file of the run lives in its folder on the PFS."""
+        return bool(self.pfs_root) and any(
+            entry.get("tier") == PFS and entry.get("how") != "link"
+            for entry in self.files.values()
+        )
+
+    def is_root(self, path: str) -> bool:
+        """Whether ``path`` is the scratch directory itself."""
+        return bool(self.root) and os.path.normpath(path) == os.path.normpath(self.root)

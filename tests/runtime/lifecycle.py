@@ -1,0 +1,129 @@
+"""A run's bb folder on a directory tier, and its programs as DAGMan calls them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.model.reservation import Request, Reservation
+from pegasus_bb.reservation.directory import Directory
+from pegasus_bb.runtime import delete, gate, setup
+from pegasus_bb.runtime import manifest as manifest_lines
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.units import MIB
+
+UUID = "4f1c2a9e-0000-4000-8000-000000000001"
+NAME = "pbb4f1c2a9e"
+
+
+class Run:
+    """One planned run; ``settings`` are keys of its tier."""
+
+    def __init__(self, root: Path, **settings: str) -> None:
+        self.root = root
+        self.submit = root / "submit"
+        self.tier = root / "tier"
+        self.results = root / "results"
+        for folder in (self.submit / "bb", self.tier, self.results):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.bb = BBDir(str(self.submit / "bb"))
+        self.request = Request(
+            name=NAME,
+            backend="directory",
+            capacity=100 * MIB,
+            prefix=f"/bb/{NAME}",
+            uuid=UUID,
+            tier="bb",
+            site="cori",
+            wait=3600,
+            settings={"path": str(self.tier), "quota": "1GiB"},
+        )
+        self.change(**settings)
+        self.promise({})
+
+    # -- what planning wrote
+
+    def change(self, wait: int | None = None, **settings: str) -> None:
+        """Plan differently: other keys of the tier, another patience."""
+        self.request = replace(
+            self.request,
+            wait=self.request.wait if wait is None else wait,
+            settings={**self.request.settings, **settings},
+        )
+        self.write("request.json", self.request.to_json())
+
+    def promise(self, outputs: dict[str, str]) -> None:
+        prefix = self.request.prefix
+        whole = {"version": 1, "prefix": prefix, "files": {}, "outputs": outputs}
+        self.write("placement.json", whole)
+
+    # -- what stage-out does
+
+    def stage_out(self, lfn: str, text: str = "result", **manifest: Any) -> Path:
+        """A promised result at its destination, with its line in the manifest."""
+        dest = self.results / lfn
+        dest.write_text(text)
+        placement = self.read("placement.json")
+        self.promise({**placement["outputs"], lfn: str(dest)})
+        found = dest.stat()
+        line = {
+            "lfn": lfn,
+            "dest": str(dest),
+            "size": found.st_size,
+            "digest": f"sha256:{hashlib.sha256(text.encode()).hexdigest()}",
+            "stat": manifest_lines.stamp(found),
+            "time": 0.0,
+            "uuid": UUID,
+        }
+        with (self.submit / "bb" / "manifest.jsonl").open("a") as journal:
+            journal.write(json.dumps({**line, **manifest}) + "\n")
+        return dest
+
+    # -- the programs
+
+    def setup(self) -> int:
+        return setup.main(["--bb", self.bb.path])
+
+    def gate(self) -> int:
+        return gate.main(["--bb", self.bb.path])
+
+    def delete(self) -> int:
+        return delete.main(["--bb", self.bb.path])
+
+    # -- what there is
+
+    def write(self, name: str, data: Any) -> None:
+        (self.submit / "bb" / name).write_text(json.dumps(data))
+
+    def read(self, name: str) -> Any:
+        return json.loads((self.submit / "bb" / name).read_text())
+
+    def has(self, name: str) -> bool:
+        return (self.submit / "bb" / name).exists()
+
+    def noted(self) -> Reservation:
+        found = self.bb.reservation()
+        assert found is not None
+        return found
+
+    def folder(self) -> Path:
+        return self.tier / NAME
+
+    def backend(self) -> Directory:
+        return Directory(self.request.settings)
+
+    def vanish(self) -> None:
+        """Somebody else removes the reservation."""
+        for path in self.folder().iterdir():
+            path.unlink()
+        self.folder().rmdir()
+
+
+def words(capsys: pytest.CaptureFixture[str]) -> str:
+    """What the programs said since the last time somebody asked."""
+    return capsys.readouterr().err

@@ -1,0 +1,77 @@
+"""The planned prefix becomes the real path, and nothing else changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from pegasus_bb.runtime.bind import Binding
+
+REAL = "/var/opt/cray/dws/mounts/batch/pbb4f1c2a9e_striped_scratch"
+
+
+@pytest.fixture
+def binding() -> Binding:
+    return Binding("/bb/pbb4f1c2a9e", REAL + "/")
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("/bb/pbb4f1c2a9e", REAL),
+        ("/bb/pbb4f1c2a9e/run/in.txt", f"{REAL}/run/in.txt"),
+        ("file:///bb/pbb4f1c2a9e/x", f"file://{REAL}/x"),
+        ("file://localhost/bb/pbb4f1c2a9e/x", f"file://localhost{REAL}/x"),
+        ("symlink:///bb/pbb4f1c2a9e/./x", f"symlink://{REAL}/./x"),
+        ("--out=/bb/pbb4f1c2a9e/x", f"--out={REAL}/x"),
+        ("-I/bb/pbb4f1c2a9e/include", f"-I{REAL}/include"),
+        ("/a:/bb/pbb4f1c2a9e:/b", f"/a:{REAL}:/b"),
+        ("'/bb/pbb4f1c2a9e/a','/bb/pbb4f1c2a9e/b'", f"'{REAL}/a','{REAL}/b'"),
+    ],
+)
+def test_a_path_of_the_buffer_is_bound_wherever_it_stands(
+    binding: Binding, before: str, after: str
+) -> None:
+    assert binding.text(before) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/bb/pbb4f1c2a9eX/in.txt",  # another reservation whose name begins like ours
+        "/bb/pbb4f1c2a9e-2/in.txt",
+        "/bb/pbb4f1c2a9e.bak",
+        "/lus/bb/pbb4f1c2a9e/in.txt",  # another file system's folder of that name
+        "/bb/other",
+        "pbb4f1c2a9e",
+        "",
+    ],
+)
+def test_what_only_looks_like_it_stays(binding: Binding, text: str) -> None:
+    assert binding.text(text) == text
+
+
+@pytest.mark.parametrize(
+    "real",
+    [REAL, "/fast/bb/pbb4f1c2a9e", "/data (old)/bb/pbb4f1c2a9e", "/-/bb/pbb4f1c2a9e"],
+)
+def test_binding_twice_is_binding_once(real: str) -> None:
+    binding = Binding("/bb/pbb4f1c2a9e", real)
+    once = binding.text("cat /bb/pbb4f1c2a9e/a --bind /bb/pbb4f1c2a9e=X")
+    assert f"cat {real}/a" in once
+    assert binding.text(once) == once
+
+
+def test_a_real_path_with_a_backslash_group_is_taken_as_it_is() -> None:
+    assert Binding("/bb/x", r"/mnt/\1").text("/bb/x/f") == r"/mnt/\1/f"
+
+
+def test_bytes_that_are_no_text_pass_unchanged(binding: Binding) -> None:
+    line = b"\xff /bb/pbb4f1c2a9e/\xfe /bb/pbb4f1c2a9e\xff\n"
+    bound = b"\xff " + REAL.encode() + b"/\xfe /bb/pbb4f1c2a9e\xff\n"
+    assert binding.line(line) == bound
+
+
+def test_argv_and_environment_are_bound_value_by_value(binding: Binding) -> None:
+    assert binding.argv(["-w", "/bb/pbb4f1c2a9e/run"]) == ["-w", f"{REAL}/run"]
+    given = {"SCRATCH": "/bb/pbb4f1c2a9e", "/bb/pbb4f1c2a9e": "name stays"}
+    assert binding.environ(given) == {"SCRATCH": REAL, "/bb/pbb4f1c2a9e": "name stays"}

@@ -1,0 +1,301 @@
+"""A name never stands for half a file."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.runtime import copy as copying
+from pegasus_bb.runtime.copy import CopyFailed, copy_file
+from pegasus_bb.runtime.copytree import copy_path, digest_path
+
+
+def parts(folder: Path) -> list[str]:
+    return [name for name in names(folder) if name.endswith(".part")]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "source"
+    path.write_bytes(b"first results\n" * 1000)
+    return path
+
+
+def test_a_copy_is_whole_has_its_digest_and_its_mode(
+    source: Path, tmp_path: Path
+) -> None:
+    source.chmod(0o750)
+    copied = copy_file(str(source), str(tmp_path / "copy"))
+    data = (tmp_path / "copy").read_bytes()
+    assert data == source.read_bytes()
+    assert copied.size == len(data) == copied.stat.st_size
+    assert copied.digest == "sha256:" + hashlib.sha256(data).hexdigest()
+    assert copied.digest == digest_path(str(tmp_path / "copy"))
+    assert copied.stat.st_mode & 0o777 == 0o750
+    assert parts(tmp_path) == []
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20, (1 << 20) + 1])
+def test_sizes_around_the_buffer(tmp_path: Path, size: int) -> None:
+    (tmp_path / "a").write_bytes(os.urandom(size))
+    assert copy_file(str(tmp_path / "a"), str(tmp_path / "b")).size == size
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_holes_stay_holes(tmp_path: Path) -> None:
+    sparse = tmp_path / "sparse"
+    with sparse.open("wb") as out:
+        out.write(b"begin")
+        out.seek((64 << 20) + 5)
+        out.write(b"end")
+    copied = copy_file(str(sparse), str(tmp_path / "copy"))
+    assert copied.stat.st_blocks * 512 < 4 << 20
+    assert copied.size == (64 << 20) + 8
+    assert (
+        copied.digest == digest_path(str(sparse)) == digest_path(copied_path(tmp_path))
+    )
+
+
+def copied_path(folder: Path) -> str:
+    return str(folder / "copy")
+
+
+def test_a_hole_at_the_end_counts(tmp_path: Path) -> None:
+    (tmp_path / "hollow").write_bytes(b"begin")
+    os.truncate(tmp_path / "hollow", 8 << 20)
+    assert copy_file(str(tmp_path / "hollow"), copied_path(tmp_path)).size == 8 << 20
+    assert (tmp_path / "copy").stat().st_size == 8 << 20
+
+
+def test_a_hostile_name_is_only_a_name(tmp_path: Path, hostile: str) -> None:
+    (tmp_path / "to").mkdir()
+    source, dest = tmp_path / hostile, tmp_path / "to" / hostile
+    source.write_bytes(b"data")
+    copy_file(str(source), str(dest))
+    assert dest.read_bytes() == b"data"
+    assert names(tmp_path) == sorted([hostile, "to"])
+    assert parts(tmp_path / "to") == []
+
+
+def test_the_same_size_and_time_do_not_make_it_the_same_file(
+    source: Path, tmp_path: Path
+) -> None:
+    stale = tmp_path / "dest"
+    stale.write_bytes(b"X" * source.stat().st_size)
+    os.utime(stale, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
+    copy_file(str(source), str(stale))
+    assert stale.read_bytes() == source.read_bytes()
+
+
+def test_an_inode_number_alone_does_not_make_it_the_same_file(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of another device may well have our inode number."""
+    stale = tmp_path / "dest"
+    stale.write_bytes(b"stale")
+    real = os.lstat
+    monkeypatch.setattr(copying.os, "lstat", lambda path: _twin(real(path), source))
+    copy_file(str(source), str(stale))
+    assert stale.read_bytes() == source.read_bytes()
+
+
+def _twin(found: os.stat_result, source: Path) -> os.stat_result:
+    values = list(found)
+    values[1], values[2] = source.stat().st_ino, source.stat().st_dev + 1
+    return os.stat_result(values)
+
+
+def test_a_file_copied_to_itself_stays(source: Path, tmp_path: Path) -> None:
+    os.link(source, tmp_path / "other-name")
+    before = source.read_bytes()
+    copied = copy_file(str(source), str(tmp_path / "other-name"))
+    assert source.read_bytes() == before
+    assert copied.digest == digest_path(str(source))
+
+
+def test_a_link_in_the_place_of_the_copy_is_replaced_not_written_through(
+    source: Path, tmp_path: Path
+) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("on the PFS")
+    (tmp_path / "dest").symlink_to(precious)
+    copy_file(str(source), str(tmp_path / "dest"))
+    assert precious.read_text() == "on the PFS"
+    assert not (tmp_path / "dest").is_symlink()
+
+
+def test_a_link_to_the_source_becomes_a_copy(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "dest").symlink_to(source)
+    copy_file(str(source), str(tmp_path / "dest"))
+    assert not (tmp_path / "dest").is_symlink()
+    assert (tmp_path / "dest").read_bytes() == source.read_bytes()
+
+
+def test_a_source_that_changed_once_is_copied_again(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = iter([b"one more line\n"])
+    grow(source, changes, monkeypatch)
+    copied = copy_file(str(source), str(tmp_path / "copy"))
+    assert (tmp_path / "copy").read_bytes() == source.read_bytes()
+    assert copied.size == source.stat().st_size
+
+
+def test_a_source_that_keeps_changing_is_refused(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grow(source, iter([b"x", b"x", b"x"]), monkeypatch)
+    with pytest.raises(CopyFailed, match="changed while it was copied"):
+        copy_file(str(source), str(tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
+    assert parts(tmp_path) == []
+
+
+def grow(source: Path, changes: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Append to ``source`` in the middle of each copy."""
+    pour = copying._pour
+
+    def and_grow(*arguments: object) -> int:
+        done = pour(*arguments)  # type: ignore[arg-type]
+        with source.open("ab") as out:
+            out.write(next(changes, b""))  # type: ignore[call-overload]
+        return done
+
+    monkeypatch.setattr(copying, "_pour", and_grow)
+
+
+@pytest.mark.parametrize(
+    "number, words",
+    [
+        (errno.ENOSPC, r"it needs 13\.7 KiB, .* free"),
+        (errno.EDQUOT, r"it needs 13\.7 KiB, .* quota"),
+        (errno.EROFS, "takes no more writes"),
+        (errno.EIO, "storage itself fails"),
+    ],
+)
+def test_a_full_or_failing_destination_says_so_and_leaves_nothing(
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    words: str,
+) -> None:
+    (tmp_path / "to").mkdir()
+    (tmp_path / "to" / "dest").write_text("as it was")
+
+    def fails(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(copying.os, "fsync", fails)
+    with pytest.raises(CopyFailed, match=words) as refusal:
+        copy_file(str(source), str(tmp_path / "to" / "dest"))
+    assert str(source) in str(refusal.value)
+    assert names(tmp_path / "to") == ["dest"]
+    assert (tmp_path / "to" / "dest").read_text() == "as it was"
+
+
+def test_killed_in_the_middle_only_a_part_is_left(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "to").mkdir()
+    child = os.fork()
+    if child == 0:
+        copying.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
+        copy_file(str(source), str(tmp_path / "to" / "dest"))
+        os._exit(0)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    assert [name[:6] for name in parts(tmp_path / "to")] == [".dest."]
+    assert not (tmp_path / "to" / "dest").exists()
+    copy_file(str(source), str(tmp_path / "to" / "dest"))
+    assert (tmp_path / "to" / "dest").read_bytes() == source.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["fifo", "socket", "device"])
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / kind
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket":
+        socket.socket(socket.AF_UNIX).bind(str(path))
+    else:
+        path = Path("/dev/zero")
+    with pytest.raises(CopyFailed, match=r"not a regular file|No such device"):
+        copy_file(str(path), str(tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
+
+
+def test_an_absent_source_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CopyFailed, match=r"absent.*No such file"):
+        copy_file(str(tmp_path / "absent"), str(tmp_path / "copy"))
+
+
+class TestFolders:
+    """A folder as an LFN."""
+
+    @pytest.fixture
+    def tree(self, tmp_path: Path) -> Path:
+        tree = tmp_path / "tree"
+        (tree / "deep" / "er").mkdir(parents=True)
+        (tree / "empty").mkdir()
+        (tree / "deep" / "er" / "f").write_text("data")
+        (tree / "run").write_text("#!")
+        (tree / "run").chmod(0o755)
+        (tree / "outside").symlink_to("/etc/hostname")
+        (tree / "broken").symlink_to("nowhere")
+        return tree
+
+    def test_comes_whole_with_links_as_links(self, tree: Path, tmp_path: Path) -> None:
+        copied = copy_path(str(tree), str(tmp_path / "copy"))
+        copy = tmp_path / "copy"
+        assert (copy / "deep" / "er" / "f").read_text() == "data"
+        assert (copy / "empty").is_dir()
+        assert os.access(copy / "run", os.X_OK)
+        assert str((copy / "outside").readlink()) == "/etc/hostname"
+        assert str((copy / "broken").readlink()) == "nowhere"
+        assert copied.size == 6
+        assert copied.digest == digest_path(str(tree)) == digest_path(str(copy))
+        assert parts(tmp_path) == []
+
+    def test_the_same_again_is_fine(self, tree: Path, tmp_path: Path) -> None:
+        first = copy_path(str(tree), str(tmp_path / "copy"))
+        again = copy_path(str(tree), str(tmp_path / "copy"))
+        assert (again.digest, parts(tmp_path)) == (first.digest, [])
+
+    def test_somebody_s_folder_of_that_name_stays(
+        self, tree: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "copy").mkdir()
+        (tmp_path / "copy" / "mine.txt").write_text("thesis")
+        with pytest.raises(CopyFailed, match="other contents"):
+            copy_path(str(tree), str(tmp_path / "copy"))
+        assert (tmp_path / "copy" / "mine.txt").read_text() == "thesis"
+        assert parts(tmp_path) == []
+
+    def test_with_a_fifo_in_it_is_refused_and_what_was_there_stays(
+        self, tree: Path, tmp_path: Path
+    ) -> None:
+        os.mkfifo(tree / "deep" / "pipe")
+        (tmp_path / "copy").mkdir()
+        (tmp_path / "copy" / "old").write_text("old")
+        with pytest.raises(CopyFailed, match="pipe: not a regular file"):
+            copy_path(str(tree), str(tmp_path / "copy"))
+        assert (tmp_path / "copy" / "old").read_text() == "old"
+        assert parts(tmp_path) == []
+
+    def test_any_change_changes_its_digest(self, tree: Path) -> None:
+        seen = {digest_path(str(tree))}
+        (tree / "deep" / "er" / "f").write_text("Data")
+        seen.add(digest_path(str(tree)))
+        (tree / "empty").rmdir()
+        seen.add(digest_path(str(tree)))
+        (tree / "run").rename(tree / "ran")
+        seen.add(digest_path(str(tree)))
+        assert len(seen) == 4

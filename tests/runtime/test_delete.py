@@ -1,0 +1,378 @@
+"""bb_delete gives back only what cannot be lost any more."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb import ledger
+from pegasus_bb.errors import DataNotSafe
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.copytree import digest_path
+from pegasus_bb.runtime.delete import release
+from tests.reservation.crash import crash_at_every_step
+from tests.runtime.lifecycle import NAME, UUID, Run, words
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    found = Run(tmp_path)
+    assert (found.setup(), found.gate()) == (0, 0)
+    (found.folder() / "scratch").write_text("only here")
+    return found
+
+
+def kept(run: Run) -> bool:
+    return (run.folder() / "scratch").exists()
+
+
+def test_with_all_results_safe_it_is_given_back(run: Run, capsys: Captured) -> None:
+    run.stage_out("one.txt")
+    run.stage_out("two.txt", "")
+    assert run.delete() == 0
+    assert "given back" in words(capsys)
+    assert not run.folder().exists()
+    assert run.noted().released_at is not None
+    assert [e["event"] for e in ledger.find(NAME)] == ["released", "requested"]
+
+
+def test_again_is_success_and_says_when(run: Run, capsys: Captured) -> None:
+    run.delete()
+    words(capsys)
+    assert run.delete() == 0
+    assert "given back before" in words(capsys)
+
+
+def test_a_destination_may_be_a_url(run: Run) -> None:
+    dest = run.stage_out("a b.txt")
+    run.promise({"a b.txt": f"file://{str(dest).replace(' ', '%20')}"})
+    assert run.delete() == 0
+
+
+# -- what is not safe
+
+
+def test_a_result_that_stage_out_never_noted_keeps_everything(
+    run: Run, capsys: Captured
+) -> None:
+    run.stage_out("one.txt")
+    run.promise({**run.read("placement.json")["outputs"], "two.txt": "/out/two.txt"})
+    assert run.delete() == 79
+    said = words(capsys)
+    assert "1 of 2 promised results are not safe" in said
+    assert "two.txt: stage-out has not noted it" in said
+    assert f"{NAME} (100.0 MiB, directory)" in said
+    assert f"pegasus-bb run {run.submit}" in said
+    assert f"pegasus-bb release {NAME} --discard" in said
+    assert kept(run)
+    assert run.noted().released_at is None
+
+
+def plan_scratch(run: Run, **outputs: str) -> None:
+    run.promise(outputs)
+    places = {"scratch": f"/bb/{NAME}/me/run1", "pfs_scratch": str(run.root / "pfs")}
+    run.write("placement.json", {**run.read("placement.json"), **places})
+
+
+def test_what_is_still_on_the_buffer_is_told(run: Run, capsys: Captured) -> None:
+    plan_scratch(run, here="/out/here", gone="/out/gone", slow="/out/slow")
+    left = run.folder() / "me" / "run1" / "here"
+    left.parent.mkdir(parents=True)
+    left.write_text("the last copy")
+    (run.root / "pfs").mkdir()
+    (run.root / "pfs" / "slow").write_text("the last copy")
+    assert run.delete() == 79
+    said = words(capsys)
+    assert f"still on {NAME}" in said
+    assert f"\n  {left}\n" in said and f"\n  {run.root / 'pfs' / 'slow'}\n" in said
+    assert "run1/gone" not in said
+
+
+def test_that_nothing_is_left_is_told_too(run: Run, capsys: Captured) -> None:
+    plan_scratch(run, gone="/out/gone")
+    assert run.delete() == 79
+    assert "none of them is in" in words(capsys)
+
+
+def test_many_missing_are_counted_not_all_listed(run: Run, capsys: Captured) -> None:
+    run.promise({f"f{number}": f"/out/f{number}" for number in range(25)})
+    assert run.delete() == 79
+    said = words(capsys)
+    assert said.count("stage-out has not noted it") == 10
+    assert "and 15 more" in said
+
+
+def test_a_result_that_is_missing_at_its_destination(
+    run: Run, capsys: Captured
+) -> None:
+    run.stage_out("one.txt").unlink()
+    assert run.delete() == 79
+    assert "No such file" in words(capsys)
+    assert kept(run)
+
+
+def test_a_result_that_is_short(run: Run, capsys: Captured) -> None:
+    dest = run.stage_out("one.txt", "result")
+    dest.write_text("resul")
+    assert run.delete() == 79
+    assert "has 5 bytes, expected 6" in words(capsys)
+    assert kept(run)
+
+
+def test_a_result_that_changed_is_read_again_and_found_corrupt(
+    run: Run, capsys: Captured
+) -> None:
+    dest = run.stage_out("one.txt", "result")
+    dest.write_text("resulT")
+    os.utime(dest, ns=(1, 1))
+    assert run.delete() == 79
+    assert "expected sha256:" in words(capsys)
+    assert kept(run)
+
+
+def test_a_result_that_was_only_touched_is_read_again_and_fine(run: Run) -> None:
+    os.utime(run.stage_out("one.txt"), ns=(1, 1))
+    assert run.delete() == 0
+
+
+def corrupt_silently(dest: Path) -> None:
+    """Other bytes, same size, same time: only reading tells."""
+    before = dest.stat()
+    with dest.open("r+b") as file:
+        file.write(b"X")
+    os.utime(dest, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_with_guard_digest_everything_is_read_again(run: Run) -> None:
+    run.stage_out("one.txt", digest="sha256:of what it was")
+    run.change(guard="digest")
+    assert run.delete() == 79
+    assert kept(run)
+
+
+def test_a_time_that_was_set_back_hides_no_other_bytes(run: Run) -> None:
+    corrupt_silently(run.stage_out("one.txt"))
+    assert run.delete() == 79
+    assert kept(run)
+
+
+def test_an_unchanged_result_is_trusted_without_reading_it_again(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.stage_out("one.txt")
+    monkeypatch.setattr("pegasus_bb.runtime.guard.digest_path", pytest.fail)
+    assert run.delete() == 0
+
+
+def test_a_line_of_an_older_run_knows_three_numbers(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dest = run.stage_out("one.txt")
+    found = dest.stat()
+    run.stage_out("one.txt", stat=[found.st_dev, found.st_ino, found.st_mtime_ns])
+    os.utime(dest, ns=(found.st_atime_ns, found.st_mtime_ns))
+    monkeypatch.setattr("pegasus_bb.runtime.guard.digest_path", pytest.fail)
+    assert run.delete() == 0
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"uuid": "another-run"},
+        {"dest": "/somewhere/else"},
+        {"digest": "", "stat": []},
+        {"size": 7},
+    ],
+    ids=str,
+)
+def test_a_line_that_vouches_for_something_else(
+    run: Run, manifest: dict[str, object]
+) -> None:
+    run.stage_out("one.txt", **manifest)
+    assert run.delete() == 79
+    assert kept(run)
+
+
+def test_a_torn_line_vouches_for_nothing(run: Run) -> None:
+    run.stage_out("one.txt")
+    run.stage_out("two.txt")
+    journal = run.submit / "bb" / "manifest.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-20] + b"\xff\n{\n")
+    assert run.delete() == 79
+    run.stage_out("two.txt")  # stage-out runs again
+    assert run.delete() == 0
+
+
+def test_a_link_to_the_buffer_is_no_result(run: Run, capsys: Captured) -> None:
+    dest = run.stage_out("one.txt")
+    dest.unlink()
+    dest.symlink_to(run.folder() / "scratch")
+    assert run.delete() == 79
+    assert "a link may lead to the buffer" in words(capsys)
+    assert kept(run)
+
+
+def test_a_result_on_the_reservation_itself_is_not_safe(
+    run: Run, capsys: Captured
+) -> None:
+    run.results.rmdir()
+    (run.folder() / "out").mkdir()
+    run.results.symlink_to(run.folder() / "out")
+    run.stage_out("one.txt")
+    assert run.delete() == 79
+    assert "lies on the reservation itself" in words(capsys)
+    assert kept(run)
+
+
+def test_a_destination_elsewhere_cannot_be_vouched_for(run: Run) -> None:
+    run.stage_out("one.txt")
+    run.promise({"one.txt": "gsiftp://far.away/one.txt"})
+    assert run.delete() == 79
+
+
+def test_a_result_that_is_a_folder_is_looked_at_file_by_file(run: Run) -> None:
+    dest = run.stage_out("one.txt")
+    dest.unlink()
+    dest.mkdir()
+    (dest / "part").write_text("result")
+    journal = run.submit / "bb" / "manifest.jsonl"
+    line = {**json.loads(journal.read_text()), "digest": digest_path(str(dest))}
+    journal.write_text(json.dumps(line) + "\n")
+    (dest / "part").write_text("changed")
+    assert run.delete() == 79
+    (dest / "part").write_text("result")
+    assert run.delete() == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "{}",
+        "[]",
+        "null",
+        '{"files": {}, "outputs": []}',
+        '{"files": {}, "outputs": {}, "prefix": "/bb/another"}',
+    ],
+)
+def test_a_placement_that_promises_nothing_keeps_everything(
+    run: Run, text: str
+) -> None:
+    (run.submit / "bb" / "placement.json").write_text(text)
+    assert run.delete() == 2
+    assert kept(run)
+
+
+def test_without_a_placement_everything_is_kept(run: Run) -> None:
+    (run.submit / "bb" / "placement.json").unlink()
+    assert run.delete() == 2
+    assert kept(run)
+
+
+# -- what the scheduler says
+
+
+def test_no_answer_is_78_and_keeps_it(run: Run) -> None:
+    run.change(fail="status: unreachable")
+    assert run.delete() == 78
+    assert kept(run)
+    assert run.noted().released_at is None
+
+
+def test_one_that_stays_is_told(run: Run, capsys: Captured) -> None:
+    run.change(fail="delete: dwsd: device busy")
+    assert run.delete() == 76
+    assert "device busy" in words(capsys)
+    assert run.noted().released_at is None
+
+
+def test_one_that_says_it_went_but_stays_is_told(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    from pegasus_bb.reservation.directory import Directory
+
+    monkeypatch.setattr(Directory, "delete", lambda *_: None)
+    assert run.delete() == 76
+    assert "still there" in words(capsys)
+    assert run.noted().released_at is None
+
+
+def test_one_of_another_run_is_kept(run: Run, capsys: Captured) -> None:
+    identity = run.folder() / ".pegasus_bb"
+    identity.write_text(identity.read_text().replace(UUID, "other-run"))
+    assert run.delete() == 76
+    assert "other-run" in words(capsys)
+    assert kept(run)
+
+
+def test_a_link_in_its_place_is_not_followed(run: Run, tmp_path: Path) -> None:
+    run.folder().rename(tmp_path / "elsewhere")
+    run.folder().symlink_to(tmp_path / "elsewhere")
+    assert run.delete() == 76
+    assert (tmp_path / "elsewhere" / "scratch").exists()
+
+
+def test_one_that_is_not_there_is_success_with_words(
+    run: Run, capsys: Captured
+) -> None:
+    run.vanish()
+    assert run.delete() == 0
+    assert "not there" in words(capsys)
+
+
+def test_before_setup_there_is_nothing_to_give_back(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    assert Run(tmp_path / "fresh").delete() == 0
+    assert "never asked for" in words(capsys)
+
+
+# -- by hand
+
+
+def test_release_without_discard_guards_like_bb_delete(run: Run) -> None:
+    run.promise({"one.txt": "/out/one.txt"})
+    with pytest.raises(DataNotSafe):
+        release(BBDir(run.bb.path))
+    assert kept(run)
+
+
+def test_release_with_discard_drops_unsaved_data(run: Run) -> None:
+    run.promise({"one.txt": "/out/one.txt"})
+    assert "given back" in release(BBDir(run.bb.path), discard=True)
+    assert not run.folder().exists()
+    assert ledger.find(NAME)[0]["event"] == "discarded"
+
+
+def test_release_with_discard_needs_no_notes_only_the_identity(run: Run) -> None:
+    (run.submit / "bb" / "reservation.json").unlink()
+    release(BBDir(run.bb.path), discard=True)
+    assert not run.folder().exists()
+
+
+def test_killed_anywhere_it_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ready(root: Path) -> None:
+        monkeypatch.setenv("PEGASUS_BB_LEDGER", str(root / "ledger.jsonl"))
+        run = Run(root)
+        run.setup()
+        run.gate()
+        run.stage_out("one.txt")
+
+    for step, root in crash_at_every_step(
+        tmp_path,
+        before=ready,
+        killed=lambda root: release(BBDir(str(root / "submit" / "bb"))),
+    ):
+        bb = BBDir(str(root / "submit" / "bb"))
+        release(bb)
+        assert [p.name for p in (root / "tier").iterdir() if p.is_dir()] == [], step
+        noted = bb.reservation()
+        assert noted is not None and noted.released_at is not None, step

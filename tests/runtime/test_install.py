@@ -1,0 +1,171 @@
+"""A run carries its own programs: nothing of the package is needed beside them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.runtime.install import PROGRAMS, default_python, install_runtime
+
+Site = Any  # tests/runtime/conftest.py
+
+
+@pytest.fixture
+def bb(tmp_path: Path) -> Path:
+    install_runtime(str(tmp_path / "bb"), sys.executable)
+    return tmp_path / "bb"
+
+
+def modules(lib: Path) -> Iterator[tuple[str, Path]]:
+    for path in sorted(lib.rglob("*.py")):
+        parts = path.relative_to(lib).with_suffix("").parts
+        yield ".".join(part for part in parts if part != "__init__"), path
+
+
+def test_every_program_is_there_and_starts(bb: Path) -> None:
+    assert sorted(path.name for path in (bb / "bin").iterdir()) == sorted(PROGRAMS)
+    for path in (bb / "bin").iterdir():
+        assert path.stat().st_mode & 0o777 == 0o755
+        done = subprocess.run(
+            [path], capture_output=True, text=True, stdin=subprocess.DEVNULL, env={}
+        )
+        assert "Traceback" not in done.stderr, path.name
+
+
+def test_all_that_is_imported_is_in_lib(bb: Path) -> None:
+    """The standard library and lib, nothing else; the list in install.py is whole."""
+    there = {name for name, _ in modules(bb / "lib")}
+    for name, path in modules(bb / "lib"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                wanted = [node.module or ""]
+            elif isinstance(node, ast.Import):
+                wanted = [alias.name for alias in node.names]
+            else:
+                continue
+            for each in wanted:
+                top = each.partition(".")[0]
+                known = each in there if top == "pegasus_bb" else None
+                assert known or top in sys.stdlib_module_names, f"{name}: {each}"
+
+
+def test_every_module_loads_from_lib_alone(bb: Path) -> None:
+    names = [name for name, _ in modules(bb / "lib")]
+    code = (
+        "import sys, json, importlib; sys.path.insert(0, sys.argv[1])\n"
+        "for name in json.loads(sys.argv[2]):\n"
+        "    module = importlib.import_module(name)\n"
+        "    assert module.__file__.startswith(sys.argv[1]), module.__file__\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-IS", "-c", code, str(bb / "lib"), json.dumps(names)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_job_s_python_path_does_not_reach_it(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "evil").mkdir()
+    for name in ("os.py", "json.py", "typing.py", "pegasus_bb.py"):
+        (tmp_path / "evil" / name).write_text("raise SystemExit('evil')")
+        shutil.copy(tmp_path / "evil" / name, tmp_path)  # the current folder as well
+    done = site.start(
+        "record", "sh", "-c", "echo $PYTHONPATH", PYTHONPATH=str(tmp_path / "evil")
+    )
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "evil") in done.stdout.decode()
+
+
+def test_the_run_does_not_change_when_the_package_does(bb: Path) -> None:
+    for name, path in modules(bb / "lib"):
+        assert not path.is_symlink(), name
+
+
+def test_installing_again_replaces(bb: Path) -> None:
+    (bb / "bin" / "record").write_text("broken")
+    install_runtime(str(bb), sys.executable)
+    done = subprocess.run([bb / "bin" / "record", "true"], capture_output=True)
+    assert done.returncode == 0
+
+
+def test_a_python_by_name_is_looked_up_where_the_job_runs(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path" / "python3").symlink_to(sys.executable)
+    install_runtime(str(tmp_path / "my bb"), "/usr/bin/env python3")
+    done = subprocess.run(
+        [tmp_path / "my bb" / "bin" / "record", "printf", "%s|", "a b", "$(id)", "'"],
+        env={"PATH": f"{tmp_path / 'path'}:/usr/bin:/bin"},
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"a b|$(id)|" in done.stdout
+
+
+def test_a_python_with_a_blank_in_its_path(tmp_path: Path) -> None:
+    (tmp_path / "my python").mkdir()
+    link = tmp_path / "my python" / "python3"
+    link.symlink_to(sys.executable)
+    install_runtime(str(tmp_path / "bb"), str(link))
+    done = subprocess.run([tmp_path / "bb" / "bin" / "record", "true"])
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "chosen"),
+    [("python3.6", "env"), ("python3.7", "system"), ("python3.13", "system")],
+)
+def test_the_system_s_python_is_taken_where_it_is_new_enough(
+    tmp_path: Path, version: str, chosen: str
+) -> None:
+    (tmp_path / version).write_text("")
+    (tmp_path / version).chmod(0o755)
+    system = tmp_path / "python3"
+    system.symlink_to(version)
+    expected = {"env": "/usr/bin/env python3", "system": str(system)}[chosen]
+    assert default_python(str(system)) == expected
+
+
+def test_without_a_system_s_python_path_decides(tmp_path: Path) -> None:
+    assert default_python(str(tmp_path / "none")) == "/usr/bin/env python3"
+
+
+@pytest.mark.parametrize(
+    "python",
+    [" ", "bin/python3", "python3 -u", "/a\nb", "/a$b", "/a`b`", '/a"b', "a;b"],
+)
+def test_what_is_no_python_is_refused(tmp_path: Path, python: str) -> None:
+    with pytest.raises(UsageError, match=r"pegasus\.bb\.python"):
+        install_runtime(str(tmp_path / "bb"), python)
+    assert not (tmp_path / "bb").exists()
+
+
+def test_an_unknown_version_of_python_is_told_so(tmp_path: Path, bb: Path) -> None:
+    text = (bb / "bin" / "record").read_text().replace("(3, 7)", "(9, 0)")
+    (bb / "bin" / "record").write_text(text)
+    done = subprocess.run([bb / "bin" / "record", "true"], capture_output=True)
+    assert done.returncode == 1
+    assert b"needs Python" in done.stderr and b"pegasus.bb.python" in done.stderr
+
+
+def test_a_node_that_may_not_write_the_submit_folder(bb: Path) -> None:
+    """Compute nodes often mount it read-only: no .pyc, no lock, no note."""
+    before = sorted(path for path in bb.rglob("*"))
+    stamps = {path: path.stat().st_mtime_ns for path in before}
+    subprocess.run([bb / "bin" / "record", "true"], capture_output=True, check=True)
+    after = sorted(path for path in bb.rglob("*"))
+    assert after == before
+    assert {path: path.stat().st_mtime_ns for path in after} == stamps
+    assert os.access(bb, os.R_OK)

@@ -1,0 +1,124 @@
+"""The job list is read as pegasus-transfer reads it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.runtime.jobs import Mkdir, Remove, Transfer, parse_url, read_jobs
+
+# stage_in, create_dir and clean_up as pegasus-plan 5.1.2 wrote them.
+STAGE_IN = """[
+ { "type": "transfer",
+   "linkage": "input",
+   "lfn": "in.txt",
+   "id": 1,
+   "src_urls": [
+     { "site_label": "cori", "url": "file:///lus/input/in.txt", "priority": 50 }
+   ],
+   "dest_urls": [
+     { "site_label": "cori", "url": "symlink:///bb/wfres/run0001/./in.txt" }
+   ] }
+]"""
+CREATE_DIR = """[
+  {
+    "id": 1,
+    "type": "mkdir",
+    "target": { "site_label": "cori", "url": "file:///bb/wfres/run0001" } }
+]"""
+CLEAN_UP = """[
+  {
+    "id": 1,
+    "type": "remove",
+    "target": { "site_label": "cori", "url": "file:///bb/x", "recursive": "False" } }
+  ,
+  {
+    "id": 2,
+    "type": "remove",
+    "target": { "site_label": "cori", "url": "file:///bb/y", "recursive": "True" } }
+]"""
+
+
+def test_what_pegasus_plan_writes() -> None:
+    (stage_in,) = read_jobs(STAGE_IN)
+    assert isinstance(stage_in, Transfer)
+    assert (stage_in.lfn, stage_in.executable) == ("in.txt", False)
+    assert stage_in.sources[0].path == "/lus/input/in.txt"
+    assert stage_in.dests[0].scheme == "symlink"
+    assert stage_in.dests[0].path == "/bb/wfres/run0001/./in.txt"
+    (create,) = read_jobs(CREATE_DIR)
+    assert isinstance(create, Mkdir) and create.url.site == "cori"
+    removes = read_jobs(CLEAN_UP)
+    assert [job.recursive for job in removes if isinstance(job, Remove)] == [
+        False,
+        True,
+    ]
+
+
+def test_alternatives_come_best_first() -> None:
+    urls = [
+        {"url": "http://slow/f", "priority": 1, "site_label": "a"},
+        {"url": "/near/f", "priority": 99, "site_label": "b"},
+        {"url": "/also/f", "priority": 99, "site_label": "c"},
+        {"url": "/no/priority", "site_label": "d"},
+    ]
+    job = {"type": "transfer", "src_urls": urls, "dest_urls": urls[:1]}
+    (read,) = read_jobs(json.dumps([job]))
+    assert isinstance(read, Transfer)
+    assert "".join(url.site for url in read.sources) == "bcad"
+
+
+@pytest.mark.parametrize(
+    "text, scheme, path",
+    [
+        ("/a/b", "file", "/a/b"),
+        ("file:///a/b", "file", "/a/b"),
+        ("file://localhost/a", "file", "/a"),
+        ("file:/a", "file", "/a"),
+        ("symlink:///a", "symlink", "/a"),
+        ("file:///a%20b%2Fc", "file", "/a%20b%2Fc"),  # nothing is %-decoded
+        ("file:///a$b/$HOME", "file", "/a$b/$HOME"),
+        ("file://$SCRATCH/x", "file", "/scratch/me/x"),
+        ("file://${SCRATCH}/x", "file", "/scratch/me/x"),
+        ("file://$NOT_SET/x", "file", "$NOT_SET/x"),
+        ("/has:colon", "file", "/has:colon"),
+        ("file:///x/http://y", "file", "/x/http://y"),
+        ("relative:name", "file", "relative:name"),
+        ("http://host/x", "http", ""),
+        ("scp://me@host:22/x", "scp", ""),
+    ],
+)
+def test_urls(
+    text: str, scheme: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRATCH", "/scratch/me")
+    url = parse_url(text)
+    assert (url.scheme, url.path, url.text) == (scheme, path, text)
+    assert url.is_local is (scheme in ("file", "symlink"))
+
+
+def test_hostile_names_are_only_names(hostile: str) -> None:
+    assert parse_url(f"file:///bb/x/{hostile}").path == f"/bb/x/{hostile}"
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("", "not JSON"),
+        ("# src 1\n/a\n# dst 1\n/b", "not JSON"),
+        ("{}", "not a JSON list"),
+        ('[{"type": "mkdir"}]', "entry 1: no 'target'"),
+        ('[{"type": "teleport"}]', "entry 1: type 'teleport'"),
+        ("[7]", "entry 1"),
+        (CREATE_DIR[:-1] + ", {}]", "entry 2: no 'type'"),
+        (
+            '[{"type": "transfer", "src_urls": [], "dest_urls": []}]',
+            "needs a source and a destination",
+        ),
+    ],
+)
+def test_mistakes_name_their_entry(text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        read_jobs(text)

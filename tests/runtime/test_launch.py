@@ -1,0 +1,371 @@
+"""A job starts on the buffer, or it does not start."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pegasus_bb.errors import RESERVATION_FAILED, USAGE
+
+PREFIX = "/bb/pbb4f1c2a9e"
+Site = Any  # tests/runtime/conftest.py
+
+
+def record_of(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
+    (record,) = yaml.safe_load(done.stdout)
+    found: dict[str, Any] = record
+    return found
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+class TestBinding:
+    def test_argv_environment_and_folder_are_real(self, site: Site) -> None:
+        done = site.start(
+            "launch",
+            *(site.program("record"), "-n", "work", "-w", f"{PREFIX}/run0001"),
+            *("sh", "-c", 'pwd; echo "$1 $SCRATCH"', "sh", f"{PREFIX}/run0001/in.txt"),
+            SCRATCH=PREFIX,
+        )
+        record = record_of(done)
+        assert done.returncode == 0
+        assert record["cwd"] == str(site.scratch)
+        said = record["files"]["stdout"]["data"]
+        assert said == f"{site.scratch}\n{site.scratch}/in.txt {site.real}\n"
+
+    def test_a_job_list_on_stdin_is_real(self, site: Site) -> None:
+        given = f'[{{"url": "file://{PREFIX}/run0001/./in.txt"}}]\n'
+        done = site.start("launch", "cat", stdin=given)
+        assert json.loads(done.stdout) == [{"url": f"file://{site.scratch}/./in.txt"}]
+
+    def test_a_job_list_goes_through_the_recorder(self, site: Site) -> None:
+        done = site.start(
+            "launch", site.program("record"), "-i", "-", "cat", stdin=f"{PREFIX}\n"
+        )
+        assert record_of(done)["files"]["stdout"]["data"] == f"{site.real}\n"
+
+    def test_a_list_in_a_file_is_real_too(self, site: Site, tmp_path: Path) -> None:
+        (tmp_path / "list").write_text(f"{PREFIX}/a\n")
+        site.start("record", "true")  # installs
+        with (tmp_path / "list").open() as listed:
+            done = subprocess.run(
+                [site.program("launch"), "cat"], stdin=listed, capture_output=True
+            )
+        assert done.stdout.decode() == f"{site.real}/a\n"
+        assert (tmp_path / "list").read_text() == f"{PREFIX}/a\n"
+
+    def test_a_task_that_reads_nothing_does_not_wait_for_an_open_pipe(
+        self, site: Site
+    ) -> None:
+        site.start("record", "true")
+        reading, writing = os.pipe()
+        try:
+            done = subprocess.run(
+                [site.program("launch"), site.program("record"), "true"],
+                stdin=reading,
+                capture_output=True,
+                timeout=20,
+            )
+        finally:
+            os.close(reading)
+            os.close(writing)
+        assert done.returncode == 0
+
+    def test_inside_itself_it_binds_once(self, site: Site) -> None:
+        launch = site.program("launch")
+        done = site.start("launch", launch, "echo", f"{PREFIX}/x")
+        assert done.stdout.decode() == f"{site.real}/x\n"
+
+    def test_a_hostile_argument_is_one_argument(
+        self, site: Site, hostile: str, tmp_path: Path
+    ) -> None:
+        done = site.start("launch", "printf", "%s|", f"{PREFIX}/{hostile}")
+        assert done.stdout == os.fsencode(f"{site.real}/{hostile}|")
+        assert not (tmp_path / "PWNED").exists()
+
+    def test_without_a_reservation_in_the_run_it_only_starts(self, site: Site) -> None:
+        (site.bb / "request.json").unlink()
+        done = site.start("launch", "echo", f"{PREFIX}/x")
+        assert done.stdout.decode() == f"{PREFIX}/x\n"
+
+
+class TestNoBuffer:
+    """Never a silent write to the current folder."""
+
+    def refused(self, site: Site) -> str:
+        before = {*names(site.root), "submit"}
+        done = site.start("launch", "sh", "-c", "echo x > result")
+        assert done.returncode == RESERVATION_FAILED
+        assert set(names(site.root)) == before
+        words: str = done.stderr.decode()
+        assert "Traceback" not in words
+        return words
+
+    def test_not_there(self, site_without_reservation: Site) -> None:
+        words = self.refused(site_without_reservation)
+        assert "pbb4f1c2a9e" in words
+
+    def test_vanished(self, site: Site) -> None:
+        site.real.rename(site.root / "elsewhere")
+        before = self.refused(site)
+        assert "pbb4f1c2a9e" in before
+
+    def test_another_run_s(self, site: Site) -> None:
+        request = json.loads((site.bb / "request.json").read_text())
+        request["uuid"] = "run-2"
+        (site.bb / "request.json").write_text(json.dumps(request))
+        assert "run-1" in self.refused(site)
+
+    def test_an_empty_folder_where_the_mount_should_be(self, site: Site) -> None:
+        site.real.rename(site.root / "elsewhere")
+        site.real.mkdir(mode=0o700)
+        self.refused(site)
+
+    def test_a_broken_request_is_a_word_not_a_traceback(self, site: Site) -> None:
+        (site.bb / "request.json").write_text("{")
+        done = site.start("launch", "true")
+        assert done.returncode == USAGE
+        assert b"request.json: cannot be read" in done.stderr
+
+    def test_nothing_to_start(self, site: Site) -> None:
+        assert site.start("launch").returncode == USAGE
+
+
+class TestExitStatus:
+    @pytest.mark.parametrize("recorded", [True, False])
+    @pytest.mark.parametrize("code", [0, 1, 75, 255])
+    def test_is_the_task_s(self, site: Site, recorded: bool, code: int) -> None:
+        recorder = [site.program("record")] if recorded else []
+        done = site.start("launch", *recorder, "sh", "-c", f"exit {code}")
+        assert done.returncode == code
+
+    def test_of_a_killed_task_is_128_and_the_signal(self, site: Site) -> None:
+        assert site.start("launch", "sh", "-c", "kill -9 $$").returncode == 137
+
+    def test_of_what_is_not_there(self, site: Site, tmp_path: Path) -> None:
+        (tmp_path / "data").write_text("no program")
+        assert site.start("launch", "/absent").returncode == 127
+        assert site.start("launch", str(tmp_path / "data")).returncode == 126
+
+
+class TestSignals:
+    def start(self, site: Site, leads_group: bool, *argv: str) -> Any:
+        site.start("record", "true")
+        return subprocess.Popen(
+            [site.program("launch"), *argv],
+            stdout=subprocess.PIPE,
+            start_new_session=leads_group,
+        )
+
+    @pytest.mark.parametrize("leads_group", [True, False])
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_reach_the_task_and_what_it_started(
+        self, site: Site, leads_group: bool, number: int, tmp_path: Path
+    ) -> None:
+        inner = f"sh -c 'echo $$ > {tmp_path}/pid; exec sleep 60'"
+        running = self.start(
+            site, leads_group, site.program("record"), "sh", "-c", f"{inner}; exit 0"
+        )
+        grandchild = wait_for_pid(tmp_path / "pid")
+        running.send_signal(number)
+        out, _ = running.communicate(timeout=20)
+        assert running.returncode == 128 + number
+        (record,) = yaml.safe_load(out)
+        assert record["mainjob"]["status"]["signalled_signal"] == number
+        until(lambda: not is_alive(grandchild))
+
+    def test_a_killed_launch_takes_the_task_with_it(
+        self, site: Site, tmp_path: Path
+    ) -> None:
+        running = self.start(
+            site,
+            False,
+            *(site.program("record"), "sh", "-c"),
+            f"echo $$ > {tmp_path}/pid; exec sleep 60",
+        )
+        task = wait_for_pid(tmp_path / "pid")
+        running.kill()
+        running.communicate()
+        until(lambda: not is_alive(task))
+
+    def test_a_task_may_end_in_its_own_way(self, site: Site, tmp_path: Path) -> None:
+        running = self.start(
+            site,
+            False,
+            *("sh", "-c"),
+            f"trap 'exit 3' TERM; echo $$ > {tmp_path}/pid; "
+            "while :; do sleep 0.05; done",
+        )
+        wait_for_pid(tmp_path / "pid")
+        running.terminate()
+        running.communicate(timeout=20)
+        assert running.returncode == 3
+
+
+def wait_for_pid(path: Path) -> int:
+    until(lambda: path.exists() and path.read_text().strip() != "")
+    return int(path.read_text())
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < deadline, "waited ten seconds in vain"
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class TestLinks:
+    """Files of the PFS appear among those of the buffer."""
+
+    def test_an_output_is_written_through_its_link(self, site: Site) -> None:
+        home = site.pfs_scratch / "deep" / "out.txt"
+        site.place({"deep/out.txt": "pfs write"})
+        site.link({"deep/out.txt": str(home)})
+        done = site.start(
+            "launch", "sh", "-c", f"echo result > {PREFIX}/run0001/deep/out.txt"
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert (site.scratch / "deep" / "out.txt").is_symlink()
+        assert home.read_text() == "result\n"
+
+    def test_another_node_s_links_are_not_made(self, site: Site) -> None:
+        site.link({"out.txt": str(site.pfs_scratch / "out.txt")}, node="other")
+        site.start("launch", "true")
+        assert names(site.scratch) == []
+
+    def test_a_stray_moves_to_where_it_belongs(self, site: Site) -> None:
+        """A task that writes a temporary file and renames it replaces the link."""
+        home = site.pfs_scratch / "out.txt"
+        site.link({"out.txt": str(home)})
+        write = f"cd {PREFIX}/run0001; echo result > tmp; chmod 750 tmp; mv tmp out.txt"
+        done = site.start("launch", "sh", "-c", write)
+        assert done.returncode == 0
+        assert str((site.scratch / "out.txt").readlink()) == str(home)
+        assert home.read_text() == "result\n"
+        assert home.stat().st_mode & 0o777 == 0o750
+        assert names(site.scratch) == ["out.txt"]
+
+    def test_a_stray_folder_moves_as_well(self, site: Site) -> None:
+        home = site.pfs_scratch / "results"
+        site.link({"results": str(home)})
+        write = f"cd {PREFIX}/run0001; rm results; mkdir results; echo 1 > results/a"
+        assert site.start("launch", "sh", "-c", write).returncode == 0
+        assert (home / "a").read_text() == "1\n"
+        assert str((site.scratch / "results").readlink()) == str(home)
+
+    def test_a_stray_of_a_killed_attempt_moves_before_the_next(
+        self, site: Site
+    ) -> None:
+        home = site.pfs_scratch / "out.txt"
+        site.link({"out.txt": str(home)})
+        (site.scratch / "out.txt").write_text("left behind")
+        done = site.start("launch", "cat", f"{PREFIX}/run0001/out.txt")
+        assert done.stdout == b"left behind"
+        assert home.read_text() == "left behind"
+        assert (site.scratch / "out.txt").is_symlink()
+
+    def test_a_task_that_rewrites_its_input_never_changes_the_original(
+        self, site: Site
+    ) -> None:
+        original = site.pfs / "archive.dat"
+        original.write_text("the user's own")
+        site.place({"archive.dat": "pfs link"})
+        site.link({"archive.dat": str(original)})
+        replace = f"cd {PREFIX}/run0001; echo mine > new; mv new archive.dat"
+        for _ in "first", "retry":
+            assert site.start("launch", "sh", "-c", replace).returncode == 0
+        assert original.read_text() == "the user's own"
+        assert (site.scratch / "archive.dat").read_text() == "mine\n"
+
+    def test_a_stray_that_cannot_move_fails_the_job_and_stays(self, site: Site) -> None:
+        home = site.pfs_scratch / "out.txt"
+        site.link({"out.txt": str(home)})
+        write = f"cd {PREFIX}/run0001; echo 1 > t; mv t out.txt; mkdir -p {home}/in"
+        done = site.start("launch", "sh", "-c", write)
+        assert done.returncode == 1
+        assert b"out.txt: stays on the buffer" in done.stderr
+        assert (site.scratch / "out.txt").read_text() == "1\n"
+
+    def test_a_stale_link_is_led_to_the_right_file(self, site: Site) -> None:
+        home = site.pfs_scratch / "out.txt"
+        (site.scratch / "out.txt").symlink_to("/nowhere")
+        site.link({"out.txt": str(home)})
+        site.start("launch", "true")
+        assert str((site.scratch / "out.txt").readlink()) == str(home)
+
+    @pytest.mark.parametrize("lfn", ["../out", "/etc/passwd", "a/../../b", ".", ""])
+    def test_a_name_that_leads_outside_is_refused(self, site: Site, lfn: str) -> None:
+        site.link({lfn: str(site.pfs_scratch / "x")})
+        done = site.start("launch", "touch", "started")
+        assert done.returncode == USAGE
+        assert b"leads out of the scratch" in done.stderr
+        assert not (site.root / "started").exists()
+
+    def test_a_folder_that_is_a_link_leads_outside_too(self, site: Site) -> None:
+        (site.scratch / "sub").symlink_to(site.pfs)
+        site.link({"sub/out": str(site.pfs_scratch / "x")})
+        done = site.start("launch", "true")
+        assert done.returncode == USAGE
+        assert b"through a link" in done.stderr
+
+    def test_hostile_names_are_only_names(self, site: Site, hostile: str) -> None:
+        site.link({hostile: str(site.pfs_scratch / hostile)})
+        path = f"{PREFIX}/run0001/{hostile}"
+        assert site.start("launch", "sh", "-c", 'echo x > "$0"', path).returncode == 0
+        assert (site.pfs_scratch / hostile).read_text() == "x\n"
+
+    def test_a_job_that_does_not_say_who_it_is_does_not_start_blind(
+        self, site: Site
+    ) -> None:
+        site.link({"out.txt": str(site.pfs_scratch / "out.txt")})
+        done = site.start("launch", "true", PEGASUS_DAG_JOB_ID="")
+        assert done.returncode == USAGE
+        assert b"PEGASUS_DAG_JOB_ID" in done.stderr
+
+
+def test_this_python_is_what_the_programs_run_on(site: Site) -> None:
+    done = site.start("launch", sys.executable, "-c", "print('same')")
+    assert done.stdout == b"same\n"
+
+
+def test_a_job_pays_for_no_module_that_it_does_not_need(site: Site) -> None:
+    """Each of these costs every job of the site 3 to 14 ms."""
+    site.start("record", "true")
+    code = (
+        "import sys; sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv.pop(0))\n"
+        "from pegasus_bb.runtime.launch import main\n"
+        "status = main()\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+        "sys.exit(status)\n"
+    )
+    done = subprocess.run(
+        [
+            *(sys.executable, "-IS", "-c", code, str(site.bb / "lib")),
+            *(site.program("launch"), site.program("record"), "true"),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    heavy = {"argparse", "subprocess", "tempfile", "hashlib", "socket", "threading"}
+    heavy |= {"shutil", "uuid", "datetime", "logging", "pathlib"}
+    assert heavy.isdisjoint(done.stderr.split())

@@ -1,0 +1,111 @@
+"""setup, gate and delete on a Slurm with the datawarp plugin (four executables)."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reservation.fakeslurm.fakeslurm import FRESH
+from tests.runtime.lifecycle import NAME, Run, words
+
+FAKE = Path(__file__).parent.parent / "reservation" / "fakeslurm"
+Captured = pytest.CaptureFixture[str]
+
+
+class SlurmRun(Run):
+    """A run on a fake cluster."""
+
+    def slurm(self, **values: Any) -> Any:
+        """The cluster's state, after a change."""
+        file = self.root / "slurm.json"
+        state = {**json.loads(file.read_text()), **values}
+        file.write_text(json.dumps(state))
+        return state
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmRun:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    monkeypatch.setenv("FAKE_SLURM", str(tmp_path / "slurm.json"))
+    monkeypatch.setenv("PATH", f"{FAKE}:{os.environ['PATH']}")
+    (tmp_path / "slurm.json").write_text(json.dumps(FRESH))
+    found = SlurmRun(tmp_path)
+    found.request = replace(
+        found.request,
+        backend="datawarp",
+        settings={"poll": "0", "timeout": "0", "mount": "any"},
+    )
+    found.change()
+    return found
+
+
+def test_asked_for_ready_and_given_back(run: SlurmRun) -> None:
+    run.slurm(passes=3)
+    assert run.setup() == 0
+    assert run.noted().job == "1"
+    assert run.gate() == 75
+    assert run.gate() == 0
+    run.stage_out("one.txt")
+    run.slurm(passes=0)
+    assert run.delete() == 0
+    assert run.slurm()["buffers"] == []
+    lines = [job["line"] for job in run.slurm()["jobs"]]
+    assert lines == [
+        f"#BB create_persistent name={NAME} capacity=104857600 "
+        "access_mode=striped type=scratch",
+        f"#BB destroy_persistent name={NAME}",
+    ]
+
+
+def test_a_rescue_run_finds_its_own_though_slurm_forgot_the_job(run: SlurmRun) -> None:
+    run.setup()
+    run.gate()
+    run.slurm(jobs=[])
+    assert run.setup() == 0
+    assert run.slurm()["jobs"] == []
+    assert run.gate() == 0
+
+
+def test_a_leftover_of_the_same_name_stops_setup_and_gate(
+    run: SlurmRun, capsys: Captured
+) -> None:
+    old = {"name": NAME, "size": 700, "uid": os.getuid(), "created": time.time() - 9999}
+    run.slurm(buffers=[old])
+    assert run.setup() == 76
+    assert "Slurm would silently use it again" in words(capsys)
+    assert run.gate() == 76
+    assert run.delete() == 76  # the other run's data is not ours to give back
+    assert len(run.slurm()["buffers"]) == 1
+
+
+def test_a_held_request_fails_the_gate_with_the_words_of_the_scheduler(
+    run: SlurmRun, capsys: Captured
+) -> None:
+    run.slurm(create_fails="dwsd: no space left on any server: 507")
+    assert run.setup() == 0
+    assert run.gate() == 76
+    assert "dwsd: no space left on any server: 507" in words(capsys)
+
+
+def test_a_controller_that_is_down_is_waited_for(run: SlurmRun) -> None:
+    run.setup()
+    run.slurm(down=True)
+    assert run.gate() == 75
+    assert run.setup() == 78
+    assert run.delete() == 78
+    run.slurm(down=False)
+    assert run.gate() == 0
+
+
+def test_a_purged_buffer_is_gone(run: SlurmRun) -> None:
+    run.setup()
+    assert run.gate() == 0
+    run.slurm(buffers=[])
+    assert run.gate() == 76
+    assert run.setup() == 76

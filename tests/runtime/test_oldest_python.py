@@ -1,0 +1,97 @@
+"""Compute nodes have old Pythons: the same story, told by each that is found here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pegasus_bb.runtime import manifest
+from pegasus_bb.runtime.install import install_runtime
+
+OLD = ["3.7", "3.8", "3.9"]
+Site = Any  # tests/runtime/conftest.py
+
+
+def find_python(version: str) -> str:
+    """A Python of ``version`` that starts: on PATH, or among pyenv's."""
+    found = [shutil.which(f"python{version}") or ""]
+    home = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    found += [str(path) for path in home.glob(f"{version}*/bin/python{version}")]
+    for path in filter(None, found):
+        # pyenv leaves commands on PATH that only say that they are not switched on.
+        if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
+            return path
+    return ""
+
+
+@pytest.fixture(params=OLD)
+def old(site: Site, request: pytest.FixtureRequest) -> Site:
+    python = find_python(request.param)
+    if not python:
+        pytest.skip(f"no python{request.param} on PATH or in pyenv")
+    install_runtime(str(site.bb), python)
+    return site
+
+
+def test_a_whole_run(old: Site) -> None:
+    dest = old.out / "out.txt"
+    old.place({"in": "pfs copy", "out.txt": "pfs write"}, {"out.txt": str(dest)})
+    old.link({"out.txt": str(old.pfs_scratch / "out.txt")})
+    (old.pfs / "in").write_text("input\n")
+    scratch = "/bb/pbb4f1c2a9e/run0001"
+    wrap = ("launch", old.program("record"))
+
+    assert listed(old, wrap, mkdir(scratch)) == 0
+    assert listed(old, wrap, move("in", old.pfs / "in", f"{scratch}/in")) == 0
+    task = "cat in > tmp; echo more >> tmp; mv tmp out.txt"
+    done = old.start(*wrap, "-w", scratch, "-s", "out.txt", "sh", "-c", task)
+    (record,) = yaml.safe_load(done.stdout)
+    row = record["mainjob"]["procs"][record["mainjob"]["pid"]]
+    assert record["files"]["out.txt"]["size"] == 11
+    assert row["wchar"] >= 11 and row["rchar"] > 0
+    assert listed(old, wrap, move("out.txt", f"{scratch}/out.txt", dest)) == 0
+    assert dest.read_text() == "input\nmore\n"
+    assert "out.txt" in manifest.read(str(old.bb / "manifest.jsonl"), "run-1")
+
+    (old.root / "node.out").write_bytes(done.stdout)
+    assert old.start("exitcode", "-r", "0", str(old.root / "node.out")).returncode == 0
+    assert old.start("record", "sh", "-c", "kill -9 $$").returncode == 137
+    assert old.start("record", "/absent").returncode == 127
+
+
+def listed(site: Site, wrap: tuple[str, ...], *jobs: dict[str, Any]) -> int:
+    done = site.start(
+        *wrap, "-i", "-", site.program("transfer"), stdin=json.dumps(jobs)
+    )
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    return int(done.returncode)
+
+
+def mkdir(path: str) -> dict[str, Any]:
+    return {"type": "mkdir", "target": {"site_label": "s", "url": f"file://{path}"}}
+
+
+def move(lfn: str, source: object, dest: object) -> dict[str, Any]:
+    urls = [{"site_label": "s", "url": f"file://{path}"} for path in (source, dest)]
+    return {
+        "type": "transfer",
+        "lfn": lfn,
+        "src_urls": urls[:1],
+        "dest_urls": urls[1:],
+    }
+
+
+@pytest.mark.parametrize("program", ["setup", "gate", "delete"])
+def test_the_reservation_s_programs_load(old: Site, program: str) -> None:
+    for name in ("request.json", "placement.json"):
+        (old.bb / name).unlink()
+    done = old.start(program)
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    assert b"SyntaxError" not in done.stderr

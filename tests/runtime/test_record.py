@@ -1,0 +1,325 @@
+"""Our recorder writes what Kickstart writes, and measures what it can."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pegasus_bb.errors import USAGE
+from pegasus_bb.runtime import procio
+from pegasus_bb.runtime.record_options import parse_options
+
+RECORDED = Path(__file__).parent.parent / "recorded" / "kickstart"
+MIB = 1 << 20
+Site = Any  # tests/runtime/conftest.py
+
+
+def recorded(site: Site, *argv: str, **more: Any) -> dict[str, Any]:
+    done = site.start("record", *argv, **more)
+    (record,) = yaml.safe_load(done.stdout)
+    found: dict[str, Any] = record
+    return found
+
+
+def main_row(record: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = record["mainjob"]["procs"][record["mainjob"]["pid"]]
+    return row
+
+
+class TestShape:
+    """Held against a record that pegasus-kickstart 5.1.2 -t wrote."""
+
+    # Left out on purpose: a census of all processes (slow), what only ptrace sees,
+    # and a file of metadata that no task of ours is asked to write.
+    LEFT_OUT = ("procs_", "task_", "vmpeak", "threads", "metadata", "singalled")
+
+    @pytest.fixture
+    def theirs(self) -> dict[str, Any]:
+        text = (RECORDED / "kickstart-5.1.2-t-procs.yml").read_text()
+        record: dict[str, Any] = yaml.safe_load(text)[0]
+        return record
+
+    def test_every_key_of_kickstart_s_is_there_in_its_type(
+        self, site: Site, theirs: dict[str, Any]
+    ) -> None:
+        ours = recorded(site, "-n", "writer", "-N", "ID1", "-R", "cori", "true", "-c")
+        missing = list(self.missing(theirs, ours, ""))
+        assert missing == []
+
+    def missing(self, theirs: Any, ours: Any, at: str) -> Any:
+        for key, value in theirs.items():
+            if at.endswith("procs"):
+                if value["pid"] != theirs[next(iter(theirs))]["pid"]:
+                    continue  # a descendant, which we count into the main row
+                yield from self.missing(value, next(iter(ours.values())), f"{at}/pid")
+            elif any(word in str(key) for word in self.LEFT_OUT):
+                continue
+            elif key not in ours:
+                yield f"{at}/{key}"
+            elif isinstance(value, dict):
+                yield from self.missing(value, ours[key], f"{at}/{key}")
+            elif key not in ("iowait", "jobids") and type(value) is not type(ours[key]):
+                yield f"{at}/{key}: {value!r} and {ours[key]!r}"
+
+    def test_the_words_of_the_job(self, site: Site) -> None:
+        stamp = "2026-11-20T18:46:37+00:00"
+        words = ("-n", "ns::cat:1.0", "-N", "null", "-R", "cori", "-L", "demo")
+        record = recorded(
+            site, *words, "-T", stamp, "-H", "echo", "a", CONDOR_JOBID="20.0"
+        )
+        assert record["transformation"] == "ns::cat:1.0"
+        assert (record["derivation"], record["resource"]) == ("null", "cori")
+        assert (record["wf-label"], record["wf-stamp"]) == ("demo", stamp)
+        assert record["jobids"] == {"condor": "20.0"}
+        assert record["recorder"] == "pegasus_bb"
+        assert record["mainjob"]["argument_vector"] == ["a"]
+        assert record["mainjob"]["executable"]["file_name"] == os.path.realpath(
+            "/bin/echo"
+        )
+
+    def test_time_is_now(self, site: Site) -> None:
+        record = recorded(site, "sleep", "0.2")
+        age = datetime.now(timezone.utc) - record["start"]
+        assert 0 < age.total_seconds() < 20
+        assert 0.2 <= record["mainjob"]["duration"] <= record["duration"] + 0.002
+
+
+class TestCounters:
+    def test_bytes_of_the_task_and_of_what_it_started_are_exact(
+        self, site: Site, tmp_path: Path
+    ) -> None:
+        """A child that writes 3 MiB, and a grandchild that reads them."""
+        task = tmp_path / "task.py"
+        task.write_text(
+            "import os, sys\n"
+            "def io():\n"
+            "    text = os.read(os.open('/proc/self/io', 0), 999)\n"
+            "    pairs = dict(line.split(b': ') for line in text.splitlines())\n"
+            "    return len(text), int(pairs[b'rchar']), int(pairs[b'wchar'])\n"
+            "out = os.open('big', os.O_WRONLY | os.O_CREAT)\n"
+            f"for _ in range(3): os.write(out, b'x' * {MIB})\n"
+            "if os.fork() == 0:\n"
+            "    handle = os.open('big', os.O_RDONLY)\n"
+            f"    while os.read(handle, {MIB}): pass\n"
+            "    os._exit(0)\n"
+            "os.wait()\n"
+            "read, rchar, wchar = io()\n"
+            "words = b'%d %d' % (rchar + read, wchar + 40)\n"
+            "os.write(1, words.ljust(40))\n"
+            "os._exit(0)\n"
+        )
+        record = recorded(site, "-w", str(tmp_path), sys.executable, "-IS", "task.py")
+        row = main_row(record)
+        said = [int(word) for word in record["files"]["stdout"]["data"].split()]
+        assert [row["rchar"], row["wchar"]] == said
+        assert row["rchar"] > 3 * MIB and row["wchar"] >= 3 * MIB
+        assert row["cwbytes"] == 0 and row["syscw"] >= 4
+
+    def test_what_launch_itself_reads_is_not_the_task_s(self, site: Site) -> None:
+        alone = main_row(recorded(site, "true"))
+        done = site.start("launch", site.program("record"), "true")
+        inside = main_row(yaml.safe_load(done.stdout)[0])
+        assert inside["rchar"] == alone["rchar"]
+        assert inside["syscr"] == alone["syscr"]
+        assert inside["wchar"] == 0
+
+    def test_usage_is_the_task_s(self, site: Site) -> None:
+        burn = "import time\nwhile time.process_time() < 0.3: pass"
+        usage = recorded(site, sys.executable, "-c", burn)["mainjob"]["usage"]
+        assert 0.25 < usage["utime"] + usage["stime"] < 5
+
+    @pytest.fixture
+    def stat(self, monkeypatch: pytest.MonkeyPatch) -> Any:
+        def of(ticks: int, accounted: bool) -> float | None:
+            line = b"7 (a) b) (c) Z " + b" ".join(b"%d" % n for n in range(4, 42))
+            line += b" %d 43" % ticks
+            monkeypatch.setattr(procio, "read_small", lambda path: line)
+            monkeypatch.setattr(procio, "_ACCOUNTED", accounted)
+            return procio.iowait_of(7)[0]
+
+        return of
+
+    def test_io_wait_is_field_42_in_seconds(self, stat: Any) -> None:
+        assert stat(ticks=250, accounted=True) == 250 / os.sysconf("SC_CLK_TCK")
+        assert stat(ticks=0, accounted=True) == 0.0
+
+    def test_io_wait_that_was_not_measured_is_not_zero(self, stat: Any) -> None:
+        assert stat(ticks=0, accounted=False) is None
+
+    def test_io_wait_of_this_machine(self, site: Site) -> None:
+        switch = Path("/proc/sys/kernel/task_delayacct")
+        measured = switch.exists() and switch.read_text().strip() == "1"
+        iowait = main_row(recorded(site, "true"))["iowait"]
+        assert (iowait is not None) is measured or iowait
+
+    def test_a_kernel_that_does_not_count_gives_nothing(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(procio, "read_small", lambda path: b"")
+        assert procio.own_counters() == (None, 0)
+
+
+class TestStatus:
+    def test_of_a_failed_task(self, site: Site) -> None:
+        record = recorded(site, "sh", "-c", "exit 3", GREETING="x")
+        assert record["mainjob"]["status"] == {"raw": 768, "regular_exitcode": 3}
+        assert record["environment"]["GREETING"] == "x"
+        assert "RLIMIT_NOFILE_soft" in record["limits"]
+
+    def test_of_a_killed_task(self, site: Site) -> None:
+        done = site.start("record", "sh", "-c", "kill -SEGV $$")
+        status = yaml.safe_load(done.stdout)[0]["mainjob"]["status"]
+        assert (done.returncode, status["signalled_signal"]) == (139, signal.SIGSEGV)
+        assert status["signalled_name"] == "SIGSEGV"
+
+    @pytest.mark.parametrize("code, kind", [(127, "absent"), (126, "no program")])
+    def test_of_what_cannot_be_started(
+        self, site: Site, tmp_path: Path, code: int, kind: str
+    ) -> None:
+        (tmp_path / "no program").write_text("data")
+        done = site.start("record", str(tmp_path / kind), "argument")
+        (record,) = yaml.safe_load(done.stdout)
+        assert done.returncode == code
+        assert record["mainjob"]["status"]["regular_exitcode"] == code
+        assert record["mainjob"]["procs"] is None
+        assert "cannot be started" in record["files"]["stderr"]["data"]
+        assert b"Traceback" not in done.stderr
+
+    def test_of_a_program_that_the_kernel_refuses(
+        self, site: Site, tmp_path: Path
+    ) -> None:
+        (tmp_path / "broken").write_bytes(b"\0\0")
+        (tmp_path / "broken").chmod(0o755)
+        record = recorded(site, str(tmp_path / "broken"))
+        assert record["mainjob"]["status"]["regular_exitcode"] == 126
+
+    def test_of_a_folder_that_is_not_there(self, site: Site) -> None:
+        done = site.start("record", "-w", "/absent/folder", "true")
+        (record,) = yaml.safe_load(done.stdout)
+        assert done.returncode == 127
+        assert "/absent/folder" in record["files"]["stderr"]["data"]
+
+    def test_a_record_that_cannot_be_written_fails_the_job(self, site: Site) -> None:
+        site.start("record", "true")
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                [site.program("record"), "true"], stdout=full, stderr=subprocess.PIPE
+            )
+        assert done.returncode == 1
+        assert b"record could not be written" in done.stderr
+
+    def test_a_task_out_of_time_is_ended(self, site: Site) -> None:
+        started = time.monotonic()
+        done = site.start("record", "-k", "1", "-K", "1", "sleep", "30")
+        assert done.returncode == 128 + signal.SIGTERM
+        assert time.monotonic() - started < 15
+
+
+class TestStreams:
+    def test_the_end_of_much_output_is_kept(self, site: Site) -> None:
+        write = "import sys; sys.stdout.write('0123456789' * 30000 + 'the end')"
+        stdout = recorded(site, sys.executable, "-c", write)["files"]["stdout"]
+        assert stdout["size"] == 300007
+        assert stdout["data_truncated"] is True
+        assert len(stdout["data"]) == 256 * 1024
+        assert stdout["data"].endswith("the end")
+
+    def test_a_cut_through_a_character_leaves_it_out(self, site: Site) -> None:
+        write = "import os; os.write(1, '\u6f22'.encode() * 4)"
+        stdout = recorded(site, "-B", "5", sys.executable, "-c", write)["files"]
+        assert stdout["stdout"]["data"] == "\u6f22"
+
+    def test_bytes_that_are_no_text_can_be_read(self, site: Site) -> None:
+        stdout = recorded(site, "printf", r"\377\000\033 x")["files"]["stdout"]
+        assert stdout["data"] == "\\xff\0\x1b x"
+
+    def test_both_streams_go_where_they_are_sent(
+        self, site: Site, tmp_path: Path
+    ) -> None:
+        (tmp_path / "in").write_text("given")
+        streams = ("-i", f"{tmp_path}/in", "-o", f"{tmp_path}/o", "-e", f"{tmp_path}/e")
+        record = recorded(site, *streams, "sh", "-c", "cat; echo words >&2")
+        assert (tmp_path / "o").read_text() == "given"
+        assert (tmp_path / "e").read_text() == "words\n"
+        assert "data" not in record["files"]["stdout"]
+
+    def test_stdin_is_empty_unless_asked_for(self, site: Site) -> None:
+        assert "data" not in recorded(site, "cat", stdin="x")["files"]["stdout"]
+        assert recorded(site, "-i", "-", "cat", stdin="x")["files"]["stdout"]["data"]
+
+    def test_no_temporary_file_is_left(self, site: Site, tmp_path: Path) -> None:
+        (tmp_path / "tmp").mkdir()
+        recorded(site, "echo", "x", TMPDIR=str(tmp_path / "tmp"))
+        assert list((tmp_path / "tmp").iterdir()) == []
+
+    def test_no_signal_is_ignored_on_a_task_s_behalf(self, site: Site) -> None:
+        """Python ignores SIGPIPE; a task that inherits that never ends in a pipe."""
+        record = recorded(site, "grep", "SigIgn", "/proc/self/status")
+        ignored = int(record["files"]["stdout"]["data"].split()[1], 16)
+        assert not ignored & (1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGXFSZ - 1))
+
+
+class TestFiles:
+    def test_an_output_is_described(self, site: Site, tmp_path: Path) -> None:
+        record = recorded(
+            site, "-s", "out.txt=out.txt", "-w", str(tmp_path), "cp", "/etc/hostname",
+            "out.txt",
+        )  # fmt: skip
+        found = record["files"]["out.txt"]
+        assert found["lfn"] == "out.txt"
+        assert found["file_name"] == str(tmp_path / "out.txt")
+        assert found["size"] == (tmp_path / "out.txt").stat().st_size
+        assert found["output"] is True
+
+    def test_one_that_is_missing_says_so(self, site: Site) -> None:
+        found = recorded(site, "-s", "absent", "true")["files"]["absent"]
+        assert (found["error"], found["output"]) == (2, True)
+
+    def test_hostile_names(self, site: Site, tmp_path: Path, hostile: str) -> None:
+        shown = os.fsencode(hostile).decode("utf-8", "backslashreplace")
+        record = recorded(
+            site, "-w", str(tmp_path), f"-s{hostile}={hostile}", "sh", "-c",
+            'echo x > "$0"', f"./{hostile}",
+        )  # fmt: skip
+        assert record["mainjob"]["status"]["regular_exitcode"] == 0
+        assert record["files"][shown]["size"] == 2
+        assert record["mainjob"]["argument_vector"][2] == f"./{shown}"
+
+    def test_one_that_is_named_like_a_stream(self, site: Site) -> None:
+        files = recorded(site, "-s", "stdout", "echo", "x")["files"]
+        assert files["./stdout"]["lfn"] == "stdout"
+        assert files["stdout"]["data"] == "x\n"
+
+
+class TestOptions:
+    def test_in_one_word_or_in_two(self) -> None:
+        options = parse_options(["-nA", "-N", "ID1", "-f", "prog", "-n", "x"])
+        assert options.value("transformation") == "A"
+        assert options.value("derivation") == "ID1"
+        assert options.argv == ["prog", "-n", "x"]
+
+    def test_a_name_with_an_equals_sign(self) -> None:
+        assert parse_options(["-s", "a=b=a=b", "p"]).final == [("a=b", "a=b")]
+        assert parse_options(["-s", "lfn=./pfn", "p"]).final == [("lfn", "./pfn")]
+
+    def test_files_from_a_list(self, tmp_path: Path) -> None:
+        (tmp_path / "list").write_text("a=x\nb\n")
+        found = parse_options(["-S", f"@{tmp_path}/list", "p"]).initial
+        assert found == [("a", "x"), ("b", "b")]
+
+    @pytest.mark.parametrize(
+        "argv", [[], ["-n"], ["-n", "x"], ["-y", "p"], ["-k", "soon", "p"]]
+    )
+    def test_mistakes_are_words(self, site: Site, argv: list[str]) -> None:
+        done = site.start("record", *argv)
+        assert done.returncode == USAGE
+        assert done.stderr and b"Traceback" not in done.stderr

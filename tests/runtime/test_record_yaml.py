@@ -1,0 +1,101 @@
+"""Whatever a task says, every YAML reader reads it back."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import ryaml
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.runtime.record_yaml import Data, Verbatim, as_text, record
+
+READERS = {
+    "PyYAML": lambda text: yaml.load(text, yaml.SafeLoader),
+    "PyYAML in C": lambda text: yaml.load(text, yaml.CSafeLoader),
+    "ryaml": ryaml.loads,
+}
+ANY = st.text(st.characters(exclude_categories=()))  # lone surrogates included
+BYTES = st.binary(max_size=200)
+# What blocks are made of, and what breaks them.
+LINES = st.lists(
+    st.sampled_from(
+        ["", " ", "a", "  b", "\t", "- c: d", "# e", "'", '"', "...", "---", "\r", "%"]
+    )
+).map("\n".join)
+
+
+def every_reader(data: dict[Any, Any]) -> Any:
+    """What all readers agree that the record of ``data`` says."""
+    text = record(data).decode()
+    found = {name: read(text)[0] for name, read in READERS.items()}
+    first = found["PyYAML"]
+    assert all(answer == first for answer in found.values()), text
+    return first
+
+
+def readable(text: str) -> str:
+    """How a record shows ``text``: bytes that are no UTF-8 as \\xNN."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return as_text(text.encode("utf-8", "surrogateescape"))
+    return text
+
+
+@given(st.lists(ANY.filter(lambda text: _is_from_the_system(text))))
+def test_any_arguments_come_back(argv: list[str]) -> None:
+    found = every_reader({"argument_vector": argv, "after": 1})
+    assert (found["argument_vector"] or []) == [readable(text) for text in argv]
+    assert found["after"] == 1
+
+
+def _is_from_the_system(text: str) -> bool:
+    """Only surrogates that stand for bytes occur in names and arguments."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@given(st.one_of(BYTES.map(as_text), LINES, st.text()))
+def test_any_output_comes_back(text: str) -> None:
+    found = every_reader({"files": {"stdout": {"data": Data(text), "b": 1}}})
+    assert found["files"]["stdout"] == {"data": text, "b": 1}
+
+
+@given(st.dictionaries(BYTES.map(os.fsdecode), BYTES.map(os.fsdecode)))
+def test_any_environment_comes_back(environ: dict[str, str]) -> None:
+    names = {readable(name): readable(value) for name, value in environ.items()}
+    if len(names) == len(environ):
+        found = every_reader({"environment": {(n,): v for n, v in environ.items()}})
+        assert (found["environment"] or {}) == names
+
+
+def test_a_name_longer_than_a_reader_looks_ahead_comes_back() -> None:
+    lfn = "folder/" * 300 + "file"
+    found = every_reader({"files": {(lfn,): {"lfn": lfn, "size": 3}}})
+    assert found["files"] == {lfn: {"lfn": lfn, "size": 3}}
+
+
+def test_plain_output_is_a_block_that_a_person_can_read() -> None:
+    text = record({"files": {"stdout": {"data": Data("one\n  two\n\nfour\n")}}})
+    block = [b"      data: |", b"        one", b"          two", b"", b"        four"]
+    assert text.splitlines()[-5:] == block
+
+
+@pytest.mark.parametrize("hidden", ["\x1b[31mred", "\u202ecod.txt", "\ufeff", "a\rb"])
+def test_nothing_hides_in_a_record(hidden: str) -> None:
+    text = record({"data": Data(hidden + "\n")}).decode()
+    assert all(char.isprintable() or char == "\n" for char in text)
+
+
+def test_numbers_words_and_nothing() -> None:
+    data = {"a": 0, "b": 1.23456, "c": None, "d": True, "e": Verbatim("0o17"), "f": {}}
+    assert record(data).decode().splitlines()[1:] == [
+        *("  a: 0", "  b: 1.235", "  c: null", "  d: True", "  e: 0o17", "  f:"),
+    ]

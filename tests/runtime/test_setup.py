@@ -1,0 +1,201 @@
+"""bb_setup asks once, however often it runs, and never leaks what it asked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb import ledger
+from pegasus_bb.model.reservation import State
+from pegasus_bb.runtime import setup
+from tests.reservation.crash import crash_at_every_step
+from tests.runtime.lifecycle import NAME, UUID, Run, words
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    return Run(tmp_path)
+
+
+def test_it_asks_notes_and_returns(run: Run, capsys: Captured) -> None:
+    assert run.setup() == 0
+    assert run.folder().is_dir()
+    noted = run.noted()
+    assert (noted.name, noted.uuid, noted.failure) == (NAME, UUID, "")
+    [line] = ledger.entries()
+    assert (line["event"], line["name"], line["uuid"]) == ("requested", NAME, UUID)
+    assert line["submit_dir"] == str(run.submit)
+    assert "100.0 MiB" in words(capsys)
+
+
+def test_again_changes_nothing(run: Run, capsys: Captured) -> None:
+    run.setup()
+    before = run.noted()
+    (run.folder() / "data").write_text("precious")
+    assert run.setup() == 0
+    assert "already" in words(capsys)
+    assert run.noted() == before
+    assert (run.folder() / "data").read_text() == "precious"
+    assert len(ledger.entries()) == 1
+
+
+def test_it_does_not_wait_for_room(run: Run) -> None:
+    run.backend().create(
+        replace(run.request, name="pbbother", uuid="other", capacity=1000 << 20)
+    )
+    assert run.setup() == 0
+    assert run.backend().status(run.request).state is State.PENDING
+
+
+def test_a_refusal_is_noted_with_the_words_of_the_scheduler(
+    run: Run, capsys: Captured
+) -> None:
+    run.change(fail="create: no space left on any server")
+    assert run.setup() == 76
+    assert "no space left on any server" in words(capsys)
+    assert "no space left on any server" in run.noted().failure
+    run.change(fail="")
+    assert run.setup() == 0
+    assert run.noted().failure == ""
+
+
+@pytest.mark.parametrize("owner", ["otheruser", ""])
+def test_a_name_that_is_taken_is_refused_and_named(
+    run: Run, capsys: Captured, owner: str
+) -> None:
+    other = replace(run.request, uuid="other-run", settings={})
+    settings = {**run.request.settings, "owner": owner}
+    type(run.backend())(settings).create(other)
+    assert run.setup() == 76
+    said = words(capsys)
+    assert NAME in said
+    assert (owner or "other-run") in said
+
+
+def test_an_unreachable_scheduler_is_78_and_says_nothing_of_the_reservation(
+    run: Run,
+) -> None:
+    run.change(fail="create: unreachable")
+    assert run.setup() == 78
+    assert run.noted().failure == ""
+    run.change(fail="status: unreachable")
+    assert run.setup() == 78
+    run.change(fail="")
+    assert run.setup() == 0
+
+
+def test_after_it_was_given_back_it_refuses(run: Run, capsys: Captured) -> None:
+    run.setup()
+    run.delete()
+    words(capsys)
+    assert run.setup() == 76
+    said = words(capsys)
+    assert "given back" in said
+    assert f"pegasus-bb run --restart {run.submit}" in said
+    assert "given back" in run.noted().failure
+    assert run.gate() == 76
+    assert not run.folder().exists()
+
+
+def test_vanished_before_anything_ran_it_asks_anew(run: Run) -> None:
+    run.setup()
+    run.vanish()
+    assert run.setup() == 0
+    assert run.folder().is_dir()
+
+
+def test_vanished_after_it_was_up_it_refuses(run: Run, capsys: Captured) -> None:
+    run.setup()
+    run.gate()
+    run.vanish()
+    assert run.setup() == 76
+    assert "lost" in words(capsys)
+    assert not run.folder().exists()
+    assert run.gate() == 76
+
+
+def test_vanished_after_results_were_saved_it_refuses(run: Run) -> None:
+    run.setup()
+    run.stage_out("out.txt")
+    run.vanish()
+    assert run.setup() == 76
+
+
+def test_started_over_it_asks_anew(run: Run) -> None:
+    run.setup()
+    run.gate()
+    run.delete()
+    (run.submit / "bb" / "reservation.json").unlink()  # what run --restart does
+    assert run.setup() == 0
+    run.vanish()
+    assert run.gate() == 75  # that it was up before the restart counts no more
+
+
+def test_a_link_in_its_place_is_refused_and_not_followed(
+    run: Run, tmp_path: Path
+) -> None:
+    run.setup()
+    run.gate()
+    run.folder().rename(tmp_path / "elsewhere")
+    run.folder().symlink_to(tmp_path / "elsewhere")
+    assert run.setup() == 76
+    assert "symbolic link" in run.noted().failure
+
+
+def test_notes_of_another_run_are_left_alone(run: Run, capsys: Captured) -> None:
+    run.setup()
+    run.write("reservation.json", {**run.noted().to_json(), "uuid": "other"})
+    assert run.setup() == 76
+    assert "pegasus-bb release" in words(capsys)
+    assert run.noted().uuid == "other"
+
+
+def test_a_ledger_that_cannot_be_written_warns_and_the_run_goes_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", "/dev/null/ledger.jsonl")
+    assert run.setup() == 0
+    assert "warning: /dev/null/ledger.jsonl" in words(capsys)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 1}'])
+def test_notes_that_cannot_be_read_are_named(
+    run: Run, capsys: Captured, text: str
+) -> None:
+    (run.submit / "bb" / "reservation.json").write_text(text)
+    assert run.setup() == 2
+    assert "reservation.json" in words(capsys)
+
+
+def test_without_a_bb_folder_it_says_what_is_missing(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    assert setup.main(["--bb", str(tmp_path)]) == 2
+    assert "is this the bb folder" in words(capsys)
+
+
+def test_killed_anywhere_nothing_is_held_unlisted_and_again_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(root: Path) -> None:
+        os.environ["PEGASUS_BB_LEDGER"] = str(root / "ledger.jsonl")
+        Run(root).setup()
+
+    def planned(root: Path) -> None:
+        Run(root)
+
+    for step, root in crash_at_every_step(tmp_path, before=planned, killed=killed):
+        monkeypatch.setenv("PEGASUS_BB_LEDGER", str(root / "ledger.jsonl"))
+        run = Run(root)
+        if run.folder().exists():
+            assert ledger.find(NAME), step
+            assert run.noted().name == NAME, step
+        assert run.setup() == 0, step
+        assert run.gate() == 0, step
+        assert len(run.backend().rows()) == 1, step

@@ -1,0 +1,327 @@
+"""Files reach the place that the placement gives them, whole, or the list says why."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import USAGE
+from pegasus_bb.runtime import manifest
+from pegasus_bb.runtime.copytree import digest_path
+
+from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
+
+
+@pytest.fixture
+def given(site: Site) -> Path:
+    """An input on the PFS."""
+    path: Path = site.pfs / "in.txt"
+    path.write_text("input data")
+    return path
+
+
+class TestStageIn:
+    def test_an_input_of_the_buffer_is_copied(self, site: Site, given: Path) -> None:
+        site.place({"in.txt": "bb copy"})
+        # Pegasus asks for a link where source and scratch are of one site.
+        job = transfer("in.txt", given, f"symlink://{SCRATCH}/./in.txt")
+        assert do(site, job).returncode == 0
+        assert not (site.scratch / "in.txt").is_symlink()
+        assert (site.scratch / "in.txt").read_text() == "input data"
+
+    def test_an_input_that_stays_is_linked(self, site: Site, given: Path) -> None:
+        site.place({"in.txt": "pfs link"})
+        job = transfer("in.txt", given, f"{SCRATCH}/./in.txt")
+        assert do(site, job).returncode == 0
+        assert str((site.scratch / "in.txt").readlink()) == str(given)
+        assert not site.pfs_scratch.exists()
+
+    def test_an_input_for_the_pfs_is_copied_there_and_linked(
+        self, site: Site, given: Path
+    ) -> None:
+        site.place({"deep/in.txt": "pfs copy"})
+        job = transfer("deep/in.txt", given, f"{SCRATCH}/deep/in.txt")
+        assert do(site, job).returncode == 0
+        home = site.pfs_scratch / "deep" / "in.txt"
+        assert str((site.scratch / "deep" / "in.txt").readlink()) == str(home)
+        assert home.read_text() == "input data" and not home.is_symlink()
+
+    def test_what_the_placement_does_not_know_is_as_the_url_says(
+        self, site: Site, given: Path
+    ) -> None:
+        do(site, transfer("a", given, f"symlink://{SCRATCH}/a"))
+        do(site, transfer("b", given, f"file://{SCRATCH}/b"))
+        assert (site.scratch / "a").is_symlink()
+        assert not (site.scratch / "b").is_symlink()
+
+    def test_an_executable_may_be_executed(self, site: Site, given: Path) -> None:
+        given.chmod(0o640)
+        do(site, transfer("in.txt", given, f"{SCRATCH}/run", executable=True))
+        assert stat.S_IMODE((site.scratch / "run").stat().st_mode) == 0o750
+
+    def test_a_folder_is_copied_with_its_content(self, site: Site) -> None:
+        (site.pfs / "ref" / "deep").mkdir(parents=True)
+        (site.pfs / "ref" / "deep" / "a").write_text("1")
+        job = transfer("ref", site.pfs / "ref", f"{SCRATCH}/ref")
+        assert do(site, job).returncode == 0
+        assert (site.scratch / "ref" / "deep" / "a").read_text() == "1"
+
+    def test_the_second_source_serves_where_the_first_does_not(
+        self, site: Site, given: Path
+    ) -> None:
+        job = transfer("in.txt", [site.pfs / "gone", given], f"{SCRATCH}/in.txt")
+        assert do(site, job).returncode == 0
+        assert (site.scratch / "in.txt").read_text() == "input data"
+
+    def test_a_retry_over_what_is_there_brings_the_right_bytes(
+        self, site: Site, given: Path
+    ) -> None:
+        stale = site.scratch / "in.txt"
+        stale.write_text("I" * len("input data"))
+        os.utime(stale, (2e9, 2e9))  # newer than the source, by a wrong clock
+        job = transfer("in.txt", given, f"{SCRATCH}/in.txt")
+        for _ in range(2):
+            assert do(site, job).returncode == 0
+            assert stale.read_text() == "input data"
+
+    def test_what_a_killed_attempt_left_makes_room(
+        self, site: Site, given: Path
+    ) -> None:
+        long = "n" * 255
+        cut = "n" * 225
+        for name in (".in.txt.99999999.0a1b2c.part", f".{cut}.99999999.0a1b2c.part"):
+            (site.scratch / name).write_text("half")
+        for kept in (".other.99999999.0a1b2c.part", ".in.txt.mine.part"):
+            (site.scratch / kept).write_text("another's")
+        do(
+            site,
+            transfer("in.txt", given, f"{SCRATCH}/in.txt"),
+            transfer(long, given, f"{SCRATCH}/{long}"),
+        )
+        left = [".in.txt.mine.part", ".other.99999999.0a1b2c.part", "in.txt", long]
+        assert names(site.scratch) == left
+
+    def test_a_link_left_there_is_never_written_through(
+        self, site: Site, given: Path
+    ) -> None:
+        other = site.pfs / "other"
+        other.write_text("precious")
+        (site.scratch / "in.txt").symlink_to(other)
+        do(site, transfer("in.txt", given, f"{SCRATCH}/in.txt"))
+        assert other.read_text() == "precious"
+        assert (site.scratch / "in.txt").read_text() == "input data"
+
+    @pytest.mark.parametrize("how", ["bb copy", "pfs copy", "pfs link"])
+    def test_hostile_names(self, site: Site, hostile: str, how: str) -> None:
+        site.place({hostile: how})
+        (site.pfs / hostile).write_text("data")
+        done = do(site, transfer(hostile, site.pfs / hostile, f"{SCRATCH}/{hostile}"))
+        assert done.returncode == 0, done.stderr
+        assert (site.scratch / hostile).read_text() == "data"
+        assert names(site.scratch) == [hostile]
+        assert not (site.root / "PWNED").exists()
+
+
+class TestStageOut:
+    def test_a_promised_result_is_noted_when_it_is_there(self, site: Site) -> None:
+        dest = site.out / "sub" / "out.txt"
+        site.place({"out.txt": "bb write"}, {"out.txt": str(dest)})
+        (site.scratch / "out.txt").write_text("result")
+        done = do(site, transfer("out.txt", f"{SCRATCH}/./out.txt", dest))
+        assert done.returncode == 0
+        assert dest.read_text() == "result"
+        noted = manifest.read(str(site.bb / "manifest.jsonl"), "run-1")["out.txt"]
+        assert noted["dest"] == str(dest)
+        assert (noted["size"], noted["digest"]) == (6, digest_path(str(dest)))
+        assert noted["stat"][1] == dest.stat().st_ino
+
+    def test_a_result_behind_a_link_leaves_as_content(self, site: Site) -> None:
+        dest = site.out / "out.txt"
+        site.place({"out.txt": "pfs write"}, {"out.txt": str(dest)})
+        home = site.pfs_scratch / "out.txt"
+        home.parent.mkdir(parents=True)
+        home.write_text("result")
+        (site.scratch / "out.txt").symlink_to(home)
+        do(site, transfer("out.txt", f"{SCRATCH}/out.txt", dest))
+        assert dest.read_text() == "result" and not dest.is_symlink()
+        assert "out.txt" in manifest.read(str(site.bb / "manifest.jsonl"), "run-1")
+
+    def test_one_that_failed_does_not_stop_the_others_nor_is_it_noted(
+        self, site: Site
+    ) -> None:
+        outputs = {lfn: str(site.out / lfn) for lfn in ("a", "b", "c")}
+        site.place(dict.fromkeys(outputs, "bb write"), outputs)
+        for lfn in "ac":
+            (site.scratch / lfn).write_text(lfn)
+        jobs = [transfer(lfn, f"{SCRATCH}/{lfn}", to) for lfn, to in outputs.items()]
+        done = do(site, *jobs)
+        assert done.returncode == 1
+        assert b"run0001/b: is not there" in done.stderr
+        assert b"2 of 3 jobs" in done.stdout
+        noted = manifest.read(str(site.bb / "manifest.jsonl"), "run-1")
+        assert set(noted) == {"a", "c"} == set(names(site.out))
+        (site.scratch / "b").write_text("b")
+        assert do(site, *jobs).returncode == 0
+        noted = manifest.read(str(site.bb / "manifest.jsonl"), "run-1")
+        assert set(noted) == {"a", "b", "c"}
+
+    def test_a_promise_may_be_written_as_a_url(self, site: Site) -> None:
+        dest = site.out / "out.txt"
+        promised = {"out.txt": f"file://{dest}", "far": "http://host/far"}
+        site.place({"out.txt": "bb write"}, promised)
+        (site.scratch / "out.txt").write_text("result")
+        do(site, transfer("out.txt", f"{SCRATCH}/out.txt", dest))
+        noted = manifest.read(str(site.bb / "manifest.jsonl"), "run-1")
+        assert noted["out.txt"]["dest"] == str(dest)
+
+    def test_a_copy_elsewhere_is_no_promise_kept(self, site: Site) -> None:
+        site.place({"out.txt": "bb write"}, {"out.txt": str(site.out / "out.txt")})
+        (site.scratch / "out.txt").write_text("result")
+        do(site, transfer("out.txt", f"{SCRATCH}/out.txt", site.out / "elsewhere"))
+        assert manifest.read(str(site.bb / "manifest.jsonl"), "run-1") == {}
+
+    def test_many_at_once_are_all_noted(self, site: Site) -> None:
+        outputs = {f"f{n}": str(site.out / f"f{n}") for n in range(40)}
+        site.place(dict.fromkeys(outputs, "bb write"), outputs)
+        for lfn in outputs:
+            (site.scratch / lfn).write_text(lfn)
+        jobs = [transfer(lfn, f"{SCRATCH}/{lfn}", to) for lfn, to in outputs.items()]
+        assert do(site, *jobs).returncode == 0
+        assert set(manifest.read(str(site.bb / "manifest.jsonl"), "run-1")) == {
+            *outputs
+        }
+
+
+class TestOtherSchemes:
+    TOOL = """#!/bin/sh
+cat > {seen}
+echo "$@" > {seen}.args
+exit {code}
+"""
+
+    @pytest.fixture
+    def tool(self, site: Site) -> Any:
+        """A stand-in for the real pegasus-transfer."""
+
+        def install(code: int = 0) -> dict[str, str]:
+            path = site.root / "tools" / "pegasus-transfer"
+            path.parent.mkdir()
+            path.write_text(self.TOOL.format(seen=site.root / "seen", code=code))
+            path.chmod(0o755)
+            return {"PATH": f"{path.parent}:{os.environ['PATH']}"}
+
+        return install
+
+    def test_are_the_real_tool_s(self, site: Site, tool: Any, given: Path) -> None:
+        near = transfer("in.txt", given, f"{SCRATCH}/in.txt")
+        far = transfer("far", "http://host/far", f"{SCRATCH}/far")
+        assert do(site, near, far, **tool()).returncode == 0
+        (seen,) = json.loads((site.root / "seen").read_text())
+        assert seen["src_urls"][0]["url"] == "http://host/far"
+        assert seen["dest_urls"][0]["url"] == f"file://{site.scratch}/far"
+        assert (site.scratch / "in.txt").exists()
+
+    def test_a_failure_of_the_tool_is_ours(self, site: Site, tool: Any) -> None:
+        done = do(site, transfer("f", "http://h/f", f"{SCRATCH}/f"), **tool(3))
+        assert done.returncode == 1
+        assert b"answered 3" in done.stderr
+
+    def test_without_the_tool_scheme_and_file_are_named(
+        self, site: Site, given: Path
+    ) -> None:
+        near = transfer("in.txt", given, f"{SCRATCH}/in.txt")
+        far = transfer("far.dat", "scp://me@host/far", f"{SCRATCH}/far.dat")
+        done = do(site, far, near)
+        assert done.returncode == 1
+        assert b"far.dat (scp://me@host/far" in done.stderr
+        assert (site.scratch / "in.txt").exists()
+
+    def test_a_near_source_is_taken_before_a_far_one_is_asked(
+        self, site: Site, given: Path
+    ) -> None:
+        job = transfer("in.txt", ["http://h/in.txt", given], f"{SCRATCH}/in.txt")
+        assert do(site, job).returncode == 0
+
+    def test_what_belongs_on_the_pfs_comes_to_its_home(
+        self, site: Site, tool: Any
+    ) -> None:
+        site.place({"far": "pfs copy"})
+        home = site.pfs_scratch / "far"
+        home.parent.mkdir(parents=True)
+        home.write_text("as if the tool had brought it")
+        do(site, transfer("far", "http://h/far", f"{SCRATCH}/far"), **tool())
+        (seen,) = json.loads((site.root / "seen").read_text())
+        assert seen["dest_urls"][0]["url"] == f"file://{home}"
+        assert str((site.scratch / "far").readlink()) == str(home)
+
+
+class TestWithoutABuffer:
+    def test_mode_off_copies_with_the_same_safety(
+        self, site: Site, given: Path
+    ) -> None:
+        for name in ("request.json", "placement.json"):
+            (site.bb / name).unlink()
+        (site.out / "in.txt").symlink_to("/etc/hostname")
+        job = transfer("in.txt", given, site.out / "in.txt")
+        done = site.start("transfer", stdin=json.dumps([job]))
+        assert done.returncode == 0
+        assert not (site.out / "in.txt").is_symlink()
+        assert not (site.bb / "manifest.jsonl").exists()
+
+    def test_where_it_is_not_mounted_other_jobs_still_work(
+        self, site_without_reservation: Site
+    ) -> None:
+        site = site_without_reservation
+        (site.pfs / "f").write_text("x")
+        jobs = [
+            transfer("f", site.pfs / "f", site.out / "f"),
+            transfer("g", site.pfs / "f", f"{SCRATCH}/g"),
+            folder("mkdir", f"{SCRATCH}/d"),
+        ]
+        done = site.start("transfer", stdin=json.dumps(jobs))
+        assert done.returncode == 1
+        assert done.stderr.count(b"burst buffer, which is not here") == 2
+        assert (site.out / "f").read_text() == "x"
+        assert not Path(PREFIX).exists()
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        "options",
+        [["--threads", "3"], ["--threads=3"], ["-n", "1", "-m", "2", "-d"], ["-s"]],
+    )
+    def test_pegasus_transfer_s_are_known(self, site: Site, options: list[str]) -> None:
+        assert site.start("transfer", *options, stdin="[]").returncode == 0
+
+    def test_a_list_in_a_file(self, site: Site, tmp_path: Path) -> None:
+        (tmp_path / "list").write_text(json.dumps([folder("mkdir", site.out / "new")]))
+        assert site.start("transfer", "-f", str(tmp_path / "list")).returncode == 0
+        assert (site.out / "new").is_dir()
+
+    @pytest.mark.parametrize(
+        "options, given",
+        [
+            (["--teleport"], "[]"),
+            (["--threads"], "[]"),
+            (["--threads", "many"], "[]"),
+            (["-f", "/absent"], ""),
+            ([], "not a list"),
+        ],
+    )
+    def test_mistakes_are_words(
+        self, site: Site, options: list[str], given: str
+    ) -> None:
+        done = site.start("transfer", *options, stdin=given)
+        assert done.returncode == USAGE
+        assert done.stderr and b"Traceback" not in done.stderr
+
+    def test_an_entry_with_a_newline_name_is_reported_in_one_piece(
+        self, site: Site
+    ) -> None:
+        done = do(site, transfer("x", site.pfs / "no\nsuch", f"{SCRATCH}/x"))
+        assert done.returncode == 1

@@ -1,0 +1,230 @@
+"""mkdir and remove: a run's folders come and go, and nothing else does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.runtime.jobs import Remove, parse_url
+from pegasus_bb.runtime.scratch_root import MARK, Roots
+from pegasus_bb.runtime.transfer_folders import Remover, RemoveRefused
+from pegasus_bb.runtime.transfer_scratch import Scratch
+
+from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
+
+
+@pytest.fixture
+def given(site: Site) -> Path:
+    """An input on the PFS."""
+    path: Path = site.pfs / "in.txt"
+    path.write_text("input data")
+    return path
+
+
+class TestFolders:
+    def test_the_scratch_has_a_twin_where_files_live_on_the_pfs(
+        self, site: Site
+    ) -> None:
+        site.scratch.rmdir()
+        site.place({"a": "pfs link", "b": "bb write"})
+        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+        assert site.scratch.is_dir() and not site.pfs_scratch.exists()
+        site.place({"a": "pfs write"})
+        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+        assert site.pfs_scratch.is_dir()
+        assert names(site.scratch) == [MARK] == names(site.pfs_scratch)
+
+    def test_removing_a_file_removes_what_its_link_leads_to(self, site: Site) -> None:
+        site.place({"mid": "pfs write", "ref": "pfs link", "x": "bb write"})
+        home, original = site.pfs_scratch / "mid", site.pfs / "ref"
+        home.parent.mkdir(parents=True)
+        for path in (home, original, site.scratch / "x"):
+            path.write_text("x")
+        (site.scratch / "mid").symlink_to(home)
+        (site.scratch / "ref").symlink_to(original)
+        jobs = [folder("remove", f"{SCRATCH}/./{lfn}") for lfn in ("mid", "ref", "x")]
+        for _ in range(2):  # absent is fine
+            assert do(site, *jobs).returncode == 0
+        assert names(site.scratch) == [] == names(site.pfs_scratch)
+        assert original.read_text() == "x"
+
+    def test_removing_the_scratch_removes_its_twin_and_follows_no_link(
+        self, site: Site
+    ) -> None:
+        site.place({"mid": "pfs write"})
+        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+        (site.pfs_scratch / "mid").write_text("x")
+        original = site.pfs / "kept"
+        original.mkdir()
+        (original / "data").write_text("x")
+        (site.scratch / "to-a-folder").symlink_to(original)
+        assert do(site, folder("remove", SCRATCH, recursive=True)).returncode == 0
+        assert not site.scratch.exists() and not site.pfs_scratch.exists()
+        assert (original / "data").read_text() == "x"
+        assert site.real.is_dir()
+
+    def test_a_twin_of_nothing_stays(self, site: Site) -> None:
+        site.place({"mid": "bb write"})
+        site.pfs_scratch.mkdir(parents=True)
+        do(site, folder("remove", SCRATCH, recursive=True))
+        assert site.pfs_scratch.is_dir()
+
+    def test_a_named_folder_elsewhere_goes(self, site: Site) -> None:
+        local = site.root / "lscratch" / "run0001"
+        (local / "deep").mkdir(parents=True)
+        assert do(site, folder("remove", local, recursive=True)).returncode == 0
+        assert not local.exists() and local.parent.exists()
+
+    @pytest.mark.parametrize(
+        "what", [PREFIX, f"{SCRATCH}/../..", "submit", "out", "home", "."]
+    )
+    def test_what_no_job_may_remove(self, site: Site, what: str) -> None:
+        site.place({"out.txt": "bb write"}, {"out.txt": str(site.out / "out.txt")})
+        (site.root / "home").mkdir()
+        path = what if what.startswith("/") else os.path.normpath(site.root / what)
+        done = do(
+            site,
+            folder("remove", path, recursive=True),
+            HOME=str(site.root / "home"),
+        )
+        assert done.returncode == 1
+        assert site.bb.exists() and site.out.exists() and site.real.exists()
+        assert (site.root / "home").exists()
+
+    @pytest.mark.parametrize("path", ["/", "//", "/tmp", "/./usr", "/usr/..", "/root"])
+    def test_nor_the_system_s_own(
+        self, path: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(
+            "pegasus_bb.runtime.transfer_folders.remove_tree", pytest.fail
+        )
+        remover = Remover(
+            Scratch({}, None), Roots("", []), [], lambda lfn: "", ["/home/me"]
+        )
+        with pytest.raises(RemoveRefused):
+            remover.remove(Remove(parse_url(f"file://{path}"), True, {}))
+
+    def test_a_folder_is_not_removed_by_accident(self, site: Site) -> None:
+        (site.root / "d").mkdir()
+        done = do(site, folder("remove", site.root / "d"))
+        assert done.returncode == 1
+        assert b"recursive is not set" in done.stderr
+
+    def test_hostile_names(self, site: Site, hostile: str) -> None:
+        (site.scratch / hostile).write_text("x")
+        (site.scratch / "other").write_text("x")
+        assert do(site, folder("remove", f"{SCRATCH}/{hostile}")).returncode == 0
+        assert names(site.scratch) == ["other"]
+
+    def test_a_name_that_leads_outside_is_refused(
+        self, site: Site, given: Path
+    ) -> None:
+        (site.pfs / "deep").mkdir()
+        (site.scratch / "sub").symlink_to(site.pfs)
+        (site.scratch / "deep").symlink_to(site.pfs / "deep")
+        for name in ("../../pfs/in.txt", "sub/in.txt", "deep/../in.txt"):
+            path = f"{SCRATCH}/{name}"
+            done = do(
+                site,
+                folder("remove", path),
+                transfer("x", "/etc/hostname", path),
+                folder("mkdir", f"{path}.d"),
+            )
+            assert done.returncode == 1
+            assert done.stderr.count(b"leads out of the scratch") == 3
+        assert given.read_text() == "input data"
+
+    def test_a_folder_that_was_there_before_the_run_is_kept(self, site: Site) -> None:
+        site.place({"x": "bb write"})
+        (site.scratch / "thesis.txt").write_text("mine")
+        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+        done = do(site, folder("remove", SCRATCH, recursive=True))
+        assert done.returncode == 0
+        assert (site.scratch / "thesis.txt").read_text() == "mine"
+
+    def test_a_folder_of_another_run_is_kept(self, site: Site) -> None:
+        site.place({"x": "bb write"})
+        (site.scratch / MARK).write_text("uuid of another run")
+        (site.scratch / "theirs").write_text("x")
+        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+        assert do(site, folder("remove", SCRATCH, recursive=True)).returncode == 0
+        assert (site.scratch / "theirs").exists()
+
+    def test_a_removal_that_was_killed_halfway_is_gone_on_with(
+        self, site: Site
+    ) -> None:
+        site.place({"x": "bb write"})
+        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+        uuid = (site.scratch / MARK).read_text().strip()[:8]
+        doomed = site.scratch.with_name(f"{site.scratch.name}.{uuid}.removed")
+        site.scratch.rename(doomed)
+        (doomed / MARK).unlink()
+        assert do(site, folder("remove", SCRATCH, recursive=True)).returncode == 0
+        assert not doomed.exists()
+
+    @pytest.mark.parametrize("what", ["file", "folder"])
+    def test_the_last_copy_of_a_result_stays(self, site: Site, what: str) -> None:
+        dest = site.pfs / "out" / "r.txt"
+        site.place({"r.txt": "bb write"}, outputs={"r.txt": str(dest)})
+        assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+        (site.scratch / "r.txt").write_text("result")
+        path = f"{SCRATCH}/r.txt" if what == "file" else SCRATCH
+        removal = folder("remove", path, recursive=what == "folder")
+        refused = do(site, removal)
+        assert refused.returncode == 1
+        assert b"last copy of the result r.txt" in refused.stderr + refused.stdout
+        assert (site.scratch / "r.txt").read_text() == "result"
+
+        stage_out = transfer("r.txt", f"{SCRATCH}/r.txt", dest)
+        assert do(site, stage_out).returncode == 0
+        assert do(site, removal).returncode == 0
+        assert not (site.scratch / "r.txt").exists()
+        assert dest.read_text() == "result"
+
+    def test_a_removal_killed_halfway_and_the_run_started_over(
+        self, site: Site
+    ) -> None:
+        site.place({"x": "bb write"})
+        for text in ("killed halfway", "started over"):
+            assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+            uuid = (site.scratch / MARK).read_text().strip()[:8]
+            doomed = site.scratch.with_name(f"{site.scratch.name}.{uuid}.removed")
+            (site.scratch / "x").write_text(text)
+            if text == "killed halfway":
+                site.scratch.rename(doomed)
+        assert do(site, folder("remove", SCRATCH, recursive=True)).returncode == 0
+        assert not doomed.exists() and not site.scratch.exists()
+
+    def test_a_result_whose_place_cannot_be_seen_keeps_its_copy(
+        self, site: Site
+    ) -> None:
+        site.place({"r": "bb write"}, outputs={"r": "gsiftp://far/r"})
+        (site.scratch / "r").write_text("result")
+        assert do(site, folder("remove", f"{SCRATCH}/r")).returncode == 1
+        assert (site.scratch / "r").exists()
+
+    def test_a_result_that_is_a_folder_goes_again_over_the_run_s_own(
+        self, site: Site
+    ) -> None:
+        dest = site.out / "tree"
+        site.place({"tree": "bb write"}, outputs={"tree": str(dest)})
+        stage_out = transfer("tree", f"{SCRATCH}/tree", dest)
+        (site.scratch / "tree").mkdir()
+        for text in ("first try", "second try"):
+            (site.scratch / "tree" / "part").write_text(text)
+            assert do(site, stage_out).returncode == 0
+            assert (dest / "part").read_text() == text
+
+    def test_but_never_over_somebody_s(self, site: Site) -> None:
+        dest = site.out / "tree"
+        site.place({"tree": "bb write"}, outputs={"tree": str(dest)})
+        dest.mkdir()
+        (dest / "mine.txt").write_text("only copy")
+        (site.scratch / "tree").mkdir()
+        (site.scratch / "tree" / "part").write_text("x")
+        done = do(site, transfer("tree", f"{SCRATCH}/tree", dest))
+        assert done.returncode == 1
+        assert b"other contents" in done.stderr
+        assert names(dest) == ["mine.txt"]

@@ -1,0 +1,102 @@
+"""The user's inputs survive a run, wherever the run was told to put its own files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .job_lists import SCRATCH, Site, do, folder, transfer
+
+
+def stage_in_list(site: Site, *sources: Path) -> list[dict[str, object]]:
+    """What planning wrote: a job list of stage-in, in the submit directory."""
+    jobs = [transfer(p.name, p, f"{SCRATCH}/{p.name}") for p in sources]
+    path = site.bb.parent / "00" / "00" / "stage_in_remote_cori_0_0.in"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(jobs))
+    return jobs
+
+
+@pytest.mark.parametrize("how", ["same name", "hard link"])
+def test_a_result_never_replaces_an_input(site: Site, how: str) -> None:
+    dest = site.out / "d.dat"
+    dest.write_text("input data")
+    given = dest
+    if how == "hard link":
+        given = site.pfs / "in.txt"
+        given.hardlink_to(dest)
+    stage_in_list(site, given)
+    site.place({"d.dat": "bb write"}, {"d.dat": str(dest)})
+    (site.scratch / "d.dat").write_text("result")
+    done = do(site, transfer("d.dat", f"{SCRATCH}/d.dat", dest))
+    assert done.returncode == 1
+    assert b"is an input of this workflow" in done.stderr
+    assert dest.read_text() == "input data"
+
+
+def test_a_result_of_an_earlier_run_is_replaced_as_ever(site: Site) -> None:
+    dest = site.out / "d.dat"
+    dest.write_text("old result")
+    stage_in_list(site, site.pfs / "in.txt")
+    (site.scratch / "d.dat").write_text("result")
+    assert do(site, transfer("d.dat", f"{SCRATCH}/d.dat", dest)).returncode == 0
+    assert dest.read_text() == "result"
+
+
+def test_a_list_that_is_none_is_no_trouble(site: Site) -> None:
+    stage_in_list(site, site.pfs / "in.txt")
+    (site.bb.parent / "stage_in_x.in").write_text("{")
+    (site.out / "f").write_text("old")
+    (site.pfs / "f").write_text("new")
+    assert do(site, transfer("f", site.pfs / "f", site.out / "f")).returncode == 0
+
+
+def test_an_input_that_lies_in_the_scratch_survives_cleanup(site: Site) -> None:
+    site.place({"in.txt": "pfs copy"})
+    own = site.pfs_scratch / "in.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text("input data")
+    jobs = stage_in_list(site, own)
+    assert do(site, folder("mkdir", SCRATCH), *jobs).returncode == 0
+    done = do(
+        site,
+        folder("remove", f"{SCRATCH}/in.txt"),
+        folder("remove", SCRATCH, recursive=True),
+    )
+    assert done.returncode == 0
+    assert b"is the input itself; it was kept" in done.stderr
+    assert own.read_text() == "input data"
+
+
+def test_nor_in_mode_off_is_it_removed(site: Site) -> None:
+    (site.bb / "request.json").unlink()
+    own = site.pfs / "run1"
+    own.mkdir()
+    (own / "in.txt").write_text("input data")
+    (own / "thesis.txt").write_text("only copy")
+    plan = {"version": 1, "mode": "off", "scratch": str(own), "uuid": "run-1"}
+    (site.bb / "plan.json").write_text(json.dumps(plan))
+    stage_in_list(site, own / "in.txt")
+    jobs = [
+        folder("mkdir", own),
+        transfer("in.txt", own / "in.txt", own / "in.txt"),
+        folder("remove", own / "in.txt"),
+        folder("remove", own, recursive=True),
+    ]
+    done = site.start("transfer", stdin=json.dumps(jobs))
+    assert done.returncode == 0
+    assert b"was there before this run" in done.stderr
+    assert (own / "in.txt").read_text() == "input data"
+    assert (own / "thesis.txt").read_text() == "only copy"
+
+
+def test_a_folder_that_mode_off_made_goes(site: Site) -> None:
+    (site.bb / "request.json").unlink()
+    own = site.pfs / "run1"
+    plan = {"version": 1, "mode": "off", "scratch": str(own), "uuid": "run-1"}
+    (site.bb / "plan.json").write_text(json.dumps(plan))
+    for job in (folder("mkdir", own), folder("remove", own, recursive=True)):
+        assert site.start("transfer", stdin=json.dumps([job])).returncode == 0
+    assert list(site.pfs.iterdir()) == []

@@ -1,0 +1,12 @@
+"""Turn an abstract workflow and its catalogs into ones that use a burst buffer.
+
+Passes start no process, read no clock and do no I/O: what they give is a function of
+what they get.
+"""
+
+from pegasus_bb.rewrite.directives import directive_files
+from pegasus_bb.rewrite.inputs import Inputs, Plan
+from pegasus_bb.rewrite.links import links
+from pegasus_bb.rewrite.passes import PASSES, rewrite
+
+__all__ = ["PASSES", "Inputs", "Plan", "directive_files", "links", "rewrite"]

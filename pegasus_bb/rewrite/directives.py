@@ -1,0 +1,111 @@
+"""What tells the scheduler that a job needs the buffer, where a backend has that.
+
+For datawarp every job of the site is submitted with ``--bbf=<submit>/bb/use.bbf``.
+A profile glite.arguments of a transformation, a job or the properties stands before
+the site's, so each of them gets the option as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.properties import Properties
+from pegasus_bb.model.reservation import check_reservation_name
+from pegasus_bb.rewrite.edit import (
+    Keys,
+    Said,
+    job_profiles,
+    site_index,
+    site_profile,
+    transformation_profiles,
+    with_values,
+)
+from pegasus_bb.rewrite.inputs import Inputs, Plan
+
+ARGUMENTS = "glite.arguments"
+USE = "use.bbf"
+_PROPERTY = f"pegasus.{ARGUMENTS}"
+# The batch system's script echoes these words with no quotes around them.
+_WORD = re.compile(r"[A-Za-z0-9_./+=@,:-]+")
+
+
+def name_the_buffer(inputs: Inputs, plan: Plan) -> Inputs:
+    """Raises CatalogError where a job already names a buffer of its own."""
+    if plan.request.backend != "datawarp":
+        return inputs
+    option = f"--bbf={_checked_path(str(plan.submit_dir / 'bb' / USE))}"
+    site = site_profile(inputs, plan.site, ARGUMENTS)
+    index = site_index(inputs.sites, plan.site)
+    keys: Keys = ("sites", index, "profiles", "pegasus", ARGUMENTS)
+    text = option if site is None else _appended(site, option)
+    return replace(
+        inputs,
+        sites=with_values(inputs.sites, {keys: text}),
+        transformations=with_values(
+            inputs.transformations,
+            _changes(transformation_profiles(inputs, ARGUMENTS), option),
+        ),
+        workflow=with_values(
+            inputs.workflow, _changes(job_profiles(inputs, ARGUMENTS), option)
+        ),
+        properties=_properties(inputs.properties, option),
+    )
+
+
+def directive_files(plan: Plan) -> dict[str, str]:
+    """Name -> text of the files that belong into ``<submit>/bb``; often none."""
+    if plan.request.backend != "datawarp":
+        return {}
+    template = _templates().get_template(f"{USE}.j2")
+    return {USE: template.render(name=plan.request.name)}
+
+
+def _templates() -> Environment:
+    templates = Environment(  # noqa: S701 - directives, not HTML; one checked filter
+        loader=PackageLoader("pegasus_bb"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    templates.filters["reservation_name"] = check_reservation_name
+    return templates
+
+
+def _changes(profiles: Iterator[Said], option: str) -> dict[Keys, str]:
+    return {said.keys: _appended(said, option) for said in profiles}
+
+
+def _appended(said: Said, option: str) -> str:
+    if _names_a_buffer(said.value):
+        raise said.error(_TAKEN, "take out --bb and --bbf, or plan with --bb-mode off")
+    return f"{said.value} {option}".strip()
+
+
+def _properties(properties: Properties, option: str) -> Properties:
+    if _PROPERTY not in properties:
+        return properties
+    value = properties[_PROPERTY]
+    if _names_a_buffer(value):
+        raise properties.error(_PROPERTY, _TAKEN, "take out --bb and --bbf")
+    return properties.with_values({_PROPERTY: f"{value} {option}"}, "pegasus-bb")
+
+
+_TAKEN = "sbatch takes one file of burst buffer directives, and planning brings it"
+
+
+def _names_a_buffer(arguments: str) -> bool:
+    words = (word.partition("=")[0] for word in arguments.split())
+    return any(word in ("--bb", "--bbf") for word in words)
+
+
+def _checked_path(path: str) -> str:
+    if _WORD.fullmatch(path) is None:
+        raise UsageError(
+            f"the submit directory {path!r} cannot stand in an option of sbatch; "
+            "choose a --dir of letters, digits and _ . / + = @ , : -"
+        )
+    return path

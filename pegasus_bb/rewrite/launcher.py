@@ -1,0 +1,104 @@
+"""Every job of the site starts through our launcher, every transfer is our tool's.
+
+The profile gridstart.launcher puts a program in front of each Kickstart of the site,
+those of auxiliary jobs included; it needs no arguments of its own. A narrower
+launcher, or a job without Kickstart, would start with the planned prefix as its
+scratch, so both are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from pegasus_bb.model.document import Data
+from pegasus_bb.rewrite.edit import (
+    Said,
+    job_profiles,
+    site_index,
+    site_profile,
+    transformation_profiles,
+    with_values,
+)
+from pegasus_bb.rewrite.inputs import Inputs, Plan
+
+LAUNCHER = "gridstart.launcher"
+AUXILIARIES = ("transfer", "dirmanager", "cleanup")
+
+
+def launch_through_us(inputs: Inputs, plan: Plan) -> Inputs:
+    """Raises CatalogError where the user already has a launcher there."""
+    _refuse_other_launchers(inputs, plan.site)
+    at = ("sites", site_index(inputs.sites, plan.site), "profiles", "pegasus")
+    launch = str(plan.bin / "launch")
+    return replace(
+        inputs,
+        sites=with_values(inputs.sites, {(*at, LAUNCHER): launch}),
+        transformations=inputs.transformations.with_data(_with_tools(inputs, plan)),
+    )
+
+
+def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
+    for key in (LAUNCHER, f"{LAUNCHER}.arguments"):
+        for said in _everywhere(inputs, site, key):
+            raise said.error(
+                "the launcher is how a job finds the buffer, so there can be no other",
+                "take it out, or plan with --bb-mode off",
+            )
+        if f"pegasus.{key}" in inputs.properties:
+            raise inputs.properties.error(
+                f"pegasus.{key}",
+                "the launcher is how a job finds the buffer, so there can be no other",
+                "take it out, or plan with --bb-mode off",
+            )
+    for said in _everywhere(inputs, site, "gridstart"):
+        if said.value.lower() != "kickstart":
+            raise said.error(_NO_KICKSTART, "gridstart: kickstart, or leave it out")
+    if inputs.properties.get("pegasus.gridstart", "kickstart").lower() != "kickstart":
+        raise inputs.properties.error(
+            "pegasus.gridstart", _NO_KICKSTART, "Kickstart, or leave it out"
+        )
+
+
+_NO_KICKSTART = "without Kickstart a job has no launcher and does not find the buffer"
+
+
+def _everywhere(inputs: Inputs, site: str, key: str) -> Iterator[Said]:
+    own = site_profile(inputs, site, key)
+    if own is not None:
+        yield own
+    yield from transformation_profiles(inputs, key)
+    yield from job_profiles(inputs, key)
+
+
+def _with_tools(inputs: Inputs, plan: Plan) -> Data:
+    data = inputs.transformations.data
+    pfn = str(plan.bin / "transfer")
+    known: list[Data] = list(data.get("transformations") or [])
+    for name in AUXILIARIES:
+        places = [i for i, entry in enumerate(known) if _is(entry, name)]
+        for place in places:
+            known[place] = _on_site(known[place], plan.site, pfn)
+        if not places:
+            known.append(
+                _on_site({"namespace": "pegasus", "name": name}, plan.site, pfn)
+            )
+    return {**data, "transformations": known}
+
+
+def _is(entry: Data, name: str) -> bool:
+    return entry.get("namespace") == "pegasus" and entry.get("name") == name
+
+
+def _on_site(entry: Data, site: str, pfn: str) -> Data:
+    """``entry`` with our program on ``site``; all else that it says stays."""
+    ours: dict[str, Any] = {"name": site, "pfn": pfn, "type": "installed"}
+    sites = list(entry.get("sites") or [])
+    for place, known in enumerate(sites):
+        if known.get("name") == site:
+            sites[place] = {**known, **ours}
+            break
+    else:
+        sites.append(ours)
+    return {**entry, "sites": sites}

@@ -1,0 +1,32 @@
+"""The passes, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pegasus_bb.rewrite.directives import name_the_buffer
+from pegasus_bb.rewrite.inputs import Inputs, Plan
+from pegasus_bb.rewrite.launcher import launch_through_us
+from pegasus_bb.rewrite.lifecycle import add_lifecycle_jobs
+from pegasus_bb.rewrite.scratch import move_scratch
+from pegasus_bb.rewrite.transfers import transfer_on_the_site
+
+Pass = Callable[[Inputs, Plan], Inputs]
+
+PASSES: tuple[Pass, ...] = (
+    add_lifecycle_jobs,
+    move_scratch,
+    launch_through_us,
+    name_the_buffer,
+    transfer_on_the_site,
+)
+
+
+def rewrite(inputs: Inputs, plan: Plan) -> Inputs:
+    """What a planner should read in place of ``inputs``, which stay as they are.
+
+    Raises CatalogError where the user's own settings stand in the way.
+    """
+    for step in PASSES:
+        inputs = step(inputs, plan)
+    return inputs

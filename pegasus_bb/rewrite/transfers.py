@@ -1,0 +1,75 @@
+"""Properties: transfers run on the site, for only its nodes see the buffer.
+
+Nothing that the user set is dropped; what contradicts the buffer is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.properties import Properties
+from pegasus_bb.rewrite.edit import site_profile
+from pegasus_bb.rewrite.inputs import Inputs, Plan
+
+# Pegasus joins this list and those of stagein, inter and stageout.
+REMOTE = "pegasus.transfer.*.remote.sites"
+CONFIGURATION = "pegasus.data.configuration"
+LINKS = "pegasus.transfer.links"
+
+
+def transfer_on_the_site(inputs: Inputs, plan: Plan) -> Inputs:
+    """Raises CatalogError where properties or the site insist on another way."""
+    _check_site(inputs, plan.site)
+    properties = inputs.properties
+    added = {
+        **_remote_sites(properties, plan.site),
+        **_configuration(properties),
+        **_links(properties, plan.placement),
+    }
+    return replace(inputs, properties=properties.with_values(added, "pegasus-bb"))
+
+
+def _check_site(inputs: Inputs, site: str) -> None:
+    said = site_profile(inputs, site, "data.configuration")
+    if said is not None and said.value != "sharedfs":
+        raise said.error(
+            "the jobs of a workflow find each other's files on the buffer only with "
+            "the data configuration sharedfs",
+            "data.configuration: sharedfs, or leave it out",
+        )
+    said = site_profile(inputs, site, "auxillary.local")
+    if said is not None and said.value.lower() == "true":
+        raise said.error(
+            "transfers would run on the submit host, which does not see the buffer",
+            "auxillary.local: false, or leave it out",
+        )
+
+
+def _remote_sites(properties: Properties, site: str) -> dict[str, str]:
+    known = [name for name in properties.get(REMOTE, "").split(",") if name]
+    return {REMOTE: ",".join(dict.fromkeys([*known, site]))}
+
+
+def _configuration(properties: Properties) -> dict[str, str]:
+    if properties.get(CONFIGURATION, "sharedfs") != "sharedfs":
+        raise properties.error(
+            CONFIGURATION,
+            "the jobs of a workflow find each other's files on the buffer only with "
+            "the data configuration sharedfs",
+            "sharedfs, or leave it out",
+        )
+    return {CONFIGURATION: "sharedfs"}
+
+
+def _links(properties: Properties, placement: Placement) -> dict[str, str]:
+    if LINKS not in properties:
+        return {LINKS: "true"}
+    linked = next((f for f in placement.files.values() if f.how == "link"), None)
+    if linked is not None and properties[LINKS].lower() != "true":
+        raise properties.error(
+            LINKS,
+            f"{linked.lfn} should be a link to the PFS ({linked.reason})",
+            "true, or inputs: stage in the tier",
+        )
+    return {}

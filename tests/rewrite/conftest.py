@@ -1,0 +1,103 @@
+"""The small workflow of catalogs/, read as planning reads it, and golden files.
+
+``pytest tests/rewrite --refresh-golden`` writes golden/ anew; then read the diff.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from pegasus_bb.model.catalogs import read_inputs
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.properties import read_properties
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.settings import Settings
+from pegasus_bb.placement import decide
+from pegasus_bb.rewrite import Inputs, Plan
+
+HERE = Path(__file__).parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--refresh-golden", action="store_true", help="write tests/rewrite/golden anew"
+    )
+
+
+class Golden(Protocol):
+    def __call__(self, name: str, text: str) -> None: ...
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare a text with golden/<name>, or write it there if asked to."""
+
+    def compare(name: str, text: str) -> None:
+        file = HERE / "golden" / name
+        if request.config.getoption("--refresh-golden", default=False):
+            file.write_text(text)
+        assert text == file.read_text(), f"see {file}; --refresh-golden takes it over"
+
+    return compare
+
+
+def read(folder: Path, site: str, settings: Settings) -> tuple[Inputs, Plan]:
+    """What is in ``folder``, and a plan for its first tier on ``site``."""
+    properties = read_properties(None, [], folder, folder)
+    workflow, catalogs = read_inputs(folder / "workflow.yml", properties, folder, None)
+    tier = catalogs.tiers[site][0]
+    placement = decide(workflow, build_graph(workflow), catalogs, tier, settings)
+    request = Request(
+        name="pbb4f1c2a9e",
+        backend=tier.backend,
+        capacity=placement.capacity,
+        prefix="/bb/pbb4f1c2a9e",
+        uuid="3d0a2c54-0000-4000-8000-000000000000",
+        tier=tier.name,
+        site=site,
+    )
+    inputs = Inputs(
+        workflow.document,
+        catalogs.sites.document,
+        catalogs.replicas.document,
+        catalogs.transformations.document,
+        properties,
+    )
+    return inputs, Plan(site, placement, request, Path("/home/me/run0001"))
+
+
+@pytest.fixture
+def story() -> tuple[Inputs, Plan]:
+    return read(HERE / "catalogs", "cori", Settings())
+
+
+@pytest.fixture
+def inputs(story: tuple[Inputs, Plan]) -> Inputs:
+    return story[0]
+
+
+@pytest.fixture
+def plan(story: tuple[Inputs, Plan]) -> Plan:
+    return story[1]
+
+
+@pytest.fixture
+def directory_plan(plan: Plan) -> Plan:
+    """The same on the directory backend, which knows no directives."""
+    return replace(plan, request=replace(plan.request, backend="directory"))
+
+
+@pytest.fixture
+def edited(inputs: Inputs) -> Any:
+    """``edited(document, {keys: value})``: the inputs as another user wrote them."""
+    from pegasus_bb.rewrite.edit import with_values
+
+    def edit(document: str, values: dict[tuple[Any, ...], Any]) -> Inputs:
+        changed = with_values(getattr(inputs, document), values)
+        return replace(inputs, **{document: changed})
+
+    return edit

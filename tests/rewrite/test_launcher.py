@@ -1,0 +1,124 @@
+"""Jobs start through our launcher, transfers run our tool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.rewrite import Inputs, Plan
+from pegasus_bb.rewrite.launcher import launch_through_us
+from tests.rewrite.differences import changed
+
+BIN = "/home/me/run0001/bb/bin"
+
+
+def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
+    after = launch_through_us(inputs, plan)
+    assert after.workflow is inputs.workflow
+    assert after.properties is inputs.properties
+    assert after.sites.data["sites"][0] is inputs.sites.data["sites"][0]
+    for index in (1, 2):
+        old = inputs.transformations.data["transformations"][index]
+        assert after.transformations.data["transformations"][index] is old
+    transfer = after.transformations.data["transformations"][0]
+    assert transfer["profiles"]["pegasus"]["transfer.threads"] == "8"
+    assert transfer["sites"][0]["arch"] == "x86_64"
+    assert transfer["sites"][1]["pfn"] == "/usr/bin/pegasus-transfer"
+
+
+def test_a_launcher_and_three_tools(inputs: Inputs, plan: Plan) -> None:
+    def tool(name: str) -> dict[str, Any]:
+        site = {"name": "cori", "pfn": f"{BIN}/transfer", "type": "installed"}
+        return {"namespace": "pegasus", "name": name, "sites": [site]}
+
+    at = "transformations/transformations"
+    assert changed(inputs, launch_through_us(inputs, plan)) == {
+        "sites/sites/1/profiles/pegasus/gridstart.launcher": f"{BIN}/launch",
+        f"{at}/0/sites/0/pfn": f"{BIN}/transfer",
+        f"{at}/3": tool("dirmanager"),
+        f"{at}/4": tool("cleanup"),
+    }
+
+
+def test_an_entry_for_other_sites_gets_this_one_too(edited: Any, plan: Plan) -> None:
+    at = ("transformations", 0, "sites", 0, "name")
+    after = launch_through_us(edited("transformations", {at: "elsewhere"}), plan)
+    sites = after.transformations.data["transformations"][0]["sites"]
+    assert [site["name"] for site in sites] == ["elsewhere", "other", "cori"]
+    assert sites[2]["pfn"] == f"{BIN}/transfer"
+
+
+def test_a_program_of_the_same_name_elsewhere_is_not_ours(
+    edited: Any, plan: Plan
+) -> None:
+    inputs = edited("transformations", {("transformations", 1, "name"): "cleanup"})
+    after = launch_through_us(inputs, plan)
+    assert after.transformations.data["transformations"][1]["sites"][0]["pfn"] == (
+        "/opt/split"
+    )
+
+
+def test_a_site_without_profiles_gets_some(inputs: Inputs, plan: Plan) -> None:
+    data = inputs.sites.data
+    bare = {k: v for k, v in data["sites"][1].items() if k != "profiles"}
+    sites = inputs.sites.with_data({**data, "sites": [data["sites"][0], bare]})
+    after = launch_through_us(replace(inputs, sites=sites), plan)
+    assert after.sites.data["sites"][1]["profiles"] == {
+        "pegasus": {"gridstart.launcher": f"{BIN}/launch"}
+    }
+
+
+PLACES = {
+    "sites": ("sites", 1, "profiles", "pegasus"),
+    "transformations": ("transformations", 1, "sites", 0, "profiles", "pegasus"),
+    "workflow": ("jobs", 1, "profiles", "pegasus"),
+}
+
+
+@pytest.mark.parametrize("document", PLACES)
+@pytest.mark.parametrize("key", ["gridstart.launcher", "gridstart.launcher.arguments"])
+def test_another_launcher_is_refused_wherever_it_is_said(
+    edited: Any, plan: Plan, document: str, key: str
+) -> None:
+    inputs = edited(document, {(*PLACES[document], key): "jsrun"})
+    with pytest.raises(CatalogError, match="there can be no other") as error:
+        launch_through_us(inputs, plan)
+    assert error.value.file.endswith(f"{document}.yml")
+    assert error.value.found == "jsrun"
+
+
+@pytest.mark.parametrize("document", PLACES)
+def test_jobs_without_kickstart_are_refused(
+    edited: Any, plan: Plan, document: str
+) -> None:
+    inputs = edited(document, {(*PLACES[document], "gridstart"): "none"})
+    with pytest.raises(CatalogError, match="without Kickstart"):
+        launch_through_us(inputs, plan)
+
+
+def test_kickstart_itself_may_be_named(edited: Any, plan: Plan) -> None:
+    inputs = edited("sites", {(*PLACES["sites"], "gridstart"): "Kickstart"})
+    launch_through_us(inputs, plan)
+
+
+def test_a_job_of_the_submit_host_may_have_its_own_launcher(
+    edited: Any, plan: Plan
+) -> None:
+    at = ("jobs", 2, "profiles", "pegasus", "gridstart.launcher")
+    launch_through_us(edited("workflow", {at: "nice"}), plan)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("pegasus.gridstart.launcher", "jsrun"), ("pegasus.gridstart", "None")],
+)
+def test_a_property_that_insists_on_another_is_refused(
+    inputs: Inputs, plan: Plan, key: str, value: str
+) -> None:
+    properties = inputs.properties.with_values({key: value}, "-D")
+    with pytest.raises(CatalogError) as error:
+        launch_through_us(replace(inputs, properties=properties), plan)
+    assert (error.value.file, error.value.key) == ("-D", key)

@@ -1,0 +1,124 @@
+"""All passes together: a pure function, and the golden files."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pegasus_bb.model.document import dump
+from pegasus_bb.model.properties import write_properties
+from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.rewrite import PASSES, Inputs, Plan, directive_files, rewrite
+from tests.rewrite.conftest import Golden, read
+from tests.rewrite.differences import changed
+
+RECORDED = Path(__file__).parent.parent / "recorded" / "1000genome-nersc"
+TIER = """
+x-storage-tiers:
+  cori:
+    - {name: bb, backend: datawarp, capacity: 700GiB}
+"""
+
+
+def frozen(inputs: Inputs) -> Any:
+    names = ("workflow", "sites", "replicas", "transformations")
+    data = {name: getattr(inputs, name).data for name in names}
+    return copy.deepcopy({**data, "properties": dict(inputs.properties)})
+
+
+def test_the_user_s_documents_stay_as_they_are(inputs: Inputs, plan: Plan) -> None:
+    before = frozen(inputs)
+    rewrite(inputs, plan)
+    assert frozen(inputs) == before
+
+
+def test_the_same_in_gives_the_same_out(inputs: Inputs, plan: Plan) -> None:
+    first, second = rewrite(inputs, plan), rewrite(inputs, plan)
+    assert dump(first.workflow.data) == dump(second.workflow.data)
+    assert frozen(first) == frozen(second)
+
+
+@pytest.mark.parametrize("step", PASSES, ids=lambda step: step.__name__)
+def test_a_pass_alone_changes_no_task(inputs: Inputs, plan: Plan, step: Any) -> None:
+    after = step(inputs, plan)
+    assert after.replicas is inputs.replicas
+    jobs = inputs.workflow.data["jobs"]
+    for old, new in zip(jobs, after.workflow.data["jobs"], strict=False):
+        for key in ("name", "id", "arguments", "uses"):
+            assert new.get(key) == old.get(key)
+
+
+def test_what_comes_out_can_be_read_again(inputs: Inputs, plan: Plan) -> None:
+    again = read_workflow(rewrite(inputs, plan).workflow)
+    assert list(again.jobs) == ["ID1", "ID2", "ID3", "BB0000001", "BB0000002"]
+
+
+def test_all_of_it_as_files(inputs: Inputs, plan: Plan, golden: Golden) -> None:
+    after = rewrite(inputs, plan)
+    for name in ("workflow", "sites", "transformations"):
+        data = getattr(after, name).data
+        golden(f"{name}.yml", yaml.safe_dump(data, sort_keys=False))
+    golden("pegasus.properties", write_properties(after.properties))
+    for name, text in directive_files(plan).items():
+        golden(name, text)
+
+
+@pytest.fixture
+def nersc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Inputs, Plan]:
+    """The authors' own files, and a tier for their site."""
+    monkeypatch.setenv("NERSC_USER", "wfuser")
+    monkeypatch.setenv("NERSC_PROJECT", "m0000")
+    monkeypatch.setenv("NERSC_PEGASUS_HOME", "/opt/pegasus")
+    monkeypatch.setenv("HOME", "/home/wfuser")
+    for file in RECORDED.glob("*.*"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    with (tmp_path / "sites.yml").open("a") as sites:
+        sites.write(TIER)
+    return read(tmp_path, "cori", Settings())
+
+
+def test_the_authors_own_1000genome_is_rewritten(nersc: tuple[Inputs, Plan]) -> None:
+    inputs, plan = nersc
+    changes = changed(inputs, rewrite(inputs, plan))
+    bbf = "--bbf=/home/me/run0001/bb/use.bbf"
+    before = inputs.transformations.data["transformations"]
+    arguments = [e["profiles"]["pegasus"]["glite.arguments"] for e in before]
+    assert len(arguments) == 9
+    for index, value in enumerate(arguments):
+        key = f"transformations/transformations/{index}/profiles/pegasus/"
+        assert changes.pop(key + "glite.arguments") == f"{value} {bbf}"
+    workflow = [key for key in changes if key.startswith("workflow")]
+    assert workflow[:2] == ["workflow/jobs/52", "workflow/jobs/53"]
+    assert all(key.startswith("workflow/jobDependencies/") for key in workflow[2:])
+    assert {key for key in changes if key not in workflow} == {
+        "sites/sites/2/directories/0/path",
+        "sites/sites/2/directories/0/fileServers/0/url",
+        "sites/sites/2/directories/0/fileServers/0/operation",
+        "sites/sites/2/directories/0/fileServers/1",
+        "sites/sites/2/profiles/pegasus/gridstart.launcher",
+        "sites/sites/2/profiles/pegasus/glite.arguments",
+        "transformations/transformations/0/sites/0/pfn",
+        "transformations/transformations/1/sites/0/pfn",
+        "transformations/transformations/2/sites/0/pfn",
+        "transformations/transformations/9",
+        "transformations/transformations/10",
+        "properties/pegasus.transfer.*.remote.sites",
+        "properties/pegasus.data.configuration",
+        "properties/pegasus.transfer.links",
+    }
+
+
+def test_the_authors_results_wait_for_nothing_but_bb_delete_does(
+    nersc: tuple[Inputs, Plan],
+) -> None:
+    inputs, plan = nersc
+    workflow = read_workflow(rewrite(inputs, plan).workflow)
+    parents = [i for i, below in workflow.children.items() if "BB0000002" in below]
+    names = {workflow.jobs[ident].name for ident in parents}
+    assert names == {"mutation_overlap", "frequency"}
+    assert len(parents) == 28

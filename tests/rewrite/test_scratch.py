@@ -1,0 +1,51 @@
+"""The site's scratch moves to the planned prefix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.rewrite import Inputs, Plan
+from pegasus_bb.rewrite.scratch import move_scratch
+from tests.rewrite.differences import changed
+
+
+def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
+    after = move_scratch(inputs, plan)
+    assert after.workflow is inputs.workflow
+    assert after.transformations is inputs.transformations
+    assert after.properties is inputs.properties
+    assert after.sites.data["sites"][0] is inputs.sites.data["sites"][0]
+    site, old = after.sites.data["sites"][1], inputs.sites.data["sites"][1]
+    assert list(site) == list(old)
+    assert site["profiles"] is old["profiles"]
+    assert site["directories"][0] is old["directories"][0]
+    assert site["directories"][1]["sharedFileSystem"] is True
+
+
+def test_scratch_and_its_file_server_become_the_prefix(
+    inputs: Inputs, plan: Plan
+) -> None:
+    at = "sites/sites/1/directories/1"
+    assert changed(inputs, move_scratch(inputs, plan)) == {
+        f"{at}/path": "/bb/pbb4f1c2a9e",
+        f"{at}/fileServers/0/url": "file:///bb/pbb4f1c2a9e",
+        f"{at}/fileServers/0/operation": "all",
+        f"{at}/fileServers/1": "(gone)",
+    }
+
+
+def test_the_older_spelling_is_scratch_as_well(edited: Any, plan: Plan) -> None:
+    at = ("sites", 1, "directories", 1)
+    after = move_scratch(edited("sites", {(*at, "type"): "shared-scratch"}), plan)
+    scratch = after.sites.data["sites"][1]["directories"][1]
+    assert (scratch["type"], scratch["path"]) == ("shared-scratch", "/bb/pbb4f1c2a9e")
+
+
+def test_a_site_without_scratch_is_refused(edited: Any, plan: Plan) -> None:
+    inputs = edited("sites", {("sites", 1, "directories"): []})
+    with pytest.raises(CatalogError, match="no sharedScratch") as error:
+        move_scratch(inputs, plan)
+    assert error.value.key == "sites.1.directories"

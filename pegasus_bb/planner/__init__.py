@@ -1,0 +1,1 @@
+"""From a rewritten workflow to a sealed submit directory."""

@@ -1,0 +1,11 @@
+"""The built-in planner: sharedfs on one site, laid out as pegasus-plan lays it out.
+
+``build`` decides everything and writes nothing; ``write`` puts it on disk at once.
+"""
+
+from pegasus_bb.planner.builtin.build import build
+from pegasus_bb.planner.builtin.executable import Executable
+from pegasus_bb.planner.builtin.names import node_name
+from pegasus_bb.planner.builtin.write import write
+
+__all__ = ["Executable", "build", "node_name", "write"]

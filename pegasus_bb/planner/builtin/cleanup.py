@@ -1,0 +1,137 @@
+"""Folders come first and go last; a file goes when its last user is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pegasus_bb.planner.builtin import joblists
+from pegasus_bb.planner.builtin.executable import (
+    CLEAN_UP,
+    CREATE_DIR,
+    LEAF_CLEANUP,
+    PlannedJob,
+    Program,
+)
+from pegasus_bb.planner.builtin.names import label_in_names
+from pegasus_bb.planner.builtin.plan import Plan
+from pegasus_bb.planner.builtin.stage import site_in_names
+
+NODES_PER_LEVEL = 2
+
+
+def create_dir(plan: Plan, program: Program) -> str:
+    """The node that makes the run's folder, and those that LFNs have in them.
+
+    Everything on the site that waits for nothing else there waits for it.
+    """
+    name = _scratch_node("create_dir", plan)
+    url = f"file://{plan.scratch}"
+    below = dict.fromkeys(_folders(plan))
+    entries = [joblists.make_directory(plan.site, url)]
+    entries += [joblists.make_directory(plan.site, f"{url}/{path}") for path in below]
+    plan.add(
+        PlannedJob(
+            name, CREATE_DIR, plan.site, program, CREATE_DIR.priority, entries=entries
+        )
+    )
+    above = {
+        child
+        for parent, children in plan.children.items()
+        if not plan.jobs[parent].detached
+        for child in children
+    }
+    for node in plan.jobs.values():
+        if node.name not in above and node.name != name and not node.detached:
+            plan.edges([name], node.name)
+    return name
+
+
+def clean_up(plan: Plan, program: Program) -> None:
+    """Remove each file once nobody needs it any more, stage-out included."""
+    level = _exec_levels(plan)
+    users = _users(plan)
+    units: dict[str, list[str]] = {}  # last user -> files
+    for lfn, nodes in users.items():
+        last = nodes[0] if len(nodes) == 1 else max(nodes, key=level.__getitem__)
+        units.setdefault(last, []).append(lfn)
+    waits: dict[str, list[str]] = {}  # clean-up node -> what it waits for
+    turn: dict[int, int] = {}
+    for last, lfns in units.items():
+        number = turn.get(level[last], 0)
+        turn[level[last]] = number + 1
+        node = _clean_up_node(plan, level[last] + 1, number, program)
+        for lfn in lfns:
+            node.add(joblists.remove(plan.site, plan.url(lfn), False))
+            waits.setdefault(node.name, []).extend(users[lfn])
+    for name, nodes in waits.items():
+        plan.edges(nodes, name)
+
+
+def leaf_cleanup(plan: Plan, program: Program) -> None:
+    """Remove the run's folder when everything on the site is done."""
+    name = _scratch_node("cleanup", plan)
+    leaves = [
+        node.name
+        for node in plan.jobs.values()
+        if not node.detached
+        and all(plan.jobs[child].detached for child in plan.children.get(node.name, ()))
+    ]
+    entries = [joblists.remove(plan.site, f"file://{plan.scratch}", True)]
+    role = LEAF_CLEANUP
+    plan.add(PlannedJob(name, role, plan.site, program, role.priority, entries=entries))
+    plan.edges(leaves, name)
+
+
+def _clean_up_node(plan: Plan, level: int, number: int, program: Program) -> PlannedJob:
+    site = site_in_names(plan.site)
+    name = f"clean_up_{site}_level_{level}_{number % NODES_PER_LEVEL}"
+    if number < NODES_PER_LEVEL:
+        plan.add(PlannedJob(name, CLEAN_UP, plan.site, program, CLEAN_UP.priority))
+    return plan.jobs[name]
+
+
+def _exec_levels(plan: Plan) -> dict[str, int]:
+    """Levels of nodes, counted from create_dir, 0, and stage-in, 1."""
+    level = {plan.names[job.id]: plan.level[job.id] + 1 for job in plan.on_site}
+    for lfn, node in plan.results.items():
+        level[node] = level[plan.names[plan.graph.producer[lfn]]] + 1
+    return level
+
+
+def _users(plan: Plan) -> dict[str, list[str]]:
+    """Each file of scratch and the nodes after which it can go.
+
+    Readers come after the writer, so the writer counts only where nobody reads.
+    Results that are not staged out stay.
+    """
+    users: dict[str, list[str]] = {}
+    for job in plan.on_site:
+        node = plan.names[job.id]
+        for use in job.uses:
+            if use.kind == "input":
+                users.setdefault(use.lfn, []).append(node)
+        for part in plan.jobs[node].program.staged:
+            users.setdefault(part.lfn, []).append(node)
+    for job in plan.on_site:
+        for use in job.uses:
+            if use.kind != "output":
+                continue
+            if use.lfn in plan.results:
+                users.setdefault(use.lfn, []).append(plan.results[use.lfn])
+            elif use.stage_out:
+                users.pop(use.lfn, None)
+            elif use.lfn not in users:
+                users[use.lfn] = [plan.names[job.id]]
+    return users
+
+
+def _folders(plan: Plan) -> Iterator[str]:
+    for job in plan.on_site:
+        for use in job.outputs():
+            if "/" in use.lfn:
+                yield use.lfn.rpartition("/")[0]
+
+
+def _scratch_node(word: str, plan: Plan) -> str:
+    label = label_in_names(plan.context.label)
+    return f"{word}_{label}_0_{site_in_names(plan.site)}"

@@ -1,0 +1,147 @@
+"""The text of a submit file, with slots for what differs from job to job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pegasus_bb.planner.builtin.executable import PlannedJob, Profiles
+from pegasus_bb.planner.builtin.names import VERSION, compact
+from pegasus_bb.planner.builtin.styles import (
+    GRID,
+    classad_string,
+    requirements,
+    whole_number,
+)
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.submitfile import quote_environment
+
+_RULE = "#" * 70
+# Four hours on hold, and the job is taken out of the queue and fails.
+_HELD_TOO_LONG = "(JobStatus == 5) && ((CurrentTime - EnteredCurrentStatus) > 14400)"
+
+
+def frame(
+    planned: PlannedJob,
+    profiles: Profiles,
+    keys: Mapping[str, str],
+    executable: str,
+    directory: str,
+    style: str,
+    context: PlanContext,
+) -> str:
+    """A submit file with ``%(name)s``, ``files``, ``arguments``, ``priority``, ``id``
+    and ``batch`` (the short name that batch systems take) left open.
+
+    ``keys`` may hold slots; every other per cent sign of a value is doubled.
+    """
+    environment = _environment(planned, profiles, directory, style, context)
+    submit_dir = _literal(str(context.submit_dir))
+    entries = {
+        "error": f"{submit_dir}/%(files)s.err",
+        "executable": _literal(executable),
+        "log": f"{submit_dir}/{_literal(context.label)}-0.log",
+        "notification": "NEVER",
+        "output": f"{submit_dir}/%(files)s.out",
+        "periodic_release": "False",
+        "periodic_remove": _HELD_TOO_LONG,
+        "priority": "%(priority)s",
+        "submit_event_user_notes": f"pool:{planned.site}",
+        "transfer_executable": "false",
+        "wf_submit_dir": submit_dir,
+        **keys,
+    }
+    own = {key.lower(): value for key, value in profiles.get("condor", {}).items()}
+    own = {key: _literal(value) for key, value in own.items()}
+    if style == "local":  # universe and files are the submit host's own
+        own = {key: own[key] for key in own if key.startswith("periodic_")}
+    lines = [
+        *_head(context),
+        *environment,
+        "arguments = %(arguments)s",
+        *(f"{key} = {value}" for key, value in sorted({**entries, **own}.items())),
+        *_attributes(planned, profiles, context),
+        "queue",
+        *(_RULE, "# END OF SUBMIT FILE", _RULE, ""),
+    ]
+    return "\n".join(lines)
+
+
+def _head(context: PlanContext) -> list[str]:
+    return [
+        _RULE,
+        "# PEGASUS-BB GENERATED SUBMIT FILE",
+        f"# DAG : {_literal(context.label)}, Index = 0, Count = null",
+        "# SUBMIT FILE NAME : %(name)s.sub",
+        _RULE,
+        "stream_error  = false",
+        "stream_output = false",
+    ]
+
+
+def _environment(
+    planned: PlannedJob,
+    profiles: Profiles,
+    directory: str,
+    style: str,
+    context: PlanContext,
+) -> list[str]:
+    """What Pegasus tells its jobs; batch systems get it in +remote_environment."""
+    told = {
+        "PEGASUS_WF_UUID": context.uuid,
+        "PEGASUS_WF_LABEL": context.label,
+        "PEGASUS_SITE": planned.site,
+    }
+    if planned.detached:
+        told["_PEGASUS_WF_SUBMIT_DIR"] = str(context.submit_dir)
+    else:
+        told["PEGASUS_SCRATCH_DIR"] = directory
+    queue = profiles.get("pegasus", {}).get("queue")
+    if style in GRID and queue:
+        told["PEGASUS_QUEUE"] = queue
+    user = dict(sorted(profiles.get("env", {}).items()))
+    fixed = _literal(quote_environment({**user, **told})[1:-1])
+    text = f"{fixed} PEGASUS_DAG_JOB_ID=%(name)s CONDOR_JOBID=$(cluster).$(process)"
+    if style not in GRID:
+        return [f'environment = "{text}"']
+    remote = classad_string(text.replace('""', '"'))
+    needs = _literal(requirements(profiles))
+    return [
+        'environment = ""',
+        '+remote_cerequirements = JOBNAME=="%(batch)s" && PASSENV==1 && '
+        f"PRIORITY==%(priority)s{needs}",
+        f"+remote_environment = {remote}",
+    ]
+
+
+def _attributes(
+    planned: PlannedJob, profiles: Profiles, context: PlanContext
+) -> list[str]:
+    pegasus = profiles.get("pegasus", {})
+    uuid = classad_string(context.uuid)
+    texts = {
+        "generator": '"pegasus-bb"',
+        "root_wf_uuid": uuid,
+        "wf_uuid": uuid,
+        "version": classad_string(VERSION),
+        "wf_name": classad_string(f"{context.label}-0"),
+        "wf_time": classad_string(compact(context.timestamp)),
+        "wf_xformation": classad_string(planned.program.transformation),
+    }
+    numbers = {
+        "job_class": str(planned.role.job_class),
+        "site": classad_string(planned.site),
+        "job_runtime": str(whole_number(pegasus.get("runtime", "0"), "runtime")),
+        "cores": str(whole_number(pegasus.get("cores", "1"), "cores")),
+        "gpus": str(whole_number(pegasus.get("gpus", "1"), "gpus")),
+        "cluster_size": "1",
+    }
+    return [
+        *(f"+pegasus_{key} = {_literal(value)}" for key, value in texts.items()),
+        '+pegasus_wf_dax_job_id = "%(id)s"',
+        '+pegasus_wf_dag_job_id = "%(name)s"',
+        *(f"+pegasus_{key} = {_literal(value)}" for key, value in numbers.items()),
+    ]
+
+
+def _literal(text: str) -> str:
+    return text.replace("%", "%%")

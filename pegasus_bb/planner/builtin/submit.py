@@ -1,0 +1,187 @@
+"""Submit files. Jobs that differ only in name and arguments share a frame."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.planner.builtin.checks import plain_text
+from pegasus_bb.planner.builtin.executable import (
+    COMPUTE,
+    CREATE_DIR,
+    LEAF_CLEANUP,
+    PlannedJob,
+    Profiles,
+)
+from pegasus_bb.planner.builtin.frame import frame
+from pegasus_bb.planner.builtin.profiles import merge, of_properties
+from pegasus_bb.planner.builtin.styles import (
+    GRID,
+    batch_name,
+    condor_keys,
+    grid_keys,
+    style_of,
+)
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.submitfile import quote_arguments
+
+# Before scratch is there, and while it goes: a leaf cleanup that was killed halfway
+# must find a folder to start in when it is tried again.
+OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - as Pegasus does it for create_dir
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What jobs of one kind have in common."""
+
+    text: str  # of the submit file, with %(slots)s
+    before: list[str]  # arguments in front of the job's id
+    after: list[str]  # arguments between the id and what the job's files are
+    program: list[str]  # label, stamp and the program itself
+
+
+class Submits:
+    """Makes the text of each job's submit file."""
+
+    def __init__(self, scratch: str, catalogs: Catalogs, context: PlanContext) -> None:
+        self._scratch = scratch
+        self._catalogs, self._context = catalogs, context
+        self._common = of_properties(catalogs.properties)
+        self._kinds: dict[tuple[int, int, bool, bytes], _Kind] = {}
+
+    def check(self, planned: PlannedJob) -> None:
+        """All that ``text`` could refuse, sooner. Raises CatalogError, UsageError."""
+        kind = self._kind(planned)
+        text = "".join(planned.arguments)
+        plain_text(text, f"an argument of {planned.name}")
+        outputs = planned.job.outputs() if planned.job else ()
+        if "$" in text or any("$" in use.lfn for use in outputs):
+            self._quoted(planned, kind)  # a few macros have no other spelling
+
+    def text(self, planned: PlannedJob) -> str:
+        """The submit file of ``planned``, which was checked."""
+        kind = self._kind(planned)
+        name = planned.name
+        arguments = self._quoted(planned, kind)
+        return kind.text % {
+            "name": name,
+            "files": f"{planned.folder}/{name}",
+            "arguments": arguments,
+            "priority": planned.priority,
+            "id": planned.job.id if planned.job else "null",
+            "batch": batch_name(name),
+        }
+
+    def _quoted(self, planned: PlannedJob, kind: _Kind) -> str:
+        try:
+            return quote_arguments(self._arguments(planned, kind))
+        except UsageError as error:
+            raise CatalogError(
+                f"an argument of {planned.name} cannot be passed on: {error}",
+                key="arguments",
+            ) from error
+
+    def _arguments(self, planned: PlannedJob, kind: _Kind) -> list[str]:
+        """Kickstart's options, then the program with its own arguments."""
+        job = planned.job
+        files: list[str] = []
+        if job is not None:
+            for use in job.outputs():
+                files += _looked_at(use.lfn)
+        return [
+            *kind.before,
+            job.id if job else "null",
+            *(_streams(job.data) if job else ()),
+            *kind.after,
+            *files,
+            *kind.program,
+            *planned.arguments,
+        ]
+
+    def _kind(self, planned: PlannedJob) -> _Kind:
+        own = (planned.job.data.get("profiles") or {}) if planned.job else {}
+        key = (
+            id(planned.program),
+            planned.role.job_class,
+            planned.detached,
+            orjson.dumps(own, option=orjson.OPT_NON_STR_KEYS) if own else b"",
+        )
+        kind = self._kinds.get(key)
+        if kind is None:
+            kind = self._kinds[key] = self._make(planned, own)
+        return kind
+
+    def _make(self, planned: PlannedJob, own: dict[str, Any]) -> _Kind:
+        context = self._context
+        site = self._catalogs.sites.sites.get(planned.site)
+        profiles = merge(
+            self._common,
+            site.profiles if site else {},
+            planned.program.profiles,
+            own,
+        )
+        record = f"{context.bin}/record"
+        executable = record
+        launcher: list[str] = []
+        keys = {"universe": "local", "initialdir": str(context.submit_dir)}
+        style = "local"
+        if not planned.detached:
+            assert site is not None  # noqa: S101 - the site that the plan is for
+            style = style_of(site, profiles)
+            executable, launcher = self._launcher(profiles, record)
+            keys = (
+                grid_keys(site, style, profiles, _grid_role(planned))
+                if style in GRID
+                else condor_keys(profiles)
+            )
+        if planned.entries is not None:
+            keys["input"] = f"{context.submit_dir}/%(files)s.in"
+        directory = self._directory(planned)
+        text = frame(planned, profiles, keys, executable, directory, style, context)
+        stamp = ["-L", context.label, "-T", context.timestamp, planned.program.pfn]
+        stdin = ["-i", "-"] if planned.entries is not None else []
+        where = ["-w", directory] if directory else []
+        return _Kind(
+            text,
+            [*launcher, "-n", planned.program.transformation, "-N"],
+            [*stdin, "-R", planned.site, *where],
+            stamp,
+        )
+
+    def _launcher(self, profiles: Profiles, record: str) -> tuple[str, list[str]]:
+        """The executable, and what stands in front of the recorder's options."""
+        pegasus = profiles.get("pegasus", {})
+        default = f"{self._context.bin}/launch" if self._context.request else ""
+        launcher = pegasus.get("gridstart.launcher", default)
+        if not launcher:
+            return record, []
+        words = shlex.split(pegasus.get("gridstart.launcher.arguments", ""))
+        return launcher, [*words, record]
+
+    def _directory(self, planned: PlannedJob) -> str:
+        if planned.detached:
+            return ""
+        outside = planned.role in (CREATE_DIR, LEAF_CLEANUP)
+        return OUTSIDE_SCRATCH if outside else self._scratch
+
+
+def _grid_role(planned: PlannedJob) -> str:
+    return "compute" if planned.role is COMPUTE else "auxillary"
+
+
+def _looked_at(lfn: str) -> list[str]:
+    """-s notes size and date of an output; a leading @ would mean a list of files."""
+    return [] if lfn.startswith("@") else ["-s", f"{lfn}={lfn}"]
+
+
+def _streams(data: dict[str, Any]) -> list[str]:
+    words: list[str] = []
+    for key, option in (("stdin", "-i"), ("stdout", "-o"), ("stderr", "-e")):
+        if data.get(key) is not None:
+            words += [option, f"./{data[key]}"]  # as a path: - and quotes mean things
+    return words

@@ -1,0 +1,66 @@
+"""Which site, which tier, which output site: choices that a planning has to make."""
+
+from __future__ import annotations
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.sites import Site
+from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.planner.options import PlanOptions
+
+
+def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
+    """The one site where the tasks run. Raises UsageError and CatalogError."""
+    known = catalogs.sites.sites
+    named = [catalogs.sites.site(name) for name in options.sites]
+    sites = named or [known[name] for name in known if name != "local"]
+    if len(sites) > 1:
+        sites = [site for site in sites if site.name != "local"]
+    if len(sites) != 1:
+        raise UsageError(
+            "with a burst buffer, or with the built-in planner, the tasks of a "
+            "workflow run on one site; say --sites with one of " + ", ".join(known)
+        )
+    if sites[0].scratch is None:
+        raise catalogs.sites.document.error(
+            f"site {sites[0].name} has no sharedScratch directory to run in",
+            ["sites", sites[0].index, "directories"],
+            would_do="add a directory of type sharedScratch",
+        )
+    return sites[0]
+
+
+def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
+    """The tier that the user named, or the site's first. Raises UsageError."""
+    tiers = catalogs.tiers.get(site, [])
+    if not tiers:
+        raise catalogs.sites.document.error(
+            f"site {site} declares no storage tier, so there is no burst buffer to use",
+            [KEY] if KEY in catalogs.sites.document.data else [],
+            would_do=f"add under {KEY}: {site}: a list with - name: bb, backend: ...",
+        )
+    if not settings.tier:
+        return tiers[0]
+    for tier in tiers:
+        if tier.name == settings.tier:
+            return tier
+    raise catalogs.properties.error(
+        "pegasus.bb.tier",
+        f"site {site} has no such tier",
+        "one of " + ", ".join(tier.name for tier in tiers),
+    )
+
+
+def output_site(options: PlanOptions, catalogs: Catalogs) -> str:
+    """Where results are staged to; empty where they stay. Raises CatalogError."""
+    if not options.output_sites:
+        return "local" if options.output_dir else ""
+    site = catalogs.sites.site(options.output_sites[0])
+    if site.storage is None and options.output_dir is None:
+        raise catalogs.sites.document.error(
+            f"site {site.name} has no storage directory for results",
+            ["sites", site.index, "directories"],
+            would_do="add a directory of type localStorage, or say --output-dir",
+        )
+    return site.name

@@ -1,0 +1,41 @@
+"""What a planning knows beside workflow and catalogs; made once, never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.reservation import Request
+
+
+@dataclass(frozen=True)
+class PlanContext:
+    """One planning: one abstract workflow to one submit directory."""
+
+    label: str  # the workflow's name; file names begin with <label>-0
+    user: str
+    timestamp: str  # ISO 8601 with zone: -T of records, stamp of braindump.yml
+    uuid: str  # of this run
+    submit_dir: Path  # final and absolute; files are written elsewhere, then renamed
+    base_dir: Path  # what --dir said; submit_dir lies below it
+    relative_dir: str  # below the site's scratch: user/pegasus/label/run0001
+    site: str  # where the tasks run
+    output_site: str  # where results go; empty: they stay in scratch
+    output_dir: Path | None  # --output-dir, in place of the output site's storage
+    cleanup: str  # none | leaf | inplace
+    arguments: tuple[str, ...]  # the command line, for braindump.yml
+    request: Request | None = None  # None in mode off
+    placement: Placement | None = None  # None in mode off
+    poll: int = 10  # seconds between two runs of a deferred gate
+    python: str = ""  # the Python of compute nodes; empty: the system's own
+
+    @property
+    def mode(self) -> str:
+        """off | persistent"""
+        return "off" if self.request is None else "persistent"
+
+    @property
+    def bin(self) -> Path:
+        """Where the run's own programs are."""
+        return self.submit_dir / "bb" / "bin"

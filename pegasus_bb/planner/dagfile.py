@@ -1,0 +1,9 @@
+"""Reads and writes DAGMan files; the parts stand in dag, dagreader and dagwriter."""
+
+from __future__ import annotations
+
+from pegasus_bb.planner.dag import KINDS, Dag, Node, Script
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.dagwriter import write_dag
+
+__all__ = ["KINDS", "Dag", "Node", "Script", "read_dag", "write_dag"]

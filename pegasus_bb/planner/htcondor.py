@@ -1,0 +1,27 @@
+"""The only place that imports htcondor2, so that it never looks for a pool.
+
+Without CONDOR_CONFIG the library searches for a configuration and complains where
+there is none; the variable is put back so that children see what the user set.
+"""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+
+
+def _load() -> tuple[ModuleType, ModuleType]:
+    before = os.environ.get("CONDOR_CONFIG")
+    os.environ["CONDOR_CONFIG"] = os.devnull
+    try:
+        import htcondor2
+        import htcondor2.dags
+    finally:
+        if before is None:
+            del os.environ["CONDOR_CONFIG"]
+        else:
+            os.environ["CONDOR_CONFIG"] = before
+    return htcondor2, htcondor2.dags
+
+
+htcondor2, dags = _load()

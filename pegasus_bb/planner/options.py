@@ -1,0 +1,113 @@
+"""What the command line of ``plan`` said, and what follows from it alone."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pegasus_bb.errors import UsageError
+
+CLEANUPS = ("none", "leaf", "inplace")
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """pegasus-plan's options, and ours as properties in ``said``."""
+
+    workflow: Path
+    cwd: Path
+    conf: Path | None = None
+    defines: tuple[str, ...] = ()
+    said: dict[str, str] = field(default_factory=dict)  # --bb-X, as pegasus.bb.X
+    sites: tuple[str, ...] = ()
+    output_sites: tuple[str, ...] = ()
+    output_dir: Path | None = None
+    input_dir: Path | None = None
+    base_dir: Path = Path()
+    relative_dir: str | None = None
+    relative_submit_dir: str | None = None
+    cleanup: str = "inplace"
+    force: bool = False
+    arguments: tuple[str, ...] = ()
+
+    def absolute(self, path: Path) -> Path:
+        """``path`` as the user meant it: relative to where he stands."""
+        return (self.cwd / path).absolute()
+
+    def check(self) -> None:
+        """Raises UsageError for what is wrong whatever the catalogs say."""
+        for name in ("relative_dir", "relative_submit_dir"):
+            value = getattr(self, name)
+            if value is not None and not _plain_relative(value):
+                raise UsageError(
+                    f"--{name.replace('_', '-')} {value!r}: a relative path without "
+                    "blanks and without '..' is needed"
+                )
+
+    def check_builtin(self) -> None:
+        """Raises UsageError for what only a real pegasus-plan has."""
+        if self.cleanup not in CLEANUPS:
+            why = (
+                "needs a real pegasus-plan"
+                if self.cleanup == "constraint"
+                else "is no cleanup"
+            )
+            raise UsageError(
+                f"--cleanup {self.cleanup} {why}; one of {', '.join(CLEANUPS)}"
+            )
+        if len(self.output_sites) > 1:
+            raise UsageError(
+                f"--output-sites {','.join(self.output_sites)}: the built-in planner "
+                "stages results to one site; name one"
+            )
+
+
+@dataclass(frozen=True)
+class RunDirectories:
+    """Where a run's submit files go, and its files on the site."""
+
+    submit_dir: Path  # absolute
+    base_dir: Path  # absolute
+    relative_dir: str  # below the site's scratch
+
+
+def run_directories(options: PlanOptions, label: str, uuid: str) -> RunDirectories:
+    """As pegasus-plan lays them out: <dir>/<user>/pegasus/<label>/run0001.
+
+    With only --relative-submit-dir the files on the site get a folder of this run
+    alone: pegasus-plan would give run0001 to every one of them.
+    """
+    base = options.absolute(options.base_dir)
+    home = f"{getpass.getuser()}/pegasus/{label}"
+    relative = options.relative_dir
+    submit = options.relative_submit_dir or relative
+    if submit is None:
+        submit = relative = f"{home}/{_next_run(base / home)}"
+    elif relative is None:
+        relative = f"{home}/{Path(submit).name}-{uuid[:8]}"
+    directories = RunDirectories(base / submit, base, relative)
+    _check_folder(directories.submit_dir)
+    return directories
+
+
+def _next_run(folder: Path) -> str:
+    taken = [p.name[3:] for p in folder.glob("run[0-9]*")] if folder.is_dir() else []
+    numbers = [int(n) for n in taken if n.isdigit()]
+    return f"run{max(numbers, default=0) + 1:04d}"
+
+
+def _plain_relative(value: str) -> bool:
+    path = Path(value)
+    no_blanks = not any(c.isspace() or ord(c) < 33 for c in value)
+    inside = not path.is_absolute() and ".." not in path.parts
+    return bool(value) and inside and no_blanks
+
+
+def _check_folder(folder: Path) -> None:
+    """DAGMan splits script lines on blanks and knows no quotes."""
+    if any(c.isspace() or ord(c) < 33 or c in "\"'\\$%" for c in str(folder)):
+        raise UsageError(
+            f"the submit directory {str(folder)!r} has a blank or a quote in its path, "
+            "which DAGMan cannot carry; choose another --dir"
+        )

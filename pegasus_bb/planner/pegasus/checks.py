@@ -1,0 +1,122 @@
+"""What a real pegasus-plan would plan, but not so that it works on a buffer."""
+
+from __future__ import annotations
+
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.settings import AUTO
+from pegasus_bb.model.sites import Site
+from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.placement.sizing import wanted_capacity
+from pegasus_bb.planner.planning import Decided
+
+# Options of a sub-workflow's own planning that would lead its jobs off the buffer.
+_LEADS_AWAY = (
+    "--conf",
+    "-Dpegasus.",
+    "--staging-site",
+    "--relative-dir",
+    "--randomdir",
+)
+
+
+def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
+    """A job of a pool is no job of Slurm, so it has no buffer. Raises CatalogError."""
+    style = (site.profile("pegasus", "style") or "condor").lower()
+    if backend == "datawarp" and style != "glite":
+        raise catalogs.sites.document.error(
+            "a DataWarp buffer is mounted for jobs of the batch system alone, and with "
+            "this style jobs are given to an HTCondor pool",
+            ["sites", site.index, "profiles", "pegasus", "style"],
+            style,
+            "style: glite, and the condor profile grid_resource: batch slurm",
+        )
+
+
+def check_passed(passed: tuple[str, ...], site: str) -> None:
+    """Options that would take the files elsewhere, or rename nodes. UsageError."""
+    for word, value in zip(passed, (*passed[1:], ""), strict=True):
+        if word == "--job-prefix":
+            raise UsageError(
+                "--job-prefix renames every node, and create_dir, bb_setup and "
+                "bb_delete are found by their names; leave it out, or plan with "
+                "--bb-mode off"
+            )
+        if word == "--staging-site" and value not in (site, f"{site}={site}"):
+            raise UsageError(
+                f"--staging-site {value}: on a buffer the jobs of {site} share their "
+                f"files on {site} itself; leave it out, or plan with --bb-mode off"
+            )
+
+
+def check_sub_workflows(decided: Decided) -> list[str]:
+    """What cannot be done right with a workflow inside; else notes for the user."""
+    inner = [job for job in decided.workflow.jobs.values() if job.kind != "job"]
+    for job in inner:
+        _check_kind(decided.workflow, job)
+        _check_arguments(decided.workflow, job)
+    if not inner:
+        return []
+    _check_sizes(decided.workflow, inner[0], decided)
+    return [
+        f"{len(inner)} sub-workflows share the reservation; their results are as safe "
+        "as their stage-out says, for bb_delete can check those of this workflow only"
+    ]
+
+
+def _check_kind(workflow: Workflow, job: Job) -> None:
+    if job.kind != "pegasusWorkflow":
+        raise workflow.document.error(
+            "nobody plans the jobs of a DAG that is given as it is, so they would not "
+            "find the buffer",
+            ["jobs", job.index, "type"],
+            job.kind,
+            "type: pegasusWorkflow, or --bb-mode off",
+        )
+
+
+def _check_arguments(workflow: Workflow, job: Job) -> None:
+    for place, argument in enumerate(job.arguments):
+        for word in argument.split():
+            if word.startswith(_LEADS_AWAY):
+                raise workflow.document.error(
+                    f"with {word.partition('=')[0]} of its own the sub-workflow would "
+                    "not run on the buffer, where its inputs are",
+                    ["jobs", job.index, "arguments", place],
+                    argument,
+                    "leave it out, or --bb-mode off",
+                )
+
+
+def _check_sizes(workflow: Workflow, job: Job, decided: Decided) -> None:
+    placement = decided.placement
+    assert placement is not None  # noqa: S101 - mode off does not come here
+    if wanted_capacity(placement.tier, decided.settings) == AUTO:
+        raise workflow.document.error(
+            "an automatic capacity needs the size of every file, and those of a "
+            "sub-workflow are not known before it is planned",
+            ["jobs", job.index],
+            job.name,
+            "say how much to reserve, such as --bb-capacity 700GiB",
+        )
+    homes = [
+        f.lfn for f in placement.files.values() if f.how == "write" and f.tier == PFS
+    ]
+    if homes:
+        raise workflow.document.error(
+            "files that tasks write to the PFS through links are found by the names of "
+            "nodes, and a sub-workflow may use a name again",
+            ["jobs", job.index],
+            ", ".join(homes[:3]),
+            "outputs and intermediate files on the tier, or --bb-mode off",
+        )
+
+
+def vanishing(lfn: str, job: str) -> CatalogError:
+    """A result that no stage-out takes off the buffer."""
+    return CatalogError(
+        f"the result {lfn!r} of job {job} would vanish with the burst buffer: no "
+        "stage-out job takes it away",
+        would_do="--output-sites local or --output-dir FOLDER",
+    )

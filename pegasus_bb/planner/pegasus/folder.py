@@ -1,0 +1,71 @@
+"""The submit directory while a foreign planner writes it: ours alone, or gone again.
+
+pegasus-plan writes the full path of the submit directory into every file, so it
+cannot be made elsewhere and renamed. Its name is taken before by making the folder;
+where anything fails, all that was made goes, and what was moved aside comes back.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.planner.aside import check_aside, move_aside
+
+
+@contextmanager
+def claimed(folder: Path, force: bool) -> Iterator[Path]:
+    """Make ``folder`` for the body to fill. Raises UsageError where it is taken."""
+    check_aside(folder, force)
+    aside = move_aside(folder) if folder.exists() else None
+    made: list[Path] = []
+    try:
+        _make(folder, made)
+        yield folder
+    except BaseException:
+        if made:
+            shutil.rmtree(folder, ignore_errors=True)
+            for parent in made[1:]:
+                _remove_empty(parent)
+        if aside is not None and not folder.exists():
+            aside.rename(folder)
+        raise
+
+
+def replace_text(path: Path, data: bytes) -> None:
+    """Put ``data`` under ``path`` by rename, with the mode that it had."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        shutil.copymode(path, part)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _make(folder: Path, made: list[Path]) -> None:
+    """Make ``folder``, which nobody else may make, and note it and new parents."""
+    missing = [p for p in folder.parents if not p.exists()]
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+    except FileExistsError as error:
+        raise UsageError(f"{folder} was made by somebody else; plan again") from error
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
+    made += [folder, *missing]
+
+
+def _remove_empty(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        pass  # pegasus-plan, or somebody else, has put something there

@@ -1,0 +1,64 @@
+"""Where the real pegasus-plan is. The one that is ours is never taken for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.errors import UsageError
+
+PLAN = "pegasus-plan"
+# In the first lines of planner-hooks/pegasus-plan, however it is copied or linked.
+OURS = b"`pegasus-bb plan`"
+
+
+@dataclass(frozen=True)
+class Home:
+    """An installed Pegasus. Its tools look beside themselves for each other, so each
+    is called by its own path and never through a link."""
+
+    bin: Path
+
+    def tool(self, name: str) -> str:
+        """The path of one of its programs."""
+        return str(self.bin / name)
+
+
+def find_home(environ: Mapping[str, str]) -> Home | None:
+    """$PEGASUS_HOME/bin, else the first folder of PATH with a real pegasus-plan."""
+    for folder in _folders(environ):
+        if is_real(folder / PLAN):
+            return Home((folder / PLAN).resolve().parent)
+    return None
+
+
+def need_home(environ: Mapping[str, str]) -> Home:
+    """As ``find_home``. Raises UsageError where there is none."""
+    home = find_home(environ)
+    if home is None:
+        raise UsageError(
+            "--bb-planner pegasus: there is no pegasus-plan; set PEGASUS_HOME or put "
+            "the bin folder of a Pegasus 5.1 on PATH, or say --bb-planner builtin"
+        )
+    return home
+
+
+def is_real(program: Path) -> bool:
+    """Whether ``program`` can be started and is not ours."""
+    if not program.is_file() or not os.access(program, os.X_OK):
+        return False
+    try:
+        with program.open("rb") as source:
+            return OURS not in source.read(1024)
+    except OSError:
+        return False
+
+
+def _folders(environ: Mapping[str, str]) -> Iterator[Path]:
+    if environ.get("PEGASUS_HOME"):
+        yield Path(environ["PEGASUS_HOME"]) / "bin"
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        if folder:
+            yield Path(folder).absolute()

@@ -1,0 +1,100 @@
+"""What the real planner needs beside the passes of rewriting, and the files it reads.
+
+Its parsers stream, want text where YAML would have true, and expand ``${X}`` again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.model.catalogs import SOURCES
+from pegasus_bb.model.document import Data, dump
+from pegasus_bb.model.properties import write_properties
+from pegasus_bb.model.sites import SCRATCH
+from pegasus_bb.rewrite import Inputs
+from pegasus_bb.rewrite.edit import Keys, site_index, with_values
+
+PROPERTIES = "pegasus.properties"
+WORKFLOW = "workflow.yml"
+
+
+def for_pegasus(inputs: Inputs, site: str, folder: Path) -> Inputs:
+    """``inputs`` as pegasus-plan should read them from ``folder``."""
+    index = site_index(inputs.sites, site)
+    added = {
+        f"pegasus.catalog.{kind}.file": str(folder / name)
+        for kind, (name, _) in SOURCES.items()
+    }
+    added |= {f"pegasus.catalog.{kind}": "YAML" for kind in SOURCES}
+    # Else HTCondor would change to the planned prefix, which does not exist, before
+    # the launcher runs. Style glite says the same by itself.
+    change: dict[Keys, str] = {
+        ("sites", index, "profiles", "pegasus", "change.dir"): "true"
+    }
+    return replace(
+        inputs,
+        sites=with_values(inputs.sites, {**change, **_local_scratch(inputs, folder)}),
+        workflow=inputs.workflow.with_data(_workflow(inputs.workflow.data)),
+        properties=inputs.properties.with_values(added, "pegasus-bb"),
+    )
+
+
+def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
+    """bb_setup and bb_delete run on site local, and pegasus-plan wants a folder for
+    them there, which many catalogs do not have."""
+    for index, site in enumerate(inputs.sites.data["sites"]):
+        known = site.get("directories") or []
+        if site["name"] != "local" or any(d.get("type") in SCRATCH for d in known):
+            continue
+        path = str(folder.parent / "local")
+        server = {"url": f"file://{path}", "operation": "all"}
+        added = {"type": "sharedScratch", "path": path, "fileServers": [server]}
+        return {("sites", index, "directories"): [*known, added]}
+    return {}
+
+
+def _workflow(data: Data) -> Data:
+    """Without catalogs, which are files now, and registering only what stays."""
+    inline = {key for _, key in SOURCES.values()}
+    kept = {key: value for key, value in data.items() if key not in inline}
+    return {**kept, "jobs": [_job(job) for job in data["jobs"]]}
+
+
+def _job(job: Data) -> Data:
+    """An intermediate file is gone with the buffer: no catalog should point there."""
+    uses = job.get("uses")
+    if not uses or not any(map(_is_registered_only, uses)):
+        return job
+    changed = [
+        {**use, "registerReplica": False} if _is_registered_only(use) else use
+        for use in uses
+    ]
+    return {**job, "uses": changed}
+
+
+def _is_registered_only(use: Any) -> bool:
+    return (
+        use["type"] == "output"
+        and not use.get("stageOut", True)
+        and use.get("registerReplica", True) is True
+    )
+
+
+def files_for_pegasus(inputs: Inputs) -> Iterator[tuple[str, bytes]]:
+    """Name -> contents of what pegasus-plan reads."""
+    yield WORKFLOW, _text(inputs.workflow.data)
+    for document, (name, _) in zip(
+        (inputs.sites, inputs.replicas, inputs.transformations),
+        SOURCES.values(),
+        strict=True,
+    ):
+        yield name, _text(document.data)
+    yield PROPERTIES, write_properties(inputs.properties).encode()
+
+
+def _text(data: Data) -> bytes:
+    r"""JSON, with ``${X}`` as ``\${X}``: what was expanded is not expanded again."""
+    return dump(data).replace(b"${", rb"\${")

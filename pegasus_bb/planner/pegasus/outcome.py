@@ -1,0 +1,114 @@
+"""What pegasus-plan made of it: read from its files, not from what was asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+import yaml
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.planner.dag import Dag, Node
+
+_JOB = re.compile(r'^\+pegasus_wf_dax_job_id = "([^"\n]+)"', re.MULTILINE)
+_TASK = re.compile(r"^#@ \d+ \S+ (\S+)", re.MULTILINE)  # in the list of a cluster
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A planned submit directory."""
+
+    folder: Path
+    dag_file: Path
+    version: str  # of pegasus-plan
+
+    def text(self, node: Node, suffix: str = "") -> str:
+        """The submit file of ``node``, or the file of that ``suffix`` beside it."""
+        file = self.folder / node.directory / node.submit_file
+        if suffix:
+            file = file.with_suffix(suffix)
+        try:
+            return file.read_text(encoding="utf-8", errors="surrogateescape")
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise CatalogError(
+                f"cannot be read: {error.strerror}", str(file)
+            ) from error
+
+
+def read_outcome(folder: Path) -> Outcome:
+    """Raises CatalogError where ``folder`` is not what pegasus-plan leaves."""
+    file = folder / "braindump.yml"
+    try:
+        said = yaml.safe_load(file.read_text(encoding="utf-8"))
+        name, version = str(said["dag"]), str(said["planner_version"])
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise CatalogError(
+            f"does not say what was planned ({error})",
+            str(file),
+            would_do="a Pegasus 5.1",
+        ) from error
+    return Outcome(folder, folder / name, version)
+
+
+def stage_outs(outcome: Outcome, dag: Dag) -> dict[str, list[str]]:
+    """LFN -> the URLs that the workflow's stage-out jobs bring it to."""
+    found: dict[str, list[str]] = {}
+    for node in dag.nodes.values():
+        if node.name.startswith("stage_out_"):
+            for entry in _entries(outcome, node):
+                urls = [str(dest["url"]) for dest in entry.get("dest_urls", ())]
+                found.setdefault(str(entry.get("lfn")), []).extend(urls)
+    return found
+
+
+def promised(stage_outs: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """LFN -> the place where bb_delete will look for it. Raises CatalogError."""
+    places: dict[str, str] = {}
+    for lfn, urls in stage_outs.items():
+        here = next((url for url in urls if urlsplit(url).scheme == "file"), None)
+        if here is None:
+            raise CatalogError(
+                f"the result {lfn} is staged out to where bb_delete cannot look, so "
+                "the buffer would never be given back",
+                found=", ".join(urls),
+                would_do="an output site with a file:// URL beside or instead of it",
+            )
+        places[lfn] = here
+    return places
+
+
+def scratch_of(outcome: Outcome, node: Node) -> str:
+    """The folder that the create_dir job ``node`` makes. Raises CatalogError."""
+    for entry in _entries(outcome, node):
+        if entry.get("type") == "mkdir":
+            return str(urlsplit(str(entry["target"]["url"])).path)
+    raise CatalogError(f"{node.name} makes no directory", str(outcome.dag_file))
+
+
+def nodes_of_jobs(outcome: Outcome, dag: Dag) -> Iterator[tuple[str, str]]:
+    """(id of a job of the workflow, the node that runs it), for clusters as well."""
+    for node in dag.nodes.values():
+        match = _JOB.search(outcome.text(node))
+        if match and match[1] != "null":
+            yield match[1], node.name
+        for task in _TASK.findall(outcome.text(node, ".in")):
+            yield task, node.name
+
+
+def _entries(outcome: Outcome, node: Node) -> list[dict[str, Any]]:
+    text = outcome.text(node, ".in")
+    try:
+        entries: list[dict[str, Any]] = orjson.loads(text)
+    except ValueError as error:
+        raise CatalogError(
+            f"the job list of {node.name} cannot be read: {error}",
+            str(outcome.dag_file),
+        ) from error
+    return entries

@@ -1,0 +1,190 @@
+"""Planning by the real pegasus-plan: rewrite, let it plan, complete what it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus.arguments import Call
+from pegasus_bb.planner.pegasus.bbfiles import (
+    as_json,
+    link_files,
+    placement_json,
+    plan_json,
+)
+from pegasus_bb.planner.pegasus.call import call_planner, plan_argv
+from pegasus_bb.planner.pegasus.checks import (
+    check_passed,
+    check_style,
+    check_sub_workflows,
+    vanishing,
+)
+from pegasus_bb.planner.pegasus.folder import claimed, replace_text
+from pegasus_bb.planner.pegasus.home import Home
+from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
+from pegasus_bb.planner.pegasus.outcome import (
+    Outcome,
+    nodes_of_jobs,
+    promised,
+    read_outcome,
+    scratch_of,
+    stage_outs,
+)
+from pegasus_bb.planner.pegasus.sealed import lines_to_seal
+from pegasus_bb.planner.planning import (
+    Decided,
+    no_collection,
+    plan_context,
+    read_and_decide,
+)
+from pegasus_bb.planner.seal import touching
+from pegasus_bb.planner.seal.view import View
+from pegasus_bb.rewrite import Inputs, Plan, directive_files, links, rewrite
+from pegasus_bb.runtime.install import install_runtime
+
+PLANNED = "planned"  # below bb/: what pegasus-plan read, and what it said
+OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
+
+
+@dataclass(frozen=True)
+class PegasusPlanned:
+    """A submit directory of pegasus-plan's that is sealed."""
+
+    submit_dir: Path
+    request: Request
+    said: bytes  # what pegasus-plan printed
+    notes: tuple[str, ...]
+
+
+def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
+    """Plan on a burst buffer, whole or not at all.
+
+    Raises UsageError (a CatalogError says file, line and key; NotSealed which rule)
+    and leaves nothing behind then.
+    """
+    with no_collection():
+        decided = read_and_decide(options)
+        context = plan_context(options, decided)
+        request, placement = context.request, decided.placement
+        assert request is not None  # noqa: S101 - mode off does not come here
+        assert placement is not None  # noqa: S101
+        check_style(decided.site, decided.catalogs, request.backend)
+        check_passed(call.passed, context.site)
+        notes = check_sub_workflows(decided)
+        folder = context.submit_dir / "bb" / PLANNED
+        knows = Plan(context.site, placement, request, context.submit_dir)
+        inputs = for_pegasus(rewrite(_inputs(decided), knows), context.site, folder)
+        argv = plan_argv(home, context, folder, call.passed)
+        with claimed(context.submit_dir, options.force):
+            _prepare(folder, inputs, request, directive_files(knows))
+            install = partial(install_runtime, str(folder.parent), context.python)
+            out = folder / "pegasus-plan.out"
+            said = call_planner(argv, out, options.cwd, install)
+            _complete(decided, context, request, placement, options.force)
+    return PegasusPlanned(context.submit_dir, request, said, tuple(notes))
+
+
+def _inputs(decided: Decided) -> Inputs:
+    given = decided.catalogs
+    return Inputs(
+        decided.workflow.document,
+        given.sites.document,
+        given.replicas.document,
+        given.transformations.document,
+        given.properties,
+    )
+
+
+def _prepare(
+    folder: Path,
+    inputs: Inputs,
+    request: Request,
+    directives: Mapping[str, str],
+) -> None:
+    """All of bb/ that is known before."""
+    bb = folder.parent
+    folder.mkdir(parents=True)
+    for name, data in files_for_pegasus(inputs):
+        (folder / name).write_bytes(data)
+    (bb / "request.json").write_bytes(as_json(request.to_json()))
+    for name, text in directives.items():
+        (bb / name).write_text(text, encoding="utf-8")
+
+
+def _complete(
+    decided: Decided,
+    context: PlanContext,
+    request: Request,
+    placement: Placement,
+    force: bool,
+) -> None:
+    """Seal the DAG, and write the rest of bb/. Raises CatalogError, NotSealed."""
+    outcome = read_outcome(context.submit_dir)
+    dag = read_dag(outcome.dag_file)
+    users = touching(dag, outcome.folder, request)
+    gate = f"{context.bin}/gate"
+    lines = lines_to_seal(dag, users, context.site, gate, context.poll)
+    view = View(dag, users, context.site, gate)
+    (create_dir,) = view.gated
+    scratch = scratch_of(outcome, dag.nodes[create_dir])
+    outputs = promised(stage_outs(outcome, dag))
+    _check_results(decided, placement, outputs, force)
+    pfs_scratch = _on_the_pfs(decided, request, scratch)
+    own = links(decided.workflow, placement, pfs_scratch)
+    files = link_files(own, nodes_of_jobs(outcome, dag)) if own else {}
+    files["placement.json"] = placement_json(
+        placement, request.prefix, scratch, pfs_scratch, outputs
+    )
+    name = outcome.dag_file.name
+    files["plan.json"] = plan_json(context, outcome.version, name, scratch)
+    for path, data in files.items():
+        file = context.submit_dir / "bb" / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+    _start_leaf_cleanup_outside(outcome, dag, context.site, scratch)
+    text = outcome.dag_file.read_bytes()
+    ended = text if text.endswith(b"\n") else text + b"\n"
+    replace_text(outcome.dag_file, ended + "".join(f"{x}\n" for x in lines).encode())
+
+
+def _check_results(
+    decided: Decided, placement: Placement, outputs: Mapping[str, str], force: bool
+) -> None:
+    """Whatever should be staged out is. pegasus-plan may leave out what is there
+    already (data reuse) and leaves to a sub-workflow what that one makes."""
+    reused = {} if force else decided.catalogs.replicas.replicas
+    for job in decided.workflow.jobs.values():
+        for use in job.outputs() if job.kind == "job" else ():
+            known = use.lfn in outputs or use.lfn in reused
+            if use.stage_out and not known and placement.on_tier(use.lfn):
+                raise vanishing(use.lfn, job.id)
+
+
+def _on_the_pfs(decided: Decided, request: Request, scratch: str) -> str:
+    """The folder in the site's own scratch for what does not live on the buffer."""
+    own = decided.site.scratch
+    assert own is not None  # noqa: S101 - execution_site saw to it
+    return own.path.rstrip("/") + scratch[len(request.prefix) :]
+
+
+def _start_leaf_cleanup_outside(
+    outcome: Outcome, dag: Dag, site: str, scratch: str
+) -> None:
+    """Its Kickstart would change to the folder that it removes, and a retry after a
+    kill would find none: it starts where create_dir starts."""
+    ending = tuple(f"_{name}" for name in (site, site.replace(".", "_")))
+    for node in dag.nodes.values():
+        if node.name.startswith("cleanup_") and node.name.endswith(ending):
+            file = outcome.folder / node.directory / node.submit_file
+            text = file.read_bytes()
+            there = f" -w {scratch} ".encode()
+            outside = f" -w {OUTSIDE_SCRATCH} ".encode()
+            replace_text(file, text.replace(there, outside))

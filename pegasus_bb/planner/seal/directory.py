@@ -1,0 +1,66 @@
+"""A submit directory as it stands, looked at before each run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.files import read_json
+from pegasus_bb.planner.dagfile import Dag, read_dag
+from pegasus_bb.planner.seal.removals import removals_on_disk
+from pegasus_bb.planner.seal.sealing import check
+from pegasus_bb.planner.seal.touching import touching
+from pegasus_bb.planner.seal.view import View
+from pegasus_bb.runtime.bbdir import BBDir
+
+BUILT_IN = "pegasus-bb built-in"
+
+
+def check_directory(submit_dir: Path) -> None:
+    """Whether what stands in ``submit_dir``, edited or not, is sealed.
+
+    Reads the DAG, the job lists of stage-outs and clean-ups, and the submit files of
+    the few nodes for which it matters whether they need the buffer. Nothing to check
+    where the run has no reservation. Raises NotSealed, CatalogError and UsageError.
+    """
+    bb = BBDir(str(submit_dir / "bb"))
+    if not bb.has_request:
+        return
+    request, plan = bb.request(), _plan(submit_dir)
+    dag = read_dag(submit_dir / str(plan["dag"]))
+    gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
+    # Behind the gate, and not after bb_delete, every node may use the buffer.
+    view = View(dag, set(), request.site, gate)
+    doubtful = dag.nodes.keys() - view.behind_gate | view.after_delete
+    doubtful |= {*view.setups, *view.deletes}
+    few = {name: node for name, node in dag.nodes.items() if name in doubtful}
+    users = touching(replace(dag, nodes=few), submit_dir, request)
+    removes = removals_on_disk(dag, submit_dir)
+    ours = plan.get("planner") == BUILT_IN
+    check(dag, users, request.site, gate, removes, ours)
+
+
+def _plan(submit_dir: Path) -> dict[str, Any]:
+    file = submit_dir / "bb" / "plan.json"
+    try:
+        plan: dict[str, Any] = read_json(str(file))
+        plan["dag"]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise CatalogError(
+            f"does not say which DAG was planned ({error!r})",
+            str(file),
+            would_do="plan again",
+        ) from error
+    return plan
+
+
+def _gate(dag: Dag, site: str, own: Path) -> str:
+    """The gate's program as the DAG spells it, where that is this run's own: the
+    submit directory may be reached by way of a link."""
+    for name in View(dag, set(), site, "").gated:
+        pre = dag.nodes[name].pre
+        if pre is not None and Path(pre.executable).resolve() == own.resolve():
+            return pre.executable
+    return str(own)

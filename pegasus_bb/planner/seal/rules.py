@@ -1,0 +1,204 @@
+"""The rules of the seal. Each yields what breaks it, why that is a risk, what would do.
+
+``BEFORE`` are what no edge or script can mend; ``AFTER`` hold once a DAG is complete.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from pegasus_bb.planner.dagfile import Node, Script
+from pegasus_bb.planner.seal.node_rules import NODES
+from pegasus_bb.planner.seal.view import DEFERRED, View, some
+
+Rule = Callable[[View], Iterator[str]]
+# These bring nodes that are not in this file.
+_UNSEEN = ("SPLICE", "INCLUDE", "CONNECT")
+_OWN_FOLDER = re.compile(r"cleanup_.+_[0-9]+_local")
+_NEVER = ("FINAL", "SERVICE", "PROVISIONER")
+
+
+def one_of_each(view: View) -> Iterator[str]:
+    """There is one bb_setup, one bb_delete, one create_dir of the site."""
+    for word, found, loss in (
+        ("bb_setup_<id>", view.setups, "nobody reserves the buffer, or twice"),
+        ("bb_delete_<id>", view.deletes, "nobody gives the buffer back, or too early"),
+        (
+            f"create_dir_<workflow>_0_{view.site}",
+            view.gated,
+            "there is no place for the one gate",
+        ),
+    ):
+        if len(found) != 1:
+            said = some(found) if found else "none"
+            yield (
+                f"exactly one node {word} is needed, found {said}: {loss}. Plan with "
+                "bb_setup and bb_delete as jobs of their own on site local, not "
+                "clustered, and with create_dir on the site"
+            )
+
+
+def setup_waits_for_no_user(view: View) -> Iterator[str]:
+    """bb_setup waits for nothing that waits for the buffer."""
+    for setup in view.setups:
+        if setup in view.behind_gate:
+            yield (
+                f"{setup} waits for {some(view.gated)}, which waits for the "
+                f"buffer: the workflow would wait for ever. Run {setup} on site local"
+            )
+
+
+def setup_and_delete_need_no_buffer(view: View) -> Iterator[str]:
+    """bb_setup and bb_delete do not run where the buffer is needed."""
+    for name in (*view.setups, *view.deletes):
+        if name in view.touching:
+            yield (
+                f"{name} runs on site {view.site} or names the buffer: it would hold "
+                "the buffer that it makes or gives back. Run it on site local"
+            )
+
+
+def delete_is_the_end(view: View) -> Iterator[str]:
+    """Nothing descends from bb_delete that could use the buffer: whatever is not the
+    removal of the real planner's own folder on this machine."""
+    late = {
+        name
+        for name in view.after_delete
+        if name in view.users or _OWN_FOLDER.fullmatch(name) is None
+    }
+    if late:
+        yield (
+            f"{some(late)} would run after {some(view.deletes)}, when the buffer and "
+            "what is on it are gone. Nothing but the removal of the folder on site "
+            "local may wait for bb_delete"
+        )
+
+
+def no_special_nodes(view: View) -> Iterator[str]:
+    """No FINAL, SERVICE or PROVISIONER node."""
+    for node in view.dag.nodes.values():
+        if node.kind in _NEVER:
+            yield (
+                f"{node.name} is a {node.kind} node: it runs outside the order of the "
+                "DAG, also where nodes failed and a rescue DAG still needs the data, "
+                "and a FINAL node's success hides their failure. Make it a JOB"
+            )
+
+
+def nothing_unseen(view: View) -> Iterator[str]:
+    """No line brings nodes that are not in this file."""
+    for line in view.dag.other:
+        if line.split(None, 1)[0].upper() in _UNSEEN:
+            yield (
+                f"the line {line!r} brings nodes from another file, which nobody has "
+                "checked: they could use the buffer after it is gone. Write the nodes "
+                "into this file"
+            )
+
+
+def place_of_the_gate_is_free(view: View) -> Iterator[str]:
+    """No other PRE script on the gated node."""
+    for name in view.gated:
+        node = view.dag.nodes[name]
+        if node.pre is not None and not _is_gate(node, view):
+            yield (
+                f"{name} already has the PRE script {node.pre.executable}, and a node "
+                "can have one: without the gate, jobs would start before the buffer is "
+                "there. Remove that script"
+            )
+
+
+def no_line_breaks(view: View) -> Iterator[str]:
+    """No value carries a newline: it would become a line of the DAG of its own."""
+    for node in view.dag.nodes.values():
+        words = (node.name, node.submit_file, node.directory, node.category)
+        scripts = (*_words(node.pre), *_words(node.post))
+        text = "".join((*words, *scripts, *node.vars, *node.vars.values()))
+        if "\n" in text or "\r" in text:
+            yield (
+                f"a value of node {node.name!r} has a line break: what follows it "
+                "would be a DAG line of its own, with whatever effect. Remove it"
+            )
+    for line in view.dag.other:
+        if "\n" in line or "\r" in line:
+            yield f"the line {line!r} has a line break inside. Remove it"
+
+
+def users_wait_for_the_gate(view: View) -> Iterator[str]:
+    """Every node that touches the buffer descends from the gated node."""
+    early = view.users - view.behind_gate
+    if view.gated and early:
+        yield (
+            f"{some(early)} would not wait for the gate on {some(view.gated)}: it "
+            "could start before the buffer is there and write elsewhere. Every node "
+            "that uses the buffer must descend from create_dir of the site"
+        )
+
+
+def one_gate(view: View) -> Iterator[str]:
+    """Exactly one gate: PRE on create_dir, deferred."""
+    names = [node.name for node in view.gates]
+    if names != view.gated:
+        yield (
+            f"the gate must be the PRE script of {some(view.gated)} and of no other "
+            f"node; found on {some(names) if names else 'none'}: without it jobs start "
+            "before the buffer is there, and more than one would poll the scheduler "
+            "for every job"
+        )
+    for node in view.gates:
+        if node.pre is not None and not _is_gate(node, view):
+            yield (
+                f"the gate of {node.name} is not SCRIPT DEFER {DEFERRED} <seconds> PRE "
+                f"with the program {view.gate}: a gate that does not defer holds a "
+                "place for scripts while it waits, or fails at once. Seal the DAG again"
+            )
+
+
+def gate_waits_for_setup(view: View) -> Iterator[str]:
+    """The gated node is a descendant of bb_setup: no gate waits for what failed."""
+    for name in view.gated:
+        parents = view.parents.get(name, [])
+        if not set(view.setups) & set(parents):
+            yield (
+                f"{name} does not wait for {some(view.setups)}: where that fails, the "
+                "gate would wait for a buffer that nobody asked for. Seal the DAG again"
+            )
+
+
+def delete_waits_for_all(view: View) -> Iterator[str]:
+    """bb_delete descends from every node that it does not precede."""
+    early = view.dag.nodes.keys() - view.before_delete - view.after_delete
+    if view.deletes and early:
+        yield (
+            f"{some(view.deletes)} does not wait for {some(early)}: the buffer could "
+            "be given back while data is still on it, or after a failure. It must "
+            "descend from every stage-out, clean-up, registration and sub-workflow"
+        )
+
+
+BEFORE: tuple[Rule, ...] = (
+    one_of_each,
+    setup_waits_for_no_user,
+    setup_and_delete_need_no_buffer,
+    delete_is_the_end,
+    no_special_nodes,
+    nothing_unseen,
+    place_of_the_gate_is_free,
+    no_line_breaks,
+    users_wait_for_the_gate,
+    *NODES,
+)
+AFTER: tuple[Rule, ...] = (one_gate, gate_waits_for_setup, delete_waits_for_all)
+
+
+def _is_gate(node: Node, view: View) -> bool:
+    pre = node.pre
+    return pre is not None and (
+        (pre.executable, pre.defer_status) == (view.gate, DEFERRED)
+        and (pre.defer_time or 0) > 0
+    )
+
+
+def _words(script: Script | None) -> tuple[str, ...]:
+    return () if script is None else (script.executable, script.arguments)

@@ -1,0 +1,84 @@
+"""Check what cannot be mended, add the gate and the last edges, check again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
+
+from pegasus_bb.errors import NotSealed
+from pegasus_bb.planner.dagfile import Dag, Script
+from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
+from pegasus_bb.planner.seal.view import DEFERRED, View
+
+
+def seal(
+    dag: Dag,
+    touching: Set[str],
+    site: str,
+    gate: str,
+    poll: int = 10,
+    removes: Mapping[str, Set[str]] | None = None,
+    ours: bool = False,
+) -> Dag:
+    """``dag`` with the gate on create_dir of ``site``, and bb_delete after all else.
+
+    ``touching`` are the nodes that need the reservation; ``removes`` says which
+    stage-outs each clean-up must wait for; ``ours`` is a DAG of the built-in planner.
+    ``dag`` stays as it is; sealing what is sealed changes nothing. Linear in nodes and
+    edges. Raises NotSealed with every broken rule.
+    """
+    view = View(dag, touching, site, gate, removes or {}, ours)
+    _refuse(view, BEFORE)
+    complete = _complete(view, poll)
+    _refuse(View(complete, touching, site, gate), AFTER)
+    return complete
+
+
+def check(
+    dag: Dag,
+    touching: Set[str],
+    site: str,
+    gate: str,
+    removes: Mapping[str, Set[str]] | None = None,
+    ours: bool = False,
+) -> None:
+    """Whether ``dag`` is sealed, as it must be before it runs. Raises NotSealed."""
+    view = View(dag, touching, site, gate, removes or {}, ours)
+    _refuse(view, (*BEFORE, *AFTER))
+
+
+def _refuse(view: View, rules: Iterable[Rule]) -> None:
+    broken = [text for rule in rules for text in rule(view)]
+    if broken:
+        raise NotSealed(
+            "this DAG would put data at risk and is not submitted:\n"
+            + "\n".join(f"  - {text}" for text in broken)
+        )
+
+
+def _complete(view: View, poll: int) -> Dag:
+    nodes = dict(view.dag.nodes)
+    children = dict(view.dag.children)
+    (gated,), (setup,), (delete,) = view.gated, view.setups, view.deletes
+    if nodes[gated].pre is None:
+        gate = Script(view.gate, "", DEFERRED, poll)
+        # A retry would be a second wait, after the deadline that the user set.
+        nodes[gated] = replace(nodes[gated], pre=gate, retry=0, unless_exit=None)
+    if setup not in view.parents.get(gated, ()):
+        children[setup] = [*children.get(setup, ()), gated]
+    for name in _last(view):
+        children[name] = [*children.get(name, ()), delete]
+    return replace(view.dag, nodes=nodes, children=children)
+
+
+def _last(view: View) -> list[str]:
+    """Nodes that bb_delete does not wait for yet and that nothing else waits for;
+    for bb_setup the gated node does."""
+    free = view.dag.nodes.keys() - view.before_delete - view.after_delete
+    return [
+        name
+        for name in view.dag.nodes
+        if name in free
+        and name not in view.setups
+        and not any(child in free for child in view.dag.children.get(name, ()))
+    ]

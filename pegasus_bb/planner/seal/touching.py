@@ -1,0 +1,65 @@
+"""Which nodes of a planned submit directory need the reservation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.dagfile import Dag, Node
+
+
+def touching(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
+    """Nodes that run on the tier's site, name the planned prefix, or run a workflow.
+
+    Read from each node's submit file and job list: whoever planned them.
+    Raises CatalogError where one cannot be read.
+    """
+    # On site local bb_setup and bb_delete have that attribute as well; there the
+    # prefix alone tells, and every job in scratch names it.
+    site = "(?!)" if request.site == "local" else re.escape(request.site)
+    prefix = re.escape(request.prefix)
+    sign = re.compile(
+        rf'^\+pegasus_site\s*=\s*"{site}"|{prefix}(?![A-Za-z0-9_.-])|'
+        r"^\+pegasus_job_class\s*=\s*1[01]\s*$",  # a workflow inside: who knows
+        re.MULTILINE | re.IGNORECASE,
+    )
+    # Most nodes name the prefix, and looking for that alone is much faster.
+    plain = re.compile(rf"{prefix}(?![A-Za-z0-9_.-])")
+
+    def touches(node: Node) -> bool:
+        if node.kind == "SUBDAG":
+            return True
+        file = submit_dir / node.directory / node.submit_file
+        text = _text(file, node)
+        if plain.search(text) or sign.search(text):
+            return True
+        listed = _job_list(file.with_suffix(".in"), node)
+        return sign.search(listed) is not None
+
+    return {node.name for node in dag.nodes.values() if touches(node)}
+
+
+def _text(file: Path, node: Node) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise CatalogError(
+            f"the submit file of node {node.name} cannot be read: {error.strerror}",
+            file=str(file),
+            would_do="plan again",
+        ) from error
+
+
+def _job_list(file: Path, node: Node) -> str:
+    """Empty where the node has none."""
+    try:
+        return file.read_text("utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise CatalogError(
+            f"the job list of node {node.name} cannot be read: {error.strerror}",
+            file=str(file),
+        ) from error

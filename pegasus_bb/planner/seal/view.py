@@ -1,0 +1,119 @@
+"""A DAG as the rules look at it: who is who, and who waits for whom."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pegasus_bb.planner.dagfile import Dag, Node
+
+DEFERRED = 75  # the exit status of a gate that wants to be asked again
+_SETUP = re.compile(r"bb_setup_.+")
+_DELETE = re.compile(r"bb_delete_.+")
+_STAGE_OUT = ("stage_out_local_", "stage_out_remote_")
+
+
+@dataclass(frozen=True)
+class View:
+    """``touching`` are the nodes that need the reservation."""
+
+    dag: Dag
+    touching: Set[str]
+    site: str
+    gate: str  # the gate's program
+    # clean-up node -> the stage-outs of what it removes
+    removes: Mapping[str, Set[str]] = field(default_factory=dict)
+    ours: bool = False  # planned by the built-in planner
+
+    @cached_property
+    def setups(self) -> list[str]:
+        """Nodes that reserve; one is right."""
+        return [name for name in self.dag.nodes if _SETUP.fullmatch(name)]
+
+    @cached_property
+    def deletes(self) -> list[str]:
+        """Nodes that give back; one is right."""
+        return [name for name in self.dag.nodes if _DELETE.fullmatch(name)]
+
+    @cached_property
+    def gated(self) -> list[str]:
+        """Nodes that make the run's folder on the site; one is right."""
+        return _of_site("create_dir", self.site, self.dag.nodes)
+
+    @cached_property
+    def stage_outs(self) -> list[str]:
+        """Nodes that bring results from the site to safety."""
+        return [name for name in self.dag.nodes if name.startswith(_STAGE_OUT)]
+
+    @cached_property
+    def leaf_cleanups(self) -> list[str]:
+        """Nodes that remove the run's folder on the site."""
+        return _of_site("cleanup", self.site, self.dag.nodes)
+
+    @cached_property
+    def users(self) -> set[str]:
+        """Nodes that need the reservation, apart from those that make and end it."""
+        return set(self.touching) - {*self.setups, *self.deletes}
+
+    @cached_property
+    def parents(self) -> dict[str, list[str]]:
+        """The edges the other way round."""
+        parents: dict[str, list[str]] = {}
+        for parent, children in self.dag.children.items():
+            for child in children:
+                parents.setdefault(child, []).append(parent)
+        return parents
+
+    @cached_property
+    def behind_gate(self) -> set[str]:
+        """The gated nodes and all that wait for them."""
+        return reach(self.gated, self.dag.children)
+
+    @cached_property
+    def before_delete(self) -> set[str]:
+        """All that giving back waits for, and giving back."""
+        return reach(self.deletes, self.parents)
+
+    @cached_property
+    def after_delete(self) -> set[str]:
+        """All that waits for giving back, without it."""
+        return reach(self.deletes, self.dag.children) - set(self.deletes)
+
+    @cached_property
+    def gates(self) -> list[Node]:
+        """Nodes whose PRE script is the gate, or defers as a gate does."""
+        return [
+            node
+            for node in self.dag.nodes.values()
+            if node.pre is not None
+            and (node.pre.executable == self.gate or node.pre.defer_status == DEFERRED)
+        ]
+
+
+def _of_site(word: str, site: str, names: Iterable[str]) -> list[str]:
+    """Those of ``names`` that are ``<word>_<workflow>_<n>_<site>``."""
+    either = f"(?:{re.escape(site)}|{re.escape(site.replace('.', '_'))})"
+    form = re.compile(rf"{word}_.+_[0-9]+_{either}")
+    return [n for n in names if n.startswith(f"{word}_") and form.fullmatch(n)]
+
+
+def reach(start: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
+    """``start`` and everything that ``edges`` lead to from there."""
+    seen = set(start)
+    waiting = deque(seen)
+    while waiting:
+        for name in edges.get(waiting.popleft(), ()):
+            if name not in seen:
+                seen.add(name)
+                waiting.append(name)
+    return seen
+
+
+def some(names: Iterable[str]) -> str:
+    """A few names for an error text."""
+    listed = sorted(names)
+    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
+    return ", ".join(listed[:3]) + more

@@ -1,0 +1,86 @@
+"""pegasus-bb hook: a folder that looks like a Pegasus home, and what a shell reads."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.planner.pegasus import Home
+from pegasus_bb.planner.pegasus.hook import hooked_home, our_plan, shell_words
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    root = tmp_path / "pegasus"
+    for name in ("pegasus-plan", "pegasus-version", "pegasus-run", "unrelated"):
+        (root / "bin").mkdir(parents=True, exist_ok=True)
+        (root / "bin" / name).write_text(f"#!/bin/sh\necho real {name}\n")
+        (root / "bin" / name).chmod(0o755)
+    (root / "lib").mkdir()
+    (root / "share").mkdir()
+    return Home(root / "bin")
+
+
+def test_all_tools_are_the_real_ones_but_pegasus_plan(
+    home: Home, tmp_path: Path
+) -> None:
+    folder = hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
+    assert (folder / "pegasus-plan").resolve() == our_plan().resolve()
+    assert (folder / "pegasus-version").resolve() == home.bin / "pegasus-version"
+    assert (folder.parent / "lib").resolve() == home.bin.parent / "lib"
+    names = sorted(p.name for p in folder.iterdir())
+    assert names == ["pegasus-bb", "pegasus-plan", "pegasus-run", "pegasus-version"]
+
+
+def test_the_same_pegasus_has_the_same_folder(home: Home, tmp_path: Path) -> None:
+    first = hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
+    assert hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache") == first
+    (home.bin / "pegasus-new").touch()
+    assert hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache") != first
+
+
+def test_a_shell_takes_the_folder_as_it_is_called(home: Home, tmp_path: Path) -> None:
+    odd = tmp_path / "it's $(touch PWNED); `x`"
+    folder = hooked_home(home, tmp_path / "pegasus-bb", odd)
+    line = f"{shell_words(folder)}; pegasus-version; command -v pegasus-plan"
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines() == [
+        "real pegasus-version",
+        str(folder / "pegasus-plan"),
+    ]
+    assert not (tmp_path / "PWNED").exists()
+
+
+def test_behind_the_link_the_real_planner_is_found(home: Home, tmp_path: Path) -> None:
+    folder = hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
+    done = subprocess.run(
+        [str(folder / "pegasus-plan"), "workflow.yml"],
+        env={"PATH": f"{folder}:{home.bin}:/usr/bin:/bin", "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert done.stdout == "real pegasus-plan\n"
+
+
+@pytest.mark.parametrize("said", ["--conf=p", "--conf p", ""])
+def test_a_property_leads_to_us_as_well(home: Home, tmp_path: Path, said: str) -> None:
+    ours = tmp_path / "pegasus-bb"
+    ours.write_text("#!/bin/sh\necho ours\n")
+    ours.chmod(0o755)
+    folder = hooked_home(home, ours, tmp_path / "cache")
+    name = "p" if said else "pegasus.properties"
+    (tmp_path / name).write_text("# x\n pegasus.bb.mode = persistent\n")
+    done = subprocess.run(
+        [str(folder / "pegasus-plan"), *said.split(), "workflow.yml"],
+        env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "ours\n"

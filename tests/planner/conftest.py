@@ -1,0 +1,208 @@
+"""A small site, small workflows, and what a planning of them gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.document import Document
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.placement import Placed, Placement
+from pegasus_bb.model.properties import Properties
+from pegasus_bb.model.replicas import read_replicas
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.sites import read_sites
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.transformations import read_transformations
+from pegasus_bb.model.workflow import Workflow, read_workflow
+from pegasus_bb.planner.builtin import Executable, build, write
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.rewrite import Inputs, Plan, links, rewrite
+
+Data = dict[str, Any]
+NAME = "pbbc7ae4acaae0f"
+UUID = "c7ae4aca-ae0f-4673-a449-f7d80c871bf2"
+SUBMIT_DIR = Path("/home/wfuser/submit/wfuser/pegasus/demo/run0001")
+PFS_SCRATCH = "/lus/scratch/wfuser/pegasus/demo/run0001"
+
+
+def job(
+    ident: str, name: str, reads: list[str], writes: list[str], **more: Any
+) -> Data:
+    """A job of an abstract workflow; a name with a leading ! is a result."""
+    uses: list[Data] = [{"lfn": lfn, "type": "input"} for lfn in reads]
+    for lfn in writes:
+        result = lfn.startswith("!")
+        use = {"lfn": lfn.lstrip("!"), "type": "output", "stageOut": result}
+        uses.append({**use, "registerReplica": False})
+    entry = {"type": "job", "name": name, "id": ident, "arguments": []}
+    return {**entry, "uses": uses, **more}
+
+
+def three_jobs() -> list[Data]:
+    return [
+        job("ID1", "split", ["in.txt"], ["a.txt", "b.txt"], arguments=["in.txt"]),
+        job("ID2", "count", ["a.txt", "words.txt"], ["sub/n.txt"]),
+        job("ID3", "merge", ["sub/n.txt", "b.txt"], ["!out.txt"], stdout="out.txt"),
+    ]
+
+
+def site_catalog() -> Data:
+    def folder(kind: str, path: str) -> Data:
+        server = {"url": f"file://{path}", "operation": "all"}
+        return {"type": kind, "path": path, "fileServers": [server]}
+
+    local = [folder("localStorage", "/home/wfuser/out")]
+    cori = [folder("sharedScratch", "/lus/scratch")]
+    profiles = {"pegasus": {"style": "condor"}, "env": {"LANG": "C"}}
+    return {
+        "pegasus": "5.0",
+        "sites": [
+            {"name": "local", "directories": local},
+            {"name": "cori", "directories": cori, "profiles": profiles},
+        ],
+    }
+
+
+def transformation_catalog() -> Data:
+    def program(name: str, site: str, pfn: str, kind: str) -> Data:
+        return {"name": name, "sites": [{"name": site, "pfn": pfn, "type": kind}]}
+
+    return {
+        "pegasus": "5.0",
+        "transformations": [
+            program("split", "cori", "/opt/bin/split", "installed"),
+            program("count", "local", "/home/wfuser/count.py", "stageable"),
+            program("merge", "cori", "/opt/bin/merge", "installed"),
+        ],
+    }
+
+
+def replica_catalog(*lfns: str) -> Data:
+    return {
+        "pegasus": "5.0",
+        "replicas": [
+            {"lfn": lfn, "pfns": [{"site": "cori", "pfn": f"/lus/inputs/{lfn}"}]}
+            for lfn in lfns or ("in.txt", "words.txt")
+        ],
+    }
+
+
+@dataclass
+class Desk:
+    """What a user has before planning; tests change what they are about."""
+
+    jobs: list[Data]
+    sites: Data
+    transformations: Data
+    replicas: Data
+    properties: dict[str, str]
+    context: PlanContext
+    placed: dict[str, Placed]
+
+    def change(self, **changes: Any) -> None:
+        """Change what the planning knows, such as cleanup or submit_dir."""
+        self.context = replace(self.context, **changes)
+
+    def persistent(self, **settings: str) -> None:
+        """Plan on a burst buffer, every file copied to it or written on it."""
+        backend = settings.pop("backend", "directory")
+        tier = Tier("cori", "bb", backend)
+        files = dict(self.placed)
+        for entry in self.jobs:
+            for use in entry["uses"]:
+                lfn = use["lfn"]
+                how = "write" if use["type"] == "output" else "copy"
+                placed = Placed(lfn, "intermediate", "bb", how, 11, "a test")
+                if how == "write" or lfn not in files:
+                    files[lfn] = self.placed.get(lfn, placed)
+        request = Request(NAME, backend, 1 << 22, f"/bb/{NAME}", UUID, "bb", "cori")
+        placement = Placement(tier, files, 11, (), 1 << 22)
+        self.change(request=request, placement=placement)
+
+    def read(self) -> tuple[Workflow, Catalogs]:
+        """Workflow and catalogs as planning has them, rewritten in mode persistent."""
+
+        def document(name: str, data: Data) -> Document:
+            return Document(Path("/home/wfuser") / name, data)
+
+        given = Inputs(
+            document(
+                "workflow.yml", {"pegasus": "5.0", "name": "demo", "jobs": self.jobs}
+            ),
+            document("sites.yml", self.sites),
+            document("replicas.yml", self.replicas),
+            document("transformations.yml", self.transformations),
+            Properties({}).with_values(self.properties, "pegasus.properties"),
+        )
+        request, placement = self.context.request, self.context.placement
+        if request is not None and placement is not None:
+            knows = Plan("cori", placement, request, self.context.submit_dir)
+            given = rewrite(given, knows)
+        catalogs = Catalogs(
+            given.properties,
+            read_sites(given.sites),
+            read_replicas(given.replicas),
+            read_transformations(given.transformations),
+            {},
+        )
+        return read_workflow(given.workflow), catalogs
+
+    def plan(self) -> Executable:
+        """Build, write nothing."""
+        workflow, catalogs = self.read()
+        return build(workflow, build_graph(workflow), catalogs, self.context)
+
+    def write(self) -> Path:
+        """Build and write."""
+        workflow, catalogs = self.read()
+        executable = build(workflow, build_graph(workflow), catalogs, self.context)
+        placement = self.context.placement
+        wanted = links(workflow, placement, PFS_SCRATCH) if placement else {}
+        scratch = PFS_SCRATCH if placement else ""
+        return write(executable, workflow, catalogs, self.context, scratch, wanted)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """Three jobs on site cori, mode off; nothing is wrong with it."""
+    context = PlanContext(
+        label="demo",
+        user="wfuser",
+        timestamp="2026-11-20T18:46:37+00:00",
+        uuid=UUID,
+        submit_dir=SUBMIT_DIR,
+        base_dir=Path("/home/wfuser/submit"),
+        relative_dir="wfuser/pegasus/demo/run0001",
+        site="cori",
+        output_site="local",
+        output_dir=None,
+        cleanup="inplace",
+        arguments=("--sites", "cori", "workflow.yml"),
+    )
+    return Desk(
+        three_jobs(),
+        site_catalog(),
+        transformation_catalog(),
+        replica_catalog(),
+        {},
+        context,
+        {},
+    )
+
+
+@pytest.fixture
+def make_job() -> Callable[..., Data]:
+    """Jobs of abstract workflows for tests that need their own."""
+    return job
+
+
+@pytest.fixture
+def replicas() -> Callable[..., Data]:
+    """A replica catalog that has these LFNs on the site."""
+    return replica_catalog

@@ -1,0 +1,25 @@
+"""What tests of the built-in planner do again and again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.planner.builtin.submit import Submits
+from pegasus_bb.planner.submitfile import SubmitFile, read_submit
+
+Data = dict[str, Any]
+
+
+def submit_of(desk: Any, node: str, tmp_path: Path) -> SubmitFile:
+    """What HTCondor reads in the submit file of ``node``."""
+    planned = desk.plan()
+    _, catalogs = desk.read()
+    text = Submits(planned.scratch, catalogs, desk.context).text(planned.jobs[node])
+    (tmp_path / "node.sub").write_text(text)
+    return read_submit(tmp_path / "node.sub", {"RETRY": "0"})
+
+
+def site(desk: Any) -> Data:
+    found: Data = desk.sites["sites"][1]
+    return found

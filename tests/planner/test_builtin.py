@@ -1,0 +1,253 @@
+"""The built-in planner: what it plans, and what it refuses by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.planner.builtin.submit import Submits
+
+from .hands import site, submit_of
+
+Data = dict[str, Any]
+
+
+# Which files go where
+
+
+def test_replicas_on_the_site_come_first_then_here_then_elsewhere(desk: Any) -> None:
+    desk.replicas["replicas"][0]["pfns"] = [
+        {"site": "far", "pfn": "gsiftp://far.example.org/in.txt"},
+        {"site": "far", "pfn": "/mirror/in.txt"},
+        {"site": "local", "pfn": "file:///home/wfuser/in.txt"},
+        {"site": "cori", "pfn": "scp://cori/in.txt"},
+        {"site": "cori", "pfn": "/lus/in.txt"},
+    ]
+    (entry,) = desk.plan().jobs["stage_in_remote_cori_0_0"].entries
+    urls = [source["url"] for source in entry["src_urls"]]
+    assert urls == [
+        "file:///lus/in.txt",
+        "file:///home/wfuser/in.txt",
+        "file:///mirror/in.txt",
+        "scp://cori/in.txt",
+        "gsiftp://far.example.org/in.txt",
+    ]
+    ranks = [source["priority"] for source in entry["src_urls"]]
+    assert ranks == sorted(ranks, reverse=True)
+
+
+def test_results_go_to_the_output_site_or_the_output_folder(desk: Any) -> None:
+    assert desk.plan().outputs == {"out.txt": "/home/wfuser/out/out.txt"}
+    desk.change(output_dir=Path("/lus/results"))
+    assert desk.plan().outputs == {"out.txt": "/lus/results/out.txt"}
+
+
+def test_a_stageable_program_runs_from_scratch_and_an_installed_one_where_it_is(
+    desk: Any, tmp_path: Path
+) -> None:
+    assert submit_of(desk, "split_ID1", tmp_path).arguments[-2:] == [
+        "/opt/bin/split",
+        "in.txt",
+    ]
+    scratch = "/lus/scratch/wfuser/pegasus/demo/run0001"
+    assert submit_of(desk, "count_ID2", tmp_path).arguments[-1] == f"{scratch}/count"
+    program = desk.plan().jobs["stage_in_remote_cori_1_0"].entries[1]
+    assert (program["lfn"], program["executable"]) == ("count", True)
+
+
+def test_a_tool_of_the_catalog_does_the_transfers_with_its_profiles(
+    desk: Any, tmp_path: Path
+) -> None:
+    pfn = "$PEGASUS_HOME/bin/pegasus-transfer"
+    site(desk)["profiles"]["env"]["PEGASUS_HOME"] = "/opt/pegasus"
+    desk.transformations["transformations"].append(
+        {
+            "namespace": "pegasus",
+            "name": "transfer",
+            "sites": [{"name": "cori", "pfn": pfn, "type": "installed"}],
+            "profiles": {"pegasus": {"transfer.threads": "8"}},
+        }
+    )
+    read = submit_of(desk, "stage_in_remote_cori_0_0", tmp_path)
+    assert read.arguments[-3:] == [
+        "/opt/pegasus/bin/pegasus-transfer",
+        "--threads",
+        "8",
+    ]
+    ours = submit_of(desk, "create_dir_demo_0_cori", tmp_path)
+    assert ours.arguments[-1] == str(desk.context.bin / "transfer")
+
+
+def test_names_of_nodes_are_the_same_on_the_buffer_and_off_it(desk: Any) -> None:
+    off = desk.plan().jobs.keys()
+    desk.persistent()
+    on = desk.plan().jobs.keys()
+    assert on - off == {"bb_setup_BB0000001", "bb_delete_BB0000002"}
+    assert off <= on
+
+
+def test_both_modes_start_what_architecture_says(desk: Any, tmp_path: Path) -> None:
+    programs = desk.context.bin
+    off = submit_of(desk, "split_ID1", tmp_path)
+    assert off.executable == f"{programs}/record"
+    desk.persistent()
+    on = submit_of(desk, "split_ID1", tmp_path)
+    assert on.executable == f"{programs}/launch"
+    assert on.arguments[0] == f"{programs}/record"
+    scratch = "/bb/pbbc7ae4acaae0f/wfuser/pegasus/demo/run0001"
+    assert on.arguments[1:] == [
+        word.replace("/lus/scratch/wfuser/pegasus/demo/run0001", scratch)
+        for word in off.arguments
+    ]
+    folder = submit_of(desk, "create_dir_demo_0_cori", tmp_path)
+    assert folder.arguments[folder.arguments.index("-w") + 1] == "/tmp"
+    setup = submit_of(desk, "bb_setup_BB0000001", tmp_path)
+    assert (setup.universe, setup.executable) == ("local", f"{programs}/record")
+    assert setup.initialdir == str(desk.context.submit_dir)
+
+
+def test_a_job_knows_where_and_what_it_is(desk: Any, tmp_path: Path) -> None:
+    told = submit_of(desk, "split_ID1", tmp_path).environment
+    assert told["PEGASUS_DAG_JOB_ID"] == "split_ID1"
+    assert told["PEGASUS_SITE"] == "cori"
+    assert told["PEGASUS_WF_LABEL"] == "demo"
+    assert told["PEGASUS_WF_UUID"] == desk.context.uuid
+    assert told["PEGASUS_SCRATCH_DIR"] == desk.plan().scratch
+
+
+# Profiles
+
+
+def test_the_profile_nearest_to_the_job_wins(desk: Any, tmp_path: Path) -> None:
+    desk.properties = {"env.A": "properties", "env.E": "properties"}
+    site(desk)["profiles"]["env"] = dict.fromkeys("ABCD", "site")
+    split = desk.transformations["transformations"][0]
+    split["profiles"] = {"env": dict.fromkeys("BCD", "transformation")}
+    split["sites"][0]["profiles"] = {"env": dict.fromkeys("CD", "its site")}
+    desk.jobs[0]["profiles"] = {"env": {"D": "job"}}
+    told = submit_of(desk, "split_ID1", tmp_path).environment
+    assert [told[k] for k in "ABCDE"] == [
+        "site",
+        "transformation",
+        "its site",
+        "job",
+        "properties",
+    ]
+    assert "D" in submit_of(desk, "merge_ID3", tmp_path).environment  # the site's
+    assert submit_of(desk, "merge_ID3", tmp_path).environment["D"] == "site"
+
+
+def test_a_pool_is_asked_for_what_a_job_needs(desk: Any) -> None:
+    own = {"cores": 4, "memory": "2048", "gpus": "1", "runtime": 61}
+    desk.jobs[0]["profiles"] = {"pegasus": own, "condor": {"+Group": '"a%b"'}}
+    planned = desk.plan()
+    submits = Submits(planned.scratch, desk.read()[1], desk.context)
+    text = submits.text(planned.jobs["split_ID1"])
+    for line in (
+        "universe = vanilla",
+        "request_cpus = 4",
+        "request_memory = 2048",
+        "request_gpus = 1",
+        '+group = "a%b"',
+        "+pegasus_job_runtime = 61",
+    ):
+        assert f"\n{line}\n" in text
+    assert "request_cpus" not in submits.text(planned.jobs["merge_ID3"])
+
+
+def test_a_batch_system_is_told_in_the_words_of_glite(
+    desk: Any, tmp_path: Path
+) -> None:
+    site(desk)["profiles"].update(
+        pegasus={
+            "style": "glite",
+            "queue": "debug",
+            "project": "m1",
+            "glite.arguments": '--qos=high --comment="a b"',
+        },
+        condor={"grid_resource": "batch slurm"},
+        env={"QUOTED": """it's "here" \\ $HOME"""},
+    )
+    desk.jobs[0]["profiles"] = {"pegasus": {"runtime": "3601", "cores": "2"}}
+    read = submit_of(desk, "split_ID1", tmp_path)
+    assert read.universe == "grid"
+    assert read.environment["QUOTED"] == """it's "here" \\ $HOME"""
+    assert read.environment["PEGASUS_QUEUE"] == "debug"
+    assert read.attributes["remote_cerequirements"] == (
+        'JOBNAME=="splitID1" && PASSENV==1 && PRIORITY==20 && CORES==2 && '
+        'WALLTIME=="01:01:00" && PROJECT=="m1" && '
+        'EXTRA_ARGUMENTS=="--qos=high --comment=\\"a b\\""'
+    )
+
+
+def test_over_ssh_the_grid_of_the_site_says_where(desk: Any) -> None:
+    site(desk)["profiles"]["pegasus"]["style"] = "ssh"
+    site(desk)["grids"] = [
+        {"contact": "me@aux", "scheduler": "slurm", "jobtype": "auxillary"},
+        {"contact": "me@cori", "scheduler": "slurm", "jobtype": "compute"},
+    ]
+    planned = desk.plan()
+    submits = Submits(planned.scratch, desk.read()[1], desk.context)
+    task = submits.text(planned.jobs["split_ID1"])
+    folder = submits.text(planned.jobs["create_dir_demo_0_cori"])
+    assert "\ngrid_resource = batch slurm me@cori\n" in task
+    assert "\ngrid_resource = batch slurm me@aux\n" in folder
+
+
+def test_dagman_profiles_and_properties_reach_the_dag(desk: Any) -> None:
+    desk.properties = {"dagman.RETRY": "3", "dagman.stagein.maxjobs": "2"}
+    pre = {"pre": "/bin/true", "pre.arguments": "a b", "ABORT-DAG-ON": "3 RETURN 1"}
+    own = {"retry": "0", "CATEGORY": "big", "PRIORITY": "-5", **pre}
+    desk.jobs[0]["profiles"] = {"dagman": own}
+    dag = desk.plan().dag
+    node = dag.nodes["split_ID1"]
+    assert (node.retry, node.category, node.priority) == (0, "big", -5)
+    assert node.pre is not None
+    assert (node.pre.executable, node.pre.arguments) == ("/bin/true", "a b")
+    assert node.abort_on == (3, 1)
+    assert dag.nodes["merge_ID3"].retry == 3
+    assert dag.nodes["stage_in_remote_cori_0_0"].retry == 3
+    assert dag.max_jobs == {
+        "cleanup": 4,
+        "registration": 1,
+        "stageout": 10,
+        "stagein": 2,
+    }
+
+
+def test_retries_default_to_one_and_every_node_has_its_exit_code_read(
+    desk: Any,
+) -> None:
+    planned = desk.plan()
+    for name, node in planned.dag.nodes.items():
+        out = f"{desk.context.submit_dir}/{planned.jobs[name].folder}/{name}.out"
+        assert node.retry == 1
+        assert node.post is not None
+        assert node.post.executable == f"{desk.context.bin}/exitcode"
+        assert node.post.arguments == f"-r $RETURN {out}"
+
+
+# Notes
+
+
+def test_what_is_not_done_is_said(desk: Any) -> None:
+    desk.jobs[2]["uses"][2]["registerReplica"] = True
+    desk.replicas["replicas"].append(
+        {"lfn": "a.txt", "pfns": [{"site": "cori", "pfn": "/lus/old/a.txt"}]}
+    )
+    notes = desk.plan().notes
+    assert len(notes) == 2
+    assert "does not register" in notes[0]
+    assert "runs every job" in notes[1]
+
+
+def test_jobs_that_no_pass_changed_are_not_read_again(desk: Any) -> None:
+    workflow, _ = desk.read()
+    entries = list(workflow.document.data["jobs"])
+    entries[1] = {**entries[1], "arguments": ["changed"]}
+    data = {**workflow.document.data, "jobs": entries}
+    again = read_workflow(workflow.document.with_data(data), workflow)
+    assert again == read_workflow(workflow.document.with_data(data))
+    assert again.jobs["ID1"] is workflow.jobs["ID1"]
+    assert again.jobs["ID2"].arguments == ["changed"]

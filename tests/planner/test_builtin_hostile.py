@@ -1,0 +1,89 @@
+"""Whatever a user wrote arrives as it was written, or is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from .hands import site, submit_of
+
+Data = dict[str, Any]
+
+
+HOSTILE = [
+    "blank here",
+    "quote'single",
+    'quote"double',
+    "$(X)",
+    "$$(X)",
+    "$ENV(HOME)",
+    "100%",
+    "%(name)s",
+    "a;b",
+    "`id`",
+    "back\\slash",
+    "tab\tinside",
+    "\u202etxt.exe",
+    "a=b",
+    "@list",
+    "-rf",
+    "'quoted'",
+    "",
+]
+
+
+@pytest.mark.parametrize("style", ["condor", "glite"])
+def test_arguments_arrive_as_they_were_written(
+    desk: Any, style: str, tmp_path: Path
+) -> None:
+    site(desk)["profiles"]["pegasus"]["style"] = style
+    site(desk)["profiles"]["condor"] = {"grid_resource": "batch slurm"}
+    desk.jobs[0]["arguments"] = HOSTILE
+    desk.jobs[0]["profiles"] = {"env": {f"V{n}": t for n, t in enumerate(HOSTILE)}}
+    read = submit_of(desk, "split_ID1", tmp_path)
+    assert read.arguments[-len(HOSTILE) :] == HOSTILE
+    assert [read.environment[f"V{n}"] for n in range(len(HOSTILE))] == HOSTILE
+
+
+@settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    words=st.lists(
+        st.text(
+            st.characters(blacklist_categories=["Cs"], blacklist_characters="\r\n\0")
+        )
+    )
+)
+def test_any_line_of_text_arrives_as_it_was_written(
+    desk: Any, tmp_path: Path, words: list[str]
+) -> None:
+    assume("$(dollar)" not in "".join(words).lower())  # refused, see above
+    desk.jobs[0]["arguments"] = words
+    read = submit_of(desk, "split_ID1", tmp_path)
+    assert read.arguments[read.arguments.index("/opt/bin/split") + 1 :] == words
+
+
+def test_lfns_arrive_as_they_were_written(desk: Any, tmp_path: Path) -> None:
+    lfns = [text for text in HOSTILE if text and "\t" not in text]
+    desk.jobs[0]["uses"] += [
+        {"lfn": lfn, "type": "output", "stageOut": True} for lfn in lfns
+    ]
+    desk.jobs[0]["stdout"] = "'quoted'"
+    planned = desk.plan()
+    read = submit_of(desk, "split_ID1", tmp_path)
+    looked_at = [
+        read.arguments[n + 1] for n, word in enumerate(read.arguments) if word == "-s"
+    ]
+    assert looked_at[2:] == [f"{lfn}={lfn}" for lfn in lfns if lfn[0] != "@"]
+    assert read.arguments[read.arguments.index("-o") + 1] == "./'quoted'"
+    delivered = planned.jobs["stage_out_remote_cori_0_0"].entries
+    assert [entry["lfn"] for entry in delivered] == lfns
+    urls = [entry["dest_urls"][0]["url"] for entry in delivered]
+    assert urls == [f"file:///home/wfuser/out/{lfn}" for lfn in lfns]

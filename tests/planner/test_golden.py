@@ -1,0 +1,54 @@
+"""A whole submit directory, as files that a reviewer can read.
+
+After a deliberate change:
+    REFRESH_GOLDEN=1 python -m pytest tests/planner/test_golden.py
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.planner.builtin.records import bb_files, top_files
+from pegasus_bb.planner.builtin.write import files_of
+from pegasus_bb.planner.dagfile import write_dag
+from pegasus_bb.rewrite import links
+
+GOLDEN = Path(__file__).parent / "golden"
+REFRESH = bool(os.environ.get("REFRESH_GOLDEN"))
+
+
+def planned_files(desk: Any, tmp_path: Path) -> dict[str, bytes]:
+    workflow, catalogs = desk.read()
+    executable, context = desk.plan(), desk.context
+    placement = context.placement
+    wanted = links(workflow, placement, "/lus/scratch/run") if placement else {}
+    files = dict(files_of(executable.jobs.values(), executable, catalogs, context))
+    files.update(top_files(executable, workflow, catalogs, context, "submit.host"))
+    files.update(bb_files(executable, context, "/lus/scratch/run", wanted))
+    write_dag(executable.dag, tmp_path / "demo-0.dag")
+    files["demo-0.dag"] = (tmp_path / "demo-0.dag").read_bytes()
+    return files
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent"])
+def test_a_three_job_workflow_is_planned_as_before(
+    desk: Any, mode: str, tmp_path: Path
+) -> None:
+    if mode == "persistent":
+        desk.persistent()
+    files = planned_files(desk, tmp_path)
+    root = GOLDEN / mode
+    if REFRESH:
+        for old in [p for p in root.rglob("*") if p.is_file()]:
+            old.unlink()
+        for path, content in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(content)
+    golden = {str(p.relative_to(root)): p for p in root.rglob("*") if p.is_file()}
+    assert sorted(files) == sorted(golden)
+    for path, content in files.items():
+        assert content.decode() == golden[path].read_text(), path

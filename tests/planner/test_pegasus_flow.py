@@ -1,0 +1,264 @@
+"""The whole way through another planner, which a small program plays."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.planner.dagfile import read_dag
+from tests.planner.pegasus_desk import write_desk
+
+FAKE = Path(__file__).parent / "fake_pegasus_plan.py"
+
+
+class User:
+    """Types commands in a folder; a Pegasus home stands beside it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.work = root, root / "work"
+        self.home = root / "pegasus"
+        (self.home / "bin").mkdir(parents=True)
+        self.program("pegasus-plan", f'exec {sys.executable} {FAKE} "$@"')
+        self.program("pegasus-run", f'echo "$@" > {root}/submitted')
+        write_desk(self.work)
+        self.environment = {
+            "PEGASUS_HOME": str(self.home),
+            "FAKE_CALLS": str(root / "calls"),
+            "FAKE_OUT": "file:///home/wfuser/out",
+            "HOME": str(root),
+        }
+
+    def program(self, name: str, line: str) -> None:
+        program = self.home / "bin" / name
+        program.write_text(f"#!/bin/sh\n{line}\n")
+        program.chmod(0o755)
+
+    def plan(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pegasus_bb", "plan", *arguments],
+            cwd=self.work,
+            env={**os.environ, **self.environment, **more},
+            capture_output=True,
+            text=True,
+        )
+
+    def on_tier(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
+        given += ("--relative-submit-dir", "r", "--bb-mode", "persistent")
+        return self.plan(*given, *words, "workflow.yml", **more)
+
+    @property
+    def submit(self) -> Path:
+        return self.work / "submit" / "r"
+
+    def calls(self) -> list[str]:
+        said: list[str] = json.loads((self.root / "calls").read_text())
+        return said
+
+    def read(self, name: str) -> Any:
+        return json.loads((self.submit / "bb" / name).read_text())
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+def test_what_the_planner_wrote_is_sealed_and_can_run(user: User) -> None:
+    done = user.on_tier()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "planned\n"
+    dag = read_dag(user.submit / "demo-0.dag")
+    gate = dag.nodes["create_dir_demo_0_cori"].pre
+    assert gate is not None
+    assert gate.executable == str(user.submit / "bb" / "bin" / "gate")
+    assert dag.children["bb_setup_BB0000001"] == ["create_dir_demo_0_cori"]
+    assert dag.children["cleanup_demo_0_cori"] == ["bb_delete_BB0000002"]
+    placement = user.read("placement.json")
+    assert placement["outputs"] == {"out.txt": "file:///home/wfuser/out/out.txt"}
+    assert placement["scratch"].startswith(user.read("request.json")["prefix"] + "/")
+    assert user.read("plan.json")["planner"] == "pegasus-plan 5.1.2"
+
+
+def test_the_leaf_cleanup_does_not_start_in_the_folder_it_removes(user: User) -> None:
+    user.on_tier()
+    text = (user.submit / "00/00/cleanup_demo_0_cori.sub").read_text()
+    assert " -w /tmp " in text
+
+
+def test_options_of_pegasus_plan_pass_and_ours_do_not(user: User) -> None:
+    words = ["--cluster", "horizontal", "--cleanup", "constraint", "-v", "-Xmx1g"]
+    assert user.on_tier(*words, "--json").returncode == 0
+    calls = user.calls()
+    for word in ("--cluster", "horizontal", "constraint", "--verbose", "-Xmx1g"):
+        assert word in calls
+    assert not any("bb-" in word for word in calls)
+    assert calls[-1] == str(user.submit / "bb/planned/workflow.yml")
+
+
+def test_json_is_what_pegasus_plan_prints(user: User) -> None:
+    done = user.on_tier("--json")
+    assert json.loads(done.stdout) == {"submit_dir": str(user.submit)}
+
+
+def test_it_is_submitted_only_when_it_is_sealed(user: User) -> None:
+    done = user.on_tier("--submit", "--forward", "nodatabase=1", FAKE_UNSEALABLE="1")
+    assert done.returncode == 2
+    assert not (user.root / "submitted").exists()
+    assert user.on_tier("--submit", "--forward", "nodatabase=1").returncode == 0
+    said = (user.root / "submitted").read_text().split()
+    assert said == ["--nodatabase", "1", str(user.submit)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("FAKE_UNSEALABLE", "would not wait for the gate"),
+        ("FAKE_FAILS", "pegasus-plan ended with exit status 1"),
+        ("FAKE_NO_STAGE_OUT", "'out.txt' of job ID2 would vanish"),
+    ],
+)
+def test_what_goes_wrong_leaves_nothing_behind(
+    user: User, fault: str, words: str
+) -> None:
+    done = user.on_tier(**{fault: "1"})
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert not (user.work / "submit").exists()
+
+
+def test_a_run_that_was_moved_aside_comes_back(user: User) -> None:
+    assert user.on_tier().returncode == 0
+    before = (user.submit / "demo-0.dag").read_bytes()
+    assert user.on_tier("--force", FAKE_UNSEALABLE="1").returncode == 2
+    assert (user.submit / "demo-0.dag").read_bytes() == before
+    assert [p.name for p in (user.work / "submit").iterdir()] == ["r"]
+
+
+def test_what_was_escaped_is_escaped_again(user: User) -> None:
+    sites = user.work / "sites.yml"
+    sites.write_text(sites.read_text().replace("keep THIS", r"keep \${THIS}"))
+    user.on_tier()
+    text = (user.submit / "bb/planned/sites.yml").read_text()
+    assert r'"keep \${THIS}"' in text
+
+
+def test_the_submit_host_gets_a_folder_where_the_catalog_has_none(user: User) -> None:
+    sites = json.loads((user.work / "sites.yml").read_text())
+    sites["sites"][0]["directories"].pop(0)
+    (user.work / "sites.yml").write_text(json.dumps(sites))
+    assert user.on_tier().returncode == 0
+    local = user.read("planned/sites.yml")["sites"][0]["directories"]
+    assert [d["type"] for d in local] == ["localStorage", "sharedScratch"]
+    assert local[1]["path"] == str(user.submit / "bb" / "local")
+
+
+def test_inline_catalogs_become_files(user: User) -> None:
+    workflow = json.loads((user.work / "workflow.yml").read_text())
+    workflow["siteCatalog"] = json.loads((user.work / "sites.yml").read_text())
+    (user.work / "sites.yml").unlink()
+    (user.work / "workflow.yml").write_text(json.dumps(workflow))
+    assert user.on_tier().returncode == 0
+    assert "siteCatalog" not in user.read("planned/workflow.yml")
+
+
+def test_no_catalog_points_to_a_file_that_goes_with_the_buffer(user: User) -> None:
+    user.on_tier()
+    uses = [u for j in user.read("planned/workflow.yml")["jobs"] for u in j["uses"]]
+    registered = {u["lfn"]: u["registerReplica"] for u in uses if "stageOut" in u}
+    assert registered == {"mid.txt": False, "out.txt": True}
+
+
+def test_mode_off_is_the_users_own_command_line(user: User) -> None:
+    words = ["--sites", "cori", "--conf", "x y", "workflow.yml", "-Dpegasus.mode=d"]
+    (user.work / "x y").write_text("pegasus.mode = d\n")
+    user.program("pegasus-plan", f'for a; do echo "$a"; done > {user.root}/calls')
+    done = user.plan("--bb-mode", "off", *words, "-Dpegasus.bb.wait=2h")
+    assert done.returncode == 0, done.stderr
+    assert (user.root / "calls").read_text().splitlines() == words
+
+
+def test_the_built_in_planner_is_there_for_who_asks(user: User) -> None:
+    done = user.on_tier("--bb-planner", "builtin")
+    assert done.returncode == 0, done.stderr
+    assert not (user.root / "calls").exists()
+    done = user.on_tier("--bb-planner", "builtin", "--cluster", "horizontal")
+    assert "--cluster is an option of pegasus-plan" in done.stderr
+
+
+def test_no_pegasus_is_no_silent_change_of_planner(user: User) -> None:
+    done = user.on_tier("--bb-planner", "pegasus", PEGASUS_HOME="", PATH="/nowhere")
+    assert done.returncode == 2
+    assert "set PEGASUS_HOME" in done.stderr
+
+
+def test_our_own_hook_is_not_taken_for_a_pegasus(user: User) -> None:
+    hook = Path(__file__).parents[2] / "planner-hooks" / "pegasus-plan"
+    (user.home / "bin" / "pegasus-plan").write_bytes(hook.read_bytes())
+    done = user.on_tier("--bb-planner", "pegasus", PATH="/nowhere")
+    assert "there is no pegasus-plan" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--job-prefix", "x"], "renames every node"),
+        (["--staging-site", "cori=other"], "--staging-site"),
+        (["--basename", "a b"], "splits its arguments"),
+        (["-Dpegasus.data.configuration=condorio"], "sharedfs"),
+    ],
+)
+def test_what_would_lead_off_the_buffer_is_refused(
+    user: User, words: list[str], why: str
+) -> None:
+    done = user.on_tier(*words)
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert not (user.root / "calls").exists()
+
+
+def test_datawarp_in_an_htcondor_pool_is_refused(user: User) -> None:
+    sites = json.loads((user.work / "sites.yml").read_text())
+    sites["x-storage-tiers"]["cori"][0] = {
+        "name": "bb",
+        "backend": "datawarp",
+        "capacity": "10GiB",
+    }
+    (user.work / "sites.yml").write_text(json.dumps(sites))
+    assert "style: glite" in user.on_tier().stderr
+
+
+def inner(user: User, kind: str = "pegasusWorkflow", arguments: str = "") -> None:
+    workflow = json.loads((user.work / "workflow.yml").read_text())
+    job = {"type": kind, "file": "inner.yml", "id": "SUB", "uses": []}
+    job["arguments"] = arguments.split()
+    workflow["jobs"].append(job)
+    (user.work / "workflow.yml").write_text(json.dumps(workflow))
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "capacity", "why"),
+    [
+        ("condorWorkflow", "", "10MiB", "nobody plans the jobs of a DAG"),
+        ("pegasusWorkflow", "--conf other", "10MiB", "would not run on the buffer"),
+        ("pegasusWorkflow", "", "auto", "are not known before it is planned"),
+    ],
+)
+def test_a_sub_workflow_that_cannot_be_done_right_is_refused(
+    user: User, kind: str, arguments: str, capacity: str, why: str
+) -> None:
+    workflow = json.loads((user.work / "workflow.yml").read_text())
+    for job in workflow["jobs"]:
+        for use in job["uses"]:
+            use["metadata"] = {"size": 10}
+    (user.work / "workflow.yml").write_text(json.dumps(workflow))
+    inner(user, kind, arguments)
+    done = user.on_tier("--bb-capacity", capacity)
+    assert done.returncode == 2
+    assert why in " ".join(done.stderr.split())

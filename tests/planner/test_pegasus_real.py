@@ -1,0 +1,189 @@
+"""The same through a real pegasus-plan, and a run of what it planned.
+
+Needs PEGASUS_HOME, or a pegasus-plan on PATH; skipped by name without. Where there is
+no HTCondor, empty programs stand in for the ones that pegasus-plan calls.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.planner.dagfile import read_dag
+from pegasus_bb.planner.pegasus import find_home
+from pegasus_bb.planner.pegasus.hook import hooked_home, shell_words
+from tests.planner.pegasus_desk import write_desk
+
+HOME = find_home(os.environ)
+CONDOR = ("condor_submit_dag", "condor_version", "condor_config_val", "condor_dagman")
+STUB = """#!/bin/sh
+for word; do case "$word" in *.dag) : > "$word.condor.sub";; esac; done
+"""
+pytestmark = [
+    pytest.mark.real_pegasus,
+    pytest.mark.skipif(HOME is None, reason="no PEGASUS_HOME and no pegasus-plan"),
+]
+
+
+class Desk:
+    """A user's folder, with a home of its own for Pegasus's database."""
+
+    def __init__(self, root: Path, style: str = "condor") -> None:
+        assert HOME is not None
+        self.root, self.work, self.style = root, root / "work", style
+        self.pegasus = HOME.bin
+        write_desk(self.work, str(HOME.bin.parent), style)
+        (root / "stubs").mkdir()
+        for name in CONDOR:
+            if shutil.which(name) is None:
+                stub = root / "stubs" / name
+                stub.write_text(STUB)
+                stub.chmod(0o755)
+        path = f"{root / 'stubs'}:{HOME.bin}:{os.environ['PATH']}"
+        self.environment = {
+            **os.environ,
+            "PATH": path,
+            "HOME": str(root),
+            "PEGASUS_METRICS": "false",
+            "PEGASUS_BB_LEDGER": str(root / "ledger.jsonl"),
+        }
+
+    def call(self, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            argv,
+            cwd=self.work,
+            env={**self.environment, **more},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def plan(self, name: str, *words: str, mode: str = "persistent") -> Path:
+        given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
+        given += ("--relative-submit-dir", name, "--bb-mode", mode)
+        bb = (sys.executable, "-m", "pegasus_bb", "plan")
+        self.call(*bb, *given, *words, "workflow.yml")
+        return self.work / "submit" / name
+
+    def change(self, file: str, **values: Any) -> None:
+        data = json.loads((self.work / file).read_text())
+        (self.work / file).write_text(json.dumps({**data, **values}))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_it_plans_and_runs_and_the_buffer_is_given_back(desk: Desk) -> None:
+    submit = desk.plan("r", "--json")
+    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
+    assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
+    manifest = (submit / "bb" / "manifest.jsonl").read_text()
+    assert json.loads(manifest)["lfn"] == "out.txt"
+
+
+@pytest.mark.parametrize("cleanup", ["none", "leaf", "inplace", "constraint"])
+def test_every_cleanup_is_sealed(desk: Desk, cleanup: str) -> None:
+    dag = read_dag(desk.plan("r", "--cleanup", cleanup) / "demo-0.dag")
+    waiting = [p for p, below in dag.children.items() if "bb_delete_BB0000002" in below]
+    last = {"none": "stage_out_remote_cori_1_0"}.get(cleanup, "cleanup_demo_0_cori")
+    assert last in waiting or "register_cori_1_0" in waiting
+    gate = dag.nodes["create_dir_demo_0_cori"].pre
+    assert gate is not None
+    assert gate.defer_status == 75
+
+
+def test_style_glite_lets_kickstart_change_to_the_folder(tmp_path: Path) -> None:
+    submit = Desk(tmp_path, "glite").plan("r")
+    text = (submit / "00/00/cat1_ID1.sub").read_text()
+    prefix = json.loads((submit / "bb/request.json").read_text())["prefix"]
+    assert f" -w {prefix}/" in text
+    assert "initialdir" not in text
+    assert f"executable = {submit}/bb/bin/launch" in text
+
+
+@pytest.mark.parametrize("cluster", ["horizontal", "label"])
+def test_clusters_run_on_the_buffer(desk: Desk, cluster: str) -> None:
+    workflow = json.loads((desk.work / "workflow.yml").read_text())
+    profiles = {"pegasus": {"label": "one", "clusters.size": 2}}
+    jobs = [{**job, "profiles": profiles} for job in workflow["jobs"]]
+    third = {**jobs[0], "id": "ID3", "arguments": ["in.txt", "o3.txt"]}
+    use = {"lfn": "o3.txt", "type": "output", "stageOut": True}
+    third["uses"] = [jobs[0]["uses"][0], {**use, "registerReplica": False}]
+    desk.change("workflow.yml", jobs=[*jobs, third])
+    submit = desk.plan("r", "--cluster", cluster)
+    assert list(submit.glob("00/00/merge_*.sub"))
+    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (desk.work / "out" / "o3.txt").read_text() == "hello\n"
+
+
+def test_a_sub_workflow_is_between_the_gate_and_bb_delete(desk: Desk) -> None:
+    shutil.copy(desk.work / "workflow.yml", desk.work / "inner.yml")
+    desk.change("inner.yml", name="inner")
+    replicas = json.loads((desk.work / "replicas.yml").read_text())["replicas"]
+    pfns = [{"site": "local", "pfn": str(desk.work / "inner.yml")}]
+    desk.change(
+        "replicas.yml", replicas=[*replicas, {"lfn": "inner.yml", "pfns": pfns}]
+    )
+    jobs = json.loads((desk.work / "workflow.yml").read_text())["jobs"]
+    inner = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB"}
+    inner["uses"] = [{"lfn": "inner.yml", "type": "input"}]
+    desk.change("workflow.yml", jobs=[*jobs, {**inner, "arguments": []}])
+    dag = read_dag(desk.plan("r") / "demo-0.dag")
+    assert "pegasus-plan_SUB" in dag.children["create_dir_demo_0_cori"]
+    assert "bb_delete_BB0000002" in dag.children["pegasus-plan_SUB"]
+
+
+def test_mode_off_is_what_a_plain_pegasus_plan_writes(desk: Desk) -> None:
+    """But for the moment, and for names that are drawn by lot."""
+    sharedfs = "pegasus.data.configuration = sharedfs\n"
+    (desk.work / "pegasus.properties").write_text(sharedfs)
+    ours = desk.plan("r", mode="off")
+    kept = ours.rename(desk.work / "ours")
+    given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
+    plain = (*given, "--relative-submit-dir", "r", "workflow.yml")
+    desk.call(str(desk.pegasus / "pegasus-plan"), *plain)
+    theirs = desk.work / "submit" / "r"
+    names = {str(p.relative_to(theirs)) for p in theirs.glob("00/00/*")}
+    assert names == {str(p.relative_to(kept)) for p in kept.glob("00/00/*")}
+    same = ("demo-0.dag", "demo-0.cache", "catalogs/sites.yml", *_lists(names))
+    for name in same:
+        assert (kept / name).read_bytes() == (theirs / name).read_bytes(), name
+    assert not (kept / "bb").exists()
+    for name in names - set(same):
+        assert _settled(kept / name) == _settled(theirs / name), name
+
+
+def _lists(names: set[str]) -> list[str]:
+    return sorted(name for name in names if name.endswith(".in"))
+
+
+def _settled(file: Path) -> list[str]:
+    """Lines without what differs from one planning to the next."""
+    drawn = ("uuid", "UUID", "wf_time", " -T ", ".properties")
+    return [x for x in file.read_text().splitlines() if not any(d in x for d in drawn)]
+
+
+def test_the_hook_leads_through_us(desk: Desk) -> None:
+    ours = desk.root / "venv" / "pegasus-bb"
+    ours.parent.mkdir()
+    ours.write_text(f'#!/bin/sh\nexec {sys.executable} -m pegasus_bb "$@"\n')
+    ours.chmod(0o755)
+    line = shell_words(hooked_home(HOME, ours, desk.root / "a 'cache'"))
+    (desk.work / "pegasus.properties").write_text("pegasus.bb.mode = persistent\n")
+    asked = ["pegasus-plan", "--sites", "cori", "--output-sites", "local"]
+    asked += ["--dir", "submit", "--relative-submit-dir", "h", "workflow.yml"]
+    desk.call("/bin/sh", "-c", f"{line}; pegasus-version; {shlex.join(asked)}")
+    assert (desk.work / "submit/h/bb/request.json").exists()

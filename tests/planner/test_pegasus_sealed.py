@@ -1,0 +1,96 @@
+"""What real submit directories lack is appended to their .dag; no byte changes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import NotSealed
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.dagfile import Dag, Node, read_dag
+from pegasus_bb.planner.pegasus.outcome import Outcome, promised, stage_outs
+from pegasus_bb.planner.pegasus.sealed import lines_to_seal
+from pegasus_bb.planner.seal import check, touching
+
+RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
+GATE = "/submit/bb/bin/gate"
+GATED = "SCRIPT DEFER 75 30 PRE create_dir_demo_0_cori /submit/bb/bin/gate"
+
+
+def request(prefix: str = "/bb/wfres") -> Request:
+    return Request("wfres", "datawarp", 1, prefix, "uuid", "bb", "cori")
+
+
+def lines(folder: Path, prefix: str = "/bb/wfres") -> list[str]:
+    dag = read_dag(folder / "demo-0.dag")
+    users = touching(dag, folder, request(prefix))
+    return lines_to_seal(dag, users, "cori", GATE, 30)
+
+
+def test_a_directory_without_gate_gets_one_and_the_last_edges(tmp_path: Path) -> None:
+    shutil.copytree(RECORDED / "gated", tmp_path, dirs_exist_ok=True)
+    dag_file = tmp_path / "demo-0.dag"
+    by_hand = dag_file.read_text().splitlines(keepends=True)
+    dag_file.write_text("".join(by_hand[:-2]))
+    assert lines(tmp_path) == [
+        GATED,
+        "PARENT bb_setup_ID0000001 CHILD create_dir_demo_0_cori",
+        "PARENT register_cori_0_0 register_cori_1_0 cleanup_demo_0_cori "
+        "CHILD bb_delete_ID0000004",
+    ]
+
+
+def test_what_was_appended_makes_it_sealed_and_is_not_appended_twice(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(RECORDED / "clustered", tmp_path, dirs_exist_ok=True)
+    added = lines(tmp_path)
+    assert added[0] == GATED
+    with (tmp_path / "demo-0.dag").open("a") as out:
+        out.writelines(f"{line}\n" for line in added)
+    dag = read_dag(tmp_path / "demo-0.dag")
+    check(dag, touching(dag, tmp_path, request()), "cori", GATE)
+    assert lines(tmp_path) == []
+
+
+def test_lifecycle_jobs_on_the_compute_site_are_refused() -> None:
+    with pytest.raises(NotSealed, match="bb_setup_ID0000001 runs on site cori"):
+        lines(RECORDED / "plain", "/lus/scratch")
+
+
+def test_a_retry_of_the_gated_node_is_taken_back() -> None:
+    names = ("create_dir_w_0_cori", "bb_setup_S", "bb_delete_D")
+    dag = Dag({name: Node(name, f"{name}.sub", retry=3) for name in names})
+    added = lines_to_seal(dag, {"create_dir_w_0_cori"}, "cori", GATE, 30)
+    assert "RETRY create_dir_w_0_cori 0" in added
+
+
+def test_a_sub_workflow_waits_for_the_gate_and_bb_delete_for_it() -> None:
+    dag = Dag(
+        {
+            "create_dir_w_0_cori": Node("create_dir_w_0_cori", "c.sub"),
+            "bb_setup_S": Node("bb_setup_S", "s.sub"),
+            "subdax_inner": Node("subdax_inner", "inner.dag", "SUBDAG"),
+            "bb_delete_D": Node("bb_delete_D", "d.sub"),
+        }
+    )
+    users = {"create_dir_w_0_cori", "subdax_inner"}
+    added = lines_to_seal(dag, users, "cori", GATE, 30)
+    assert "PARENT create_dir_w_0_cori CHILD subdax_inner" in added
+    assert "PARENT subdax_inner CHILD bb_delete_D" in added
+
+
+def test_promised_results_are_those_of_the_stage_out_jobs() -> None:
+    folder = RECORDED / "gated"
+    dag = read_dag(folder / "demo-0.dag")
+    found = stage_outs(Outcome(folder, folder / "demo-0.dag", "5.1.2"), dag)
+    assert promised(found) == {"out.txt": "file:///home/wfuser/wf/out/out.txt"}
+
+
+def test_a_result_that_nobody_can_look_at_is_refused() -> None:
+    with pytest.raises(Exception, match="bb_delete cannot look"):
+        promised({"out.txt": ["s3://bucket/out.txt"]})
+    both = {"out.txt": ["s3://bucket/out.txt", "file:///out/out.txt"]}
+    assert promised(both) == {"out.txt": "file:///out/out.txt"}

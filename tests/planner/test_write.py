@@ -1,0 +1,235 @@
+"""A submit directory stands whole under its name, or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.document import load
+from pegasus_bb.model.placement import Placed
+from pegasus_bb.planner.builtin import fill as filling
+from pegasus_bb.planner.builtin.executable import PlannedJob
+from pegasus_bb.planner.builtin.submit import Submits
+from pegasus_bb.planner.submitfile import read_submit
+
+Data = dict[str, Any]
+
+
+@pytest.fixture
+def here(desk: Any, tmp_path: Path) -> Any:
+    """The desk, with a submit directory that can be written."""
+    desk.change(submit_dir=tmp_path / "submit" / "run0001")
+    return desk
+
+
+def left(desk: Any) -> list[Path]:
+    folder: Path = desk.context.submit_dir.parent
+    return list(folder.iterdir()) if folder.exists() else []
+
+
+def test_everything_that_planning_made_is_there(here: Any) -> None:
+    here.persistent()
+    folder: Path = here.write()
+    assert left(here) == [folder]
+    for job in here.plan().jobs.values():
+        stem = folder / job.folder / job.name
+        submit = read_submit(stem.with_suffix(".sub"), {"RETRY": "0"})
+        assert submit.output == f"{stem}.out"
+        assert Path(submit.executable).is_file()
+        assert bool(submit.input) == (job.entries is not None)
+        if submit.input:
+            assert json.loads(Path(submit.input).read_text()) != []
+    assert {p.name for p in (folder / "bb").iterdir()} >= {
+        "bin",
+        "lib",
+        "plan.json",
+        "request.json",
+        "placement.json",
+    }
+
+
+def test_the_catalogs_can_be_read_back(here: Any) -> None:
+    folder: Path = here.write()
+    workflow, catalogs = here.read()
+    assert load(folder / "workflow.yml", {}).data == workflow.document.data
+    for name in ("sites", "replicas", "transformations"):
+        data = getattr(catalogs, name).document.data
+        assert load(folder / "catalogs" / f"{name}.yml", {}).data == data
+
+
+def test_links_are_named_after_the_node_that_needs_them(here: Any) -> None:
+    here.placed["a.txt"] = Placed("a.txt", "intermediate", "pfs", "write", 1, "test")
+    here.persistent()
+    folder: Path = here.write()
+    (file,) = (folder / "bb" / "links").iterdir()
+    assert file.name == "split_ID1.json"
+    path = "/lus/scratch/wfuser/pegasus/demo/run0001/a.txt"
+    assert json.loads(file.read_text()) == {"a.txt": path}
+
+
+def test_mode_off_has_a_plan_and_no_request(here: Any) -> None:
+    folder: Path = here.write()
+    plan = json.loads((folder / "bb" / "plan.json").read_text())
+    assert (plan["mode"], plan["tier"], plan["site"]) == ("off", "", "cori")
+    assert not (folder / "bb" / "request.json").exists()
+
+
+def test_a_taken_name_is_refused_and_left_alone(here: Any) -> None:
+    folder: Path = here.context.submit_dir
+    folder.mkdir(parents=True)
+    (folder / "thesis.tex").write_text("irreplaceable")
+    with pytest.raises(UsageError, match="already there"):
+        here.write()
+    assert [p.name for p in folder.iterdir()] == ["thesis.tex"]
+    assert left(here) == [folder]
+
+
+def test_an_empty_folder_may_stand_there(here: Any) -> None:
+    here.context.submit_dir.mkdir(parents=True)
+    assert (here.write() / "demo-0.dag").exists()
+
+
+class Trouble:
+    """Lets ``after`` calls of a function through, raises once, works again."""
+
+    def __init__(self, real: Callable[..., Any], error: BaseException) -> None:
+        self.real, self.error = real, error
+        self.after, self.calls = -2, 0
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        self.calls += 1
+        if self.calls == self.after + 1:
+            raise self.error
+        return self.real(*args, **named)
+
+
+FAULTS = {
+    "write": OSError(28, "No space left on device"),
+    "open": KeyboardInterrupt(),
+    "replace": OSError(5, "Input/output error"),
+    "rename": OSError(30, "Read-only file system"),
+}
+
+
+@pytest.mark.parametrize("call", FAULTS)
+def test_a_failure_at_any_file_leaves_nothing_behind(
+    here: Any, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.persistent()
+    if call == "rename":  # pathlib of Python 3.10 knows os.rename by another name
+        real = Path.rename
+        trouble = Trouble(real, FAULTS[call])
+        monkeypatch.setattr(Path, call, lambda *paths: trouble(*paths))
+    else:
+        trouble = Trouble(getattr(os, call), FAULTS[call])
+        monkeypatch.setattr(os, call, trouble)
+    here.write()
+    calls, folder = trouble.calls, here.context.submit_dir
+    assert calls > 0
+    for number in steps(calls):
+        trouble.calls, trouble.after = 0, number
+        here.change(submit_dir=folder.with_name(f"broken{number}"))
+        with pytest.raises((UsageError, KeyboardInterrupt, OSError)):
+            here.write()
+        trouble.after = -2
+        assert left(here) == [folder], f"{call} number {number}"
+
+
+def steps(calls: int) -> Iterator[int]:
+    """Every call of few, a good sample of many, the last one always."""
+    yield from range(0, calls, max(1, calls // 80))
+    yield calls - 1
+
+
+def test_a_job_that_cannot_be_written_leaves_nothing_behind(here: Any) -> None:
+    here.jobs[2]["arguments"] = ["two\nlines"]
+    with pytest.raises(CatalogError, match="merge_ID3"):
+        here.write()
+    assert left(here) == []
+
+
+@pytest.fixture
+def many(here: Any, make_job: Callable[..., Data]) -> Any:
+    """Enough jobs for a second process."""
+    here.jobs = [
+        make_job(f"J{n}", "split", ["in.txt"], [f"f{n}"], arguments=[str(n)])
+        for n in range(5100)
+    ]
+    return here
+
+
+@pytest.mark.slow
+def test_two_processes_write_what_one_would(
+    many: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder: Path = many.write()
+    files = {str(p.relative_to(folder)) for p in folder.rglob("*.sub")}
+    planned = many.plan()
+    assert files == {f"{j.folder}/{j.name}.sub" for j in planned.jobs.values()}
+    assert {str(Path(f).parent) for f in files} == {f"00/0{n}" for n in range(6)}
+    assert max(len(list((folder / f"00/0{n}").glob("*.sub"))) for n in range(6)) == 1000
+    submit = read_submit(folder / "00/00/split_J7.sub", {})
+    assert submit.arguments[-1] == "7"
+
+
+@pytest.mark.slow
+def test_the_second_process_may_fail_and_its_error_is_told(
+    many: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Submits.text
+
+    def text(self: Submits, planned: PlannedJob) -> str:
+        if planned.name == "split_J3":  # in the second process's share
+            raise OSError(28, "No space left on device", planned.name)
+        return real(self, planned)
+
+    monkeypatch.setattr(Submits, "text", text)
+    with pytest.raises(UsageError, match=r"No space left on device.*split_J3"):
+        many.write()
+    assert left(many) == []
+
+
+def test_work_beside_is_done_here_where_that_process_dies(tmp_path: Path) -> None:
+    parent, done = os.getpid(), []
+
+    def work() -> None:
+        if os.getpid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+        done.append(1)
+
+    with filling.Beside(work, worth=True) as beside:
+        beside.finish()
+    assert done == [1]
+
+
+def test_work_beside_ends_with_whoever_wanted_it(tmp_path: Path) -> None:
+    def work() -> None:
+        while True:
+            (tmp_path / "still here").touch()
+
+    beside = filling.Beside(work, worth=True)
+    with pytest.raises(KeyboardInterrupt), beside:
+        if not beside._child:
+            pytest.skip("one processor, or threads: nothing runs beside")
+        raise KeyboardInterrupt
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_the_stamp_of_a_run_is_in_its_braindump(here: Any) -> None:
+    here.context = replace(here.context, arguments=("--dir", 'a "quoted" dir'))
+    folder: Path = here.write()
+    data = load(folder / "braindump.yml", {}).data
+    assert data["wf_uuid"] == here.context.uuid
+    assert data["planner_arguments"] == '--dir a "quoted" dir'
+    assert data["timestamp"] == "20261120T184637+0000"
+    assert (folder / data["properties"]).is_file()
+    assert (folder / data["dag"]).is_file()

@@ -1,0 +1,113 @@
+"""What must be true before anything of a submit directory is started."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Set
+from pathlib import Path
+
+import yaml
+
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.errors import ReservationFailed, UsageError
+from pegasus_bb.model.reservation import Reservation, State
+from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.seal import check, touching
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.guard import unsafe_results
+
+
+def check_place(place: SubmitDir) -> None:
+    """Raises UsageError where the directory is not where it was planned: its files
+    name programs and logs by their full paths, which may be another run's by now."""
+    braindump = place.path / "braindump.yml"
+    if not braindump.is_file():
+        return
+    planned = _planned_place(braindump)
+    if planned and Path(planned).resolve() != place.path.resolve():
+        raise UsageError(
+            f"{place.path} was planned as {planned} and moved since; what it would "
+            "start lies there, if anywhere. Plan it again"
+        )
+
+
+def check_programs(place: SubmitDir, dag: Dag) -> None:
+    """Raises UsageError where scripts are of another submit directory's bb folder, also
+    where no braindump.yml tells of it."""
+    if not place.bb.is_dir():
+        return
+    scripts = [s for node in dag.nodes.values() for s in (node.pre, node.post) if s]
+    folders = {s.executable.rpartition("/")[0] for s in scripts}
+    for folder in sorted(f for f in folders if f.endswith("/bb/bin")):
+        if (place.path / folder).resolve() != (place.bb / "bin").resolve():
+            raise UsageError(
+                f"{place.dag}: starts the programs of {folder}; it was planned there "
+                "and moved since. Plan it again"
+            )
+
+
+def check_sealed(place: SubmitDir, dag: Dag) -> None:
+    """Raises NotSealed where the DAG, perhaps edited since, would put data at risk."""
+    bb = BBDir(str(place.bb))
+    if not bb.has_request:
+        return
+    request = bb.request()
+    users = touching(dag, place.path, request)
+    check(dag, users, request.site, bb.file("bin/gate"))
+
+
+def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
+    """Raises ReservationFailed where what is left to do needs a reservation that is not
+    there any more: it would fail, however often it is tried."""
+    bb = BBDir(str(place.bb))
+    noted = bb.reservation() if bb.has_request else None
+    if noted is None or len(done) == len(dag.nodes):
+        return
+    users = {
+        name
+        for name in touching(dag, place.path, bb.request())
+        if not name.startswith(("bb_setup_", "bb_delete_"))
+    }
+    used, left = users & done, users - done
+    lost = _given_back(bb, noted, left) if noted.released_at else ""
+    if not noted.released_at and used and left:
+        lost = _gone(bb, left)
+    if lost:
+        raise ReservationFailed(
+            f"reservation {noted.name} {lost}. What lived only there is lost; start "
+            f"over: pegasus-bb run --restart {place.path}"
+        )
+
+
+def _given_back(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
+    """Why that was too early; empty where only bb_delete did not come to its end."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
+    if left:
+        return f"was given back at {when}, and {_nodes(left)} not done"
+    for result in unsafe_results(bb, noted.uuid, read_all=False):
+        return f"was given back at {when}, and {result.lfn} is not safe: {result.why}"
+    return ""
+
+
+def _gone(bb: BBDir, left: Set[str]) -> str:
+    request = bb.request()
+    status = open_backend(request.backend, request.settings).status(request)
+    if status.state not in (State.ABSENT, State.GONE):
+        return ""  # also where nobody answers: the run finds out
+    said = status.message or status.state.value
+    return f"is not there any more ({said}), and {_nodes(left)} not done"
+
+
+def _nodes(left: Set[str]) -> str:
+    if len(left) == 1:
+        return f"{next(iter(left))}, which needs it, is"
+    return f"{len(left)} nodes that need it are"
+
+
+def _planned_place(braindump: Path) -> str:
+    try:
+        data = yaml.safe_load(braindump.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise UsageError(f"{braindump}: cannot be read ({error})") from error
+    return str(data.get("submit_dir", "")) if isinstance(data, dict) else ""

@@ -1,0 +1,138 @@
+"""Processes of a run: each in a session of its own, waited for in one place."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+from pegasus_bb import process
+from pegasus_bb.engine.processes import Processes, kill_marked
+
+# Where the kernel cannot say that a process has ended, we look this often.
+_LOOK = 0.02
+
+
+@dataclass(slots=True, eq=False)
+class Child:
+    """A process under way; ``owner`` and ``kind`` are the caller's."""
+
+    owner: Any
+    kind: str  # job | pre | post
+    mark: str  # in its environment: lets a later engine find it
+    output: IO[bytes] | None = None  # what a script says
+    running: Any = None  # subprocess.Popen
+    handle: int = -1  # pidfd, -1 where there is none
+
+
+class Children:
+    """Starts processes and tells when one of them, a timer or a signal is due."""
+
+    def __init__(self, processes: Processes) -> None:
+        self._processes = processes
+        self._selector = selectors.DefaultSelector()
+        self._alive: dict[int, Child] = {}
+        self._blind = 0  # children without a pidfd
+
+    def __len__(self) -> int:
+        return len(self._alive)
+
+    def __iter__(self) -> Iterator[Child]:
+        return iter(list(self._alive.values()))
+
+    def watch(self, handle: int) -> None:
+        """Let ``wait`` return when ``handle`` can be read (a signal's pipe)."""
+        self._selector.register(handle, selectors.EVENT_READ)
+
+    def start(
+        self,
+        child: Child,
+        argv: list[str],
+        cwd: str,
+        env: dict[str, str],
+        files: tuple[int, int, int],
+    ) -> None:
+        """Start ``argv`` as ``child``. Raises OSError where it cannot be started."""
+        mark = child.mark
+        self._processes.starting(mark)
+        child.running = process.start(
+            argv,
+            cwd=cwd,
+            env={**env, self._processes.VARIABLE: mark},
+            stdin=files[0],
+            stdout=files[1],
+            stderr=files[2],
+            new_session=True,
+        )
+        pid = child.running.pid
+        self._processes.started(mark, pid)
+        self._alive[pid] = child
+        try:
+            child.handle = os.pidfd_open(pid)
+            self._selector.register(child.handle, selectors.EVENT_READ, child)
+        except (AttributeError, OSError):
+            self._blind += 1
+
+    def wait(self, timeout: float | None) -> list[tuple[Child, int]]:
+        """Children that have ended, with exit status or minus the signal.
+
+        Returns early where a watched handle can be read; that is not reported.
+        """
+        if self._blind:
+            timeout = _LOOK if timeout is None else min(timeout, _LOOK)
+        ready = self._selector.select(timeout)
+        if self._blind:
+            candidates = list(self._alive.values())
+        else:
+            candidates = [key.data for key, _ in ready if key.data is not None]
+        ended = []
+        for child in candidates:
+            status = child.running.poll()
+            if status is not None:
+                self._forget(child)
+                ended.append((child, status))
+        return ended
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the process groups of all children."""
+        for pid in self._alive:
+            _signal_group(pid, number)
+
+    def stop(self, grace: float, hurry: Callable[[], bool]) -> list[tuple[Child, int]]:
+        """End all of them: SIGTERM, and SIGKILL to what is there after ``grace``
+        seconds, or as soon as ``hurry`` says so."""
+        ended: list[tuple[Child, int]] = []
+        marks = {child.mark for child in self}
+        self.signal(signal.SIGTERM)
+        deadline = time.monotonic() + grace
+        while self._alive and time.monotonic() < deadline and not hurry():
+            ended += self.wait(min(0.1, max(0.0, deadline - time.monotonic())))
+        self.signal(signal.SIGKILL)
+        while self._alive:
+            ended += self.wait(0.1)
+        kill_marked(marks)
+        return ended
+
+    def _forget(self, child: Child) -> None:
+        del self._alive[child.running.pid]
+        self._processes.ended(child.running.pid)
+        if child.handle < 0:
+            self._blind -= 1
+            return
+        self._selector.unregister(child.handle)
+        os.close(child.handle)
+
+    def close(self) -> None:
+        """Let go of the selector."""
+        self._selector.close()
+
+
+def _signal_group(pid: int, number: int) -> None:
+    try:
+        os.killpg(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass

@@ -1,0 +1,124 @@
+"""jobstate.log: one line per event, in the format of Pegasus's monitord.
+
+``<epoch> <node> <event> <status, job id or -> <site> <walltime> <sequence>``; the
+sequence number counts attempts over all nodes. Lines are only ever added.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+# A line of INTERNAL is about the whole workflow.
+_ENGINE = "INTERNAL"
+
+
+class Event(NamedTuple):
+    """One line of the log; ``detail`` is an exit status or a job id."""
+
+    time: int
+    node: str
+    event: str
+    detail: str
+    sequence: int
+
+
+class Journal:
+    """The log as the engine writes it: whole lines, each handed over before the next
+    process is started, so that kill -9 of the engine loses none."""
+
+    def __init__(self, path: Path) -> None:
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        end = os.lseek(self._handle, 0, os.SEEK_END)
+        torn = end > 0 and os.pread(self._handle, 1, end - 1) != b"\n"
+        self._lines: list[str] = ["\n"] if torn else []
+        self._synced = time.monotonic()
+
+    def note(
+        self, node: str, event: str, detail: str, site: str, sequence: int
+    ) -> None:
+        """Add an event; ``flush`` hands it to the system."""
+        now = int(time.time())
+        self._lines.append(
+            f"{now} {node} {event} {detail} {site or '-'} - {sequence}\n"
+        )
+
+    def engine(self, words: str) -> None:
+        """Add a line about the engine itself, and make all lines durable."""
+        self._lines.append(f"{int(time.time())} {_ENGINE} *** {words} ***\n")
+        self.flush()
+        os.fsync(self._handle)
+
+    def flush(self) -> None:
+        """Hand over what was noted; at most once a second force it to the disk."""
+        if not self._lines:
+            return
+        data = "".join(self._lines).encode(errors="surrogateescape")
+        self._lines.clear()
+        while data:
+            data = data[os.write(self._handle, data) :]
+        if time.monotonic() - self._synced > 1:
+            os.fsync(self._handle)
+            self._synced = time.monotonic()
+
+    def close(self) -> None:
+        """Flush and let go."""
+        self.flush()
+        os.close(self._handle)
+
+
+@dataclass
+class History:
+    """What a log says: the events since the engine last came to an end of its own."""
+
+    events: list[Event] = field(default_factory=list)  # of the whole log
+    since: int = 0  # index of the first event after the last DAGMAN_FINISHED
+    finished: int | None = None  # its exit status; None: the engine never ended
+    crashed: bool = False  # the engine was started after that, and did not end
+    sequence: int = 0  # the highest so far
+
+
+def read_history(path: Path) -> History:
+    """Everything in the log at ``path``, torn lines left out."""
+    history = History()
+    for event in _events(path):
+        if event.node != _ENGINE:
+            history.events.append(event)
+            history.sequence = max(history.sequence, event.sequence)
+        elif event.event == "DAGMAN_STARTED":
+            history.crashed = True
+        elif event.event == "DAGMAN_FINISHED":
+            history.crashed = False
+            history.finished = _number(event.detail)
+            history.since = len(history.events)
+    return history
+
+
+def _events(path: Path) -> Iterator[Event]:
+    try:
+        source = path.open(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return
+    with source:
+        for line in source:
+            words = line.split()
+            if not line.endswith("\n") or len(words) < 4 or not words[0].isdigit():
+                continue
+            if words[1] == _ENGINE:
+                detail = words[4] if len(words) > 4 else ""
+                yield Event(int(words[0]), _ENGINE, words[3], detail, 0)
+            elif len(words) == 7:
+                yield Event(
+                    int(words[0]), words[1], words[2], words[3], _number(words[6])
+                )
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return 0

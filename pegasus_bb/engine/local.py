@@ -1,0 +1,176 @@
+"""Runs the DAG of a submit directory on this machine, as DAGMan would."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Set
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.engine.before import (
+    check_place,
+    check_programs,
+    check_reservation,
+    check_sealed,
+)
+from pegasus_bb.engine.children import Children
+from pegasus_bb.engine.journal import Journal, read_history
+from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.processes import Processes, end_left_over
+from pegasus_bb.engine.progress import Silent, Watcher
+from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.rescue import write_rescue
+from pegasus_bb.engine.restart import start_over
+from pegasus_bb.engine.runnable import check_runnable
+from pegasus_bb.engine.scheduler import Scheduler
+from pegasus_bb.engine.signals import Signals
+from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
+from pegasus_bb.engine.table import State, Table
+from pegasus_bb.engine.words import failed_nodes
+from pegasus_bb.errors import RunFailed, RunInterrupted
+from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.dagfile import read_dag
+
+GRACE = 10.0  # seconds between SIGTERM and SIGKILL when a run is stopped
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that came to a good end."""
+
+    total: int
+    done_before: int  # nodes that an earlier run had done
+    seconds: float
+    aside: tuple[Path, ...] = ()  # what --restart moved away
+
+
+def default_slots() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def run(
+    submit_dir: Path,
+    *,
+    slots: int = 0,
+    progress: Watcher | None = None,
+    restart: bool = False,
+    grace: float = GRACE,
+) -> Outcome:
+    """Run the DAG in ``submit_dir`` to its end, or go on where an earlier run stopped.
+
+    No node that was done is run again. Each call gives unfinished nodes all their
+    retries. Jobs that take a slot run ``slots`` at a time (0: one per processor).
+
+    Raises RunFailed (RunInterrupted after a signal) when what can be done has been
+    done and a rescue file was written; its text says which nodes failed and how to go
+    on. Raises UsageError for a submit directory that cannot be run.
+    """
+    place = find_submit_dir(submit_dir)
+    check_place(place)
+    with locked(place.lock):
+        dag = read_dag(place.dag)
+        check_runnable(dag, place.dag)
+        check_programs(place, dag)
+        check_sealed(place, dag)
+        end_left_over(place.processes)
+        aside = tuple(start_over(place)) if restart else ()
+        engine = _Run(place, dag, slots or default_slots(), progress or Silent())
+        check_reservation(place, dag, engine.done)
+        return engine.run(grace, aside)
+
+
+class _Run:
+    def __init__(
+        self, place: SubmitDir, dag: Dag, slots: int, watcher: Watcher
+    ) -> None:
+        self._place, self._dag = place, dag
+        self._slots, self._watcher = slots, watcher
+        self._history = read_history(place.journal)
+        self._before = done_before(place, dag, self._history)
+        self._table = Table(dag, self._before)
+        self._began = time.monotonic()
+
+    @property
+    def done(self) -> Set[str]:
+        """Nodes that an earlier run had done."""
+        return set(self._before)
+
+    def run(self, grace: float, aside: tuple[Path, ...]) -> Outcome:
+        total, before = len(self._dag.nodes), len(self._before)
+        if before < total or self._history.crashed:
+            self._work(grace)
+        return Outcome(total, before, time.monotonic() - self._began, aside)
+
+    def _work(self, grace: float) -> None:
+        journal = Journal(self._place.journal)
+        processes = Processes(self._place.processes)
+        children = Children(processes)
+        try:
+            with Signals() as signals:
+                children.watch(signals.handle)
+                scheduler = Scheduler(
+                    self._table,
+                    self._place.path,
+                    slots=self._slots,
+                    limits=self._dag.max_jobs,
+                    sequence=self._history.sequence,
+                    journal=journal,
+                    children=children,
+                    signals=signals,
+                    watcher=self._watcher,
+                )
+                journal.engine(f"DAGMAN_STARTED {os.getpid()}.0")
+                self._watcher.begin(len(self._dag.nodes), len(self._before))
+                try:
+                    self._all(scheduler, children, grace)
+                    # The rescue file first: a watcher is heard when all is safe.
+                    self._end(journal, signals.received, scheduler.abort)
+                finally:
+                    self._watcher.close()
+        finally:
+            children.close()
+            processes.close()
+            journal.close()
+
+    @staticmethod
+    def _all(scheduler: Scheduler, children: Children, grace: float) -> None:
+        try:
+            scheduler.run(grace)
+        except BaseException:
+            # A journal that cannot be written, say: no task may go on unseen.
+            children.stop(grace, lambda: False)
+            raise
+
+    def _end(self, journal: Journal, signals: list[int], abort: int | None) -> None:
+        """Write down how it ended; raise unless it ended well."""
+        counts = self._table.counts
+        complete = counts[State.DONE] == len(self._dag.nodes)
+        if abort == 0 or complete:
+            journal.engine("DAGMAN_FINISHED 0")
+            return
+        rescue = self._place.next_rescue()
+        failed = self._table.names(State.FAILED)
+        done = set(self._table.names(State.DONE))
+        write_rescue(rescue, self._dag, self._place.dag.name, done, failed)
+        journal.engine(f"DAGMAN_FINISHED {abort or 1}")
+        error = RunInterrupted if signals and abort is None else RunFailed
+        raise error(self._told(rescue, failed, bool(signals), abort))
+
+    def _told(
+        self, rescue: Path, failed: list[str], stopped: bool, abort: int | None
+    ) -> str:
+        counts = self._table.counts
+        total = len(self._dag.nodes)
+        left = total - counts[State.DONE] - counts[State.FAILED]
+        how = "stopped" if stopped else "the run was aborted" if abort else "not done"
+        lines = [
+            f"{how}: {counts[State.DONE]} of {total} nodes are done, "
+            f"{counts[State.FAILED]} failed, {left} were not brought to an end"
+        ]
+        items = (self._table.items[name] for name in failed)
+        lines += failed_nodes(items, self._place.path)
+        lines.append(f"rescue file: {rescue.name}")
+        lines.append(f"to go on:    pegasus-bb run {self._place.path}")
+        return "\n".join(lines)

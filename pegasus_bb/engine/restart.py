@@ -1,0 +1,57 @@
+"""Starting over: what an earlier run has noted is moved aside, never deleted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.model.reservation import State
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import ours
+from pegasus_bb.runtime.bbdir import BBDir
+
+_GONE = (State.ABSENT, State.GONE)
+
+
+def start_over(place: SubmitDir) -> list[Path]:
+    """Move journal, rescue files and the reservation's notes aside; where they went.
+
+    Raises ReservationFailed where the reservation still stands: what is on it may be
+    saved nowhere else.
+    """
+    _check_reservation(place)
+    notes = [place.bb / name for name in ("reservation.json", "manifest.jsonl")]
+    old = [place.journal, *place.rescues(), *notes, place.bb / "gate.json"]
+    return [_aside(file) for file in old if file.exists()]
+
+
+def _check_reservation(place: SubmitDir) -> None:
+    bb = BBDir(str(place.bb))
+    noted = bb.reservation() if bb.has_request else None
+    if noted is None or noted.released_at is not None:
+        return
+    request = bb.request()
+    backend = open_backend(request.backend, request.settings)
+    status = ours.status(bb, backend, request, noted)
+    refused = status.state is State.FAILED and bool(noted.failure)
+    if status.state in _GONE or refused:
+        return
+    if status.state is State.UNKNOWN:
+        raise SchedulerUnreachable(
+            f"nobody answers whether {request.name} still stands ({status.message}); "
+            "starting over could lose what is on it: try again later"
+        )
+    raise ReservationFailed(
+        f"reservation {request.name} still stands ({status.state.value}) and may hold "
+        "results that are saved nowhere else; go on with it: "
+        f"pegasus-bb run {place.path}; or give it up with what is on it: "
+        f"pegasus-bb release {request.name} --discard; then --restart"
+    )
+
+
+def _aside(file: Path) -> Path:
+    number = 0
+    while (target := file.with_name(f"{file.name}.{number:03d}")).exists():
+        number += 1
+    return file.rename(target)

@@ -1,0 +1,154 @@
+"""Starts the script and the job of a node with their files, and keeps what they say."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from pegasus_bb.engine.children import Child, Children
+from pegasus_bb.engine.commands import (
+    Command,
+    folder_of,
+    job_command,
+    script_command,
+    submit_file,
+)
+from pegasus_bb.engine.table import Item, Table
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.planner.dag import Script
+
+_NOT_FOUND = 127  # what a shell answers where it cannot start a program
+_TAIL, _LINES = 4000, 5  # of what a script says: bytes kept, lines told
+
+
+class CannotStart(Exception):
+    """It was not started; the text says why. The job counts as ended with ``status``"""
+
+    status = _NOT_FOUND
+
+
+def script_of(item: Item, kind: str) -> Script:
+    """The PRE or POST script of ``item``; asked only where there is one."""
+    script = item.node.pre if kind == "pre" else item.node.post
+    if script is None:
+        raise LookupError(f"{item.node.name} has no {kind} script")
+    return script
+
+
+class Starter:
+    """Knows how; when is the scheduler's to decide."""
+
+    def __init__(self, table: Table, submit_dir: Path, children: Children) -> None:
+        self._table, self._dir, self._children = table, submit_dir, children
+        self._environment = dict(os.environ)
+
+    def job(self, item: Item) -> None:
+        """Start the job of ``item``. Raises CannotStart."""
+        try:
+            job = submit_file(item, self._dir)
+        except CatalogError as error:
+            raise CannotStart(str(error)) from error
+        command = job_command(job, item, self._dir)
+        files: list[int] = []
+        try:
+            self._open(command, files)
+            self._start(item, "job", command, (files[0], files[1], files[2]))
+        except CannotStart as error:
+            if len(files) == 3:  # where a person looks first
+                os.write(files[2], f"pegasus-bb run: {error}\n".encode())
+            raise
+        finally:
+            for handle in set(files):
+                os.close(handle)
+
+    def script(self, item: Item, kind: str) -> None:
+        """Start the PRE or POST script of ``item``. Raises CannotStart."""
+        command = script_command(
+            script_of(item, kind), item, self._table, self._dir, kind == "post"
+        )
+        output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it has ended
+        null = os.open(os.devnull, os.O_RDONLY)
+        try:
+            self._start(
+                item, kind, command, (null, output.fileno(), output.fileno()), output
+            )
+        finally:
+            os.close(null)
+
+    def said(self, child: Child, status: int) -> tuple[str, ...]:
+        """The last lines of a script that failed; all of it goes beside the node's
+        other files, as <node>.pre.err or <node>.post.err."""
+        item: Item = child.owner
+        if child.output is None:
+            return ()
+        with child.output as output:
+            if status in (0, script_of(item, child.kind).defer_status):
+                return ()
+            output.seek(max(0, output.seek(0, os.SEEK_END) - _TAIL))
+            text = output.read().decode(errors="replace")
+        if text:
+            file = folder_of(item.node, self._dir) / item.node.submit_file
+            try:
+                file.with_suffix(f".{child.kind}.err").write_text(text)
+            except OSError:
+                pass  # the last lines are told in any case
+        return tuple(text.strip().splitlines()[-_LINES:])
+
+    def _start(
+        self,
+        item: Item,
+        kind: str,
+        command: Command,
+        files: tuple[int, int, int],
+        output: IO[bytes] | None = None,
+    ) -> None:
+        mark = f"{self._dir}#{item.node.name}#{item.sequence}#{kind}"
+        child = Child(item, kind, mark, output)
+        environment = {**self._environment, **command.environment}
+        try:
+            self._children.start(child, command.argv, command.cwd, environment, files)
+        except (OSError, ValueError) as error:
+            if not Path(command.cwd).is_dir():
+                raise CannotStart(f"{command.cwd}: no such folder to run in") from error
+            raise CannotStart(_why_not(command.argv[0], error)) from error
+
+    @staticmethod
+    def _open(command: Command, files: list[int]) -> None:
+        writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        names = (command.input, command.output, command.error)
+        for name, flags in zip(names, (os.O_RDONLY, writing, writing), strict=True):
+            if len(files) == 2 and name and name == command.output:
+                files.append(files[1])
+                continue
+            try:
+                files.append(os.open(name or os.devnull, flags, 0o644))
+            except OSError as error:
+                raise CannotStart(
+                    f"{name} cannot be opened: {error.strerror}"
+                ) from error
+
+
+def _why_not(program: str, error: OSError | ValueError) -> str:
+    """The system says "No such file" also where the file is there, and what its first
+    line names is not."""
+    reason = getattr(error, "strerror", None) or str(error)
+    interpreter = _interpreter(program)
+    if interpreter and not os.access(interpreter, os.X_OK):
+        return (
+            f"{program} cannot be started: its first line names {interpreter!r}, "
+            f"and that cannot: {reason}"
+        )
+    return f"{program} cannot be started: {reason}"
+
+
+def _interpreter(program: str) -> str:
+    """What ``#!`` of a script names, as the kernel reads it; empty without one."""
+    try:
+        with Path(program).open("rb") as file:
+            line = file.read(256).partition(b"\n")[0]
+    except (OSError, ValueError):
+        return ""
+    words = line[2:].replace(b"\t", b" ").split(b" ") if line[:2] == b"#!" else []
+    return os.fsdecode(next(filter(None, words), b""))

@@ -1,0 +1,86 @@
+"""Where things are in a submit directory, planned by us or by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.engine.below import newest_below
+from pegasus_bb.errors import UsageError
+from pegasus_bb.files import ENGINE_LOCK
+
+_RESCUE = re.compile(r"\.rescue([0-9]{3})")
+
+
+@dataclass(frozen=True)
+class SubmitDir:
+    """A folder with one DAG file, and with a bb folder where we planned it."""
+
+    path: Path
+    dag: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "jobstate.log"
+
+    @property
+    def bb(self) -> Path:
+        return self.path / "bb"
+
+    @property
+    def processes(self) -> Path:
+        return (self.bb if self.bb.is_dir() else self.path) / "engine.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / ENGINE_LOCK
+
+    def rescues(self) -> list[Path]:
+        """Rescue files of the DAG, the oldest first."""
+        found = []
+        for file in self.path.glob(f"{self.dag.name}.rescue*"):
+            match = _RESCUE.fullmatch(file.name[len(self.dag.name) :])
+            if match:
+                found.append((int(match[1]), file))
+        return [file for _, file in sorted(found)]
+
+    def next_rescue(self) -> Path:
+        """The name of the rescue file that would be written now."""
+        last = self.rescues()
+        number = int(last[-1].name[-3:]) + 1 if last else 1
+        return self.path / f"{self.dag.name}.rescue{min(number, 999):03d}"
+
+
+def find_submit_dir(path: Path) -> SubmitDir:
+    """What ``path`` holds. Raises UsageError where there is not exactly one DAG."""
+    folder = path.absolute()
+    if not folder.is_dir():
+        raise UsageError(f"{path}: not a folder; name a submit directory")
+    planned = folder / "bb" / "plan.json"
+    if planned.exists():
+        return SubmitDir(folder, folder / _planned_dag(planned))
+    dags = sorted(folder.glob("*.dag"))
+    if len(dags) != 1:
+        names = ", ".join(dag.name for dag in dags) or "none"
+        raise UsageError(
+            f"{path}: a submit directory has one .dag file, found: {names}; "
+            + _would_do(folder if not dags else None)
+        )
+    return SubmitDir(folder, dags[0])
+
+
+def _would_do(folder: Path | None) -> str:
+    near = newest_below(folder) if folder is not None else []
+    if not near:
+        return "plan one with pegasus-bb plan"
+    return "below it are, newest first:\n" + "\n".join(f"  {place}" for place in near)
+
+
+def _planned_dag(plan: Path) -> str:
+    try:
+        name = json.loads(plan.read_text(encoding="utf-8"))["dag"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{plan}: does not name a DAG file ({error})") from error
+    return str(name)

@@ -1,0 +1,130 @@
+"""The nodes of a run: who waits for how many parents, who is done, who never can be."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.planner.dag import Dag, Node
+
+
+class State(Enum):
+    """Where a node is."""
+
+    WAITING = "waiting"  # for its parents
+    READY = "ready"  # for a slot
+    DEFERRED = "deferred"  # its script said: ask again later
+    RUNNING = "running"  # its script or its job
+    DONE = "done"
+    FAILED = "failed"
+    FUTILE = "futile"  # a node that it needs has failed
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A node under way."""
+
+    node: Node
+    order: int
+    children: list[str]
+    waiting: int = 0  # parents that are not done
+    state: State = State.WAITING
+    retries: int = 0
+    sequence: int = 0  # of this attempt, 0 before its first event
+    status: int = 0  # of the job, negative: the signal that ended it
+    pre_status: int = 0
+    began: float = 0.0
+    site: str = ""
+    local: bool = False  # a job of universe local takes no slot
+    reason: str = ""  # why it failed, in words
+    said: tuple[str, ...] = ()  # the last lines of the script that failed
+
+
+class Table:
+    """All nodes, counted by state. Every operation is linear over a whole run."""
+
+    def __init__(self, dag: Dag, done: Collection[str]) -> None:
+        self.items = {
+            name: Item(node, order, list(dict.fromkeys(dag.children.get(name, ()))))
+            for order, (name, node) in enumerate(dag.nodes.items())
+        }
+        self.counts = dict.fromkeys(State, 0)
+        self.counts[State.WAITING] = len(self.items)
+        for item in self.items.values():
+            for child in item.children:
+                self.items[child].waiting += 1
+        _check_cycle(self.items)
+        for name in done:
+            self.move(self.items[name], State.DONE)
+        for name in done:
+            self._release(self.items[name])
+
+    def move(self, item: Item, state: State) -> None:
+        """Put ``item`` into ``state``."""
+        self.counts[item.state] -= 1
+        self.counts[state] += 1
+        item.state = state
+
+    def free(self) -> list[Item]:
+        """Nodes that may start now, as the run begins."""
+        return [
+            item
+            for item in self.items.values()
+            if item.state is State.WAITING and not item.waiting
+        ]
+
+    def done(self, item: Item) -> list[Item]:
+        """``item`` came to a good end; gives back the children that may start now."""
+        self.move(item, State.DONE)
+        return self._release(item)
+
+    def failed(self, item: Item) -> None:
+        """``item`` will not be done in this run, so nothing that needs it will."""
+        self.move(item, State.FAILED)
+        below = deque(item.children)
+        while below:
+            child = self.items[below.popleft()]
+            if child.state is State.WAITING:
+                self.move(child, State.FUTILE)
+                below.extend(child.children)
+
+    def names(self, *states: State) -> list[str]:
+        """The nodes in one of ``states``, in the order of the DAG."""
+        return [name for name, item in self.items.items() if item.state in states]
+
+    def _release(self, item: Item) -> list[Item]:
+        free = []
+        for name in item.children:
+            child = self.items[name]
+            child.waiting -= 1
+            if not child.waiting and child.state is State.WAITING:
+                free.append(child)
+        return free
+
+
+def _check_cycle(items: dict[str, Item]) -> None:
+    parents = {name: item.waiting for name, item in items.items()}
+    free = deque(name for name, count in parents.items() if not count)
+    seen = 0
+    while free:
+        seen += 1
+        for child in items[free.popleft()].children:
+            parents[child] -= 1
+            if not parents[child]:
+                free.append(child)
+    if seen < len(items):
+        stuck = [name for name, count in parents.items() if count]
+        raise CatalogError(
+            "the DAG has a cycle: these nodes wait for each other",
+            found=_some(stuck),
+            would_do="take out one of the PARENT lines between them",
+        )
+
+
+def _some(names: Iterable[str], limit: int = 8) -> str:
+    names = list(names)
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more

@@ -1,0 +1,120 @@
+"""What a person is told when a run has not come to a good end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from pathlib import Path
+
+from pegasus_bb.engine.commands import folder_of
+from pegasus_bb.engine.table import Item
+from pegasus_bb.planner.dag import Script
+
+# Ours and Pegasus's: they answer 1 where the job has failed.
+_EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
+
+_NODES = 5  # told in full
+_LINES = 5  # of what the task wrote to standard error
+_READ = 1 << 20
+
+
+def ending(status: int) -> str:
+    """How a process came to its end."""
+    return f"signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def why_script(item: Item, kind: str, script: Script, status: int) -> str:
+    """Why a node failed whose script ended with ``status``: the job's own failure is
+    enough where the POST script only passes it on."""
+    if kind == "post" and item.status:
+        judge = Path(script.executable).name in _EXITCODE
+        if judge and status == _PASSED_ON:
+            return f"its job ended with {ending(item.status)}"
+    why = f"its {kind.upper()} script ended with {ending(status)}"
+    if kind == "post" and item.status:
+        why += f", its job with {ending(item.status)}"
+    return why
+
+
+def failed_nodes(items: Iterable[Item], submit_dir: Path) -> list[str]:
+    """Lines about nodes that failed: why, where their files are, their last words."""
+    items = list(items)
+    lines: list[str] = []
+    for item in items[:_NODES]:
+        lines.append(f"  {item.node.name}: {item.reason}")
+        for file in node_files(item, submit_dir):
+            lines.append(f"    see {_short(file, submit_dir)}")
+        words = last_words(item, submit_dir) if item.status else []
+        lines += [f"    | {line.rstrip()[:300]}" for line in (*words, *item.said)]
+    if len(items) > _NODES:
+        lines.append(f"  and {len(items) - _NODES} more")
+    return lines
+
+
+def node_files(item: Item, submit_dir: Path) -> list[Path]:
+    """The newest .out and .err of the node, where they are there."""
+    base = folder_of(item.node, submit_dir) / item.node.submit_file
+    found = (_newest(base.with_suffix(end)) for end in (".out", ".err"))
+    return [file for file in found if file is not None]
+
+
+def last_words(item: Item, submit_dir: Path) -> list[str]:
+    """The last lines that the task wrote to standard error.
+
+    A Kickstart record in .out carries them; else .err does.
+    """
+    words: list[str] = []
+    for file in node_files(item, submit_dir):
+        text = _tail(file)
+        if "- invocation:" in text:
+            words = _recorded_stderr(text)
+        elif not words and ".err" in file.name:
+            words = text.splitlines()
+    return [line.rstrip()[:200] for line in words if line.strip()][-_LINES:]
+
+
+def _recorded_stderr(text: str) -> list[str]:
+    """The block ``data: |`` under ``stderr:`` of the last record in ``text``."""
+    lines = iter(text[text.rindex("- invocation:") :].splitlines())
+    depth = _skip_to(lines, "stderr:", 0)
+    depth = _skip_to(lines, "data: |", depth + 1) if depth >= 0 else depth
+    if depth < 0:
+        return []
+    inside = takewhile(lambda line: not line.strip() or _indent(line) > depth, lines)
+    return [line.strip() for line in inside]
+
+
+def _skip_to(lines: Iterator[str], begins: str, least: int) -> int:
+    """Go past the line that begins so, and give its depth; -1 where none comes."""
+    for line in lines:
+        depth = _indent(line)
+        if line.strip() and depth < least:
+            return -1
+        if line[depth:].startswith(begins):
+            return depth
+    return -1
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _newest(file: Path) -> Path | None:
+    """``file``, or the last of file.000, file.001 that the POST script made of it."""
+    if file.exists():
+        return file
+    numbered = sorted(file.parent.glob(f"{file.name}.[0-9][0-9][0-9]"))
+    return numbered[-1] if numbered else None
+
+
+def _tail(file: Path) -> str:
+    try:
+        with file.open("rb") as source:
+            source.seek(max(0, source.seek(0, 2) - _READ))
+            return source.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _short(file: Path, submit_dir: Path) -> str:
+    return str(file.relative_to(submit_dir) if submit_dir in file.parents else file)

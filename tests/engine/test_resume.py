@@ -1,0 +1,331 @@
+"""Failures, rescue files, kill -9, Ctrl-C: a second run goes on, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from pegasus_bb.engine.processes import Processes, start_time
+from pegasus_bb.errors import CatalogError, RunFailed
+
+from .conftest import Folder, alive, children_named, kill
+
+DIAMOND = ("a", "b", "c", "d")
+
+
+def diamond(folder: Folder, stops_at: str = "", **fields: object) -> None:
+    """a, then b and c, then d; ``stops_at`` waits until the file `go` is there."""
+    for name in DIAMOND:
+        words = ("until=go", f"ready={name}-is-up") if name == stops_at else ()
+        pre, post = folder.script(f"pre-{name}"), folder.script(f"post-{name}")
+        folder.job(name, *words, pre=pre, post=post, **fields)
+    folder.chain("a", "b", "d")
+    folder.chain("a", "c", "d")
+
+
+# --- a node fails ---
+
+
+def test_all_that_can_still_run_runs(folder: Folder) -> None:
+    diamond(folder)
+    folder.job("bad", "exits=1", "err=disk full")
+    folder.job("futile")
+    folder.chain("bad", "futile")
+    folder.chain("futile", "d")
+    with pytest.raises(RunFailed) as caught:
+        folder.run()
+    assert {"a", "b", "c", "bad"} == set(folder.ran()) & {*DIAMOND, "bad", "futile"}
+    text = str(caught.value)
+    assert "3 of 6 nodes are done, 1 failed, 2 were not brought to an end" in text
+    assert "bad: the job ended with exit status 1" in text
+    assert "see bad.err" in text and "| disk full" in text
+    assert f"pegasus-bb run {folder.path}" in text
+
+
+def test_the_rescue_file_is_dagmans(folder: Folder) -> None:
+    folder.job("a", retry=2, unless_exit=7)
+    folder.job("b", "exits=1", retry=0)
+    folder.chain("a", "b")
+    with pytest.raises(RunFailed):
+        folder.run()
+    lines = (folder.path / "w.dag.rescue001").read_text().splitlines()
+    assert lines[:2] == [
+        "# Rescue DAG file, created after running",
+        "#   the w.dag DAG file",
+    ]
+    assert lines[2].startswith("# Created ") and lines[2].endswith(" UTC")
+    assert lines[3:] == [
+        "# Rescue DAG version: 2.0.1 (partial)",
+        "#",
+        "# Total number of Nodes: 2",
+        "# Nodes premarked DONE: 1",
+        "# Nodes that failed: 1",
+        "#   b,<ENDLIST>",
+        "",
+        "DONE a",
+        "RETRY a 2 UNLESS-EXIT 7",
+    ]
+
+
+def test_a_second_run_does_the_rest_only(folder: Folder) -> None:
+    diamond(folder)
+    folder.submit("c", ["c", "exits=1,0"])
+    folder.dag.nodes["c"].post = None
+    with pytest.raises(RunFailed):
+        folder.run()
+    outcome = folder.run()
+    assert outcome.done_before == 2
+    assert folder.times()["c"] == 2
+    assert all(folder.times()[name] == 1 for name in "abd")
+    assert folder.rescues() == ["w.dag.rescue001"]
+
+
+def test_rescue_files_are_numbered_and_the_newest_counts(folder: Folder) -> None:
+    folder.job("a")
+    folder.job("b", "exits=1,1,0")
+    folder.chain("a", "b")
+    for _ in range(2):
+        with pytest.raises(RunFailed):
+            folder.run()
+    assert folder.rescues() == ["w.dag.rescue001", "w.dag.rescue002"]
+    # As with DAGMan, a user may take a DONE out: that node runs again.
+    newest = folder.path / "w.dag.rescue002"
+    newest.write_text(newest.read_text().replace("DONE a\n", ""))
+    folder.run()
+    assert folder.times() == {"a": 2, "b": 3}
+
+
+def test_without_its_rescue_file_the_journal_still_knows(folder: Folder) -> None:
+    folder.job("a")
+    folder.job("b", "exits=1,0")
+    folder.chain("a", "b")
+    with pytest.raises(RunFailed):
+        folder.run()
+    (folder.path / "w.dag.rescue001").unlink()
+    folder.run()
+    assert folder.times() == {"a": 1, "b": 2}
+
+
+def test_a_rescue_file_of_another_dag_is_refused(folder: Folder) -> None:
+    folder.job("a")
+    folder.write()
+    (folder.path / "w.dag.rescue001").write_text("DONE stranger\n")
+    with pytest.raises(CatalogError, match=r"rescue001:1[\s\S]*stranger"):
+        folder.run()
+
+
+def test_after_the_end_there_is_nothing_to_do(folder: Folder) -> None:
+    diamond(folder)
+    folder.run()
+    before = (folder.path / "jobstate.log").read_bytes()
+    outcome = folder.run()
+    assert outcome.done_before == outcome.total == 4
+    assert (folder.path / "jobstate.log").read_bytes() == before
+
+
+def test_restart_runs_all_again_and_deletes_nothing(folder: Folder) -> None:
+    folder.job("a")
+    folder.job("b", "exits=1,0")
+    folder.chain("a", "b")
+    with pytest.raises(RunFailed):
+        folder.run()
+    outcome = folder.run(restart=True)
+    assert folder.times() == {"a": 2, "b": 2}
+    names = sorted(file.name for file in outcome.aside)
+    assert names == ["jobstate.log.000", "w.dag.rescue001.000"]
+    assert all(file.exists() for file in outcome.aside)
+
+
+# --- kill -9 of the engine ---
+
+
+@pytest.mark.parametrize("node", DIAMOND)
+def test_the_engine_is_killed_while_a_node_runs(folder: Folder, node: str) -> None:
+    diamond(folder, stops_at=node)
+    engine = folder.start()
+    folder.wait_for(f"{node}-is-up")
+    kill(engine)
+    done = {name for name, event in folder.events() if event == "POST_SCRIPT_SUCCESS"}
+    (folder.path / "go").touch()
+    assert folder.run().done_before == len(done)
+    assert node not in done and folder.times()[node] == 2
+    for name in done:
+        assert folder.times()[name] == 1, "a node that was done is not run again"
+    assert {f"post-{name}" for name in DIAMOND} <= set(folder.ran())
+    for name in DIAMOND:
+        assert (folder.path / f"{name}.out").read_text() == f"output of {name}\n"
+
+
+@pytest.mark.parametrize("part", ["pre", "post"])
+def test_the_engine_is_killed_while_a_script_runs(folder: Folder, part: str) -> None:
+    folder.job("a")
+    words = ("until=go", "ready=up")
+    setattr(folder.dag.nodes["a"], part, folder.script(part, *words))
+    engine = folder.start()
+    folder.wait_for("up")
+    kill(engine)
+    (folder.path / "go").touch()
+    folder.run()
+    assert folder.times()[part] == 2
+    assert folder.times()["a"] == (1 if part == "pre" else 2)
+
+
+def test_killed_twice_in_a_row(folder: Folder) -> None:
+    diamond(folder, stops_at="d")
+    for times in (1, 2):
+        engine = folder.start()
+        folder.wait_for("d-is-up", times)
+        kill(engine)
+    (folder.path / "go").touch()
+    assert folder.run().done_before == 3
+    assert [folder.times()[name] for name in DIAMOND] == [1, 1, 1, 3]
+
+
+def test_killed_after_a_rescue(folder: Folder) -> None:
+    diamond(folder)
+    folder.submit("b", ["b", "exits=1,0"])
+    folder.dag.nodes["b"].post = None
+    folder.submit("d", ["d", "until=go", "ready=d-is-up"])
+    with pytest.raises(RunFailed):
+        folder.run()
+    engine = folder.start()
+    folder.wait_for("d-is-up")
+    kill(engine)
+    (folder.path / "go").touch()
+    folder.run()
+    assert [folder.times()[name] for name in DIAMOND] == [1, 2, 1, 2]
+
+
+def test_what_a_killed_engine_left_is_ended_before_its_node_runs(
+    folder: Folder,
+) -> None:
+    folder.job("a", "until=go", "ready=up")
+    engine = folder.start()
+    folder.wait_for("up")
+    kill(engine)
+    (left,) = children_named(f"_PEGASUS_BB_NODE={folder.path}#a#")
+    assert alive(left)
+    again = folder.start()
+    folder.wait_for("up", 2)
+    assert not alive(left), "two of one task at a time would spoil its files"
+    (folder.path / "go").touch()
+    assert again.wait(timeout=20) == 0
+    again.communicate()
+    assert folder.noted().count("a ends") == 1
+
+
+def test_what_was_started_as_the_engine_died_is_found_by_its_mark(
+    folder: Folder,
+) -> None:
+    """The engine has written that it starts a process, but not which one it became."""
+    folder.job("a")
+    mark = f"{folder.path}#a#1#job"
+    orphan = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(60)"],
+        env={**os.environ, Processes.VARIABLE: mark},
+        start_new_session=True,
+    )
+    processes = Processes(folder.path / "engine.jsonl")
+    processes.starting(mark)
+    processes.close()
+    folder.run()
+    assert orphan.wait(timeout=5) == -signal.SIGKILL
+
+
+def test_a_number_that_is_somebody_elses_now_is_left_alone(folder: Folder) -> None:
+    folder.job("a")
+    innocent = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        processes = Processes(folder.path / "engine.jsonl")
+        processes.close()
+        then = start_time(innocent.pid) - 100
+        with (folder.path / "engine.jsonl").open("a") as out:
+            entry = {"mark": "x#a#1#job", "pid": innocent.pid, "start": then}
+            out.write(json.dumps(entry) + "\n")
+        folder.run()
+        assert alive(innocent.pid)
+    finally:
+        innocent.kill()
+        innocent.wait()
+
+
+def test_processes_of_before_a_reboot_are_nobodys(folder: Folder) -> None:
+    folder.job("a")
+    innocent = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        start = start_time(innocent.pid)
+        lines = [
+            {"boot": "another", "engine": 1},
+            {"mark": "x#a#1#job", "pid": innocent.pid, "start": start},
+        ]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder.path / "engine.jsonl").write_text(text)
+        folder.run()
+        assert alive(innocent.pid)
+    finally:
+        innocent.kill()
+        innocent.wait()
+
+
+def test_what_was_left_on_another_host_is_not_forgotten(folder: Folder) -> None:
+    folder.job("a")
+    lines = [{"boot": "x", "host": "elsewhere", "engine": 1}, {"starting": "x#a#1#job"}]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder.path / "engine.jsonl").write_text(text)
+    with pytest.raises(RunFailed, match="run on elsewhere"):
+        folder.run()
+    assert folder.ran() == []
+
+
+def test_a_torn_line_of_the_journal_costs_only_itself(folder: Folder) -> None:
+    folder.job("a")
+    folder.job("b")
+    folder.chain("a", "b")
+    folder.write()
+    (folder.path / "jobstate.log").write_text(
+        "1700000000 INTERNAL *** DAGMAN_STARTED 9.0 ***\n"
+        "1700000001 a JOB_SUCCESS 0 - - 1\n"
+        "1700000002 b JOB_SUCC"
+    )
+    assert folder.run().done_before == 1
+    assert folder.ran() == ["b"]
+    lines = (folder.path / "jobstate.log").read_text().splitlines()
+    assert lines[2] == "1700000002 b JOB_SUCC"
+    assert lines[3].split()[3:5] == ["DAGMAN_STARTED", f"{os.getpid()}.0"]
+
+
+# --- kill -9 of a task ---
+
+
+def test_a_killed_task_is_tried_again(folder: Folder) -> None:
+    folder.job("a", "until=go", "ready=up", retry=1)
+    engine = folder.start()
+    folder.wait_for("up")
+    (left,) = children_named(f"_PEGASUS_BB_NODE={folder.path}#a#")
+    os.kill(left, signal.SIGKILL)
+    folder.wait_for("up", 2)
+    (folder.path / "go").touch()
+    assert engine.wait(timeout=20) == 0
+    engine.communicate()
+
+
+def test_a_killed_task_without_retry_leads_to_a_rescue(folder: Folder) -> None:
+    folder.job("a", "until=go", "ready=up")
+    engine = folder.start()
+    folder.wait_for("up")
+    (left,) = children_named(f"_PEGASUS_BB_NODE={folder.path}#a#")
+    os.kill(left, signal.SIGKILL)
+    _, text = engine.communicate(timeout=20)
+    assert engine.returncode == 80
+    assert "the job ended with signal 9" in text
+    (folder.path / "go").touch()
+    folder.run()
+    assert folder.times()["a"] == 2
+
+
+# --- Ctrl-C and its like ---

@@ -1,0 +1,219 @@
+"""pegasus-bb run and pegasus-bb status as a user types them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb import ledger
+from pegasus_bb.engine.status import bytes_below, run_status
+from pegasus_bb.errors import RunFailed
+from pegasus_bb.files import write_json
+from pegasus_bb.model.reservation import Request, Reservation
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime.bbdir import BBDir
+
+from .conftest import Folder
+
+
+@pytest.fixture(autouse=True)
+def any_dag_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The DAGs here stand in for sealed ones; the seal has stories of its own."""
+    monkeypatch.setattr("pegasus_bb.engine.local.check_sealed", lambda *_: None)
+
+
+def as_json(folder: Folder) -> dict[str, Any]:
+    done = folder.command("status", "--json", str(folder.path))
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_before_the_run(folder: Folder) -> None:
+    for name in "abc":
+        folder.job(name)
+    folder.chain("a", "c")
+    folder.write()
+    found = as_json(folder)
+    assert (found["nodes"]["ready"], found["nodes"]["waiting"]) == (2, 1)
+    assert (found["engine"], found["finished"], found["reservation"]) == (
+        "",
+        None,
+        None,
+    )
+
+
+def test_while_it_runs(folder: Folder) -> None:
+    folder.job("a")
+    folder.job("b", "until=go", "ready=up")
+    folder.job("c")
+    folder.chain("a", "b", "c")
+    engine = folder.start()
+    folder.wait_for("up")
+    folder.wait_for_event("b", "EXECUTE")
+    found = as_json(folder)
+    assert found["engine"].startswith(f"pid {engine.pid} on host ")
+    assert found["running"] == ["b"]
+    assert {name: n for name, n in found["nodes"].items() if n} == {
+        "done": 1,
+        "running": 1,
+        "waiting": 1,
+        "total": 3,
+    }
+    (folder.path / "go").touch()
+    assert engine.wait(timeout=20) == 0
+    engine.communicate()
+    assert as_json(folder)["nodes"]["done"] == 3
+
+
+def test_after_a_failure(folder: Folder) -> None:
+    for name, words in (("a", ()), ("b", ("exits=7",)), ("c", ())):
+        folder.job(name, *words)
+    folder.chain("a", "b", "c")
+    with pytest.raises(RunFailed):
+        folder.run()
+    status = run_status(folder.path)
+    assert status.failed == ["b"]
+    assert (status.nodes["done"], status.nodes["futile"]) == (1, 1)
+    (failure,) = status.last_failures
+    assert (failure["node"], failure["event"], failure["status"]) == (
+        "b",
+        "JOB_FAILURE",
+        "7",
+    )
+    text = folder.command("status", str(folder.path)).stdout
+    assert "stopped; pegasus-bb run goes on" in text
+    assert re.search(r"^failed:\n  20.* b: JOB_FAILURE 7$", text, re.MULTILINE)
+
+
+def test_a_failure_that_a_retry_mended_is_not_a_failed_node(folder: Folder) -> None:
+    folder.job("a", "exits=1,0", retry=1)
+    folder.run()
+    status = run_status(folder.path)
+    assert (status.failed, status.nodes["done"]) == ([], 1)
+    text = folder.command("status", str(folder.path)).stdout
+    heading = r"^failed earlier, then done:\n  20.* a: JOB_FAILURE 1$"
+    assert re.search(heading, text, re.MULTILINE)
+    assert "\nfailed:" not in text
+
+
+@pytest.fixture
+def request_(folder: Folder, tmp_path: Path) -> Request:
+    """A run with a reservation that nobody has asked for yet, on a tier whose folder
+    is not there before."""
+    folder.job("a")
+    folder.write()
+    request = Request(
+        name="pbbstatus",
+        backend="directory",
+        capacity=8 << 20,
+        prefix="/bb/pbbstatus",
+        uuid="11111111-2222-3333-4444-555555555555",
+        tier="bb",
+        site="cluster",
+        settings={"path": str(tmp_path / "tier"), "quota": "64MiB"},
+    )
+    (folder.path / "bb").mkdir()
+    write_json(str(folder.path / "bb" / "plan.json"), {"version": 1, "dag": "w.dag"})
+    write_json(str(folder.path / "bb" / "request.json"), request.to_json())
+    return request
+
+
+def ask_for(folder: Folder, request: Request) -> Reservation:
+    noted = open_backend("directory", request.settings).create(request)
+    BBDir(str(folder.path / "bb")).note_reservation(noted)
+    return noted
+
+
+def line_of_reservation(folder: Folder) -> str:
+    text = folder.command("status", str(folder.path)).stdout
+    (line,) = [x for x in text.splitlines() if x.startswith("reservation ")]
+    return line
+
+
+def test_before_it_is_asked_for_the_backend_is_not_asked(
+    folder: Folder, request_: Request, tmp_path: Path
+) -> None:
+    found = as_json(folder)["reservation"]
+    assert (found["state"], found["message"]) == ("absent", "not asked for yet")
+    line = line_of_reservation(folder)
+    assert line == "reservation pbbstatus (directory): not asked for yet"
+    assert not (tmp_path / "tier").exists()
+
+
+def test_the_reservation_and_the_bytes_on_it(
+    folder: Folder, request_: Request, tmp_path: Path
+) -> None:
+    ask_for(folder, request_)
+    empty = as_json(folder)["reservation"]["bytes"]
+    (tmp_path / "tier" / "pbbstatus" / "data").write_bytes(b"x" * 5000)
+    found = as_json(folder)["reservation"]
+    assert (found["state"], found["bytes"] - empty) == ("ready", 5000)
+    line = line_of_reservation(folder)
+    assert "reservation pbbstatus (directory): ready" in line
+    assert "of 8.0 MiB used" in line
+
+
+@pytest.mark.parametrize(
+    ("events", "words", "advice"),
+    [
+        (["discarded"], "discarded at 20", "run --restart starts over"),
+        (["released"], "given back at 20", "not started"),
+        (["discarded", "requested", "released"], "given back at 20", "not started"),
+        ([], "given back at 20", "not started"),
+    ],
+)
+def test_how_it_was_given_back(
+    folder: Folder,
+    request_: Request,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    events: list[str],
+    words: str,
+    advice: str,
+) -> None:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    noted = ask_for(folder, request_)
+    open_backend("directory", request_.settings).delete(request_)
+    bb = BBDir(str(folder.path / "bb"))
+    bb.note_reservation(replace(noted, released_at=1700000000.0))
+    for event in events:
+        ledger.note(event, name=request_.name, uuid=request_.uuid)
+    line = line_of_reservation(folder)
+    assert line.startswith(f"reservation pbbstatus (directory): {words}")
+    assert "no such" not in line
+    assert advice in folder.command("status", str(folder.path)).stdout
+
+
+def test_counting_bytes_is_bounded_in_time(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "file").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to("/")
+    assert bytes_below(tmp_path)[1] is True
+    assert bytes_below(tmp_path, seconds=-1)[1] is False
+    assert bytes_below(tmp_path / "deep") == (5, True)
+
+
+def test_run_answers_with_its_exit_codes(folder: Folder) -> None:
+    folder.job("a", "exits=1,0", "err=why it failed")
+    folder.write()
+    failed = folder.command("run", str(folder.path))
+    assert failed.returncode == 80
+    assert "| why it failed" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    done = folder.command("run", str(folder.path))
+    assert done.returncode == 0
+    assert "all 1 nodes are done" in done.stderr
+    again = folder.command("run", str(folder.path))
+    assert again.returncode == 0 and "were done before" in again.stderr
+
+
+def test_bad_use_answers_2(folder: Folder, tmp_path: Path) -> None:
+    assert folder.command("run", str(tmp_path / "nowhere")).returncode == 2
+    assert folder.command("status", str(folder.path)).returncode == 2
+    assert folder.command("run", "--slots", "0", str(folder.path)).returncode == 2

@@ -1,0 +1,153 @@
+"""The bar's words about the reservation, and a terminal that is closed."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from pegasus_bb.engine.progress import Bar, reservation_words
+from pegasus_bb.engine.terminal import unbreakable
+from pegasus_bb.files import write_json
+from pegasus_bb.model.reservation import Reservation
+from pegasus_bb.runtime.bbdir import BBDir
+
+from .conftest import Folder, children_named
+
+NOTED = Reservation("pbbwords", "directory", "uuid-1", requested_at=17.5)
+
+
+def ready(bb: BBDir, requested_at: float) -> None:
+    write_json(bb.file("ready.json"), {"requested_at": requested_at})
+
+
+@pytest.fixture
+def bb(tmp_path: Path) -> BBDir:
+    (tmp_path / "bb").mkdir()
+    (tmp_path / "bb" / "request.json").write_text("{}")
+    return BBDir(str(tmp_path / "bb"))
+
+
+def test_without_a_reservation_there_is_nothing_to_say(tmp_path: Path) -> None:
+    assert reservation_words(None) == ""
+    assert reservation_words(tmp_path) == ""
+
+
+def test_the_reservation_in_words(bb: BBDir, tmp_path: Path) -> None:
+    assert reservation_words(tmp_path) == "burst buffer not asked for yet"
+    bb.note_reservation(NOTED)
+    assert reservation_words(tmp_path) == "burst buffer asked for"
+    write_json(bb.file("gate.json"), {"since": 1})
+    assert reservation_words(tmp_path) == "waiting for the burst buffer"
+    ready(bb, requested_at=3.0)  # of a request before this one
+    assert reservation_words(tmp_path) == "waiting for the burst buffer"
+    ready(bb, requested_at=17.5)
+    assert reservation_words(tmp_path) == "burst buffer up"
+    bb.note_reservation(replace(NOTED, released_at=20.0))
+    assert reservation_words(tmp_path) == "burst buffer given back"
+    bb.note_reservation(replace(NOTED, failure="no such project"))
+    assert reservation_words(tmp_path) == "burst buffer refused"
+    Path(bb.file("reservation.json")).write_text("{")
+    assert reservation_words(tmp_path) == "burst buffer"
+
+
+def test_the_bar_ends_with_how_it_ended(bb: BBDir, tmp_path: Path) -> None:
+    bb.note_reservation(NOTED)
+    screen = io.StringIO()
+    bar = Bar(Console(file=screen, force_terminal=True, width=100), tmp_path)
+    bar.begin(1, 0)
+    bar.running("[a]")
+    bb.note_reservation(replace(NOTED, released_at=20.0))
+    bar.ended("[a]", "done", 0.1)
+    bar.close()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
+    last = [line for line in text.splitlines() if line.strip()][-1]
+    assert "burst buffer given back" in last
+    assert re.search(r"1/1 0:00:0\d", last), "nodes done, and the time that it took"
+
+
+# --- nobody listens any more ---
+
+
+def on_terminal(folder: Folder, *options: str) -> tuple[subprocess.Popen[bytes], int]:
+    """``pegasus-bb run`` on a terminal of its own, and the hand that holds it."""
+    folder.write()
+    hand, terminal = pty.openpty()
+    engine = subprocess.Popen(
+        [sys.executable, "-m", "pegasus_bb", "run", *options, str(folder.path)],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    )
+    os.close(terminal)
+    return engine, hand
+
+
+@pytest.mark.parametrize("options", [(), ("--quiet",)], ids=["bar", "quiet"])
+def test_a_closed_terminal_stops_the_run_cleanly(
+    folder: Folder, options: tuple[str, ...]
+) -> None:
+    folder.job("a", "until=never", "ready=up")
+    engine, hand = on_terminal(folder, *options)
+    folder.wait_for("up")
+    os.close(hand)
+    engine.send_signal(signal.SIGHUP)
+    assert engine.wait(timeout=20) == 130
+    assert folder.rescues() == ["w.dag.rescue001"]
+    assert children_named(f"_PEGASUS_BB_NODE={folder.path}#") == []
+
+
+def test_a_terminal_that_goes_without_a_signal_does_not_end_the_run(
+    folder: Folder,
+) -> None:
+    folder.job("a", "until=a.sub", "ready=up")
+    folder.job("b", "exits=1,0", "until=go", "ready=b-is-up", retry=1)
+    folder.chain("a", "b")
+    engine, hand = on_terminal(folder)
+    folder.wait_for("b-is-up")
+    os.close(hand)
+    (folder.path / "go").touch()
+    assert engine.wait(timeout=20) == 0
+    assert folder.times()["b"] == 2
+
+
+@pytest.mark.parametrize(("exits", "status"), [("0", 0), ("1", 80)])
+def test_a_reader_that_has_ended_does_not_end_the_run(
+    folder: Folder, exits: str, status: int
+) -> None:
+    folder.job("a", "until=go", "ready=up", f"exits={exits}")
+    folder.job("b")
+    engine = folder.start()
+    folder.wait_for("up")
+    assert engine.stderr is not None
+    engine.stderr.close()
+    (folder.path / "go").touch()
+    assert engine.wait(timeout=20) == status
+    assert sorted(folder.ran()) == ["a", "b", "up"]
+
+
+def test_a_terminal_that_is_only_slow_is_heard_again() -> None:
+    class Slow(io.StringIO):
+        busy = True
+
+        def write(self, text: str) -> int:
+            if self.busy:
+                raise BlockingIOError(11, "Resource temporarily unavailable")
+            return super().write(text)
+
+    slow = Slow()
+    stream = unbreakable(slow)
+    assert stream.write("lost") == 4
+    slow.busy = False
+    stream.write("heard")
+    assert slow.getvalue() == "heard"

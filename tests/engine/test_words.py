@@ -1,0 +1,173 @@
+"""The journal's format, what a person sees, and a task's last words."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from pegasus_bb.engine.journal import Journal, read_history
+from pegasus_bb.engine.progress import Bar, Lines, choose
+from pegasus_bb.engine.table import Item
+from pegasus_bb.engine.words import failed_nodes, last_words
+from pegasus_bb.errors import RunFailed
+from pegasus_bb.planner.dagfile import Node, Script
+
+from .conftest import Folder
+
+# A line of a jobstate.log that Pegasus's monitord wrote.
+MONITORD = "1677911034 create_dir_process_0_local JOB_SUCCESS 0 local - 1"
+
+
+def test_the_journal_has_monitords_columns(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "jobstate.log")
+    journal.engine("DAGMAN_STARTED 12.0")
+    journal.note("create_dir_process_0_local", "JOB_SUCCESS", "0", "local", 1)
+    journal.note("noop", "SUBMIT", "2.0", "", 2)
+    journal.engine("DAGMAN_FINISHED 0")
+    journal.close()
+    lines = (tmp_path / "jobstate.log").read_text().splitlines()
+    plain = [re.sub(r"^\d{10}\b", "T", line) for line in lines]
+    assert plain == [
+        "T INTERNAL *** DAGMAN_STARTED 12.0 ***",
+        re.sub(r"^\d{10}", "T", MONITORD),
+        "T noop SUBMIT 2.0 - - 2",
+        "T INTERNAL *** DAGMAN_FINISHED 0 ***",
+    ]
+    history = read_history(tmp_path / "jobstate.log")
+    assert (history.finished, history.crashed, history.sequence) == (0, False, 2)
+
+
+def test_the_site_of_a_job_stands_in_the_journal(folder: Folder) -> None:
+    folder.job("a", submit='+pegasus_site = "cori"')
+    folder.run()
+    lines = (folder.path / "jobstate.log").read_text().splitlines()
+    assert [line.split()[4] for line in lines[1:-1]] == ["cori"] * 4
+
+
+def test_a_log_gets_a_line_per_node(folder: Folder) -> None:
+    folder.job("a")
+    folder.job("b", pre=folder.script("gate", "exits=75,75,0", defer=75))
+    folder.chain("a", "b")
+    out = io.StringIO()
+    folder.run(progress=choose(folder.path, out))
+    lines = [re.sub(r"[0-9.]+ s", "T", line) for line in out.getvalue().splitlines()]
+    assert lines[0] == "2 nodes"
+    assert lines[1] == "[1/2] a: done (T)"
+    assert "b waits: not yet" in lines
+    assert lines[-1] == "[2/2] b: done (T)"
+
+
+def test_a_large_run_does_not_flood_a_log() -> None:
+    out = io.StringIO()
+    watcher = Lines(out)
+    watcher.begin(10_000, 0)
+    for number in range(10_000):
+        watcher.ended(f"n{number}", "done", 0.1)
+    watcher.ended("bad", "failed: x", 0.1)
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 102 and lines[-1].startswith("[10000/10000] bad: failed: x")
+
+
+def test_a_terminal_gets_a_bar_with_names() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=100)
+    bar = Bar(console)
+    bar.begin(3, 1)
+    for name in ("a", "b"):
+        bar.running(name)
+    bar.waiting("b")
+    bar.ended("b", "failed: [x]", 0.1)
+    bar.close()
+    text = screen.getvalue()
+    assert "1/3" in text and "b: failed: [x]" in text
+
+
+def reasons(folder: Folder, judge: str, status: int) -> str:
+    """What is told where the job ended with 7 and the POST script with ``status``."""
+    (folder.path / judge).symlink_to(folder.program)
+    folder.job("a", "exits=7", post=Script(judge, f"post exits={status}"))
+    with pytest.raises(RunFailed) as caught:
+        folder.run()
+    return re.search(r"^  a: (.*)$", str(caught.value), re.MULTILINE)[1]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("judge", ["exitcode", "pegasus-exitcode"])
+def test_a_post_script_that_passes_a_failure_on_is_not_told(
+    folder: Folder, judge: str
+) -> None:
+    assert reasons(folder, judge, 1) == "its job ended with exit status 7"
+
+
+@pytest.mark.parametrize(("judge", "status"), [("exitcode", 2), ("check", 1)])
+def test_a_post_script_with_a_mind_of_its_own_is_told(
+    folder: Folder, judge: str, status: int
+) -> None:
+    told = f"its POST script ended with exit status {status}, its job with exit status"
+    assert reasons(folder, judge, status) == f"{told} 7"
+
+
+RECORD = """\
+- invocation: True
+  version: 3.0
+  files:
+    stdout:
+      data: |
+        nothing here
+    stderr:
+      temporary_name: /tmp/ks.err
+      data: |
+        Traceback
+          deeper
+        ValueError: no such chromosome
+
+    metadata:
+      data: |
+        not this
+"""
+
+
+@pytest.fixture
+def item() -> Item:
+    return Item(Node("a", "00/a.sub"), 0, [], status=1, reason="the job ended with 1")
+
+
+def test_the_last_words_of_a_task_come_from_its_record(
+    tmp_path: Path, item: Item
+) -> None:
+    (tmp_path / "00").mkdir()
+    older, newer = tmp_path / "00" / "a.out.000", tmp_path / "00" / "a.out.001"
+    older.write_text(RECORD.replace("ValueError", "OlderError"))
+    newer.write_text(RECORD)
+    (tmp_path / "00" / "a.err.001").write_text("kickstart says nothing of use\n")
+    assert last_words(item, tmp_path) == [
+        "Traceback",
+        "deeper",
+        "ValueError: no such chromosome",
+    ]
+    assert failed_nodes([item], tmp_path)[:3] == [
+        "  a: the job ended with 1",
+        "    see 00/a.out.001",
+        "    see 00/a.err.001",
+    ]
+
+
+def test_without_a_record_the_last_words_are_in_err(tmp_path: Path, item: Item) -> None:
+    (tmp_path / "00").mkdir()
+    (tmp_path / "00" / "a.out").write_text("half a result\n")
+    (tmp_path / "00" / "a.err").write_text("".join(f"line {n}\n" for n in range(9)))
+    assert last_words(item, tmp_path) == [f"line {n}" for n in range(4, 9)]
+
+
+def test_a_record_without_stderr_leaves_it_to_err(tmp_path: Path, item: Item) -> None:
+    (tmp_path / "00").mkdir()
+    (tmp_path / "00" / "a.out").write_text("- invocation: True\n  version: 3.0\n")
+    (tmp_path / "00" / "a.err").write_text("cannot execute\n")
+    assert last_words(item, tmp_path) == ["cannot execute"]
+
+
+def test_no_files_no_words(tmp_path: Path, item: Item) -> None:
+    assert failed_nodes([item], tmp_path) == ["  a: the job ended with 1"]

@@ -1,0 +1,16 @@
+"""Records of runs -> Run; compare; render."""
+
+from pegasus_bb.report.compare import Comparison, compare
+from pegasus_bb.report.document import to_document, write_document
+from pegasus_bb.report.render import WIDTH, render_text
+from pegasus_bb.report.submitdir import read_run
+
+__all__ = [
+    "WIDTH",
+    "Comparison",
+    "compare",
+    "read_run",
+    "render_text",
+    "to_document",
+    "write_document",
+]

@@ -1,0 +1,125 @@
+"""jobstate.log, as Pegasus's monitord and our own engine write it -> when things were.
+
+A line is ``<epoch> <node> <state> <HTCondor id> <site> <walltime> <sequence>``, or
+``<epoch> INTERNAL *** DAGMAN_STARTED <id> ***``. Lines need not be in order of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from pegasus_bb.model.run import NodeTimes
+
+_FIELD = {
+    "PRE_SCRIPT_SUCCESS": "pre_ended",
+    "PRE_SCRIPT_FAILURE": "pre_ended",
+    "EXECUTE": "executing",
+    "JOB_TERMINATED": "terminated",
+    "POST_SCRIPT_SUCCESS": "ended",
+    "POST_SCRIPT_FAILURE": "ended",
+}
+_BEGINS = ("DAGMAN_STARTED", "RECOVERY_STARTED")
+
+
+class Line(NamedTuple):
+    """One event: the node is INTERNAL for those of the workflow itself."""
+
+    time: float
+    node: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobStates:
+    """What a job state log says about a run."""
+
+    nodes: tuple[NodeTimes, ...] = ()
+    makespan: float | None = None  # seconds in which the run was under way
+    unread: int = 0  # lines that are not of the format
+
+
+@dataclass(slots=True)
+class _Span:
+    """One stretch: from a start of the engine to its end or last sign of life."""
+
+    begin: float
+    last: float
+
+    @property
+    def seconds(self) -> float:
+        return max(0.0, self.last - self.begin)
+
+
+def read_jobstate(path: Path) -> JobStates:
+    """What the log at ``path`` says. Raises OSError where it cannot be read."""
+    with path.open(encoding="utf-8", errors="replace") as source:
+        return job_states(source)
+
+
+def job_states(text: Iterable[str]) -> JobStates:
+    """What those lines of a job state log say."""
+    lines: list[Line] = []
+    unread = 0
+    for raw in text:
+        line = _parse(raw)
+        if line is not None:
+            lines.append(line)
+        elif raw.strip():
+            unread += 1
+    return JobStates(_nodes(lines), _makespan(lines), unread)
+
+
+def _parse(raw: str) -> Line | None:
+    words = raw.split()
+    if len(words) < 3:
+        return None
+    try:
+        time = float(words[0])
+    except ValueError:
+        return None
+    state = words[3] if words[1] == "INTERNAL" and len(words) > 3 else words[2]
+    return Line(time, words[1], state)
+
+
+def _nodes(lines: Iterable[Line]) -> tuple[NodeTimes, ...]:
+    nodes: dict[str, NodeTimes] = {}
+    for line in lines:
+        if line.node != "INTERNAL":
+            before = nodes.get(line.node, NodeTimes(line.node))
+            nodes[line.node] = _advance(before, line)
+    return tuple(nodes.values())
+
+
+def _advance(node: NodeTimes, line: Line) -> NodeTimes:
+    """``node`` after one more event of it."""
+    if line.state == "PRE_SCRIPT_STARTED":
+        if node.pre_started is not None and node.pre_ended is None:
+            return node  # deferred, and asked again
+        return replace(node, pre_started=line.time, pre_ended=None)
+    if line.state == "SUBMIT":
+        return replace(
+            node,
+            submitted=line.time,
+            executing=None,
+            terminated=None,
+            ended=None,
+            attempts=node.attempts + 1,
+        )
+    if line.state in ("JOB_SUCCESS", "JOB_FAILURE") and node.ended is None:
+        return replace(node, ended=line.time)
+    name = _FIELD.get(line.state)
+    return replace(node, **{name: line.time}) if name else node  # type: ignore[arg-type]
+
+
+def _makespan(lines: Iterable[Line]) -> float | None:
+    """Seconds under way: a run that was resumed is not charged for lying still."""
+    spans: list[_Span] = []
+    for line in lines:
+        if line.node == "INTERNAL" and line.state in _BEGINS:
+            spans.append(_Span(line.time, line.time))
+        elif spans and (line.node != "INTERNAL" or line.state == "DAGMAN_FINISHED"):
+            spans[-1].last = max(spans[-1].last, line.time)
+    return sum(span.seconds for span in spans) if spans else None

@@ -1,0 +1,176 @@
+"""Kickstart 3.0 records, Pegasus's and our own recorder's -> Tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.model.run import FileUse, Problem, Task
+from pegasus_bb.report.kinds import kind_of
+from pegasus_bb.report.records import read_records
+
+_BLOCK = 512  # getrusage counts inblock and outblock in these
+# What a record lists beside the workflow's files: its own streams and itself.
+_OWN_FILES = ("stdin", "stdout", "stderr", "metadata", "kickstart", "logfile")
+
+
+class _Unusable(Exception):
+    """A record that parses and yet does not say what happened."""
+
+
+def read_kickstart(path: Path, node: str, retry: int = 0) -> Iterator[Task | Problem]:
+    """A Task for each record of ``path``, a Problem for each that is unusable."""
+    for number, record in enumerate(read_records(path), start=1):
+        place = str(path) if number == 1 else f"{path} (record {number})"
+        if record.data is None:
+            yield Problem(place, record.why)
+            continue
+        try:
+            yield task_of(record.data, node, retry)
+        except _Unusable as error:
+            yield Problem(place, str(error))
+
+
+def task_of(record: Mapping[str, Any], node: str, retry: int = 0) -> Task:
+    """The task that ``record`` describes. Raises _Unusable."""
+    main = _mapping(record, "mainjob")
+    if not main:
+        raise _Unusable("no mainjob: the task was never started")
+    usage = _mapping(main, "usage")
+    # /proc/PID/io of a parent includes the children that it has reaped, so one row is
+    # the whole truth and the sum over all rows counts bytes twice or more.
+    row = _main_row(main)
+    transformation = str(record.get("transformation") or "")
+    return Task(
+        transformation=transformation,
+        job=_text(record.get("derivation")),
+        node=node,
+        kind=kind_of(transformation, node),
+        site=_text(record.get("resource")),
+        start=_instant(main.get("start", record.get("start"))),
+        duration=_required(main, "duration"),
+        exit_code=_exit_code(_mapping(main, "status")),
+        retry=retry,
+        host=_host(record),
+        utime=_seconds(usage, "utime"),
+        stime=_seconds(usage, "stime"),
+        maxrss=_kib(usage),
+        rchar=_count(row, "rchar"),
+        wchar=_count(row, "wchar"),
+        rbytes=_blocks(row, "rbytes", usage, "inblock"),
+        wbytes=_blocks(row, "wbytes", usage, "outblock"),
+        iowait=_seconds(row, "iowait"),
+        wrapped=_seconds(record, "duration"),
+        recorder=_text(record.get("recorder")),
+        files=tuple(_files(_mapping(record, "files"))),
+    )
+
+
+def _mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    """Kickstart writes the word null for a job without an id."""
+    return "" if value is None or value == "null" else str(value)
+
+
+def _main_row(main: Mapping[str, Any]) -> Mapping[str, Any]:
+    rows: Mapping[Any, Any] = _mapping(main, "procs")  # its keys are numbers
+    row = rows.get(main.get("pid"))
+    return row if isinstance(row, dict) else {}
+
+
+def _instant(value: object) -> float:
+    try:
+        # Python 3.10 wants the colon-separated offset that Kickstart writes, not a Z.
+        return datetime.fromisoformat(str(value).replace("Z", "+00:00")).timestamp()
+    except (ValueError, OverflowError):
+        raise _Unusable(f"start {value!r} is not a time") from None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if 0 <= value < float("inf") else None
+
+
+def _seconds(data: Mapping[str, Any], key: str) -> float | None:
+    return _number(data.get(key))
+
+
+def _count(data: Mapping[str, Any], key: str) -> int | None:
+    number = _number(data.get(key))
+    return None if number is None else int(number)
+
+
+def _required(data: Mapping[str, Any], key: str) -> float:
+    number = _seconds(data, key)
+    if number is None:
+        raise _Unusable(f"mainjob.{key} is {data.get(key)!r}, not seconds")
+    return number
+
+
+def _kib(usage: Mapping[str, Any]) -> int | None:
+    size = _count(usage, "maxrss")
+    return None if size is None else size * 1024
+
+
+def _blocks(
+    row: Mapping[str, Any], key: str, usage: Mapping[str, Any], block_key: str
+) -> int | None:
+    """Bytes of block I/O: the process table's, else getrusage's blocks."""
+    exact = _count(row, key)
+    if exact is not None:
+        return exact
+    blocks = _count(usage, block_key)
+    return None if blocks is None else blocks * _BLOCK
+
+
+def without_idle_counters(tasks: Iterable[Task]) -> Iterator[Task]:
+    """``tasks``, with the I/O wait unknown where the kernel may not have counted it.
+
+    Kickstart prints 0.000 also where the kernel does not account delays, which is the
+    default since Linux 5.14; a host with any other number does count. Our own recorder
+    knows which of the two it is and writes null.
+    """
+    tasks = list(tasks)
+    counting = {task.host for task in tasks if task.iowait}
+    for task in tasks:
+        doubtful = task.iowait == 0 and not task.recorder and task.host not in counting
+        yield replace(task, iowait=None) if doubtful else task
+
+
+def _exit_code(status: Mapping[str, Any]) -> int:
+    for key, offset in (
+        ("regular_exitcode", 0),
+        ("signalled_signal", 128),
+        ("signalled", 128),
+    ):
+        number = status.get(key)
+        if isinstance(number, int):
+            return number + offset
+    raw = status.get("raw")
+    if isinstance(raw, int):
+        return -1 if raw < 0 else (raw >> 8) or (raw & 127 and 128 + (raw & 127))
+    raise _Unusable("mainjob.status says nothing of an exit code")
+
+
+def _host(record: Mapping[str, Any]) -> str:
+    name = record.get("hostname") or _mapping(record, "machine").get("uname_nodename")
+    return _text(name or record.get("hostaddr"))
+
+
+def _files(files: Mapping[str, Any]) -> Iterator[FileUse]:
+    for name, info in files.items():
+        if isinstance(info, dict) and ("lfn" in info or name not in _OWN_FILES):
+            yield FileUse(
+                name=str(info.get("lfn") or name),
+                path=str(info.get("file_name") or ""),
+                size=_count(info, "size"),
+                output=info.get("output") is True,
+            )

@@ -1,0 +1,94 @@
+"""What is taken from the tasks of one group in one run: a number, or None."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from pegasus_bb.model.run import Run, Task
+from pegasus_bb.report.stats import total
+
+# Clocks and CPU counters are rounded apart: a task that never waits may come out
+# below zero by this much and no more.
+_SLACK_SECONDS, _SLACK_SHARE = 0.02, 0.02
+
+
+class IOWait(Enum):
+    """What a report gives for waiting; one meaning for all of a report."""
+
+    MEASURED = "measured"
+    OFF_CPU = "off-cpu"
+
+    @property
+    def sentence(self) -> str:
+        """For the reader of a report."""
+        if self is IOWait.MEASURED:
+            return "I/O wait is the kernel's own count of time blocked on block I/O."
+        return (
+            "off CPU is run time - user - system: the kernel did not count the I/O "
+            "delays of every task. Waiting for I/O, for a CPU and for others is in it."
+        )
+
+
+class Metric(NamedTuple):
+    """A quantity of a group of tasks."""
+
+    key: str  # in JSON
+    unit: str  # s | B | 1
+    of: Callable[[Sequence[Task]], float | None]
+
+
+def off_cpu(task: Task) -> float | None:
+    """Seconds in which the task was not running.
+
+    None where CPU times are unknown, or exceed the run time: with several processors
+    busy at once the difference says nothing.
+    """
+    if task.utime is None or task.stime is None:
+        return None
+    waited = task.duration - task.utime - task.stime
+    if waited < -max(_SLACK_SECONDS, _SLACK_SHARE * task.duration):
+        return None
+    return max(0.0, waited)
+
+
+def io_wait_of(runs: Iterable[Run]) -> IOWait:
+    """MEASURED where every one of the users' tasks has the kernel's count."""
+    tasks = [t for run in runs for t in run.tasks if t.kind.value == "compute"]
+    measured = bool(tasks) and all(task.iowait is not None for task in tasks)
+    return IOWait.MEASURED if measured else IOWait.OFF_CPU
+
+
+def metrics(io_wait: IOWait) -> tuple[Metric, ...]:
+    """Every quantity of a report, in the order in which it is shown."""
+    measured = io_wait is IOWait.MEASURED
+    return (
+        Metric("jobs", "1", lambda tasks: float(len(tasks))),
+        Metric("run_time", "s", lambda tasks: total(t.duration for t in tasks)),
+        Metric("mean_time", "s", _mean_time),
+        Metric("bytes_read", "B", lambda tasks: total(t.rchar for t in tasks)),
+        Metric("bytes_written", "B", lambda tasks: total(t.wchar for t in tasks)),
+        Metric("block_read", "B", lambda tasks: total(t.rbytes for t in tasks)),
+        Metric("block_written", "B", lambda tasks: total(t.wbytes for t in tasks)),
+        Metric("io_wait", "s", _measured_wait if measured else _off_cpu),
+        Metric("user_system", "1", _user_system),
+    )
+
+
+def _mean_time(tasks: Sequence[Task]) -> float | None:
+    whole = total(task.duration for task in tasks)
+    return None if whole is None else whole / len(tasks)
+
+
+def _measured_wait(tasks: Sequence[Task]) -> float | None:
+    return total(task.iowait for task in tasks)
+
+
+def _off_cpu(tasks: Sequence[Task]) -> float | None:
+    return total(off_cpu(task) for task in tasks)
+
+
+def _user_system(tasks: Sequence[Task]) -> float | None:
+    user, system = total(t.utime for t in tasks), total(t.stime for t in tasks)
+    return None if user is None or not system else user / system

@@ -1,0 +1,121 @@
+"""What a reader must know before believing a comparison, as sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pegasus_bb.model.run import Kind, Run
+from pegasus_bb.report.metrics import IOWait, off_cpu
+
+
+def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[str, ...]:
+    """Every remark on these two sides, the meaning of I/O wait first."""
+    return (
+        io_wait.sentence,
+        *_on_modes(pfs, bb),
+        *_busy_processors([*pfs, *bb], io_wait),
+        *_on_runs("PFS", pfs),
+        *_on_runs("BB", bb),
+        *_on_difference(pfs, bb),
+    )
+
+
+def _busy_processors(runs: Sequence[Run], io_wait: IOWait) -> Iterator[str]:
+    if io_wait is IOWait.MEASURED:
+        return
+    tasks = [t for run in runs for t in run.tasks if t.kind is Kind.COMPUTE]
+    names = sorted(
+        {t.transformation for t in tasks if t.utime is not None and off_cpu(t) is None}
+    )
+    if names:
+        yield (
+            f"no time off CPU is given for {', '.join(names)}: more than one processor "
+            "was busy at once, so the difference says nothing."
+        )
+
+
+def _on_runs(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    for number, run in enumerate(runs, start=1):
+        yield from _on_run(f"{side} run {number}", run)
+
+
+def _on_run(name: str, run: Run) -> Iterator[str]:
+    if run.problems:
+        yield f"{name}: {_count(len(run.problems), 'record')} could not be read."
+    failed = [task for task in run.tasks if task.exit_code != 0]
+    if failed:
+        yield f"{name}: {_count(len(failed), 'task')} failed; their numbers are in."
+    if run.missing:
+        yield (
+            f"{name} is not complete: {_count(len(run.missing), 'node')} left no "
+            f"record ({_some(run.missing)})."
+        )
+    if run.retries:
+        yield (
+            f"{name}: {_count(run.retries, 'attempt')} before the last of a node "
+            "are not in the numbers (but in the makespan)."
+        )
+
+
+def _on_modes(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
+    if all(map(_had_buffer, pfs)) and all(run.mode == "off" for run in bb):
+        yield "the sides are swapped, it seems: give the runs in mode off as --pfs."
+    for number, run in enumerate(pfs, start=1):
+        if _had_buffer(run):
+            yield f"PFS run {number} was given as PFS, yet ran in mode {run.mode}."
+    for number, run in enumerate(bb, start=1):
+        if run.mode == "off":
+            yield f"BB run {number} was given as BB, yet ran without one (mode off)."
+        elif not run.mode and run.submit_dir:
+            yield (
+                f"BB run {number} was given as BB, yet its bb/plan.json names no mode: "
+                "nothing says that it had a burst buffer."
+            )
+
+
+def _had_buffer(run: Run) -> bool:
+    return run.mode not in ("", "off")
+
+
+def _on_difference(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
+    labels = sorted({run.label for run in [*pfs, *bb] if run.submit_dir})
+    if len(labels) > 1:
+        yield f"the runs are of different workflows: {', '.join(labels)}."
+    if len({run.makespan_from for run in [*pfs, *bb]} - {""}) > 1:
+        yield (
+            "makespans are from a job state log in some runs and from the records alone"
+            " in others: the latter leave out queueing before the first job."
+        )
+    if any(_in_whole_seconds(run) for run in [*pfs, *bb]):
+        yield (
+            "makespans are from job state logs in whole seconds; the time from the "
+            "first task's start to the last's end is exact to a millisecond."
+        )
+    unequal = _unequal_jobs(pfs, bb)
+    if unequal:
+        yield f"not every run has the same number of jobs: {', '.join(unequal)}."
+
+
+def _in_whole_seconds(run: Run) -> bool:
+    """Whether rounding may change the makespan by a per cent or more."""
+    made, seconds = run.makespan_from == "jobstate.log", run.makespan or 0.0
+    return made and seconds < 100 and seconds == int(seconds)
+
+
+def _unequal_jobs(pfs: Sequence[Run], bb: Sequence[Run]) -> list[str]:
+    counts = [
+        Counter(t.transformation for t in run.tasks if t.kind is Kind.COMPUTE)
+        for run in [*pfs, *bb]
+    ]
+    names = sorted(set().union(*counts))
+    return [name for name in names if len({count[name] for count in counts}) > 1]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:3])
+    return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")

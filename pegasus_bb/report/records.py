@@ -1,0 +1,101 @@
+"""The text of Kickstart 3.0 records -> mappings, with limits on what is read.
+
+A file holds one record, or several one after the other where jobs were clustered,
+with other programs' lines around them. Each record is read on its own, so that a bad
+one costs no more than itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ryaml import loads  # type: ignore[attr-defined]
+
+SIZE_LIMIT = 64 << 20  # bytes of one file; a real record is a few KiB
+
+# A record's first line, then everything indented under it. Lines of [cluster-task and
+# pegasus-multipart begin in the first column and end it.
+_RECORD = re.compile(rb"^- invocation:.*\n?(?:[ \t].*\n?|\r?\n)*", re.MULTILINE)
+# stdout and stderr of the task. A first line with leading blanks makes the block
+# (`|` without an indentation) something that no YAML reader takes.
+_DATA = re.compile(rb"\n( *)data: \|.*(?:\n\1 .*|\n[ \t]*\r?(?=\n|$))*")
+# -z and -Z leave XML lines and an unquoted command line between the rows of procs. The
+# rest is more than half of a record, and of no use here: what stat() said of each
+# file, the machine's load, the recorder's own usage, environment and limits.
+_UNUSED = re.compile(
+    rb"\n +(?:<|cmd:|(?:mode|inode|nlink|blksize|blocks|[mac]time|[ug]id|user|group): "
+    rb"|(?:ram|swap|cpu|load|procs|task)_\w+: ).*"
+    rb"|\n  (?:usage|environment|limits):(?:\n    .*)*"
+)
+# A record has no brackets outside quotes; the scanner's time grows with their square.
+_QUOTED = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
+_BRACKETS = 1000
+_CONTROL = bytes(range(32)).translate(None, b"\t\n\r") + b"\x7f"
+
+
+class RecordText(NamedTuple):
+    """One record of a file: parsed, or the reason why it could not be."""
+
+    data: Mapping[str, Any] | None
+    why: str = ""
+
+
+def read_records(path: Path) -> Iterator[RecordText]:
+    """Every record of ``path``; never raises for what a file holds."""
+    try:
+        with path.open("rb") as source:
+            text = source.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        yield RecordText(None, error.strerror or str(error))
+        return
+    if len(text) > SIZE_LIMIT:
+        yield RecordText(None, f"larger than {SIZE_LIMIT >> 20} MiB: not a record")
+        return
+    yield from parse_records(text)
+
+
+def parse_records(text: bytes) -> Iterator[RecordText]:
+    """Every record in ``text``; one entry with the reason where there is none."""
+    found = False
+    for match in _RECORD.finditer(text):
+        found = True
+        yield _parse(match.group())
+    if not found:
+        yield RecordText(None, _why_none(text))
+
+
+def load_yaml(text: bytes) -> Any:
+    """The YAML in ``text``. Raises ValueError; depth and repetition are limited."""
+    return loads(text.decode("utf-8", errors="replace"))
+
+
+def _parse(record: bytes) -> RecordText:
+    clean = _UNUSED.sub(b"", _DATA.sub(b"", record)).translate(None, _CONTROL)
+    if _brackets(clean) > _BRACKETS:
+        return RecordText(None, "not a Kickstart record: brackets without end")
+    try:
+        loaded = load_yaml(clean)
+    except (ValueError, RecursionError) as error:
+        return RecordText(None, f"not YAML: {str(error).splitlines()[0]}")
+    if isinstance(loaded, list) and len(loaded) == 1 and isinstance(loaded[0], dict):
+        return RecordText(loaded[0])
+    return RecordText(None, "not a Kickstart record: no mapping under `- invocation`")
+
+
+def _brackets(text: bytes) -> int:
+    number = text.count(b"[") + text.count(b"{")
+    if number <= _BRACKETS:
+        return number
+    bare = _QUOTED.sub(b"", text)
+    return bare.count(b"[") + bare.count(b"{")
+
+
+def _why_none(text: bytes) -> str:
+    if not text.strip():
+        return "empty: the job left no record"
+    if text.lstrip().startswith(b"<"):
+        return "XML of Kickstart 4 or older, which is not read yet"
+    return "no Kickstart record in it (no line `- invocation: True`)"

@@ -1,0 +1,82 @@
+"""A comparison as text: tables as wide as the reader's terminal allows, never cropped.
+
+Plain where it is not a terminal.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+
+from pegasus_bb.model.run import Run
+from pegasus_bb.report.compare import Comparison
+from pegasus_bb.report.tables import PLAIN, Tables, fitting
+
+WIDTH = 100  # where there is no terminal
+
+
+def render_text(
+    comparison: Comparison, *, color: bool = False, width: int = WIDTH
+) -> str:
+    """Tables, notes and problems of ``comparison``; plain text without ``color``.
+
+    Lines keep to ``width`` columns, except paths, and tables whose numbers need more.
+    """
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        highlight=False,
+        emoji=False,
+    )
+    tables = fitting(comparison, box.SIMPLE_HEAD if color else PLAIN, console)
+    # Paths are not folded: a reader copies them.
+    for line in _runs(comparison):
+        console.print(escape(line), soft_wrap=True)
+    # rich crops what does not fit, so the page is made as wide as the tables.
+    console.width = max(width, tables.width)
+    console.print(*tables.tables, sep="\n")
+    console.width = width
+    for line in _remarks(comparison, tables):
+        console.print(escape(line))
+    for line in _unread(comparison):
+        console.print(escape(line), soft_wrap=True)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _runs(comparison: Comparison) -> Iterator[str]:
+    for side, runs in (("PFS", comparison.pfs), ("BB", comparison.bb)):
+        for number, run in enumerate(runs, start=1):
+            yield f"{side} run {number}: {_about(run)}"
+
+
+def _about(run: Run) -> str:
+    mode = f"mode {run.mode}" if run.mode else ""
+    tier = f"tier {run.tier}" if run.tier and run.backend else ""
+    words = (run.label, mode, tier, run.backend, run.submit_dir)
+    return ", ".join(word for word in words if word)
+
+
+def _remarks(comparison: Comparison, tables: Tables) -> Iterator[str]:
+    yield "ratio: PFS to BB; above 1 the burst buffer took less."
+    repeated = max(len(comparison.pfs), len(comparison.bb))
+    if repeated > 1:
+        yield (
+            "+-: standard error of the mean over repetitions; "
+            "*: the difference is within twice the error."
+        )
+    if tables.without_mean:
+        yield "A job's mean time, for which there is no room, is run time / jobs."
+    yield "read, written: bytes that calls moved, the page cache's included."
+    yield from (f"note: {note}" for note in comparison.notes)
+
+
+def _unread(comparison: Comparison) -> Iterator[str]:
+    for run in (*comparison.pfs, *comparison.bb):
+        yield from (f"unread: {entry.file}: {entry.why}" for entry in run.problems)

@@ -1,0 +1,194 @@
+"""A submit directory, or a single Kickstart file -> a Run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.run import Kind, NodeTimes, Problem, Run, Task
+from pegasus_bb.report.jobstate import JobStates, read_jobstate
+from pegasus_bb.report.kickstart import read_kickstart, without_idle_counters
+from pegasus_bb.report.records import load_yaml
+
+_OUT = re.compile(r"(.+)\.out(?:\.([0-9]{3,}))?")
+_META_LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
+
+
+@dataclass(slots=True)
+class _Found:
+    """What lies in a submit directory, by the path of the node without its suffix."""
+
+    records: dict[str, tuple[int, Path]] = field(default_factory=dict)
+    planned: set[str] = field(default_factory=set)
+    retries: int = 0
+
+
+def read_run(path: Path) -> Run:
+    """What happened in the run whose submit directory, or record, is at ``path``.
+
+    Records that cannot be read are in ``problems``. Raises UsageError where there is
+    nothing at all to read.
+    """
+    if path.is_file():
+        return _with_records(Run(label=path.stem), _one_file(path), None, ())
+    if not path.is_dir():
+        raise UsageError(
+            f"{path}: no such file or folder; name a submit directory (the one that "
+            "`pegasus-bb plan` printed) or a Kickstart record (<node>.out.000)"
+        )
+    found = _look_around(path)
+    if not found.records:
+        raise UsageError(
+            f"{path}: no Kickstart record (*.out.000) in it or below; has the workflow "
+            "been run? `pegasus-bb status` shows how far it is"
+        )
+    run, problems = _described(path)
+    states, more = _states(path)
+    return _with_records(run, found, states, problems + more)
+
+
+def _one_file(path: Path) -> _Found:
+    match = _OUT.fullmatch(path.name)
+    node = match.group(1) if match else path.stem
+    retry = int(match.group(2) or 0) if match else 0
+    return _Found({str(path.with_name(node)): (retry, path)})
+
+
+def _look_around(folder: Path) -> _Found:
+    """Every node's last record below ``folder``, except in its bb folder."""
+    found = _Found()
+    for parent, folders, names in os.walk(folder):
+        if "bb" in folders and Path(parent) == folder:
+            folders.remove("bb")
+        for name in names:
+            if name.endswith(".sub") and not name.endswith(".condor.sub"):
+                found.planned.add(str(Path(parent, name[:-4])))
+            elif (match := _OUT.fullmatch(name)) and match.group(2):
+                _note(found, Path(parent), match.group(1), int(match.group(2)), name)
+    return found
+
+
+def _note(found: _Found, parent: Path, node: str, retry: int, name: str) -> None:
+    key = str(parent / node)
+    if key not in found.records:
+        found.records[key] = (retry, parent / name)
+        return
+    found.retries += 1
+    if retry > found.records[key][0]:
+        found.records[key] = (retry, parent / name)
+
+
+def _described(folder: Path) -> tuple[Run, tuple[Problem, ...]]:
+    """A Run with what braindump.yml and bb/plan.json say of it."""
+    problems: list[Problem] = []
+    braindump = _mapping(folder / "braindump.yml", problems)
+    plan = _mapping(folder / "bb" / "plan.json", problems)
+    request = _mapping(folder / "bb" / "request.json", problems)
+    run = Run(
+        label=str(braindump.get("dax_label") or plan.get("label") or folder.name),
+        mode=str(plan.get("mode") or ""),
+        tier=str(plan.get("tier") or ""),
+        backend=str(request.get("backend") or ""),
+        submit_dir=str(folder),
+        uuid=str(braindump.get("wf_uuid") or plan.get("uuid") or ""),
+    )
+    return run, tuple(problems)
+
+
+def _mapping(path: Path, problems: list[Problem]) -> Mapping[str, Any]:
+    """The mapping in ``path``; empty where the file is not there."""
+    try:
+        with path.open("rb") as source:
+            text = source.read(_META_LIMIT)
+        data = orjson.loads(text) if path.suffix == ".json" else load_yaml(text)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        problems.append(Problem(str(path), str(error).splitlines()[0]))
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _states(folder: Path) -> tuple[JobStates | None, tuple[Problem, ...]]:
+    path = folder / "jobstate.log"
+    try:
+        states = read_jobstate(path)
+    except FileNotFoundError:
+        return None, ()
+    except OSError as error:
+        return None, (Problem(str(path), error.strerror or str(error)),)
+    if states.unread:
+        why = f"{states.unread} lines that are not of its format were skipped"
+        return states, (Problem(str(path), why),)
+    return states, ()
+
+
+def _with_records(
+    run: Run,
+    found: _Found,
+    states: JobStates | None,
+    problems: Iterable[Problem],
+) -> Run:
+    """``run`` with its tasks, and what follows from tasks and states."""
+    entries = list(_entries(found))
+    read = without_idle_counters(e for e in entries if isinstance(e, Task))
+    tasks = sorted(read, key=lambda task: task.start)
+    bad = [entry for entry in entries if isinstance(entry, Problem)]
+    span = _span(tasks)
+    from_log = states.makespan if states else None
+    source = "" if span is None else "records"
+    return Run(
+        label=run.label,
+        mode=run.mode,
+        tier=run.tier,
+        backend=run.backend,
+        submit_dir=run.submit_dir,
+        uuid=run.uuid,
+        tasks=tuple(tasks),
+        nodes=states.nodes if states else (),
+        makespan=span if from_log is None else from_log,
+        makespan_from=source if from_log is None else "jobstate.log",
+        span=span,
+        gate_wait=_gate_wait(states.nodes, tasks) if states else None,
+        retries=found.retries,
+        missing=_missing(found),
+        problems=(*problems, *bad),
+    )
+
+
+def _entries(found: _Found) -> Iterator[Task | Problem]:
+    for key, (retry, path) in sorted(found.records.items()):
+        yield from read_kickstart(path, Path(key).name, retry)
+
+
+def _missing(found: _Found) -> tuple[str, ...]:
+    """Planned nodes without a record; a sub-workflow's DAGMan never leaves one."""
+    nodes = (Path(key).name for key in found.planned - found.records.keys())
+    return tuple(sorted(n for n in nodes if not n.startswith("pegasus-plan_")))
+
+
+def _span(tasks: Sequence[Task]) -> float | None:
+    """Seconds from the first task's start to the last one's end."""
+    if not tasks:
+        return None
+    return max(t.end for t in tasks) - min(t.start for t in tasks)
+
+
+def _gate_wait(nodes: Iterable[NodeTimes], tasks: Iterable[Task]) -> float | None:
+    """Seconds that the gate, the PRE script of a create_dir node, held its job."""
+    gated = {task.node for task in tasks if task.kind is Kind.CREATE_DIR}
+    waits = [
+        node.pre_ended - node.pre_started
+        for node in nodes
+        if node.node in gated
+        and node.pre_started is not None
+        and node.pre_ended is not None
+    ]
+    return max(waits, default=None)

@@ -1,0 +1,53 @@
+"""pegasus-bb report, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pegasus_bb.cli.report import command as report
+from pegasus_bb.errors import UsageError
+
+
+def test_two_submit_directories_are_compared(recorded: Path, tmp_path: Path) -> None:
+    run, out = str(recorded / "gated"), tmp_path / "report.json"
+
+    result = CliRunner().invoke(
+        report, ["--pfs", run, "--bb", run, "--bb", run, "--json", str(out)]
+    )
+
+    assert result.exit_code == 0, result.output
+    assert "cat1" in result.output
+    assert json.loads(out.read_bytes())["workflow"]["makespan"]["bb"]["n"] == 2
+
+
+def test_both_sides_must_be_named(recorded: Path) -> None:
+    result = CliRunner().invoke(report, ["--pfs", str(recorded / "gated")])
+
+    assert result.exit_code == 2
+    assert "--bb" in result.output
+
+
+def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing")
+
+    result = CliRunner().invoke(report, ["--pfs", missing, "--bb", missing])
+
+    assert isinstance(result.exception, UsageError)
+
+
+@pytest.mark.parametrize("columns", ["60", "180"])
+def test_the_width_is_the_readers(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    run = str(recorded / "gated")
+
+    result = CliRunner().invoke(report, ["--pfs", run, "--bb", run, "--bb", run])
+
+    notes = [line for line in result.output.splitlines() if line.startswith("note:")]
+    assert (max(map(len, notes)) > 100) is (columns == "180")
+    assert ("no room" in result.output) is (columns == "60")

@@ -1,0 +1,90 @@
+"""The JSON document: plain values, null for what is unknown, every number there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.run import Problem, Run, Task
+from pegasus_bb.report import compare, to_document, write_document
+
+MakeTask = Callable[..., Task]
+MakeRun = Callable[..., Run]
+PAGE = Path(__file__).parent.parent.parent / "docs" / "report.md"
+
+
+def test_a_document_is_written_and_read_back(
+    tmp_path: Path, a_task: MakeTask, a_run: MakeRun
+) -> None:
+    pfs, bb = a_run(a_task(duration=3.0)), a_run(a_task(rchar=None))
+    document = to_document(compare([pfs], [bb]))
+    path = tmp_path / "report.json"
+
+    write_document(path, document)
+
+    assert json.loads(path.read_bytes()) == document
+    assert document["version"] == 1
+
+
+def test_what_nobody_measured_is_null(a_task: MakeTask, a_run: MakeRun) -> None:
+    bb = a_run(a_task(rchar=None), gate_wait=None)
+    document = to_document(compare([a_run(a_task())], [bb]))
+
+    (row,) = document["compute"]
+    assert row["bytes_read"] == {
+        "pfs": {"mean": 1048576.0, "error": None, "n": 1},
+        "bb": None,
+        "ratio": None,
+        "beyond_error": None,
+    }
+    assert document["runs"]["bb"][0]["gate_wait"] is None
+    assert document["runs"]["bb"][0]["tasks"][0]["bytes_read"] is None
+
+
+def test_a_record_that_was_not_read_is_in_it(a_run: MakeRun) -> None:
+    run = a_run(problems=(Problem("a.out.000", "torn"),))
+
+    document = to_document(compare([run], [a_run()]))
+
+    problems = document["runs"]["pfs"][0]["problems"]
+    assert problems == [{"file": "a.out.000", "why": "torn"}]
+
+
+def test_a_tasks_wait_has_the_meaning_that_the_document_names(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    derived = to_document(compare([a_run(a_task())], [a_run(a_task())]))
+    counted = a_run(a_task(iowait=0.125))
+    measured = to_document(compare([counted], [counted]))
+
+    assert derived["io_wait"] == "off-cpu"
+    assert derived["runs"]["bb"][0]["tasks"][0]["io_wait"] == pytest.approx(0.5)
+    assert measured["io_wait"] == "measured"
+    assert measured["runs"]["bb"][0]["tasks"][0]["io_wait"] == 0.125
+
+
+def test_the_page_describes_every_key(a_task: MakeTask, a_run: MakeRun) -> None:
+    document = to_document(compare([a_run(a_task())], [a_run(a_task())]))
+    (row,) = document["compute"]
+    run = document["runs"]["pfs"][0]
+    page = set(re.findall(r"\w+", PAGE.read_text(encoding="utf-8")))
+
+    keys = {*document, *document["workflow"], *row, *run}
+    assert keys - page == set()
+
+
+def test_every_metric_has_a_unit(a_run: MakeRun, a_task: MakeTask) -> None:
+    document = to_document(compare([a_run(a_task())], [a_run()]))
+
+    assert set(document["units"]) == set(document["compute"][0]) - {"name"}
+    assert set(document["units"].values()) == {"s", "B", "1"}
+
+
+def test_a_place_where_nothing_can_be_written_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_document(tmp_path / "missing" / "report.json", {})

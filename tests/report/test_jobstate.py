@@ -1,0 +1,120 @@
+"""jobstate.log -> when each node changed state, and how long the run was under way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.report.jobstate import job_states, read_jobstate
+
+ONE_JOB = """\
+1000 INTERNAL *** MONITORD_STARTED ***
+1000 INTERNAL *** DAGMAN_STARTED 1.0 ***
+1001 cat_ID1 SUBMIT 2.0 cluster - 1
+1004 cat_ID1 EXECUTE 2.0 cluster - 1
+1009 cat_ID1 JOB_TERMINATED 2.0 cluster - 1
+1009 cat_ID1 JOB_SUCCESS 0 cluster - 1
+1009 cat_ID1 POST_SCRIPT_STARTED 2.0 cluster - 1
+1010 cat_ID1 POST_SCRIPT_TERMINATED 2.0 cluster - 1
+1011 cat_ID1 POST_SCRIPT_SUCCESS 0 cluster - 1
+1012 INTERNAL *** DAGMAN_FINISHED 0 ***
+1090 INTERNAL *** MONITORD_FINISHED 0 ***
+"""
+
+
+def test_a_job_is_submitted_runs_and_ends() -> None:
+    (node,) = job_states(ONE_JOB.splitlines()).nodes
+
+    assert (node.submitted, node.executing) == (1001, 1004)
+    assert (node.terminated, node.ended) == (1009, 1011)
+    assert node.attempts == 1
+
+
+def test_the_makespan_is_dagmans_and_not_the_monitors() -> None:
+    assert job_states(ONE_JOB.splitlines()).makespan == 12
+
+
+def test_fractions_of_a_second_are_kept() -> None:
+    text = ONE_JOB.replace("1012 INTERNAL", "1011.75 INTERNAL")
+
+    assert job_states(text.splitlines()).makespan == 11.75
+
+
+def test_a_deferred_gate_waits_from_its_first_try_to_its_last() -> None:
+    gate = "create_dir_demo_0_cori"
+    text = f"""\
+2000 INTERNAL *** DAGMAN_STARTED 1.0 ***
+2000 {gate} PRE_SCRIPT_STARTED - cori - 1
+2030 {gate} PRE_SCRIPT_STARTED - cori - 1
+2060 {gate} PRE_SCRIPT_STARTED - cori - 1
+2061 {gate} PRE_SCRIPT_SUCCESS 0 cori - 1
+2061 {gate} SUBMIT 1.0 cori - 1
+"""
+
+    (node,) = job_states(text.splitlines()).nodes
+
+    assert (node.pre_started, node.pre_ended, node.submitted) == (2000, 2061, 2061)
+
+
+def test_a_gate_that_gave_up_and_was_asked_again_later_starts_afresh() -> None:
+    text = """\
+2000 create_dir_0 PRE_SCRIPT_STARTED - cori - 1
+2060 create_dir_0 PRE_SCRIPT_FAILURE 77 cori - 1
+9000 create_dir_0 PRE_SCRIPT_STARTED - cori - 2
+9004 create_dir_0 PRE_SCRIPT_SUCCESS 0 cori - 2
+"""
+
+    (node,) = job_states(text.splitlines()).nodes
+
+    assert (node.pre_started, node.pre_ended) == (9000, 9004)
+
+
+def test_of_a_node_that_was_tried_again_the_last_attempt_counts() -> None:
+    text = ONE_JOB.replace("JOB_SUCCESS 0", "JOB_FAILURE 1").replace(
+        "1012 INTERNAL",
+        "1020 cat_ID1 SUBMIT 3.0 cluster - 2\n1021 cat_ID1 EXECUTE 3.0 cluster - 2\n"
+        "1030 INTERNAL",
+    )
+
+    (node,) = job_states(text.splitlines()).nodes
+
+    assert (node.submitted, node.executing, node.ended) == (1020, 1021, None)
+    assert node.attempts == 2
+
+
+def test_a_run_that_was_resumed_is_not_charged_for_lying_still() -> None:
+    next_day = "\n".join(f"9{line}" for line in ONE_JOB.splitlines())
+
+    assert job_states((ONE_JOB + next_day).splitlines()).makespan == 24
+
+
+def test_an_engine_that_was_killed_ends_with_its_last_sign_of_life() -> None:
+    killed = ONE_JOB.split("1009 cat_ID1 POST", 1)[0]
+
+    assert job_states(killed.splitlines()).makespan == 9
+
+
+def test_a_log_without_a_start_gives_no_makespan() -> None:
+    assert job_states(["1001 cat_ID1 SUBMIT 2.0 cluster - 1"]).makespan is None
+
+
+def test_an_empty_log_says_nothing() -> None:
+    states = job_states([])
+
+    assert (states.nodes, states.makespan, states.unread) == ((), None, 0)
+
+
+@pytest.mark.parametrize("line", ["12", "soon cat_ID1 SUBMIT 2.0", "\x00\x00\x00"])
+def test_a_torn_line_is_counted_and_skipped(line: str) -> None:
+    states = job_states([*ONE_JOB.splitlines(), line])
+
+    assert states.unread == 1
+    assert states.makespan == 12
+
+
+def test_a_log_is_read_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "jobstate.log"
+    path.write_text(ONE_JOB)
+
+    assert read_jobstate(path) == job_states(ONE_JOB.splitlines())

@@ -1,0 +1,168 @@
+"""Records -> tasks: numbers from the right place, and unknown where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.model.run import Problem, Task
+from pegasus_bb.report.kickstart import read_kickstart, without_idle_counters
+
+Text = Callable[..., str]
+MIB = 1 << 20
+
+
+def only_task(path: Path) -> Task:
+    (task,) = read_kickstart(path, "node")
+    assert isinstance(task, Task), task
+    return task
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[[str], Task | Problem]:
+    def from_text(text: str) -> Task | Problem:
+        path = tmp_path / "cat_ID1.out.000"
+        path.write_text(text)
+        (entry,) = read_kickstart(path, "cat_ID1")
+        return entry
+
+    return from_text
+
+
+Read = Callable[[str], "Task | Problem"]
+
+
+def test_a_shell_that_ran_dd_and_cat_moved_its_bytes_once(recorded: Path) -> None:
+    # procs has three rows; added up they would say 32 MiB read.
+    task = only_task(recorded / "kickstart-5.1.2-t-procs.yml")
+
+    assert task.rchar == 16_789_660
+    assert task.wchar == 16_777_310
+    assert (task.rbytes, task.wbytes) == (90_112, 8_392_704)
+
+
+def test_who_ran_where_and_how_long(recorded: Path) -> None:
+    task = only_task(recorded / "gated/00/00/cat1_ID0000002.out.000")
+
+    assert (task.transformation, task.job) == ("cat1", "ID0000002")
+    assert (task.site, task.host) == ("cori", "vm")
+    assert (task.duration, task.wrapped) == (0.004, 0.008)
+    assert task.start == pytest.approx(1795200501.110)
+    assert (task.utime, task.stime, task.maxrss) == (0.003, 0.002, 1980 * 1024)
+
+
+def test_without_a_process_table_block_io_comes_from_the_usage(recorded: Path) -> None:
+    task = only_task(recorded / "gated/00/00/cat1_ID0000002.out.000")
+
+    assert (task.rbytes, task.wbytes) == (8 * 512, 16 * 512)
+    assert (task.rchar, task.wchar, task.iowait) == (None, None, None)
+
+
+def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not(
+    recorded: Path,
+) -> None:
+    (file,) = only_task(recorded / "kickstart-5.1.2-on-burst-buffer.yml").files
+
+    assert (file.name, file.size, file.output) == ("mid.txt", 11, True)
+    assert file.path.startswith("/opt/dw/mnt/persistent/wfres/")
+    assert (file.bytes_read, file.bytes_written) == (None, None)
+
+
+def test_an_auxiliary_job_has_no_id(recorded: Path) -> None:
+    path = recorded / "gated/00/00/create_dir_demo_0_cori.out.000"
+
+    assert only_task(path).job == ""
+
+
+def test_a_task_that_failed_keeps_its_exit_code(recorded: Path) -> None:
+    assert only_task(recorded / "kickstart-5.1.2-failed.yml").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        ("raw: 2816\n      regular_exitcode: 11", 11),
+        ("raw: 9\n      signalled_signal: 9", 137),
+        ("raw: -1\n      failure_error: 2   cannot start", -1),
+        ("raw: 9", 137),
+        ("raw: 256", 1),
+        ("raw: 0", 0),
+    ],
+)
+def test_every_way_to_end_is_a_code(
+    read: Read, record_text: Text, status: str, code: int
+) -> None:
+    text = record_text().replace("raw: 0\n      regular_exitcode: 0", status)
+
+    task = read(text)
+
+    assert isinstance(task, Task)
+    assert task.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("mainjob:", "setup:", "no mainjob"),
+        ("start: 2026-11-20T18:54:54.000+00:00", "start: soon", "'soon' is not a time"),
+        ("    duration: 1.5\n    pid", "    duration: -3\n    pid", "-3, not seconds"),
+        ("    duration: 1.5\n    pid", "    duration: .nan\n    pid", "not seconds"),
+        ("    duration: 1.5\n    pid", "    duration: [1]\n    pid", "not seconds"),
+        ("raw: 0\n      regular_exitcode: 0", "corefile: false", "exit code"),
+    ],
+)
+def test_a_record_without_the_essentials_is_a_problem(
+    read: Read, record_text: Text, old: str, new: str, why: str
+) -> None:
+    problem = read(record_text().replace(old, new))
+
+    assert isinstance(problem, Problem)
+    assert why in problem.why
+    assert problem.file.endswith("cat_ID1.out.000")
+
+
+def test_numbers_that_are_none_become_unknown(read: Read, record_text: Text) -> None:
+    row = "      42:\n        rchar: -5\n        wchar: many\n        iowait: null\n"
+
+    task = read(record_text().replace("utime: 0.250", "utime: true") + row)
+
+    assert isinstance(task, Task)
+    assert (task.utime, task.rchar, task.wchar, task.iowait) == (None,) * 4
+    assert task.stime == 0.125
+
+
+def test_the_second_bad_record_of_a_file_is_named(
+    tmp_path: Path, record_text: Text
+) -> None:
+    path = tmp_path / "merge_PID1.out.000"
+    path.write_text(record_text() + record_text().replace("mainjob", "x"))
+
+    task, problem = read_kickstart(path, "merge_PID1")
+
+    assert isinstance(task, Task)
+    assert isinstance(problem, Problem)
+    assert problem.file == f"{path} (record 2)"
+
+
+def test_kickstarts_zero_wait_is_unknown_on_a_host_that_counts_none(
+    a_task: Callable[..., Task],
+) -> None:
+    (task,) = without_idle_counters([a_task(iowait=0.0)])
+
+    assert task.iowait is None
+
+
+def test_kickstarts_zero_wait_is_a_zero_on_a_host_that_counts(
+    a_task: Callable[..., Task],
+) -> None:
+    tasks = [a_task(iowait=0.0), a_task(iowait=0.3), a_task(iowait=0.0, host="node2")]
+
+    assert [t.iowait for t in without_idle_counters(tasks)] == [0.0, 0.3, None]
+
+
+def test_our_own_recorder_is_believed(a_task: Callable[..., Task]) -> None:
+    (task,) = without_idle_counters([a_task(iowait=0.0, recorder="pegasus_bb")])
+
+    assert task.iowait == 0.0

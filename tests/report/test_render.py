@@ -1,0 +1,188 @@
+"""The tables, as a reader sees them. Refresh: PEGASUS_BB_GOLDEN=write pytest."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.model.run import Kind, Problem, Run, Task
+from pegasus_bb.report import WIDTH, Comparison, compare, render_text
+
+MakeTask = Callable[..., Task]
+MakeRun = Callable[..., Run]
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture
+def pfs(a_task: MakeTask, a_run: MakeRun) -> Run:
+    return a_run(
+        a_task("individuals", duration=12.5, utime=8.0, stime=2.0, rchar=3 << 30),
+        a_task("frequency", duration=0.75, wchar=None),
+        a_task("pegasus::transfer", kind=Kind.STAGE_OUT, duration=0.031, utime=0.01),
+        label="1000-genome",
+        mode="off",
+        submit_dir="demo/1000genome/pfs",
+        makespan=15.0,
+        span=14.375,
+    )
+
+
+@pytest.fixture
+def bb(a_task: MakeTask, a_run: MakeRun) -> Run:
+    return a_run(
+        a_task("bb_setup", kind=Kind.BB_SETUP, duration=0.042, utime=0.03, stime=0.0),
+        a_task("individuals", duration=5.0, utime=3.5, stime=0.5, rchar=3 << 30),
+        a_task("frequency", duration=0.5, utime=0.3, wchar=None),
+        label="1000-genome",
+        **{"mode": "persistent", "tier": "bb", "backend": "directory"},
+        submit_dir="demo/1000genome/bb",
+        makespan=8.0,
+        span=7.125,
+        gate_wait=1.0,
+    )
+
+
+def matches(text: str, name: str) -> None:
+    path = GOLDEN / name
+    if os.environ.get("PEGASUS_BB_GOLDEN") == "write":
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def test_one_run_of_each_side(pfs: Run, bb: Run) -> None:
+    matches(render_text(compare([pfs], [bb])), "one_run_each.txt")
+
+
+def test_repetitions_with_their_errors(
+    pfs: Run, bb: Run, a_task: MakeTask, a_run: MakeRun
+) -> None:
+    again = a_run(
+        a_task("individuals", duration=11.0, utime=8.0, stime=2.0, rchar=3 << 30),
+        a_task("frequency", duration=0.5, wchar=None),
+        label="1000-genome",
+        submit_dir="demo/1000genome/pfs2",
+        makespan=14.0,
+        span=13.0,
+    )
+
+    text = render_text(compare([pfs, again], [bb, bb]))
+
+    matches(text, "repetitions.txt")
+
+
+def test_off_a_terminal_the_text_is_plain(pfs: Run, bb: Run) -> None:
+    text = render_text(compare([pfs], [bb]))
+
+    assert text.isascii()
+    assert "\x1b" not in text
+
+
+def test_on_a_terminal_heads_stand_out(pfs: Run, bb: Run) -> None:
+    assert "\x1b[1m" in render_text(compare([pfs], [bb]), color=True)
+
+
+def numbers(text: str) -> set[str]:
+    """Every number and every mark of doubt of the tables, wherever it stands."""
+    tables = text[text.index("workflow, seconds") : text.index("ratio: PFS to BB")]
+    return set(re.findall(r"(?:\+-)?[0-9]+(?:\.[0-9]+)?\*?", tables))
+
+
+@pytest.fixture
+def scattered(a_task: MakeTask, a_run: MakeRun) -> Comparison:
+    """Repetitions with long names, long numbers and errors in every column."""
+    name = "laboratory::" + "very_long_transformation_" * 4
+
+    def runs(seconds: float, mode: str) -> list[Run]:
+        return [
+            a_run(
+                a_task(
+                    name,
+                    **{"duration": seconds * n, "rchar": n << 60, "wchar": n << 40},
+                    **{"utime": 50000.0 + n, "stime": 10000.0 * n},
+                ),
+                mode=mode,
+            )
+            for n in (1, 2, 5)
+        ]
+
+    return compare(runs(123456.789, "off"), runs(98765.4321, "persistent"))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("color", [False, True])
+def test_no_digit_and_no_star_is_lost_in_a_narrow_terminal(
+    scattered: Comparison, width: int, color: bool
+) -> None:
+    everything = numbers(render_text(scattered, width=500))
+
+    text = plain(render_text(scattered, width=width, color=color))
+
+    assert {"1.25*", "1.00"} < everything  # one job each: the mean says nothing new
+    assert numbers(text) == everything
+    assert {"written", "system", "CPU", "ratio"} < set(text.split())
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_tables_keep_to_the_terminal(scattered: Comparison, width: int) -> None:
+    text = render_text(scattered, width=width)
+
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_off_a_terminal_lines_are_those_of_a_page(scattered: Comparison) -> None:
+    assert max(map(len, render_text(scattered).splitlines())) <= WIDTH
+
+
+def test_where_there_is_room_an_error_stands_beside_its_number(
+    scattered: Comparison,
+) -> None:
+    assert "329218 +-148377" in render_text(scattered, width=140)
+
+
+def test_without_room_the_mean_goes_and_it_is_said(scattered: Comparison) -> None:
+    said = "A job's mean time, for which there is no room, is run time / jobs."
+
+    assert said not in render_text(scattered, width=140)
+    assert said in render_text(scattered, width=80).splitlines()
+
+
+def test_waiting_that_the_kernel_counted_is_called_so(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    counted = a_run(a_task(iowait=0.125))
+    derived = a_run(a_task())
+
+    assert " I/O wait " in render_text(compare([counted], [counted]))
+    text = render_text(compare([derived], [counted]))
+    assert " off CPU " in text
+    assert "I/O wait" not in text.split("note:")[0]
+
+
+def test_a_path_is_never_folded(a_task: MakeTask, a_run: MakeRun) -> None:
+    path = "/scratch/" + "long/" * 40 + "run0001"
+    bad = Problem(f"{path}/cat_ID1.out.000", "torn")
+
+    text = render_text(
+        compare([a_run(a_task())], [a_run(submit_dir=path, problems=(bad,))])
+    )
+
+    assert f"unread: {path}/cat_ID1.out.000: torn" in text.splitlines()
+
+
+def test_names_in_brackets_are_not_taken_for_markup(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    run = a_run(a_task("[bold]cat"), submit_dir="run[red]1")
+
+    text = render_text(compare([run], [run]))
+
+    assert "[bold]cat" in text
+    assert "run[red]1" in text

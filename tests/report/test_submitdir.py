@@ -1,0 +1,197 @@
+"""A submit directory -> a Run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.run import Kind
+from pegasus_bb.report.submitdir import read_run
+
+Text = Callable[..., str]
+
+
+@pytest.fixture
+def submit_dir(tmp_path: Path, record_text: Text) -> Path:
+    """One job that ran: what a planner and an engine leave behind."""
+    jobs = tmp_path / "00" / "00"
+    jobs.mkdir(parents=True)
+    (jobs / "cat_ID1.sub").touch()
+    (jobs / "cat_ID1.out.000").write_text(record_text())
+    return tmp_path
+
+
+def test_a_run_of_real_pegasus_is_read_whole(recorded: Path) -> None:
+    run = read_run(recorded / "gated")
+
+    assert (run.label, run.uuid) == ("demo", "c7ae4aca-ae0f-4673-a449-f7d80c871bf2")
+    assert len(run.tasks) == 15
+    assert [task.node for task in run.tasks if task.kind is Kind.COMPUTE] == [
+        "cat1_ID0000002",
+        "cat1_ID0000003",
+    ]
+    assert run.problems == ()
+
+
+def test_without_a_job_state_log_the_makespan_is_the_records(recorded: Path) -> None:
+    run = read_run(recorded / "gated")
+
+    assert run.makespan == pytest.approx(210.516)
+    assert run.makespan_from == "records"
+    assert run.gate_wait is None
+
+
+def test_with_a_job_state_log_queueing_is_in_the_makespan(submit_dir: Path) -> None:
+    (submit_dir / "jobstate.log").write_text(
+        "100 INTERNAL *** DAGMAN_STARTED 1.0 ***\n"
+        "101 cat_ID1 SUBMIT 2.0 cluster - 1\n"
+        "190.5 INTERNAL *** DAGMAN_FINISHED 0 ***\n"
+    )
+
+    run = read_run(submit_dir)
+
+    assert (run.makespan, run.makespan_from) == (90.5, "jobstate.log")
+    assert run.span == pytest.approx(1.5)
+    assert run.nodes[0].submitted == 101
+
+
+def test_the_gate_is_the_pre_script_of_create_dir(
+    submit_dir: Path, record_text: Text
+) -> None:
+    record = record_text("pegasus::dirmanager", "null")
+    (submit_dir / "00/00/create_dir_demo_0_c.out.000").write_text(record)
+    (submit_dir / "jobstate.log").write_text(
+        "100 INTERNAL *** DAGMAN_STARTED 1.0 ***\n"
+        "101 create_dir_demo_0_c PRE_SCRIPT_STARTED - c - 1\n"
+        "131 create_dir_demo_0_c PRE_SCRIPT_STARTED - c - 1\n"
+        "132 create_dir_demo_0_c PRE_SCRIPT_SUCCESS 0 c - 1\n"
+        "133 cat_ID1 PRE_SCRIPT_STARTED - c - 2\n"
+        "199 cat_ID1 PRE_SCRIPT_SUCCESS 0 c - 2\n"
+    )
+
+    assert read_run(submit_dir).gate_wait == 31
+
+
+def test_what_was_planned_is_told_from_the_bb_folder(submit_dir: Path) -> None:
+    bb = submit_dir / "bb"
+    bb.mkdir()
+    (bb / "plan.json").write_text('{"mode": "persistent", "tier": "bb", "label": "x"}')
+    (bb / "request.json").write_text('{"backend": "directory"}')
+    (submit_dir / "braindump.yml").write_text('dax_label: "demo"\nwf_uuid: "u-1"\n')
+
+    run = read_run(submit_dir)
+
+    assert (run.mode, run.tier, run.backend) == ("persistent", "bb", "directory")
+    assert (run.label, run.uuid) == ("demo", "u-1")
+
+
+def test_of_a_retried_node_the_last_attempt_counts(
+    submit_dir: Path, record_text: Text
+) -> None:
+    for attempt, seconds in (("001", "2.5"), ("002", "3.5")):
+        path = submit_dir / f"00/00/cat_ID1.out.{attempt}"
+        path.write_text(record_text(duration=seconds))
+
+    run = read_run(submit_dir)
+
+    assert [(task.duration, task.retry) for task in run.tasks] == [(3.5, 2)]
+    assert run.retries == 2
+
+
+def test_a_job_that_is_still_running_has_no_record_yet(submit_dir: Path) -> None:
+    (submit_dir / "00/00/sort_ID2.sub").touch()
+    (submit_dir / "00/00/sort_ID2.out").write_text("half a rec")
+
+    run = read_run(submit_dir)
+
+    assert [task.node for task in run.tasks] == ["cat_ID1"]
+    assert run.missing == ("sort_ID2",)
+
+
+def test_dagmans_own_submit_file_is_no_node(submit_dir: Path) -> None:
+    (submit_dir / "demo-0.dag.condor.sub").touch()
+
+    assert read_run(submit_dir).missing == ()
+
+
+def test_a_bad_record_costs_that_record_and_is_listed(submit_dir: Path) -> None:
+    bad = submit_dir / "00/00/sort_ID2.out.000"
+    bad.write_bytes(b"- invocation: True\n  mainjob: [\n")
+    empty = submit_dir / "00/00/tar_ID3.out.000"
+    empty.touch()
+
+    run = read_run(submit_dir)
+
+    assert [task.node for task in run.tasks] == ["cat_ID1"]
+    assert {problem.file for problem in run.problems} == {str(bad), str(empty)}
+
+
+@pytest.mark.parametrize("name", ["braindump.yml", "bb/plan.json"])
+def test_metadata_that_cannot_be_read_is_listed_and_costs_no_task(
+    submit_dir: Path, name: str
+) -> None:
+    (submit_dir / "bb").mkdir()
+    (submit_dir / name).write_text("{[")
+
+    run = read_run(submit_dir)
+
+    assert [Path(problem.file).name for problem in run.problems] == [Path(name).name]
+    assert len(run.tasks) == 1
+
+
+def test_a_torn_job_state_log_is_listed(submit_dir: Path) -> None:
+    (submit_dir / "jobstate.log").write_text("100 INTERNAL *** DAGMAN_STARTED 1\nxx\n")
+
+    (problem,) = read_run(submit_dir).problems
+
+    assert problem.why == "1 lines that are not of its format were skipped"
+
+
+def test_the_runs_own_programs_leave_nothing_that_counts(submit_dir: Path) -> None:
+    (submit_dir / "bb/lib").mkdir(parents=True)
+    (submit_dir / "bb/lib/odd.out.000").write_text("not a record")
+
+    assert read_run(submit_dir).problems == ()
+
+
+def test_a_single_record_is_a_run_of_one_task(recorded: Path) -> None:
+    run = read_run(recorded / "kickstart-5.1.2-t-procs.yml")
+
+    assert [task.transformation for task in run.tasks] == ["writer"]
+    assert run.makespan == pytest.approx(0.007, abs=1e-6)
+
+
+def test_a_record_file_that_names_node_and_attempt_says_so(submit_dir: Path) -> None:
+    path = submit_dir / "00/00/cat_ID1.out.000"
+
+    (task,) = read_run(path.rename(path.with_suffix(".003"))).tasks
+
+    assert (task.node, task.retry) == ("cat_ID1", 3)
+
+
+def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such file or folder; name a submit"):
+        read_run(tmp_path / "missing")
+
+
+def test_a_folder_that_was_never_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no Kickstart record .* been run"):
+        read_run(tmp_path)
+
+
+@pytest.mark.slow
+def test_ten_thousand_records_within_seconds(tmp_path: Path, recorded: Path) -> None:
+    record = (recorded / "kickstart-5.1.2-t-procs.yml").read_bytes()
+    for number in range(10_000):
+        (tmp_path / f"writer_ID{number:07}.out.000").write_bytes(record)
+
+    before = time.process_time()
+    run = read_run(tmp_path)
+    spent = time.process_time() - before
+
+    assert len(run.tasks) == 10_000
+    assert spent < 5

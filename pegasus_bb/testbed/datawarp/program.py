@@ -1,0 +1,65 @@
+"""dw_wlm_cli and dwstat as programs: the answer on stdout, what is wrong on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any, Callable, Sequence
+
+from pegasus_bb.errors import PegasusBBError, ReservationFailed
+from pegasus_bb.files import append_json
+from pegasus_bb.testbed.datawarp import dwstat
+from pegasus_bb.testbed.datawarp.arguments import read_arguments
+from pegasus_bb.testbed.datawarp.functions import FUNCTIONS, READS
+from pegasus_bb.testbed.datawarp.mishaps import next_mishap
+from pegasus_bb.testbed.datawarp.place import Place
+
+_LONGEST_LOG = 4 << 20
+
+
+def dw_wlm_cli(place: Place, argv: Sequence[str]) -> int:
+    """One call of Slurm's; 0 where it was done."""
+    status = _say(lambda: _answer(place, argv))
+    if status != 0 or not (len(argv) > 1 and argv[1] in READS):
+        _note(place, {"time": time.time(), "argv": list(argv), "status": status})
+    return status
+
+
+def stat(place: Place, argv: Sequence[str]) -> int:
+    """`dwstat [pools|sessions|instances|most]`."""
+    return _say(lambda: dwstat.answer(place, argv))
+
+
+def _answer(place: Place, argv: Sequence[str]) -> str:
+    call = read_arguments(argv)
+    mishap = next_mishap(place, call)
+    time.sleep(mishap.delay)
+    failure = ReservationFailed(mishap.says or f"dwsd: {call.function} failed")
+    if mishap.status and not mishap.after:
+        raise failure
+    said = FUNCTIONS[call.function](place, call)
+    if mishap.status:
+        raise failure
+    return said
+
+
+def _say(work: Callable[[], str]) -> int:
+    try:
+        said = work()
+    except (PegasusBBError, OSError) as error:
+        text = " ".join(str(error).split())
+        print(text.encode(errors="replace").decode(), file=sys.stderr)
+        return 1
+    if said:
+        print(said)
+    return 0
+
+
+def _note(place: Place, entry: dict[str, Any]) -> None:
+    try:
+        if place.calls.stat().st_size > _LONGEST_LOG:
+            place.calls.replace(f"{place.calls}.1")
+    except FileNotFoundError:
+        pass
+    append_json(str(place.calls), json.loads(json.dumps(entry)))

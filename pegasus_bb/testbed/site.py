@@ -1,0 +1,168 @@
+"""The site inside: its users, its settings, its daemons."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Callable, Sequence
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.testbed.datawarp.install import install
+from pegasus_bb.testbed.datawarp.place import Place, Pool
+from pegasus_bb.testbed.holder import HOST, MOUNTS
+from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.namespace import call
+from pegasus_bb.units import MIB
+
+USERS = {"wfuser": 1000, "other": 1001}
+DATAWARP = Path("/opt/dw")  # inside
+POOL = "wlm_pool"
+_FILES = {
+    "slurm.conf": "etc/slurm/slurm.conf",
+    "burst_buffer.conf": "etc/slurm/burst_buffer.conf",
+    "cgroup.conf": "etc/slurm/cgroup.conf",
+    "condor.conf": "etc/condor/config.d/50-testbed.config",
+    "slurm_local_submit_attributes.sh": "etc/blahp/slurm_local_submit_attributes.sh",
+    "hosts": "etc/hosts",
+}
+# What daemons leave behind: a testbed that comes up knows no job of the last one.
+_STATE = ("var/spool/slurmctld", "var/spool/slurmd", "var/log/slurm")
+_CONDOR_STATE = ("var/lib/condor/spool", "var/lib/condor/execute", "var/log/condor")
+
+
+def configure(home: Home, pool_size: int) -> Place:
+    """Write every setting afresh, with an empty DataWarp of that many bytes."""
+    for name in (*_STATE, *_CONDOR_STATE):
+        shutil.rmtree(home.root / name, ignore_errors=True)
+    for name in _STATE:
+        (home.root / name).mkdir(parents=True)
+    templates = Environment(  # noqa: S701 - configuration files, not HTML
+        loader=PackageLoader("pegasus_bb", "templates/testbed"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    facts = {"host": HOST, "cpus": os.cpu_count(), "pool": POOL, "datawarp": DATAWARP}
+    for name, place in _FILES.items():
+        text = templates.get_template(f"{name}.j2").render(facts)
+        (home.root / place).parent.mkdir(parents=True, exist_ok=True)
+        (home.root / place).write_text(text)
+    return empty_datawarp(home, pool_size)
+
+
+def empty_datawarp(home: Home, pool_size: int) -> Place:
+    """A DataWarp that has granted nothing yet."""
+    shutil.rmtree(_inside(home, DATAWARP), ignore_errors=True)
+    pools = [Pool(POOL, MIB, pool_size // MIB)]
+    return install(
+        _inside(home, DATAWARP), pools, seen_as=DATAWARP, mounts=MOUNTS, bind=True
+    )
+
+
+def datawarp(home: Home) -> Place:
+    """The emulated DataWarp, as the host sees it."""
+    return Place(_inside(home, DATAWARP))
+
+
+def start_daemons(home: Home, say: Callable[[str], None]) -> None:
+    """Users, munge, Slurm, HTCondor; back when a node is idle and a schedd answers."""
+    for name, uid in USERS.items():
+        if call(home, ["id", name]).status != 0:
+            must(home, ["useradd", "-m", f"-u{uid}", "-s/bin/bash", "-U", name])
+    _start_munge(home)
+    say("waiting for Slurm and HTCondor")
+    _start_condor(home)
+    start_controller(home)
+    _await(home, ["condor_status", "-schedd", "-af", "Name"], HOST)
+
+
+def start_controller(home: Home) -> None:
+    """Start slurmctld; back when its node is idle and its burst buffer is known.
+
+    slurmd, too, where it has ended: the node would stay unknown for ever.
+    """
+    must(home, ["/usr/sbin/slurmctld"])
+    if call(home, ["pgrep", "-x", "slurmd"]).status != 0:
+        must(home, ["/usr/sbin/slurmd"])
+    _await(home, ["sinfo", "-h", "-o%t"], "idle", "mix", "alloc")
+    _await(home, ["scontrol", "show", "burst"], f"DefaultPool={POOL}")
+
+
+def stop_controller(home: Home) -> None:
+    """Stop slurmctld; jobs that run go on. Back when it has ended."""
+    call(home, ["pkill", "-x", "slurmctld"])
+    for _ in range(150):
+        if call(home, ["pgrep", "-x", "slurmctld"]).status != 0:
+            return
+        time.sleep(0.1)
+    raise PegasusBBError("slurmctld in the testbed does not end")
+
+
+def forget_jobs(home: Home, pool_size: int) -> Place:
+    """As after `up`: no job, no buffer, a burst buffer of that many bytes. For tests.
+
+    HTCondor and its jobs are left alone.
+    """
+    running = call(home, ["squeue", "-h", "-o%i"]).out.split()
+    if running:
+        call(home, ["scancel", *running])
+    stop_controller(home)
+    shutil.rmtree(home.root / "var/spool/slurmctld")
+    (home.root / "var/spool/slurmctld").mkdir()
+    place = empty_datawarp(home, pool_size)
+    start_controller(home)
+    return place
+
+
+def _start_munge(home: Home) -> None:
+    owner = ["install", "-d", "-o", "munge", "-g", "munge"]
+    for folder, mode in (
+        ("/run/munge", "0755"),
+        ("/var/log/munge", "0700"),
+        ("/var/lib/munge", "0700"),
+        ("/etc/munge", "0700"),
+    ):
+        must(home, [*owner, "-m", mode, folder])
+    as_munge = ["setpriv", "--reuid=munge", "--regid=munge", "--init-groups"]
+    if not (home.root / "etc/munge/munge.key").exists():
+        must(home, [*as_munge, "mungekey", "-f"])
+    must(home, [*as_munge, "/usr/sbin/munged", "--force"])
+
+
+def _start_condor(home: Home) -> None:
+    owner = ["install", "-d", "-o", "condor", "-g", "condor", "-m", "0755"]
+    for folder in (*(f"/{name}" for name in _CONDOR_STATE), "/run/condor"):
+        must(home, [*owner, folder])
+    must(home, ["install", "-d", "-m", "1777", "/run/lock/condor"])
+    must(home, ["/usr/sbin/condor_master"])
+
+
+def must(home: Home, argv: Sequence[str]) -> None:
+    """Run ``argv`` inside as root. Raises PegasusBBError where it fails."""
+    answer = call(home, argv)
+    if answer.status != 0:
+        said = (answer.err or answer.out).strip()
+        raise PegasusBBError(f"in the testbed, {' '.join(argv)} failed: {said}")
+
+
+def _await(home: Home, argv: Sequence[str], *wanted: str) -> None:
+    """Ask until one of ``wanted`` is said. Raises PegasusBBError after a minute."""
+    until = time.monotonic() + 60
+    while True:
+        answer = call(home, argv)
+        if any(word in answer.out for word in wanted):
+            return
+        if time.monotonic() > until:
+            said = (answer.err or answer.out).strip()
+            raise PegasusBBError(
+                f"in the testbed, {' '.join(argv)} does not say {wanted[0]!r} but "
+                f"{said!r}; logs are in {home.root}/var/log"
+            )
+        time.sleep(0.2)
+
+
+def _inside(home: Home, path: Path) -> Path:
+    return home.root / path.relative_to("/")

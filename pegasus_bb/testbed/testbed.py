@@ -1,0 +1,94 @@
+"""up, down, run and status of a testbed, for the command and for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Callable, NamedTuple, Sequence
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.process import start
+from pegasus_bb.testbed import namespace, rootfs, site
+from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.needs import check_programs, check_root
+
+_ALWAYS = ("unshare", "nsenter", "mount", "chroot")
+
+
+class Status(NamedTuple):
+    """What a person wants to know of a testbed."""
+
+    folder: Path
+    built: bool
+    holder: int | None  # process id on the host, while it is up
+    processes: int
+    answers: dict[str, str]  # of Slurm and HTCondor, in their own words
+
+
+def up(
+    home: Home,
+    say: Callable[[str], None],
+    install: bool = False,
+    pool_size: int = 40 << 30,
+    shares: Sequence[Path] = (),
+) -> bool:
+    """Bring the site up; built first where it is not. False where it was up already.
+
+    Raises UsageError where the host lacks something; PegasusBBError where it fails,
+    with nothing left running.
+    """
+    check_root()
+    with home.locked():
+        if namespace.holder_of(home) is not None:
+            return False
+        whole = rootfs.is_whole(home)
+        check_programs((*_ALWAYS, *(() if whole else ("debootstrap",))), install, say)
+        if not whole:
+            rootfs.build(home, say)
+        home.work.mkdir(exist_ok=True)
+        home.work.chmod(0o1777)
+        site.configure(home, pool_size)
+        try:
+            namespace.hold(home, [home.work, *shares])
+            site.start_daemons(home, say)
+        except BaseException:
+            namespace.release(home)
+            raise
+    return True
+
+
+def down(home: Home) -> bool:
+    """End every process inside; its mounts go with them. False where none was up."""
+    check_root()
+    with home.locked():
+        was_up = namespace.holder_of(home) is not None
+        namespace.release(home)
+    return was_up
+
+
+def run(
+    home: Home, argv: Sequence[str], user: str = "wfuser", folder: Path | None = None
+) -> int:
+    """Run ``argv`` inside, on this terminal; its exit status."""
+    check_root()
+    if user != "root" and user not in site.USERS:
+        raise UsageError(f"no user {user!r} inside; there are {', '.join(site.USERS)}")
+    words = namespace.inside(home, argv, user, str(folder or home.work))
+    return start(words, stdin=None).wait()
+
+
+def status(home: Home) -> Status:
+    """Asks; changes nothing."""
+    check_root()
+    holder = namespace.holder_of(home)
+    answers = {}
+    if holder is not None:
+        for name, argv in {
+            "nodes": ["sinfo", "-h", "-o%P %D %t"],
+            "burst buffer": ["scontrol", "show", "burst"],
+            "Slurm jobs": ["squeue", "-h", "-o%i %u %T %r %j"],
+            "HTCondor": ["condor_q", "-allusers", "-totals"],
+        }.items():
+            answer = namespace.call(home, argv)
+            answers[name] = (answer.out if answer.status == 0 else answer.err).strip()
+    inside = namespace.processes(holder) if holder is not None else 0
+    return Status(home.folder, rootfs.is_whole(home), holder, inside, answers)

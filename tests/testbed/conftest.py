@@ -1,0 +1,143 @@
+"""An emulated DataWarp in a folder, called as Slurm calls it: a program, an argv."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.testbed import testbed
+from pegasus_bb.testbed.datawarp.install import install
+from pegasus_bb.testbed.datawarp.place import Place, Pool
+from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.rootfs import is_whole
+
+MIB = 1 << 20
+UID, GID = os.getuid(), os.getgid()
+
+
+class Dw:
+    """The hands of Slurm on an emulated DataWarp."""
+
+    def __init__(self, root: Path) -> None:
+        pools = [Pool("wlm_pool", MIB, 1024), Pool("small", 4 * MIB, 2)]
+        self.place: Place = install(root / "dw", pools, python=sys.executable)
+        self.program = str(root / "dw" / "bin" / "dw_wlm_cli")
+        self.root = root
+
+    def start(self, function: str, *options: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [self.program, "--function", function, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="surrogateescape",
+        )
+
+    def call(self, function: str, *options: str) -> tuple[int, str]:
+        """Exit status, and both outputs in one, as Slurm reads them."""
+        process = self.start(function, *options)
+        said, _ = process.communicate(timeout=30)
+        return process.returncode, said
+
+    def good(self, function: str, *options: str) -> str:
+        status, said = self.call(function, *options)
+        assert status == 0, said
+        return said
+
+    def refused(self, function: str, *options: str) -> str:
+        status, said = self.call(function, *options)
+        assert status == 1, said
+        assert "Traceback" not in said
+        return said
+
+    def create(self, name: str, size: int = 100 * MIB, uid: int = UID) -> str:
+        return self.good(*self.create_words(name, size, uid))
+
+    def create_words(
+        self, name: str, size: int = 100 * MIB, uid: int = UID
+    ) -> tuple[str, ...]:
+        """The argv of tests/recorded/slurm-24.11."""
+        words = f"create_persistent -c CLI -t {name} -u {uid} -C wlm_pool:{size}"
+        return (*words.split(), "-a", "striped", "-T", "scratch")
+
+    def script(self, *directives: str) -> str:
+        path = self.root / f"script{len(list(self.root.iterdir()))}"
+        path.write_text("\n".join(["#!/bin/bash", *directives, "true", ""]))
+        return str(path)
+
+    def setup(self, job: str, script: str, size: int = 0) -> str:
+        words = f"--token {job} --caller SLURM --user {UID} --groupid {GID}"
+        return self.good(
+            "setup", *words.split(), "--capacity", f"wlm_pool:{size}", "--job", script
+        )
+
+    def paths(self, job: str, script: str) -> dict[str, str]:
+        file = self.root / "path"
+        said = self.good(
+            "paths", "--job", script, "--token", job, "--pathfile", str(file)
+        )
+        assert said == ""
+        return dict(line.split("=", 1) for line in file.read_text().splitlines())
+
+    def run_job(self, job: str, script: str, size: int = 0) -> dict[str, str]:
+        """Up to where the job itself runs."""
+        self.setup(job, script, size)
+        self.good("data_in", "--token", job, "--job", script)
+        environ = self.paths(job, script)
+        self.good("pre_run", "--token", job, "--job", script)
+        return environ
+
+    def end_job(self, job: str, script: str) -> None:
+        for function in ("post_run", "data_out", "teardown"):
+            self.good(function, "--token", job, "--job", script)
+
+    def show(self, what: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self.good(f"show_{what}"))[what]
+        return found
+
+    def tokens(self) -> list[str]:
+        return [str(session["token"]) for session in self.show("sessions")]
+
+    def free(self, pool: str = "wlm_pool") -> int:
+        pools = json.loads(self.good("pools"))["pools"]
+        [free] = [entry["free"] for entry in pools if entry["id"] == pool]
+        return int(free)
+
+
+@pytest.fixture
+def dw(tmp_path: Path) -> Dw:
+    return Dw(tmp_path)
+
+
+# -- the real thing, where it is set up
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "site: on the testbed that is set up here")
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Home]:
+    """A testbed that is up; skipped by name where there can be none."""
+    home = Home()
+    if os.geteuid() != 0:
+        pytest.skip("a testbed needs root")
+    if not is_whole(home):
+        pytest.skip(f"no testbed in {home.folder}: `pegasus-bb testbed up` makes one")
+    with (home.folder / "tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one module at a time
+        fresh = testbed.up(home, print)
+        try:
+            yield home
+        finally:
+            if fresh:
+                testbed.down(home)

@@ -1,0 +1,114 @@
+"""Two users and an administrator on the real Slurm of a testbed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.process import Finished, ask
+from pegasus_bb.reservation.scontrol import Buffer, Job, parse_burst, parse_jobs
+from pegasus_bb.testbed import site
+from pegasus_bb.testbed.datawarp.place import Place
+from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.namespace import inside
+from pegasus_bb.units import MIB
+from tests.testbed.remote import Remote, copy_code
+
+POOL = 1024 * MIB
+SETTINGS = {"timeout": "60s", "poll": "1s"}
+
+
+class Site:
+    """What a person at its keyboard could do."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.place: Place = site.forget_jobs(home, POOL)
+        self.work = home.work / "site-tests"
+        self.work.mkdir(exist_ok=True)
+        self.work.chmod(0o1777)
+
+    def run(self, user: str, *argv: str) -> Finished:
+        return ask(inside(self.home, argv, user, str(self.work)))
+
+    def sbatch(self, user: str, *argv: str) -> str:
+        answer = self.run(user, "sbatch", "--parsable", "--output=/dev/null", *argv)
+        assert answer.status == 0, answer.err
+        return answer.out.strip()
+
+    def script(self, name: str, *lines: str) -> str:
+        path = self.work / name
+        path.write_text("\n".join(["#!/bin/bash", *lines, ""]))
+        return str(path)
+
+    def directive(self, user: str, line: str) -> str:
+        """A job of no node that carries one #BB line."""
+        return self.sbatch(user, "-N0", f"--bb={line}", "--wrap=true")
+
+    def buffers(self) -> dict[str, Buffer]:
+        answer = self.run("root", "scontrol", "show", "burst")
+        return {b.name: b for b in parse_burst(answer.out)[0].buffers}
+
+    def job(self, number: str) -> Job:
+        answer = self.run("root", "scontrol", "show", "job", number)
+        return parse_jobs(answer.out)[0]
+
+    def hold(self, user: str, name: str, size: int) -> None:
+        words = f"name={name} capacity={size} access_mode=striped type=scratch"
+        number = self.directive(user, f"#BB create_persistent {words}")
+        self.until(lambda: name in self.buffers())
+        self.ended(number)  # else a restart of slurmctld would do it once more
+
+    def give_back(self, user: str, name: str) -> None:
+        self.directive(user, f"#BB destroy_persistent name={name}")
+        self.until(lambda: name not in self.buffers())
+
+    def until(self, true: Callable[[], bool], seconds: float = 20.0) -> None:
+        end = time.monotonic() + seconds
+        while not true():
+            assert time.monotonic() < end, "not within a short while"
+            time.sleep(0.1)
+
+    def ended(self, number: str) -> Job:
+        """The job's record once it has completed."""
+        self.until(lambda: self.job(number).native == "COMPLETED")
+        return self.job(number)
+
+
+class SlurmBench(Site):
+    """The contract's bench: wfuser's backend inside, the other user's hands."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home)
+        program = copy_code(self.work / "lib")
+        argv = ["python3", "-B", str(program)]
+        self.backend = Remote(inside(home, argv, "wfuser", str(self.work)), SETTINGS)
+
+    def occupy(self, name: str) -> str:
+        self.hold("other", name, 10 * MIB)
+        return "other"
+
+    def fill(self) -> None:
+        self.hold("other", "filler", 1000 * MIB)
+
+    def free(self) -> None:
+        self.give_back("other", "filler")
+
+    def go_down(self) -> None:
+        site.stop_controller(self.home)
+
+    def environ(self, request: Request) -> Mapping[str, str]:
+        """Of a job that runs until the test's end."""
+        said = self.work / "environ"
+        said.unlink(missing_ok=True)
+        directive = f"#DW persistentdw name={request.name}"
+        lines = [directive, f"env > {said}.part", f"mv {said}.part {said}", "sleep 60"]
+        self.sbatch("wfuser", self.script("hold.sh", *lines))
+        self.until(said.exists)
+        pairs = (line.partition("=") for line in Path(said).read_text().splitlines())
+        return {key: value for key, _, value in pairs if key.startswith("DW_")}
+
+    def close(self) -> None:
+        self.backend.close()

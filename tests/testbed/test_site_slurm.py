@@ -1,0 +1,162 @@
+"""Real Slurm and the emulated DataWarp: what a person at a site would try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.testbed import site
+from pegasus_bb.testbed.home import Home
+from pegasus_bb.units import MIB
+from tests.testbed.site_hands import Site
+
+pytestmark = [pytest.mark.site, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def slurm(home: Home) -> Iterator[Site]:
+    yield Site(home)
+
+
+def test_a_persistent_buffer_is_created_used_by_two_jobs_and_destroyed(
+    slurm: Site,
+) -> None:
+    slurm.hold("wfuser", "csb", 100 * MIB)
+    row = slurm.buffers()["csb"]
+    assert (row.size, row.user, row.pool) == (100 * MIB, "wfuser", "wlm_pool")
+    use = "#DW persistentdw name=csb"
+    place, said = "$DW_PERSISTENT_STRIPED_csb", slurm.work / "said"
+    first = slurm.script("one.sh", use, f"echo kept > {place}/x; echo {place} > {said}")
+    slurm.ended(slurm.sbatch("wfuser", first))
+    mount = said.read_text().strip()
+    second = slurm.script(
+        "two.sh", use, f"cat {place}/x > {said}; echo {place} >> {said}"
+    )
+    number = slurm.sbatch("wfuser", second)
+    slurm.ended(number)
+    kept, again = said.read_text().split()
+    assert kept == "kept"
+    assert again == f"{site.MOUNTS}/csb_{number}_striped_scratch"
+    assert again != mount
+    inside = Path(f"{slurm.home.root}{site.MOUNTS}")
+    slurm.until(lambda: list(inside.iterdir()) == [])
+    slurm.give_back("wfuser", "csb")
+    assert list(slurm.place.buffers.iterdir()) == []
+
+
+def test_use_before_create_waits_for_it(slurm: Site) -> None:
+    said = slurm.work / "early"
+    early = slurm.script("early.sh", "#DW persistentdw name=later", f"touch {said}")
+    number = slurm.sbatch("wfuser", early)
+    slurm.until(lambda: "BurstBuffer" in slurm.job(number).reason)
+    slurm.hold("wfuser", "later", MIB)
+    slurm.ended(number)
+    assert said.exists()
+    slurm.give_back("wfuser", "later")
+
+
+def test_a_job_buffer_is_staged_in_and_out(slurm: Site) -> None:
+    source, out = slurm.work / "in.txt", slurm.work / "out.txt"
+    source.write_text("input\n")
+    script = slurm.script(
+        "job.sh",
+        "#DW jobdw type=scratch capacity=10MiB access_mode=striped",
+        f"#DW stage_in type=file source={source} destination=$DW_JOB_STRIPED/in",
+        f"#DW stage_out type=file source=$DW_JOB_STRIPED/out destination={out}",
+        "tr a-z A-Z < $DW_JOB_STRIPED/in > $DW_JOB_STRIPED/out",
+    )
+    slurm.ended(slurm.sbatch("wfuser", script))
+    slurm.until(out.exists)
+    assert out.read_text() == "INPUT\n"
+    assert out.stat().st_uid == site.USERS["wfuser"]
+    slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
+
+
+def test_an_array_has_a_buffer_for_each_task(slurm: Site) -> None:
+    said = slurm.work / "array"
+    said.mkdir(exist_ok=True)
+    said.chmod(0o777)
+    script = slurm.script(
+        "array.sh",
+        "#DW jobdw type=scratch capacity=5MiB access_mode=striped",
+        f"echo $DW_JOB_STRIPED > {said}/$SLURM_ARRAY_TASK_ID",
+    )
+    slurm.sbatch("wfuser", "--array=1-3", script)
+    slurm.until(lambda: len(list(said.iterdir())) == 3, seconds=40)
+    slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
+    assert len({file.read_text() for file in said.iterdir()}) == 3
+
+
+def test_what_stage_in_cannot_find_holds_the_job_with_its_words(slurm: Site) -> None:
+    script = slurm.script(
+        "missing.sh",
+        "#DW jobdw type=scratch capacity=5MiB access_mode=striped",
+        "#DW stage_in type=file source=/no/such destination=$DW_JOB_STRIPED/x",
+    )
+    number = slurm.sbatch("wfuser", script)
+    slurm.until(lambda: "/no/such" in slurm.job(number).words)
+    slurm.until(lambda: slurm.job(number).native == "PENDING")
+    assert slurm.job(number).reason.startswith("burst_buffer/datawarp")
+    slurm.run("root", "scancel", number)
+    slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
+
+
+def test_a_wrong_directive_is_refused_at_submission(slurm: Site) -> None:
+    script = slurm.script("wrong.sh", "#DW jobdw type=cache capacity=5MiB")
+    answer = slurm.run("wfuser", "sbatch", script)
+    assert answer.status != 0
+    assert "scratch only" in answer.err
+
+
+def test_the_name_of_another_user_is_refused_in_slurms_words(slurm: Site) -> None:
+    slurm.hold("other", "taken", MIB)
+    line = "#BB create_persistent name=taken capacity=1048576 access_mode=striped"
+    number = slurm.directive("wfuser", f"{line} type=scratch")
+    slurm.until(lambda: slurm.job(number).held)
+    assert "Duplicate buffer name" in slurm.job(number).words
+    slurm.run("root", "scancel", number)
+    slurm.give_back("other", "taken")
+
+
+def test_a_failure_on_request_holds_the_create_with_its_words(slurm: Site) -> None:
+    says = "dwsd: no space left on any server: 507"
+    slurm.place.mishaps.write_text(f"create_persistent token=boom says={says}\n")
+    line = "#BB create_persistent name=boom capacity=1048576 access_mode=striped"
+    number = slurm.directive("wfuser", f"{line} type=scratch")
+    slurm.until(lambda: slurm.job(number).held)
+    assert says in slurm.job(number).words
+    assert "boom" not in slurm.buffers()
+    slurm.place.mishaps.unlink()
+    slurm.run("root", "scancel", number)
+
+
+def test_a_restart_of_slurmctld_keeps_buffers_with_owner_and_size(slurm: Site) -> None:
+    """Slurm reads them back from sessions and instances: the ids are whole numbers."""
+    slurm.hold("wfuser", "first", 100 * MIB)
+    slurm.hold("other", "second", 50 * MIB)
+    site.stop_controller(slurm.home)
+    site.start_controller(slurm.home)
+    slurm.until(lambda: set(slurm.buffers()) == {"first", "second"})
+    rows = slurm.buffers()
+    assert (rows["first"].user, rows["first"].size) == ("wfuser", 100 * MIB)
+    assert (rows["second"].user, rows["second"].size) == ("other", 50 * MIB)
+    slurm.give_back("wfuser", "first")
+    slurm.give_back("other", "second")
+
+
+def test_a_buffer_that_vanishes_in_datawarp_vanishes_in_slurm(slurm: Site) -> None:
+    """What an administrator, or a broken server, does; Slurm notices by itself."""
+    slurm.hold("wfuser", "fragile", MIB)
+    program = f"{site.DATAWARP}/bin/dw_wlm_cli"
+    words = ["--function", "teardown", "--token", "fragile", "--job", "/dev/null"]
+    assert slurm.run("root", program, *words).status == 0
+    slurm.until(lambda: "fragile" not in slurm.buffers(), seconds=100)
+
+
+def test_dwstat_answers_through_scontrol(slurm: Site) -> None:
+    said = slurm.run("wfuser", "scontrol", "show", "dwstat", "pools").out
+    assert "wlm_pool" in said
+    hostile = slurm.run("wfuser", "scontrol", "show", "dwstat", "$(id)").out
+    assert "Error running dwstat" in hostile

@@ -1,0 +1,52 @@
+"""pegasus-bb: one file per command, an explicit list, errors become exit codes here."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from pegasus_bb.errors import PegasusBBError
+
+# Command -> module; a command's module is imported only when it is called.
+COMMANDS = {
+    "plan": "pegasus_bb.cli.plan",
+    "run": "pegasus_bb.cli.run",
+    "status": "pegasus_bb.cli.status",
+    "explain": "pegasus_bb.cli.explain",
+    "report": "pegasus_bb.cli.report",
+    "release": "pegasus_bb.cli.release",
+    "hook": "pegasus_bb.cli.hook",
+    "testbed": "pegasus_bb.cli.testbed",
+}
+
+
+class _Commands(click.Group):
+    """The commands in the order in which a user meets them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(COMMANDS[cmd_name]).command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{COMMANDS[cmd_name]}.command is not a command")
+        return command
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pegasus_bb", prog_name="pegasus-bb")
+def cli() -> None:
+    """Burst buffers for Pegasus workflows, with no change to any task."""
+
+
+def main() -> None:
+    """The program. An error on purpose is its text on stderr and its exit code."""
+    try:
+        cli(prog_name="pegasus-bb")
+    except PegasusBBError as error:
+        click.echo(f"pegasus-bb: {error}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,38 @@
+"""pegasus-bb hook: put our pegasus-plan in front of the real one, in this shell."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from pegasus_bb.planner.pegasus.home import find_home
+from pegasus_bb.planner.pegasus.hook import cache_folder, hooked_home, shell_words
+
+
+@click.command(
+    "hook", short_help="Put pegasus-plan --bb-mode in front of the real one."
+)
+def command() -> None:
+    """Print what a shell evaluates: eval "$(pegasus-bb hook)".
+
+    After that pegasus-plan, and Workflow.plan() of Pegasus.api, take --bb-X and
+    pegasus.bb.X; without any of these the real pegasus-plan gets the call untouched.
+    """
+    home = find_home(os.environ)
+    if home is None:
+        click.echo("no Pegasus found: pegasus-plan will be the built-in one", err=True)
+    folder = hooked_home(home, _this_program(), cache_folder(os.environ))
+    click.echo(shell_words(folder))
+
+
+def _this_program() -> Path:
+    """pegasus-bb as it was called, or beside the Python that runs it."""
+    called = Path(sys.argv[0])
+    if called.name == "pegasus-bb" and called.is_file():
+        return called.absolute()
+    found = shutil.which("pegasus-bb", path=str(Path(sys.executable).parent))
+    return Path(found or shutil.which("pegasus-bb") or "pegasus-bb").absolute()

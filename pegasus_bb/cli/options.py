@@ -1,0 +1,115 @@
+"""Options that commands share: pegasus-plan's own names, and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from pegasus_bb.model.settings import PREFIX, Settings
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+# What pegasus-plan has and the built-in planner has not: option -> takes a value.
+_REAL_ONLY = {
+    ("--basename", "-b"): True,
+    ("--cache", "-c"): True,
+    ("--cluster", "-C"): True,
+    ("--force-replan",): False,
+    ("--forward", "-F"): True,
+    ("--inherited-rc-files",): True,
+    ("--job-prefix", "-j"): True,
+    ("--output-map", "-m"): True,
+    ("--randomdir", "-r"): False,
+    ("--rescue",): True,
+    ("--reuse", "-R"): True,
+    ("--staging-site",): True,
+    ("--transformations-dir", "-t"): True,
+    ("--deferred", "-z"): False,
+    ("--nocleanup", "-n"): False,
+    ("-X",): True,
+}
+
+_NOTED = "pegasus_bb.only_of_pegasus"
+
+_HELP = {
+    "mode": "off, or persistent: one reservation for the whole workflow.",
+    "planner": "pegasus (a real pegasus-plan), builtin, or auto: the real one if any.",
+    "tier": "Name of the tier, where the site declares several.",
+    "capacity": "Size to reserve, such as 700GiB, or auto.",
+    "placement": "File of patterns over LFNs that say where files live.",
+    "wait": "How long the gate waits for the reservation in all, such as 2h.",
+    "poll": "How often the gate asks the scheduler, such as 30s.",
+    "headroom": "Per cent added to an automatic capacity.",
+    "name": "What the reservation's name begins with.",
+    "python": "The Python of the compute nodes.",
+    "guard": "stat, or digest: read every result again before giving back.",
+}
+
+
+def catalog_options(command: _F) -> _F:
+    """Where properties and inputs come from; on plan and on explain."""
+    for option in reversed(
+        (
+            click.option("--conf", type=Path, help="Properties file."),
+            click.option("-D", "defines", multiple=True, metavar="KEY=VALUE"),
+            click.option("-s", "--sites", default="", help="Execution sites."),
+            click.option("-I", "--input-dir", type=Path, help="Folder with inputs."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def settings_options(command: _F) -> _F:
+    """``--bb-X`` for every property ``pegasus.bb.X``."""
+    for field in reversed(fields(Settings)):
+        command = click.option(
+            f"--bb-{field.name}", metavar="TEXT", help=_HELP[field.name]
+        )(command)
+    return command
+
+
+def settings_as_properties(options: dict[str, Any]) -> dict[str, str]:
+    """Take ``bb_*`` out of ``options``: those that were said, as properties."""
+    said = {f.name: options.pop(f"bb_{f.name}", None) for f in fields(Settings)}
+    return {PREFIX + name: value for name, value in said.items() if value is not None}
+
+
+def what_only_pegasus_has(command: _F) -> _F:
+    """Every other option of pegasus-plan is known: passed on, or refused by name."""
+    for names, takes_value in _REAL_ONLY.items():
+        shape: dict[str, Any] = {"multiple": True} if takes_value else {"is_flag": True}
+        command = click.option(
+            *names, hidden=True, expose_value=False, callback=_note, **shape
+        )(command)
+    return command
+
+
+def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    name = next((o for o in param.opts if o.startswith("--")), param.opts[0])
+    noted: list[tuple[str, ...]] = ctx.meta.setdefault(_NOTED, [])
+    if name == "-X":
+        noted += [(name + text,) for text in value]
+    elif isinstance(value, tuple):
+        noted += [(name, text) for text in value]
+    elif value:
+        noted.append((name,))
+
+
+def only_of_pegasus(ctx: click.Context) -> list[tuple[str, ...]]:
+    """Those that were said, each with its value."""
+    noted: list[tuple[str, ...]] = ctx.meta.get(_NOTED, [])
+    return noted
+
+
+def refuse_what_only_pegasus_has(ctx: click.Context) -> None:
+    """For the built-in planner. Raises click.UsageError."""
+    for option, *_ in only_of_pegasus(ctx):
+        raise click.UsageError(
+            f"{option} is an option of pegasus-plan that the built-in planner "
+            "does not have; leave it out, or plan with a real Pegasus 5.1"
+        )

@@ -1,0 +1,133 @@
+"""pegasus-bb plan: pegasus-plan's own options, and --bb-*."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pegasus_bb.cli.options import (
+    catalog_options,
+    refuse_what_only_pegasus_has,
+    settings_as_properties,
+    settings_options,
+    what_only_pegasus_has,
+)
+from pegasus_bb.model.settings import Settings, read_settings
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus import Home, find_home, need_home
+from pegasus_bb.planner.planning import Planned, plan, properties_of
+from pegasus_bb.units import format_size
+
+ARGV = "pegasus_bb.argv"
+
+
+class _Plan(click.Command):
+    """Keeps the command line: a plain pegasus-plan gets it word for word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[ARGV] = tuple(args)
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    "plan", cls=_Plan, short_help="Turn an abstract workflow into a submit directory."
+)
+@catalog_options
+@settings_options
+@click.option("-o", "--output-sites", "--output-site", default="")
+@click.option("-O", "--output-dir", type=Path, help="In place of the site's storage.")
+@click.option("--dir", "base_dir", type=Path, default=".", help="Base of submit dirs.")
+@click.option("--relative-dir", help="Submit and execution directory below the bases.")
+@click.option("--relative-submit-dir", help="Submit directory below --dir.")
+@click.option("--cleanup", default="inplace", help="none, leaf, inplace, constraint.")
+@click.option("-f", "--force", is_flag=True, help="Move an existing run aside.")
+@click.option("-S", "--submit", is_flag=True, help="Run it at once.")
+@click.option("-J", "--json", "as_json", is_flag=True, help="As pegasus-plan --json.")
+@click.option("-v", "--verbose", count=True)
+@click.option("-q", "--quiet", count=True)
+@what_only_pegasus_has
+@click.argument("workflow", type=Path, default="workflow.yml")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    as_json: bool,
+    verbose: int,
+    quiet: int,
+    submit: bool,
+    **options: Any,
+) -> None:
+    """Plan WORKFLOW (default: workflow.yml) so that it runs on a burst buffer.
+
+    Takes pegasus-plan's options. Every --bb-X is a property pegasus.bb.X as well.
+    A real pegasus-plan does the planning where there is one.
+    """
+    said = _plan_options(options)
+    settings = read_settings(properties_of(said), said.cwd)
+    home = _home(settings)
+    if home is not None:
+        from pegasus_bb.cli.plan_real import plan_real
+
+        plan_real(ctx, said, settings, home)
+        return
+    refuse_what_only_pegasus_has(ctx)
+    planned = plan(said)
+    if as_json:
+        click.echo(planned.as_json())
+    elif not quiet:
+        _tell(planned, verbose)
+    if submit:
+        _run(planned, bool(quiet) or as_json)
+
+
+def _home(settings: Settings) -> Home | None:
+    """The Pegasus that plans; None: the built-in planner does."""
+    if settings.planner == "builtin":
+        return None
+    return (need_home if settings.planner == "pegasus" else find_home)(os.environ)
+
+
+def _plan_options(options: dict[str, Any]) -> PlanOptions:
+    said = settings_as_properties(options)
+    for name in ("sites", "output_sites"):
+        options[name] = tuple(s.strip() for s in options[name].split(",") if s.strip())
+    return PlanOptions(
+        cwd=Path.cwd(), said=said, arguments=tuple(sys.argv[1:]), **options
+    )
+
+
+def _tell(planned: Planned, verbose: int) -> None:
+    for note in planned.notes:
+        click.echo(note, err=True)
+    if verbose:
+        _tell_more(planned)
+    click.echo(
+        f"Planned. Run it with\n\n  pegasus-bb run {planned.submit_dir}\n\n"
+        f"and look at it with\n\n  pegasus-bb status {planned.submit_dir}\n"
+    )
+
+
+def _tell_more(planned: Planned) -> None:
+    click.echo(
+        f"built-in planner, mode {planned.mode}: {planned.nodes} nodes in "
+        f"{planned.submit_dir}",
+        err=True,
+    )
+    if planned.request is not None:
+        request = planned.request
+        click.echo(
+            f"reservation {request.name}: {format_size(request.capacity)} on tier "
+            f"{request.tier} ({request.backend}), as {request.prefix} until it is up",
+            err=True,
+        )
+
+
+def _run(planned: Planned, quietly: bool) -> None:
+    from pegasus_bb.cli.run import command as run
+
+    arguments = [str(planned.submit_dir)]
+    run.main(arguments, prog_name="pegasus-bb run", standalone_mode=False)

@@ -1,0 +1,65 @@
+"""`pegasus-bb plan` where a real pegasus-plan does the planning."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from click.core import ParameterSource
+
+from pegasus_bb.cli.options import only_of_pegasus
+from pegasus_bb.model.settings import Settings
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus import (
+    Call,
+    Home,
+    plain_argv,
+    plan_on_tier,
+    run_argv,
+)
+from pegasus_bb.planner.pegasus.call import become, run
+
+_VALUES = ("sites", "output_sites", "output_dir", "input_dir", "cleanup")
+_FLAGS = ("force", "as_json", "verbose", "quiet")
+_NAMES = {"as_json": "--json"}
+
+
+def plan_real(
+    ctx: click.Context, options: PlanOptions, settings: Settings, home: Home
+) -> None:
+    """Plan, print what pegasus-plan prints, and submit where that was asked for."""
+    argv: tuple[str, ...] = ctx.meta["pegasus_bb.argv"]
+    if settings.mode == "off":
+        become(plain_argv(home, argv))
+    only = only_of_pegasus(ctx)
+    call = Call(
+        tuple(_passed(ctx)) + tuple(word for said in only for word in said),
+        bool(ctx.params["as_json"]),
+        tuple(said[1] for said in only if said[0] == "--forward"),
+    )
+    planned = plan_on_tier(options, call, home)
+    for note in planned.notes:
+        click.echo(note, err=True)
+    submit = bool(ctx.params["submit"])
+    if not (submit and call.as_json):  # then pegasus-run's answer is the only JSON
+        click.echo(planned.said, nl=False)
+    if submit:
+        sys.stdout.flush()
+        ctx.exit(run(run_argv(home, call, planned.submit_dir), options.cwd))
+
+
+def _passed(ctx: click.Context) -> list[str]:
+    """What was said of the options that both planners have."""
+    words: list[str] = []
+    for name in _VALUES:
+        if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            value = ctx.params[name]
+            text = ",".join(value) if isinstance(value, (list, tuple)) else str(value)
+            words += [_option(name), text]
+    for name in _FLAGS:
+        words += [_option(name)] * int(ctx.params[name])
+    return words
+
+
+def _option(name: str) -> str:
+    return _NAMES.get(name, "--" + name.replace("_", "-"))

@@ -1,0 +1,54 @@
+"""pegasus-bb report: what the burst buffer bought."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from pegasus_bb.report import (
+    WIDTH,
+    compare,
+    read_run,
+    render_text,
+    to_document,
+    write_document,
+)
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command(name="report", short_help="compare runs on the PFS and on the BB")
+@click.option(
+    "--pfs",
+    multiple=True,
+    required=True,
+    type=_PATH,
+    help="a run on the parallel file system",
+)
+@click.option(
+    "--bb", multiple=True, required=True, type=_PATH, help="a run on the burst buffer"
+)
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="also write every number to this file (docs/report.md)",
+)
+def command(
+    pfs: tuple[Path, ...], bb: tuple[Path, ...], json_file: Path | None
+) -> None:
+    """Compare runs on the parallel file system with runs on a burst buffer.
+
+    PATH is a submit directory, or one Kickstart record. Give an option several times
+    for repetitions: the report then shows means and standard errors.
+    """
+    comparison = compare([read_run(p) for p in pfs], [read_run(p) for p in bb])
+    width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first
+    text = render_text(comparison, color=sys.stdout.isatty(), width=width)
+    click.echo(text, nl=False)
+    if json_file is not None:
+        write_document(json_file, to_document(comparison))
+        click.echo(f"every number: {json_file}")

@@ -1,0 +1,166 @@
+"""pegasus-bb status: how far a run, its reservation and its data are."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from pegasus_bb import ledger
+from pegasus_bb.engine.status import RunStatus, bytes_below, run_status, submit_place
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.reservation import Request, Reservation, State
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.units import format_duration, format_size
+
+_STATES = ("done", "running", "ready", "waiting", "deferred", "failed", "futile")
+
+
+@click.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.argument("submit_dir", type=click.Path(path_type=Path))
+def command(as_json: bool, submit_dir: Path) -> None:
+    """Show the nodes of a run by state, its reservation, the bytes on the tier and
+    the last failures. Asks the files of SUBMIT_DIR and the backend; changes nothing.
+    """
+    status = run_status(submit_dir)
+    reservation = reservation_status(submit_place(submit_dir).bb)
+    if as_json:
+        document = {**asdict(status), "reservation": reservation}
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    else:
+        _show(status, reservation)
+
+
+def reservation_status(bb: Path) -> dict[str, Any] | None:
+    """What the backend says about the run's reservation; None where it has none.
+
+    Before the run has asked for it there is nothing that the backend could know.
+    """
+    folder = BBDir(str(bb))
+    if not folder.has_request:
+        return None
+    request = folder.request()
+    noted = folder.reservation()
+    found: dict[str, Any] = {
+        "name": request.name,
+        "backend": request.backend,
+        "capacity": request.capacity,
+        "waiting_since": _waiting_since(folder),
+        "released_at": noted.released_at if noted else None,
+        "how_released": _how_released(noted) if noted else "",
+    }
+    if noted is None:
+        return {**found, "state": State.ABSENT.value, "message": "not asked for yet"}
+    return found | _asked(request)
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    try:
+        backend = open_backend(request.backend, request.settings)
+        answer = backend.status(request)
+        found |= {"state": answer.state.value, "message": answer.message}
+        found["size"] = answer.size
+        path = Path(backend.path(request, os.environ))
+        found["path"] = str(path)
+        found["bytes"], found["complete"] = bytes_below(path)
+    except PegasusBBError as error:  # not mounted here, not up yet: no path to look at
+        found.setdefault("message", str(error))
+    return found
+
+
+def _how_released(noted: Reservation) -> str:
+    """In words, empty where it was not; the ledger knows whether data went with it."""
+    if noted.released_at is None:
+        return ""
+    for entry in ledger.find(noted.name):  # the newest first
+        event = entry.get("event")
+        if entry.get("uuid") == noted.uuid and event in ("released", "discarded"):
+            return "discarded" if event == "discarded" else "given back"
+    return "given back"
+
+
+def _waiting_since(folder: BBDir) -> float | None:
+    try:
+        gate = orjson.loads(Path(folder.file("gate.json")).read_bytes())
+        return float(gate["since"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _show(status: RunStatus, reservation: dict[str, Any] | None) -> None:
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    discarded = bool(reservation and reservation["how_released"] == "discarded")
+    running = f"running ({status.engine})" if status.engine else ""
+    who = running or _not_running(status, discarded)
+    console.print(f"{status.submit_dir}/{status.dag}: {who}")
+    table = Table(box=None, pad_edge=False)
+    shown = [name for name in _STATES if status.nodes.get(name) or name in _STATES[:4]]
+    for name in (*shown, "total"):
+        table.add_column(name, justify="right")
+    table.add_row(*(str(status.nodes.get(name, 0)) for name in (*shown, "total")))
+    console.print(table)
+    if status.running:
+        more = len(status.running) - 8
+        names = ", ".join(status.running[:8]) + (f" and {more} more" * (more > 0))
+        console.print(f"running: {names}")
+    if reservation is not None:
+        console.print(_reservation_line(reservation))
+    failures = status.last_failures
+    _show_failures(console, "failed", [f for f in failures if not f["done_since"]])
+    mended = [f for f in failures if f["done_since"]]
+    _show_failures(console, "failed earlier, then done", mended)
+
+
+def _show_failures(
+    console: Console, heading: str, failures: list[dict[str, Any]]
+) -> None:
+    if failures:
+        console.print(f"{heading}:")
+    for failure in failures:
+        when = _clock(failure["time"])
+        console.print(
+            f"  {when} {failure['node']}: {failure['event']} {failure['status']}"
+        )
+
+
+def _clock(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def _not_running(status: RunStatus, discarded: bool) -> str:
+    if status.nodes["done"] == status.nodes["total"]:
+        return "done"
+    if discarded:
+        return "stopped; pegasus-bb run --restart starts over"
+    if status.finished is not None:
+        return "stopped; pegasus-bb run goes on"
+    return "killed; pegasus-bb run goes on" if status.last_event else "not started"
+
+
+def _reservation_line(found: dict[str, Any]) -> str:
+    parts = []
+    absent = found.get("state") == State.ABSENT.value
+    if found["how_released"]:
+        parts.append(f"{found['how_released']} at {_clock(found['released_at'])}")
+    if not absent:
+        parts.append(str(found.get("state", "state not known")))
+    if found.get("waiting_since"):
+        waited = format_duration(time.time() - found["waiting_since"])
+        parts.append(f"the gate has waited {waited}")
+    if "bytes" in found:
+        least = "" if found["complete"] else "at least "
+        used = f"{least}{format_size(found['bytes'])}"
+        parts.append(f"{used} of {format_size(found['capacity'])} used")
+    if found.get("message") and not (absent and found["how_released"]):
+        parts.append(str(found["message"]))
+    return f"reservation {found['name']} ({found['backend']}): {', '.join(parts)}"

@@ -1,0 +1,91 @@
+"""pegasus-bb testbed: a burst-buffer site on this machine."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.testbed import testbed
+from pegasus_bb.testbed.home import Home
+from pegasus_bb.units import MIB, format_duration, parse_size
+
+_USER = click.option("--user", default="wfuser", help="wfuser, other or root.")
+_PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+@click.group("testbed", short_help="A burst-buffer site on this machine.")
+def command() -> None:
+    """A whole site on one Linux machine: HTCondor, Slurm with its own burst_buffer/
+    datawarp plugin, an emulated DataWarp, two users, a work folder that both sides see.
+
+    Needs root. It lives in ~/.cache/pegasus-bb/testbed, or in $PEGASUS_BB_TESTBED.
+    """
+
+
+@command.command("up")
+@click.option(
+    "--install", is_flag=True, help="Install debootstrap where it is missing."
+)
+@click.option("--pool", default="40GiB", help="Size of the burst buffer.")
+@click.option(
+    "--share",
+    "shares",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
+    help="A folder to be seen inside at the same path, too.",
+)
+def up(install: bool, pool: str, shares: tuple[Path, ...]) -> None:
+    """Bring the site up: minutes the first time, then seconds. Twice is fine."""
+    home, begin = Home(), time.monotonic()
+    size = parse_size(pool)
+    if size < MIB:
+        raise UsageError(f"--pool {pool}: at least 1MiB")
+    fresh = testbed.up(home, _say, install, size, shares)
+    took = format_duration(time.monotonic() - begin)
+    click.echo(f"up after {took}" if fresh else "was up already")
+    click.echo(f"work folder, here and inside: {home.work}")
+
+
+@command.command("run", context_settings=_PASSED_ON)
+@_USER
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(user: str, argv: tuple[str, ...]) -> None:
+    """Run ARGV inside, in the work folder; ends with its exit status."""
+    sys.exit(testbed.run(Home(), argv, user))
+
+
+@command.command("shell")
+@_USER
+def shell(user: str) -> None:
+    """A shell inside, in the work folder."""
+    sys.exit(testbed.run(Home(), ["bash", "-i"], user))
+
+
+@command.command("status")
+def status() -> None:
+    """What is up, in the words of Slurm and HTCondor. Ends with 1 where nothing is."""
+    found = testbed.status(Home())
+    built = "built" if found.built else "not built yet; `pegasus-bb testbed up` does it"
+    click.echo(f"{found.folder}: {built}")
+    if found.holder is None:
+        click.echo("down")
+        sys.exit(1)
+    click.echo(f"up, {found.processes} processes below process {found.holder}")
+    for name, answer in found.answers.items():
+        click.echo(f"{name}:")
+        for line in answer.splitlines() or ["none"]:
+            click.echo(f"  {line}")
+
+
+@command.command("down")
+def down() -> None:
+    """End everything inside; the work folder stays. Twice is fine."""
+    click.echo("down" if testbed.down(Home()) else "was down already")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

@@ -1,0 +1,120 @@
+"""pegasus-bb release: whose reservation it is that goes, and whose never."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pegasus_bb import ledger
+from pegasus_bb.cli import release as module
+from pegasus_bb.errors import UsageError
+from pegasus_bb.files import ENGINE_LOCK
+from pegasus_bb.runtime.bbdir import BBDir
+
+
+@pytest.fixture
+def given_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """Names of what was given back, in place of giving it back."""
+    names: list[str] = []
+
+    def note(bb: BBDir, discard: bool) -> str:
+        names.append(bb.request().name + (" discarded" if discard else ""))
+        return "given back"
+
+    monkeypatch.setattr(module, "release", note)
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    monkeypatch.chdir(tmp_path)
+    return names
+
+
+def planned(folder: Path, name: str) -> Path:
+    """A submit directory whose run asked for ``name``."""
+    (folder / "bb").mkdir(parents=True)
+    request = {
+        "name": name,
+        "backend": "directory",
+        "capacity": 1,
+        "prefix": f"/bb/{name}",
+        "uuid": f"uuid of {name}",
+        "tier": "bb",
+        "site": "cluster",
+    }
+    (folder / "bb" / "request.json").write_text(json.dumps(request))
+    uuid = f"uuid of {name}"
+    ledger.note("requested", name=name, uuid=uuid, submit_dir=str(folder))
+    return folder
+
+
+def release(*arguments: str) -> object:
+    done = CliRunner().invoke(module.command, list(arguments), catch_exceptions=True)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+def test_by_name_and_by_submit_directory(given_back: list[str], tmp_path: Path) -> None:
+    folder = planned(tmp_path / "run", "pbbone")
+    release("pbbone")
+    release(str(folder))
+    assert given_back == ["pbbone", "pbbone"]
+
+
+def test_the_name_of_an_earlier_run_is_not_the_later_run_in_its_place(
+    given_back: list[str], tmp_path: Path
+) -> None:
+    planned(tmp_path / "run", "pbbold").rename(tmp_path / "gone")
+    planned(tmp_path / "run", "pbbnew")
+    with pytest.raises(UsageError, match="is not there any more"):
+        release("pbbold", "--discard")
+    assert given_back == []
+
+
+def test_a_run_that_was_moved_aside_is_found_there(
+    given_back: list[str], tmp_path: Path
+) -> None:
+    planned(tmp_path / "run", "pbbold").rename(tmp_path / "run.001")
+    planned(tmp_path / "run", "pbbnew")
+    release("pbbold", "--discard")
+    assert given_back == ["pbbold discarded"]
+
+
+def test_a_folder_that_is_called_like_a_reservation_does_not_count(
+    given_back: list[str], tmp_path: Path
+) -> None:
+    planned(tmp_path / "run", "pbbmeant")
+    planned(tmp_path / "pbbmeant", "pbbother")
+    release("pbbmeant", "--discard")
+    assert given_back == ["pbbmeant discarded"]
+
+
+def test_what_will_be_lost_is_named_and_not_only_where_it_was_planned(
+    given_back: list[str], tmp_path: Path
+) -> None:
+    folder = planned(tmp_path / "run", "pbbone")
+    with pytest.raises(UsageError, match="pegasus-bb release pbbone --discard"):
+        release(str(folder), "--discard")
+    assert given_back == []
+
+
+def test_not_under_a_run_that_is_going_on(
+    given_back: list[str], tmp_path: Path
+) -> None:
+    folder = planned(tmp_path / "run", "pbbone")
+    handle = os.open(folder / ENGINE_LOCK, os.O_CREAT | os.O_RDWR)
+    os.write(handle, b"engine 4711 on host")
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    with pytest.raises(UsageError, match="going on: engine 4711 on host"):
+        release("pbbone", "--discard")
+    os.close(handle)
+    assert given_back == []
+
+
+def test_a_name_that_nobody_knows(given_back: list[str]) -> None:
+    with pytest.raises(UsageError, match="neither a submit directory"):
+        release("pbbnobody")
+    assert given_back == []

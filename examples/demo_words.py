@@ -1,0 +1,83 @@
+"""What the demo says before its runs and after them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from demo_folders import Storage
+from demo_shell import Shell, columns, folded, say, tell
+
+_REAL_SITE = (
+    "For a real site install Pegasus, HTCondor and a Slurm with burst_buffer/datawarp; "
+    "README.md, 'A real site'."
+)
+_ORDER = (
+    "Order: PFS first, then burst buffer. Before each run its inputs and programs are "
+    "read once and the disks synced, so that both find the same in the page cache. "
+    "Nothing is throttled."
+)
+_LINKED = (
+    "Inputs of 1000genome lie on the site already, and its properties ask for links "
+    "(pegasus.transfer.links): on the PFS side its stage_in copies nothing."
+)
+_SINGLE = (
+    "These are single runs: differences of this size may be noise. To repeat them, and "
+    "see the errors:"
+)
+
+
+def introduce(folder: Path, storage: Storage) -> None:
+    """What the two tiers really are, and what is done alike for both."""
+    say("pegasus-bb demo: built-in planner, local engine, directory backend")
+    tell(_REAL_SITE)
+    tell(
+        f"PFS: {folder}, a folder on this disk, through the page cache; it stands for "
+        "a parallel file system and is none."
+    )
+    tell(f"Burst buffer: {storage.path}, {storage.what}.")
+    if storage.same_disk:
+        say("Both tiers are the same disk here: expect ratios near 1.")
+    tell(_ORDER)
+    tell(_LINKED)
+
+
+def conclude(report: dict[str, Any], path: str) -> None:
+    """Both sides of every example in a table, and where the rest is."""
+    say(f"\n{'seconds':32}     PFS      BB  PFS/BB")
+    for name, example in report["examples"].items():
+        workflow = example["comparison"]["workflow"]
+        for key, what in (("makespan", "makespan"), ("span", "first task to last")):
+            pair = workflow[key]
+            values = [_mean(pair["pfs"]), _mean(pair["bb"]), _shown(pair["ratio"])]
+            say(f"{name:12} {what:19}" + "".join(f"{value:>8}" for value in values))
+    say(f"\nevery number: {path}")
+
+
+def how_to_repeat(shell: Shell, folder: Path, example: str, sides: list[str]) -> None:
+    """What single runs are worth, and the commands that tell more."""
+    again, python = folder / "again", Path(sys.executable)
+    options = [
+        word
+        for side in sides
+        for demo in (folder, again)
+        for word in (f"--{side}", shell.short(demo / example / side))
+    ]
+    tell(_SINGLE)
+    _show(shell, [python, "examples/demo.py", "--demo-dir", shell.short(again)])
+    _show(shell, [shell.bin / "pegasus-bb", "report", *options])
+
+
+def _show(shell: Shell, argv: Iterable[Path | str]) -> None:
+    program, *arguments = (shell.short(Path(word)) for word in argv)
+    say(folded(f"  {program}", arguments, columns()))
+
+
+def _mean(stat: dict[str, float] | None) -> str:
+    return _shown(stat["mean"] if stat else None)
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

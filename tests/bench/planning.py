@@ -1,0 +1,157 @@
+"""How long planning takes, and how much memory: 1k, 10k and 100k jobs.
+
+Each size is one generated workflow of the shape of 1000genome (fan out, merge, fan
+out), written as YAML and planned by the whole command in a process of its own, once
+with the burst buffer off and once with a persistent one. `make bench` runs this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+SIZES = (1_000, 10_000, 100_000)
+MODES = ("off", "persistent")
+WIDTH = 100  # jobs of one chromosome
+FAN_IN = 20  # of them, those that its merge job waits for
+SECONDS, GIB = 10.0, 2.0  # what 100,000 jobs may take
+
+SITES = """\
+pegasus: "5.0"
+sites:
+- name: local
+  directories:
+  - type: localStorage
+    path: {root}/results
+    fileServers: [{{url: "file://{root}/results", operation: all}}]
+- name: cluster
+  directories:
+  - type: sharedScratch
+    path: {root}/scratch
+    fileServers: [{{url: "file://{root}/scratch", operation: all}}]
+  profiles:
+    pegasus: {{style: condor, data.configuration: sharedfs}}
+x-storage-tiers:
+  cluster:
+  - name: bb
+    backend: directory
+    path: {root}/fast
+    quota: 900TiB
+    capacity: auto
+"""
+TRANSFORMATIONS = """\
+pegasus: "5.0"
+transformations:
+- name: individuals
+  sites: [{name: cluster, pfn: /opt/bin/individuals, type: installed}]
+- name: merge
+  sites: [{name: cluster, pfn: /opt/bin/merge, type: installed}]
+- name: overlap
+  sites: [{name: cluster, pfn: /opt/bin/overlap, type: installed}]
+"""
+COMMAND = "import sys; from pegasus_bb.cli import main; sys.exit(main())"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("jobs", nargs="*", type=int, default=SIZES, metavar="JOBS")
+    parser.add_argument("--keep", type=Path, help="work here and leave it there")
+    options = parser.parse_args()
+    print(
+        f"{'jobs':>8} {'mode':<11} {'seconds':>8} {'ms/job':>8} {'CPU s':>7} "
+        f"{'peak MiB':>9}"
+    )
+    met = True
+    for jobs in options.jobs:
+        root = options.keep or Path(tempfile.mkdtemp(prefix="pegasus-bb-bench-"))
+        try:
+            for mode in MODES:
+                write_inputs(root / str(jobs), jobs)
+                seconds, cpu, mib = measure(root / str(jobs), mode)
+                print(
+                    f"{jobs:>8} {mode:<11} {seconds:>8.2f} "
+                    f"{1000 * seconds / jobs:>8.3f} {cpu:>7.2f} {mib:>9.0f}",
+                    flush=True,
+                )
+                met &= jobs > SIZES[-1] or (seconds <= SECONDS and mib <= GIB * 1024)
+        finally:
+            if options.keep is None:
+                shutil.rmtree(root)
+    word = "met" if met else "MISSED"
+    print(f"{word}: each of these within {SECONDS:g} s and {GIB:g} GiB")
+    return 0 if met else 1
+
+
+def measure(root: Path, mode: str) -> tuple[float, float, float]:
+    """Seconds on the wall, seconds of CPU and peak resident MiB of one planning."""
+    arguments = [
+        *("plan", "--sites", "cluster", "--output-sites", "local"),
+        *("--dir", "submit", "--relative-submit-dir", mode, "--bb-mode", mode),
+        *("--bb-planner", "builtin"),
+        "workflow.yml",
+    ]
+    begun = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        os.chdir(root)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.execv(sys.executable, [sys.executable, "-c", COMMAND, *arguments])  # noqa: S606
+    _, status, usage = os.wait4(child, 0)
+    seconds = time.monotonic() - begun
+    if status != 0:
+        sys.exit(f"planning of {root} failed with {os.waitstatus_to_exitcode(status)}")
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def write_inputs(root: Path, jobs: int) -> None:
+    """Workflow and catalogs; the workflow is YAML, as Pegasus's own API writes it."""
+    if (root / "workflow.yml").exists():
+        return
+    root.mkdir(parents=True)
+    (root / "sites.yml").write_text(SITES.format(root=root))
+    (root / "transformations.yml").write_text(TRANSFORMATIONS)
+    source = f"{root}/inputs"
+    with (root / "replicas.yml").open("w") as out:
+        out.write('pegasus: "5.0"\nreplicas:\n')
+        for number in range(-(-jobs // WIDTH)):
+            lfn = f"chr{number}.vcf"
+            out.write(f"- lfn: {lfn}\n  metadata: {{size: 1000000}}\n")
+            out.write(f"  pfns:\n  - site: cluster\n    pfn: {source}/{lfn}\n")
+    with (root / "workflow.yml").open("w") as out:
+        out.write(
+            'x-pegasus:\n  apiLang: python\npegasus: "5.0"\nname: genome\njobs:\n'
+        )
+        out.writelines(job_lines(jobs))
+
+
+def job_lines(jobs: int) -> Iterator[str]:
+    """Per chromosome: individuals of a file, a merge of them, overlaps of the merge."""
+    for number in range(jobs):
+        chromosome, place = divmod(number, WIDTH)
+        reads, name = [f"chr{chromosome}.vcf"], "individuals"
+        writes, stage_out = f"part-{chromosome}-{place}.gz", "false"
+        if place == FAN_IN:
+            reads = [f"part-{chromosome}-{n}.gz" for n in range(place)]
+            name, writes = "merge", f"chr{chromosome}.gz"
+        elif place > FAN_IN:
+            reads, name = [f"chr{chromosome}.gz"], "overlap"
+            writes, stage_out = f"overlap-{chromosome}-{place}.gz", "true"
+        yield f"- type: job\n  name: {name}\n  id: ID{number + 1:07d}\n"
+        yield f"  arguments:\n  - {reads[0]}\n  - {writes}\n  uses:\n"
+        for lfn in reads:
+            yield f"  - lfn: {lfn}\n    type: input\n"
+        yield (
+            f"  - lfn: {writes}\n    type: output\n    stageOut: {stage_out}\n"
+            "    registerReplica: false\n    metadata:\n      size: 500000\n"
+        )
+    yield "jobDependencies: []\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

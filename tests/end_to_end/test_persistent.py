@@ -1,0 +1,235 @@
+"""A user plans and runs on a burst buffer, and nothing but the speed changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .conftest import Site, expected, wait_for_event
+
+
+def records(submit_dir: Path) -> dict[str, dict]:
+    found = {}
+    for path in submit_dir.glob("*/*/*.out.*"):
+        (record,) = yaml.safe_load(path.read_text())
+        found[path.name.split(".out.")[0]] = record
+    return found
+
+
+def test_the_results_are_the_same_bytes_as_on_the_pfs(site: Site) -> None:
+    site.planned("pfs", "--bb-mode", "off")
+    assert site.run("pfs").returncode == 0
+    site.planned("bb", "--bb-mode", "persistent")
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("pfs") == expected()
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
+def test_tasks_get_the_very_arguments_that_they_always_got(site: Site) -> None:
+    for run, mode in (("pfs", "off"), ("bb", "persistent")):
+        site.planned(run, "--bb-mode", mode)
+        assert site.run(run).returncode == 0
+    pfs, bb = records(site.submit_dir("pfs")), records(site.submit_dir("bb"))
+    tasks = [node for node in pfs if node.startswith("mix_")]
+    assert len(tasks) == 5
+    for node in tasks:
+        on_pfs, on_bb = pfs[node]["mainjob"], bb[node]["mainjob"]
+        assert on_bb["argument_vector"] == on_pfs["argument_vector"]
+        assert str(site.tier_path) in bb[node]["cwd"]
+        assert str(site.root / "pfs") in pfs[node]["cwd"]
+
+
+def test_nothing_is_left_on_the_pfs_scratch_either(site: Site) -> None:
+    site.planned("bb", "--bb-mode", "persistent")
+    assert site.run("bb").returncode == 0
+    left = [p for p in (site.root / "pfs").rglob("*") if not p.is_dir()]
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    "tier",
+    [
+        {"inputs": "link"},
+        {"inputs": "pfs"},
+        {"intermediate": "pfs"},
+        {"outputs": "pfs"},
+        {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("cleanup", ["none", "inplace"])
+def test_wherever_files_live_the_results_are_the_same(
+    site: Site, tier: dict[str, str], cleanup: str
+) -> None:
+    site.declare(**tier)
+    site.planned("bb", "--bb-mode", "persistent", "--cleanup", cleanup)
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("bb") == expected()
+    assert (site.root / "inputs" / "in.txt").read_text() == "ACGT" * 1000
+    assert site.reservations() == []
+
+
+def test_the_gate_waits_until_the_reservation_is_up(site: Site) -> None:
+    site.declare(delay="2s")
+    site.planned("bb", "--bb-mode", "persistent", "--bb-poll", "1s")
+    assert site.run("bb").returncode == 0
+    log = (site.submit_dir("bb") / "jobstate.log").read_text().splitlines()
+    ended = time_of(log, " bb_setup_BB0000001 JOB_SUCCESS ")
+    begun = time_of(log, " create_dir_diamond_0_cluster SUBMIT ")
+    assert 1 <= begun - ended <= 30
+
+
+def time_of(log: list[str], words: str) -> int:
+    return next(int(line.split()[0]) for line in log if words in line)
+
+
+def test_a_refused_reservation_fails_at_once_with_the_scheduler_s_words(
+    site: Site,
+) -> None:
+    site.declare(fail="create:no such project")
+    site.planned("bb", "--bb-mode", "persistent")
+    done = site.run("bb")
+    assert done.returncode != 0
+    assert "no such project" in done.stdout + done.stderr
+    assert site.reservations() == []
+
+
+def test_two_workflows_share_one_tier(site: Site) -> None:
+    for run in ("one", "two"):
+        site.planned(run, "--bb-mode", "persistent")
+    engines = [site.start_run(run) for run in ("one", "two")]
+    assert [engine.wait() for engine in engines] == [0, 0]
+    assert site.content("one") == site.content("two") != {}
+    assert site.reservations() == []
+
+
+def test_a_failed_task_keeps_the_data_and_a_second_run_goes_on(site: Site) -> None:
+    site.trouble.write_text("d.dat")
+    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    failed = site.run("bb")
+    assert failed.returncode == 80, failed.stdout + failed.stderr
+    assert "the disk on my desk is full" in failed.stdout + failed.stderr
+    (kept,) = site.reservations()
+    assert list((site.tier_path / kept).rglob("c.dat"))
+
+    site.trouble.unlink()
+    again = site.run("bb")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+    log = (site.submit_dir("bb") / "jobstate.log").read_text()
+    assert log.count(" mix_A SUBMIT ") == 1
+
+
+def test_results_that_did_not_arrive_keep_the_reservation(site: Site) -> None:
+    site.results("bb").write_text("a file where the folder should be")
+    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    assert site.run("bb").returncode == 80
+    assert len(site.reservations()) == 1
+    site.results("bb").unlink()
+    again = site.run("bb")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
+def test_only_release_with_discard_drops_unsaved_data(site: Site) -> None:
+    site.trouble.write_text("e.dat")
+    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    assert site.run("bb").returncode == 80
+    (name,) = site.reservations()
+    kept = site.bb("release", name)
+    assert kept.returncode == 79
+    assert site.reservations() == [name]
+    assert site.bb("release", name, "--discard").returncode == 0
+    assert site.reservations() == []
+
+
+def test_ctrl_c_stops_cleanly_and_resumes(site: Site) -> None:
+    site.planned("bb", "--bb-mode", "persistent")
+    engine = site.start_run("bb")
+    log = site.submit_dir("bb") / "jobstate.log"
+    assert wait_for_event(log, "mix_A", "EXECUTE", engine)
+    engine.send_signal(signal.SIGINT)
+    assert engine.wait() != 0
+    assert len(site.reservations()) == 1
+    assert site.run("bb").returncode == 0
+    assert site.content("bb") == expected()
+
+
+def test_status_tells_nodes_reservation_and_bytes(site: Site) -> None:
+    site.trouble.write_text("d.dat")
+    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    site.run("bb")
+    status = json.loads(
+        site.bb("status", "--json", str(site.submit_dir("bb")), check=True).stdout
+    )
+    text = json.dumps(status)
+    assert "mix_D" in text
+    assert "ready" in text
+    assert site.bb("status", str(site.submit_dir("bb"))).returncode == 0
+
+
+def test_the_submit_directory_can_be_read_by_condor(site: Site) -> None:
+    os.environ.setdefault("CONDOR_CONFIG", "/dev/null")
+    import htcondor2
+
+    folder = site.planned("bb", "--bb-mode", "persistent")
+    files = list(folder.glob("*/*/*.sub"))
+    assert len(files) > 8
+    for path in files:
+        submit = htcondor2.Submit(path.read_text())
+        assert submit["executable"].startswith(str(folder / "bb" / "bin"))
+
+
+def test_a_dag_that_somebody_cut_is_refused_before_anything_starts(site: Site) -> None:
+    folder = site.planned("bb", "--bb-mode", "persistent")
+    dag = folder / "diamond-0.dag"
+    lines = dag.read_text().splitlines(keepends=True)
+    dag.write_text(
+        "".join(
+            line.replace(" bb_delete_BB0000002", "")
+            if line.startswith("PARENT ")
+            else line
+            for line in lines
+            if line != "PARENT cleanup_diamond_0_cluster CHILD bb_delete_BB0000002\n"
+        )
+    )
+    done = site.run("bb")
+    assert done.returncode == 2
+    assert "bb_delete_BB0000002 does not wait for" in done.stderr
+    assert not (folder / "jobstate.log").exists()
+
+
+def test_a_submit_directory_that_was_moved_is_refused(site: Site) -> None:
+    folder = site.planned("bb", "--bb-mode", "persistent")
+    folder.rename(folder.with_name("elsewhere"))
+    site.planned("bb", "--bb-mode", "persistent")
+    done = site.run("elsewhere")
+    assert done.returncode == 2
+    assert "moved since" in done.stderr
+    assert not (site.submit_dir("bb") / "jobstate.log").exists()
+
+
+def test_after_discarding_only_a_restart_helps(site: Site) -> None:
+    site.trouble.write_text("e.dat")
+    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    assert site.run("bb").returncode == 80
+    (name,) = site.reservations()
+    assert site.bb("release", name, "--discard").returncode == 0
+    again = site.run("bb")
+    assert again.returncode == 76
+    assert "pegasus-bb run --restart" in again.stderr
+    site.trouble.unlink()
+    restarted = site.bb("run", "--restart", str(site.submit_dir("bb")))
+    assert restarted.returncode == 0, restarted.stderr
+    assert site.content("bb") == expected()
+    assert site.reservations() == []

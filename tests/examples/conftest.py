@@ -1,0 +1,83 @@
+"""The demo, with programs that only pretend."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+PYTHON = sys.executable
+
+# Stands for pegasus-bb: notes how it was called, and leaves what the real one would.
+PEGASUS_BB = """\
+#!{python}
+import json, os, pathlib, sys
+with open({calls!r}, "a") as calls:
+    calls.write(json.dumps([os.path.basename(os.getcwd()), *sys.argv[1:]]) + "\\n")
+command, rest = sys.argv[1], sys.argv[2:]
+if command == {fails!r}:
+    sys.exit("the fake says no")
+options = dict(zip(rest[::2], rest[1::2]))
+if command == "plan":
+    results = pathlib.Path(options["--output-dir"])
+    results.mkdir()
+    (results / "out.txt").write_text("same" if {same} else str(results))
+if command == "report":
+    pair = {{"pfs": {{"mean": 4.0}}, "bb": {{"mean": 2.0}}, "ratio": 2.0}}
+    document = {{"workflow": {{"makespan": pair, "span": pair}}}}
+    pathlib.Path(options["--json"]).write_text(json.dumps(document))
+"""
+# Stands for the Python that runs a generator.
+GENERATOR = """\
+#!{python}
+import pathlib, sys
+home = pathlib.Path(sys.argv[sys.argv.index("--output-dir") + 1])
+home.mkdir()
+(home / "workflow.yml").write_text("twelve bytes")
+"""
+
+
+@pytest.fixture
+def demo(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import demo
+
+    return demo
+
+
+@pytest.fixture
+def folders(demo: Any) -> Any:
+    import demo_folders
+
+    return demo_folders
+
+
+@pytest.fixture
+def play(
+    demo: Any, folders: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Any]]:
+    """Runs the demo of one example with programs that only pretend."""
+    monkeypatch.setenv("COLUMNS", "100")  # whatever the tests are run in
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    calls = tmp_path / "calls.jsonl"
+
+    def install(name: str, text: str) -> None:
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+
+    def run(fails: str = "", same: bool = True) -> list[list[str]]:
+        values = {"python": PYTHON, "calls": str(calls), "fails": fails, "same": same}
+        install("pegasus-bb", PEGASUS_BB.format(**values))
+        install("python", GENERATOR.format(python=PYTHON))
+        monkeypatch.setattr(sys, "executable", str(programs / "python"))
+        demo.demonstrate(tmp_path / "demo", tmp_path, demo.QUICK, ["cybershake"])
+        return [json.loads(line) for line in calls.read_text().splitlines()]
+
+    yield run
+    folders.fresh_folder(tmp_path / "demo")  # removes what a failed demo has left

@@ -1,0 +1,342 @@
+"""The 1000 Genomes example: what its tasks compute, run by hand, and how surely."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+import tarfile
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+pytest.importorskip("Pegasus.api")
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "1000genome"
+ROWS = 40
+
+
+def load(name: str) -> ModuleType:
+    """A module of the example: the folder's name is no identifier."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLE / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+generator = load("workflow_generator")
+vcf = load("generate_vcf")
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+def run_task(job: dict[str, Any], cwd: Path, **environment: str) -> None:
+    task = EXAMPLE / "bin" / f"{job['name']}.py"
+    subprocess.run(
+        [sys.executable, str(task), *job["arguments"]],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        check=True,
+    )
+
+
+def attempt(
+    task: str, arguments: list[str], cwd: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run a task that may fail."""
+    program = str(EXAMPLE / "bin" / f"{task}.py")
+    return subprocess.run(
+        [sys.executable, program, *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def topological(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    """The jobs, each after its parents."""
+    jobs = {job["id"]: job for job in workflow["jobs"]}
+    waits_for = dict.fromkeys(jobs, 0)
+    children = {row["id"]: row["children"] for row in workflow["jobDependencies"]}
+    for child in (one for several in children.values() for one in several):
+        waits_for[child] += 1
+    ready = [job for job in jobs if not waits_for[job]]
+    for job in ready:
+        for child in children.get(job, []):
+            waits_for[child] -= 1
+            if not waits_for[child]:
+                ready.append(child)
+    assert len(ready) == len(jobs)
+    return [jobs[job] for job in ready]
+
+
+def run_by_hand(generated: Path, cwd: Path, **environment: str) -> dict[str, bytes]:
+    """Run every task in CWD; gives every file that is there in the end."""
+    cwd.mkdir(parents=True)
+    for replica in read(generated / "replicas.yml")["replicas"]:
+        (cwd / replica["lfn"]).symlink_to(replica["pfns"][0]["pfn"])
+    for job in topological(read(generated / "workflow.yml")):
+        run_task(job, cwd, **environment)
+    return {path.name: path.read_bytes() for path in cwd.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A generated instance of 9 jobs."""
+    output: Path = tmp_path_factory.mktemp("tiny")
+    options = generator.Options(
+        output,
+        chromosomes=1,
+        individuals_jobs=2,
+        rows=ROWS,
+        populations=("GBR", "EAS"),
+    )
+    assert generator.generate(options) == output / "workflow.yml"
+    return output
+
+
+@pytest.fixture(scope="module")
+def finished(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return run_by_hand(tiny, tmp_path_factory.mktemp("here") / "run")
+
+
+Tables = dict[str, list[list[str]]]
+
+
+def tables(archive: bytes) -> Tables:
+    """Every file of an archive: its tab-separated lines."""
+    contents = {}
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
+        for member in tar:
+            file = tar.extractfile(member)
+            assert file is not None
+            lines = file.read().decode().splitlines()
+            contents[member.name] = [line.split("\t") for line in lines]
+    return contents
+
+
+def sifted_lines(finished: dict[str, bytes]) -> list[str]:
+    return finished["sifted.SIFT.chr1.txt"].decode().splitlines()
+
+
+@pytest.fixture(scope="module")
+def merged(finished: dict[str, bytes]) -> Tables:
+    """What each individual carries."""
+    return tables(finished["chr1n.tar.gz"])
+
+
+# What the tasks compute
+
+
+def test_every_file_is_at_most_as_large_as_declared(
+    tiny: Path, finished: dict[str, bytes]
+) -> None:
+    """And no declared size wastes more than a reservation can bear."""
+    uses = [use for job in read(tiny / "workflow.yml")["jobs"] for use in job["uses"]]
+    declared = {use["lfn"]: use["metadata"]["size"] for use in uses}
+    assert finished.keys() == declared.keys()  # and the tasks leave nothing behind
+    for lfn, content in finished.items():
+        assert len(content) <= declared[lfn], lfn
+        assert declared[lfn] <= 3 * len(content) + 1000, lfn
+
+
+def test_declared_sizes_hold_for_more_rows_too(tmp_path: Path) -> None:
+    """A part as large as the defaults', and the sifted variants of a chromosome."""
+    sizes = load("genome_sizes")
+    (tmp_path / "columns.txt").symlink_to(EXAMPLE / "data" / "columns.txt")
+    vcf.write_vcf(tmp_path / "genotypes.vcf", 1, 250, 3)
+    vcf.write_annotation(tmp_path / "annotation.vcf", 1, 2500, 3)
+    arguments = ["genotypes.vcf", "1", "1", "251", "250"]
+    run_task({"name": "individuals", "arguments": arguments}, tmp_path)
+    run_task({"name": "sifting", "arguments": ["annotation.vcf", "1"]}, tmp_path)
+    part = (tmp_path / "chr1n-1-251.tar.gz").stat().st_size
+    assert part <= sizes.individuals(250) <= 3 * part
+    sifted = (tmp_path / "sifted.SIFT.chr1.txt").stat().st_size
+    assert sifted <= sizes.sifted(2500) <= 3 * sifted
+
+
+def test_individuals_carry_what_the_genotypes_say(tiny: Path, merged: Tables) -> None:
+    lines = (tiny / "data" / vcf.vcf_name(1, ROWS)).read_text().splitlines()
+    names = next(line for line in lines if line.startswith("#CHROM")).split("\t")
+    column = names.index("NA18526")
+    expected = []
+    for row in (line.split("\t") for line in lines if not line.startswith("#")):
+        frequency = float(row[7].split("AF=")[1].split(";")[0])
+        if ("1" if frequency < 0.5 else "0") in row[column]:
+            expected.append([row[2], row[1], row[3], row[4]])
+    assert [line[:4] for line in merged["chr1n/chr1.NA18526"]] == expected
+    assert expected
+
+
+def test_archives_hold_one_file_per_individual_and_nothing_of_the_machine(
+    finished: dict[str, bytes],
+) -> None:
+    part = finished["chr1n-1-21.tar.gz"]
+    assert part[4:8] == bytes(4)  # gzip's time
+    with tarfile.open(fileobj=io.BytesIO(part), mode="r:gz") as tar:
+        members = tar.getmembers()
+    assert [member.name for member in members] == [
+        f"chr1n-1-21/chr1.{sample}" for sample in vcf.read_samples()
+    ]
+    owners = {(m.uid, m.gid, m.uname, m.gname, m.mtime, m.mode) for m in members}
+    assert owners == {(0, 0, "", "", 0, 0o644)}
+
+
+def test_populations_are_the_sequenced_members(finished: dict[str, bytes]) -> None:
+    british = finished["GBR"].decode().split()
+    listed = set((EXAMPLE / "data/populations/GBR").read_text().split())
+    assert british == [sample for sample in vcf.read_samples() if sample in listed]
+    assert len(british) == 91
+
+
+def test_sifting_keeps_the_lowest_score_of_each_gene(tmp_path: Path) -> None:
+    (tmp_path / "annotation.vcf").write_text(
+        "##fileformat=VCFv4.1\n"
+        '##INFO=<ID=CSQ,Number=.,Description="VEP. Format: Allele|Gene|SIFT">\n'
+        "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+        "1\t5\trs1\tA\tG\t.\tPASS\tVT=SNP;CSQ=G|ENSG1|tolerated(0.3),"
+        "G|ENSG1|deleterious(0.01),G|ENSG2|tolerated(1)\n"
+        "1\t6\trs2\tA\tG\t.\tPASS\tCSQ=G|ENSG1|\n"
+        "1\t7\t.\tA\tG\t.\tPASS\tCSQ=G|ENSG3|deleterious_low_confidence(0)\n"
+        "1\t8\trs4\tA\tG\t.\tPASS\tVT=SNP\n"
+    )
+    run_task({"name": "sifting", "arguments": ["annotation.vcf", "9"]}, tmp_path)
+    assert (tmp_path / "sifted.SIFT.chr9.txt").read_text().splitlines() == [
+        "rs1\tENSG1\t0.01\tdeleterious",
+        "rs1\tENSG2\t1\ttolerated",
+        "1:7\tENSG3\t0\tdeleterious_low_confidence",
+    ]
+
+
+def test_overlap_counts_mutations_that_both_carry(
+    finished: dict[str, bytes], merged: Tables
+) -> None:
+    sifted = {line.split("\t")[0] for line in sifted_lines(finished)}
+    assert sifted
+    results = tables(finished["chr1-GBR.tar.gz"])
+    pairs = results["chr1-GBR/pairs.txt"]
+    assert len(pairs) == 20 * 26 * 26
+    for _, one, other, mutations, _ in pairs[::100]:
+        assert one != other
+        theirs, others = (
+            {line[0] for line in merged[f"chr1n/chr1.{who}"]} for who in (one, other)
+        )
+        assert int(mutations) == len(theirs & others & sifted)
+    histogram = results["chr1-GBR/histogram.txt"]
+    assert sum(int(number) for _, number in histogram) == len(pairs)
+
+
+def test_frequency_counts_carriers_in_each_draw(
+    finished: dict[str, bytes], merged: Tables
+) -> None:
+    sifted = {line.split("\t")[0] for line in sifted_lines(finished)}
+    results = tables(finished["chr1-EAS-freq.tar.gz"])
+    draws = results["chr1-EAS-freq/draws.txt"]
+    assert len(draws) == 1000
+    drawn = draws[0][1].split()
+    assert len(set(drawn)) == 52
+    assert set(drawn) <= set(finished["EAS"].decode().split())
+    carriers = Counter(
+        line[0]
+        for who in drawn
+        for line in merged[f"chr1n/chr1.{who}"]
+        if line[0] in sifted
+    )
+    expected = sorted(Counter(carriers.values()).items())
+    histogram = results["chr1-EAS-freq/histogram.txt"]
+    assert histogram[0] == ["1", " ".join(f"{n}:{m}" for n, m in expected)]
+
+
+# How surely
+
+
+def test_another_folder_and_hash_seed_give_the_same_bytes(
+    tiny: Path, finished: dict[str, bytes], tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "quite another" / "place"
+    assert run_by_hand(tiny, elsewhere, PYTHONHASHSEED="1") == finished
+
+
+def test_leftovers_of_a_killed_attempt_change_nothing(
+    tiny: Path, finished: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Killed while it wrote its files, or while it packed them."""
+    for replica in read(tiny / "replicas.yml")["replicas"]:
+        (tmp_path / replica["lfn"]).symlink_to(replica["pfns"][0]["pfn"])
+    jobs = read(tiny / "workflow.yml")["jobs"]
+    job = next(job for job in jobs if job["name"] == "individuals")
+    leftover = tmp_path / "chr1n-1-21"
+    leftover.mkdir()
+    (leftover / "chr1.HG00096").write_text("rs1\t1\tA")
+    (leftover / "chr1.NOBODY").write_text("rs1\t1\tA\tC\t0.5\n")
+    (tmp_path / "chr1n-1-21.tar.gz").write_bytes(gzip.compress(b"half an archive")[:9])
+    run_task(job, tmp_path)
+    assert not leftover.exists()
+    part = (tmp_path / "chr1n-1-21.tar.gz").read_bytes()
+    assert part == finished["chr1n-1-21.tar.gz"]
+
+
+def test_a_killed_merge_appends_nothing_twice(
+    finished: dict[str, bytes], tmp_path: Path
+) -> None:
+    parts = ["chr1n-1-21.tar.gz", "chr1n-21-41.tar.gz"]
+    for part in parts:
+        (tmp_path / part).write_bytes(finished[part])
+    (tmp_path / "chr1n").mkdir()
+    (tmp_path / "chr1n" / "chr1.HG00096").write_text("rs1\t1\tA\tC\t0.5\n")
+    run_task({"name": "individuals_merge", "arguments": ["1", *parts]}, tmp_path)
+    assert (tmp_path / "chr1n.tar.gz").read_bytes() == finished["chr1n.tar.gz"]
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.9])
+def test_a_part_that_was_cut_off_is_refused(
+    kept: float, finished: dict[str, bytes], tmp_path: Path
+) -> None:
+    part = finished["chr1n-1-21.tar.gz"]
+    (tmp_path / "part.tar.gz").write_bytes(part[: int(kept * len(part))])
+    ended = attempt("individuals_merge", ["1", "part.tar.gz"], tmp_path)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("individuals_merge.py: EOFError")
+    assert not (tmp_path / "chr1n.tar.gz").exists()
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "says"),
+    [
+        ("populations", ["panel", "columns.txt", "XYZ"], "knows no population XYZ"),
+        ("populations", ["panel", "columns.txt", "ONE"], "1 sequenced, at least 2"),
+        ("populations", ["bad", "columns.txt", "ONE"], "bad, line 1"),
+        ("individuals", ["plain.vcf", "1", "1", "2", "1"], "genotypes for 2504"),
+        ("frequency", ["-c", "1", "-pop", "STRANGERS"], "no column of columns.txt"),
+        ("sifting", ["missing.vcf", "1"], "No such file or directory: 'missing.vcf'"),
+        ("sifting", ["plain.vcf", "1"], "no CSQ header line"),
+        ("individuals", ["narrow.vcf", "1", "1", "2", "1"], "1 genotypes for 2504"),
+    ],
+)
+def test_tasks_say_what_is_wrong_with_an_input(
+    task: str, arguments: list[str], says: str, tmp_path: Path
+) -> None:
+    header = (EXAMPLE / "data" / "columns.txt").read_text()
+    (tmp_path / "columns.txt").write_text(header)
+    (tmp_path / "panel").write_text("HG00096 ONE\nNOBODY ONE\n")
+    (tmp_path / "bad").write_text("HG00096\n")
+    (tmp_path / "plain.vcf").write_text("1\t5\trs1\tA\tG\t.\tPASS\tAF=0.1\n")
+    (tmp_path / "sifted.SIFT.chr1.txt").write_text("rs1\tENSG1\t0.5\ttolerated\n")
+    (tmp_path / "STRANGERS").write_text("HG00096\nNOBODY\n")
+    row = "1\t5\trs1\tA\tG\t.\tPASS\tAF=0.1\tGT\t0|1\n"
+    (tmp_path / "narrow.vcf").write_text(row)
+    ended = attempt(task, arguments, tmp_path)
+    assert ended.returncode == 1
+    assert says in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,208 @@
+"""The demo: its own folders, the commands that it types, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLES = ROOT / "examples"
+PYTHON = sys.executable
+needs_shared_memory = pytest.mark.skipif(
+    not os.access("/dev/shm", os.W_OK), reason="this machine has no shared memory"
+)
+Play = Callable[..., list[list[str]]]
+
+
+def on_fast_storage(folders: Any, demo: Path) -> list[Path]:
+    """The tiers of the demo in that folder."""
+    return [
+        path.parent
+        for path in folders.SHARED_MEMORY.glob(f"pegasus-bb-demo-*/{folders.MARKER}")
+        if json.loads(path.read_bytes())["demo"] == str(demo)
+    ]
+
+
+def test_each_side_is_planned_and_run_once_the_pfs_first(play: Play) -> None:
+    calls = play()
+
+    assert [call[1] for call in calls] == ["plan", "plan", "run", "run", "report"]
+    assert {call[0] for call in calls} == {"cybershake"}
+    assert calls[2:4] == [["cybershake", "run", "pfs"], ["cybershake", "run", "bb"]]
+
+
+def test_the_sides_differ_in_mode_and_folders_and_in_nothing_else(play: Play) -> None:
+    pfs, bb = play()[:2]
+
+    assert [pair for pair in zip(pfs, bb, strict=True) if pair[0] != pair[1]] == [
+        ("results-pfs", "results-bb"),
+        ("pfs", "bb"),
+        ("off", "persistent"),
+    ]
+
+
+def test_every_command_is_shown_as_a_user_would_type_it(
+    play: Play, capfd: pytest.CaptureFixture[str]
+) -> None:
+    play()
+
+    said = capfd.readouterr().out
+    assert "$ cd demo/cybershake && pegasus-bb run pfs\n" in said
+    assert "--bb-mode persistent" in said
+    assert "built-in planner, local engine, directory backend" in said
+    assert "For a real site install " in said
+    prose = " ".join(said.split())
+    assert "a folder on this disk, through the page cache" in prose
+    assert "on the PFS side its stage_in copies nothing." in prose
+
+
+def test_no_line_is_longer_than_the_page_unless_a_word_is(
+    play: Play, capfd: pytest.CaptureFixture[str]
+) -> None:
+    play()
+
+    long = [line for line in capfd.readouterr().out.splitlines() if len(line) > 100]
+    assert [line for line in long if len(line.split()) > 2] == []
+
+
+def test_a_busy_machine_is_warned_of_before_each_run(
+    play: Play, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 50.0, 25.0))
+
+    play()
+
+    said = capfd.readouterr().out
+    assert said.count("load average 99.00") == 2
+    assert said.count("WARNING: the load average is 99.00 on ") == 2
+
+
+def test_an_idle_machine_is_not_warned_of(demo: Any) -> None:
+    assert demo.warning(2.0, first=True, cores=2) == ""
+    assert "2.01 on 2 cores. Others" in demo.warning(2.01, first=True, cores=2)
+    assert "the run before in it" in demo.warning(2.01, first=False, cores=2)
+
+
+def test_the_end_says_where_the_numbers_are(
+    play: Play, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    play()
+
+    lines = capfd.readouterr().out.splitlines()
+    end = lines.index("every number: demo/report.json")
+    assert lines[end - 3].split() == ["cybershake", "makespan", "4.00", "2.00", "2.00"]
+    assert lines[end + 1].startswith("These are single runs: differences of this size")
+    assert lines[end + 2] == "  bin/python examples/demo.py --demo-dir demo/again"
+    assert lines[end + 3].startswith(
+        "  bin/pegasus-bb report --pfs demo/cybershake/pfs "
+    )
+    report = json.loads((tmp_path / "demo/report.json").read_bytes())
+    assert report["version"] == 1
+    assert report["made_with"]["throttled"] is False
+    assert report["made_with"]["cores"] >= 1
+    cybershake = report["examples"]["cybershake"]
+    assert cybershake["order"] == list(cybershake["load_averages"]) == ["pfs", "bb"]
+    assert [len(loads) for loads in cybershake["load_averages"].values()] == [3, 3]
+    assert report["examples"]["cybershake"]["outputs"] == {
+        "identical": True,
+        "files": 1,
+    }
+
+
+def test_results_that_differ_fail_the_demo(play: Play, demo: Any) -> None:
+    with pytest.raises(demo.DemoError, match=r"differ:\n  out.txt has other bytes"):
+        play(same=False)
+
+
+def test_a_step_that_fails_shows_its_output(
+    play: Play, demo: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(demo.DemoError, match=r"this step failed \(exit code 1\)"):
+        play(fails="plan")
+
+    assert "the fake says no" in capfd.readouterr().out
+
+
+def test_a_run_that_fails_ends_the_demo(play: Play, demo: Any, tmp_path: Path) -> None:
+    with pytest.raises(demo.DemoError, match="this step failed"):
+        play(fails="run")
+
+    assert not (tmp_path / "demo/report.json").exists()
+
+
+def test_the_demo_can_be_run_again_and_leaves_nothing_on_fast_storage(
+    play: Play, folders: Any, tmp_path: Path
+) -> None:
+    play()
+    play()
+
+    assert on_fast_storage(folders, tmp_path / "demo") == []
+
+
+@needs_shared_memory
+def test_a_demo_that_failed_leaves_its_tier_until_the_next(
+    play: Play, demo: Any, folders: Any, tmp_path: Path
+) -> None:
+    with pytest.raises(demo.DemoError):
+        play(fails="run")
+    left = on_fast_storage(folders, tmp_path / "demo")
+
+    play()
+
+    assert len(left) == 1
+    assert on_fast_storage(folders, tmp_path / "demo") == []
+
+
+def test_without_pegasus_bb_it_says_how_to_install(demo: Any, tmp_path: Path) -> None:
+    shell = demo.Shell(tmp_path, tmp_path / "bin")
+
+    with pytest.raises(demo.DemoError, match="make setup"):
+        shell.quietly(["pegasus-bb", "run", "pfs"], tmp_path)
+
+
+def test_sizes_are_the_quick_ones_with_what_was_given(demo: Any) -> None:
+    sizes = demo.sizes_of(demo.parse(["--quick", "--rows", "80"]))
+
+    assert (sizes.rows, sizes.points) == (80, demo.QUICK.points)
+    assert "--individuals-jobs" in sizes.arguments("1000genome")
+    assert demo.sizes_of(demo.parse([])) == demo.Sizes()
+
+
+@pytest.mark.slow
+def test_the_quick_demo_from_end_to_end(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            PYTHON,
+            str(EXAMPLES / "demo.py"),
+            "--quick",
+            "--demo-dir",
+            str(tmp_path / "d"),
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+    )
+
+    assert done.returncode == 0, done.stdout
+    report = json.loads((tmp_path / "d/report.json").read_bytes())
+    assert set(report["examples"]) == {"cybershake", "1000genome"}
+    for name, example in report["examples"].items():
+        comparison = example["comparison"]
+        assert (tmp_path / "d" / name / "pfs" / "braindump.yml").exists()
+        assert (tmp_path / "d" / name / "bb" / "bb" / "request.json").exists()
+        assert comparison["workflow"]["makespan"]["pfs"]["mean"] > 0
+        assert comparison["workflow"]["reserve"]["bb"]["mean"] > 0
+        assert comparison["all_compute"]["bytes_read"]["bb"]["mean"] > 0
+        assert comparison["runs"]["bb"][0]["problems"] == []
+        assert comparison["runs"]["bb"][0]["missing"] == []
+        assert comparison["runs"]["pfs"][0]["mode"] == "off"
+        assert comparison["runs"]["bb"][0]["mode"] == "persistent"

@@ -1,0 +1,127 @@
+"""Commands of the demo: how they are shown, and how they end with it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+# Stands for pegasus-bb: a run does not end until it is told to, and then tidies up.
+PEGASUS_BB = """\
+#!{python}
+import pathlib, signal, sys, time
+home = pathlib.Path({home!r})
+def stop(number, frame):
+    (home / "stopped").touch()
+    sys.exit(130)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, stop)
+if sys.argv[1] == "run":
+    (home / "running").touch()
+    time.sleep(60)
+"""
+GENERATOR = """\
+#!{python}
+import pathlib, sys
+pathlib.Path(sys.argv[sys.argv.index("--output-dir") + 1]).mkdir()
+"""
+DRIVER = """\
+import sys
+sys.path.insert(0, sys.argv[1])
+import demo
+sys.executable = sys.argv[2]
+sys.exit(demo.main(sys.argv[3:]))
+"""
+
+
+@pytest.fixture
+def under_way(folders: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A demo in the midst of its first run."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    values = {"python": sys.executable, "home": str(tmp_path)}
+    for name, text in (("pegasus-bb", PEGASUS_BB), ("python", GENERATOR)):
+        (programs / name).write_text(text.format(**values))
+        (programs / name).chmod(0o755)
+    options = ["--quick", "--only", "cybershake", "--demo-dir", str(tmp_path / "demo")]
+    driver = [sys.executable, "-c", DRIVER, str(EXAMPLES), str(programs / "python")]
+    pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*driver, *options], text=True, **pipes) as demo:
+        end = time.monotonic() + 30
+        while not (tmp_path / "running").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        yield demo
+        demo.kill()
+    folders.fresh_folder(tmp_path / "demo")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_demo_stops_its_run_and_leaves_no_memory_behind(
+    under_way: subprocess.Popen[str], tmp_path: Path, folders: Any, number: int
+) -> None:
+    tiers = list(folders.SHARED_MEMORY.glob("pegasus-bb-demo-*"))
+    mine = [t for t in tiers if str(tmp_path) in (t / folders.MARKER).read_text()]
+
+    under_way.send_signal(number)
+    _, said = under_way.communicate(timeout=30)
+
+    assert (tmp_path / "running").exists()
+    assert (tmp_path / "stopped").exists()
+    assert under_way.returncode == 128 + number
+    assert "demo: interrupted; " in said
+    assert "Traceback" not in said
+    assert len(mine) == os.access("/dev/shm", os.W_OK)
+    assert [tier for tier in mine if tier.exists()] == []
+
+
+def test_a_long_command_goes_on_in_the_next_line(demo: Any) -> None:
+    import demo_shell
+
+    words = ["plan", "--name", "two words", *(f"--option-{n}" for n in range(20))]
+
+    text = demo_shell.folded("$ pegasus-bb", words, 60)
+
+    assert max(map(len, text.splitlines())) <= 60
+    assert len(text.splitlines()) > 4
+    assert shlex.split(text.replace("\\\n", "")) == ["$", "pegasus-bb", *words]
+
+
+def test_an_option_stays_with_its_value(demo: Any) -> None:
+    import demo_shell
+
+    text = demo_shell.folded("$ plan", ["--sites", "cluster"] * 9, 50)
+
+    assert all(line.count("--") == line.count("cluster") for line in text.splitlines())
+
+
+def test_a_short_command_is_one_line(demo: Any) -> None:
+    import demo_shell
+
+    assert demo_shell.folded("$ cp", ["a", "b"], 60) == "$ cp a b"
+
+
+def test_a_word_that_is_too_long_stays_whole(demo: Any) -> None:
+    import demo_shell
+
+    assert demo_shell.folded("$ ls", ["x" * 90], 60) == "$ ls \\\n    " + "x" * 90
+
+
+def test_lines_are_as_wide_as_the_terminal_and_no_wider_than_a_page(
+    demo: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import demo_shell
+
+    for columns, width in (("40", 40), ("300", 100)):
+        monkeypatch.setenv("COLUMNS", columns)
+        demo_shell.tell("three short words " * 30)
+        lines = capfd.readouterr().out.splitlines()
+        assert width - 10 < max(map(len, lines)) <= width

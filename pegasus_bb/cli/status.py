@@ -22,6 +22,8 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.units import format_duration, format_size
 
 _STATES = ("done", "running", "ready", "waiting", "deferred", "failed", "futile")
+_OVER = "MORE THAN RESERVED, at the cost of other runs on this tier"
+_EARLIER, _MENDED = "failed in an earlier attempt", "failed earlier, then done"
 
 
 @click.command("status")
@@ -73,6 +75,7 @@ def _asked(request: Request) -> dict[str, Any]:
         path = Path(backend.path(request, os.environ))
         found["path"] = str(path)
         found["bytes"], found["complete"] = bytes_below(path)
+        found["over"] = found["bytes"] > request.capacity
     except PegasusBBError as error:  # not mounted here, not up yet: no path to look at
         found.setdefault("message", str(error))
     return found
@@ -116,9 +119,15 @@ def _show(status: RunStatus, reservation: dict[str, Any] | None) -> None:
     if reservation is not None:
         console.print(_reservation_line(reservation))
     failures = status.last_failures
-    _show_failures(console, "failed", [f for f in failures if not f["done_since"]])
-    mended = [f for f in failures if f["done_since"]]
-    _show_failures(console, "failed earlier, then done", mended)
+    for heading in ("failed", _EARLIER, _MENDED):
+        here = [failure for failure in failures if _heading(failure) == heading]
+        _show_failures(console, heading, here)
+
+
+def _heading(failure: dict[str, Any]) -> str:
+    if failure["done_since"]:
+        return _MENDED
+    return _EARLIER if failure["earlier"] else "failed"
 
 
 def _show_failures(
@@ -161,6 +170,8 @@ def _reservation_line(found: dict[str, Any]) -> str:
         least = "" if found["complete"] else "at least "
         used = f"{least}{format_size(found['bytes'])}"
         parts.append(f"{used} of {format_size(found['capacity'])} used")
+        if found["over"]:
+            parts.append(_OVER)
     if found.get("message") and not (absent and found["how_released"]):
         parts.append(str(found["message"]))
     return f"reservation {found['name']} ({found['backend']}): {', '.join(parts)}"

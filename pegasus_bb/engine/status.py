@@ -98,21 +98,39 @@ def _under_way(dag: Dag, name: str, event: str) -> State | None:
 
 
 def _last_failures(events: list[Event], table: Table) -> list[dict[str, Any]]:
-    failures = [event for event in events if event.event in _FAILED]
+    """One entry per attempt that failed, the last few."""
+    failures = _attempts(events)
+    last = {event.node: event for event in failures}
     return [
         {
             "node": event.node,
             "event": event.event,
             "status": event.detail,
             "time": event.time,
-            "done_since": _is_done(table, event.node),
+            "done_since": _is_in(table, event.node, State.DONE),
+            "earlier": event is not last[event.node]
+            or not _is_in(table, event.node, State.FAILED),
         }
         for event in failures[-_FAILURES:]
     ]
 
 
-def _is_done(table: Table, node: str) -> bool:
-    return node in table.items and table.items[node].state is State.DONE
+def _attempts(events: list[Event]) -> list[Event]:
+    """The failures. A POST script that passes on what its job said adds nothing."""
+    told = {(e.node, e.sequence) for e in events if e.event == "JOB_FAILURE"}
+    return [
+        event
+        for event in events
+        if event.event in _FAILED
+        and not (
+            event.event == "POST_SCRIPT_FAILURE"
+            and (event.node, event.sequence) in told
+        )
+    ]
+
+
+def _is_in(table: Table, node: str, state: State) -> bool:
+    return node in table.items and table.items[node].state is state
 
 
 def bytes_below(path: Path, seconds: float = _DU_SECONDS) -> tuple[int, bool]:

@@ -56,6 +56,8 @@ class SubmitDir:
 def find_submit_dir(path: Path) -> SubmitDir:
     """What ``path`` holds. Raises UsageError where there is not exactly one DAG."""
     folder = path.absolute()
+    if ".." in folder.parts:
+        folder = folder.resolve()
     if not folder.is_dir():
         raise UsageError(f"{path}: not a folder; name a submit directory")
     planned = folder / "bb" / "plan.json"

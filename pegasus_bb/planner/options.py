@@ -32,8 +32,10 @@ class PlanOptions:
     arguments: tuple[str, ...] = ()
 
     def absolute(self, path: Path) -> Path:
-        """``path`` as the user meant it: relative to where he stands."""
-        return (self.cwd / path).absolute()
+        """``path`` as the user meant it: relative to where he stands. Without ``..``,
+        so that what is written down at planning reads the same when it runs."""
+        there = (self.cwd / path).absolute()
+        return there.resolve() if ".." in there.parts else there
 
     def check(self) -> None:
         """Raises UsageError for what is wrong whatever the catalogs say."""

@@ -233,3 +233,11 @@ def test_after_discarding_only_a_restart_helps(site: Site) -> None:
     assert restarted.returncode == 0, restarted.stderr
     assert site.content("bb") == expected()
     assert site.reservations() == []
+
+
+def test_a_base_folder_above_the_one_where_the_user_stands(site: Site) -> None:
+    where = ("--sites", "cluster", "--output-sites", "local", "--dir", "../submit")
+    mode = ("--bb-mode", "persistent", "--bb-poll", "1s")
+    site.bb("plan", *where, "--relative-submit-dir", "up", *mode, check=True)
+    assert site.bb("run", "../submit/up").returncode == 0
+    assert "/../" not in site.bb("status", "../submit/up").stdout

@@ -102,6 +102,25 @@ def test_a_failure_that_a_retry_mended_is_not_a_failed_node(folder: Folder) -> N
     assert "\nfailed:" not in text
 
 
+def test_an_attempt_that_failed_is_one_line_under_its_own_heading(
+    folder: Folder,
+) -> None:
+    post = folder.script("post", "exits=1")
+    folder.job("a", "exits=7,8", retry=1, post=post)
+    folder.write()
+    for _ in range(2):
+        with pytest.raises(RunFailed):
+            folder.run()
+    told = re.sub(
+        r"  20\S+ \S+ ", "  ", folder.command("status", str(folder.path)).stdout
+    )
+    assert told.endswith(
+        "failed:\n  a: JOB_FAILURE 8\n"
+        "failed in an earlier attempt:\n  a: JOB_FAILURE 7\n"
+        "  a: JOB_FAILURE 8\n  a: JOB_FAILURE 8\n"
+    )
+
+
 @pytest.fixture
 def request_(folder: Folder, tmp_path: Path) -> Request:
     """A run with a reservation that nobody has asked for yet, on a tier whose folder
@@ -157,6 +176,18 @@ def test_the_reservation_and_the_bytes_on_it(
     line = line_of_reservation(folder)
     assert "reservation pbbstatus (directory): ready" in line
     assert "of 8.0 MiB used" in line
+
+
+def test_more_on_it_than_was_reserved_is_said(
+    folder: Folder, request_: Request, tmp_path: Path
+) -> None:
+    ask_for(folder, request_)
+    assert as_json(folder)["reservation"]["over"] is False
+    assert "MORE THAN RESERVED" not in line_of_reservation(folder)
+    with (tmp_path / "tier" / "pbbstatus" / "data").open("wb") as data:
+        data.truncate(9 << 20)
+    assert as_json(folder)["reservation"]["over"] is True
+    assert "9.0 MiB of 8.0 MiB used, MORE THAN RESERVED" in line_of_reservation(folder)
 
 
 @pytest.mark.parametrize(

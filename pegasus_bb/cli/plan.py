@@ -82,6 +82,10 @@ def command(
         _tell(planned, verbose)
     if submit:
         _run(planned, bool(quiet) or as_json)
+    elif ctx.obj is not None:
+        # Taking a large workflow apart object by object would cost a tenth of its
+        # planning: the process ends while `planned` still holds it.
+        ctx.obj.leave()
 
 
 def _home(settings: Settings) -> Home | None:

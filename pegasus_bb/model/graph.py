@@ -50,6 +50,31 @@ def build_graph(workflow: Workflow) -> Graph:
     return Graph(producer, consumers, children, parents, order, level)
 
 
+def grown_graph(before: Graph, workflow: Workflow) -> Graph:
+    """The graph of ``workflow``: that of ``before`` with more jobs at its ends.
+
+    Of old jobs nothing may have changed but that new ones wait for them; where a new
+    job has files or children of its own, everything is looked at again.
+    """
+    fresh = [job for job in workflow.jobs.values() if job.id not in before.level]
+    if any(job.uses or workflow.children.get(job.id) for job in fresh):
+        return build_graph(workflow)
+    children = {**before.children, **{job.id: [] for job in fresh}}
+    above: dict[str, dict[str, None]] = {job.id: {} for job in fresh}
+    for parent, declared in workflow.children.items():
+        below = dict.fromkeys(child for child in declared if child in above)
+        if below:
+            children[parent] = [*children[parent], *below]
+            for child in below:
+                above[child][parent] = None
+    parents = {**before.parents, **{child: list(jobs) for child, jobs in above.items()}}
+    level = dict(before.level)
+    for child, jobs in above.items():
+        level[child] = 1 + max((level[job] for job in jobs), default=0)
+    order = [*before.order, *above]
+    return Graph(before.producer, before.consumers, children, parents, order, level)
+
+
 def _files(workflow: Workflow) -> tuple[dict[str, str], dict[str, list[str]]]:
     """LFN -> the job that makes it, and LFN -> the jobs that read it."""
     producer: dict[str, str] = {}

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pegasus_bb.model.catalogs import Catalogs, read_inputs
-from pegasus_bb.model.graph import Graph, build_graph
+from pegasus_bb.model.graph import Graph, build_graph, grown_graph
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties, read_properties
 from pegasus_bb.model.reservation import Request, check_reservation_name
@@ -44,13 +44,23 @@ class Decided:
 
 @dataclass(frozen=True)
 class Planned:
-    """A submit directory that stands, and what to tell the user."""
+    """A submit directory that stands, what it was made from, what to tell the user."""
 
     submit_dir: Path
     mode: str
-    nodes: int
     request: Request | None
-    notes: tuple[str, ...]
+    decided: Decided
+    executable: Executable
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes its DAG has."""
+        return len(self.executable.jobs)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of this planning."""
+        return tuple(self.executable.notes)
 
     def as_json(self) -> str:
         """As ``pegasus-plan --json`` says it."""
@@ -109,9 +119,9 @@ def plan(options: PlanOptions) -> Planned:
             write(executable, decided.workflow, decided.catalogs, context)
         else:
             executable = _plan_on_tier(decided, context, context.request)
-    notes = tuple(executable.notes)
-    nodes = len(executable.jobs)
-    return Planned(context.submit_dir, context.mode, nodes, context.request, notes)
+    return Planned(
+        context.submit_dir, context.mode, context.request, decided, executable
+    )
 
 
 def _plan_on_tier(
@@ -140,7 +150,8 @@ def _plan_on_tier(
         read_transformations(changed.transformations),
         given.tiers,
     )
-    executable = build(workflow, build_graph(workflow), catalogs, context)
+    graph = grown_graph(decided.graph, workflow)
+    executable = build(workflow, graph, catalogs, context)
     scratch = decided.site.scratch
     assert scratch is not None  # noqa: S101 - execution_site saw to it
     pfs_scratch = f"{scratch.path.rstrip('/')}/{context.relative_dir}"

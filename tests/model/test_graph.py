@@ -11,13 +11,19 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import Document
-from pegasus_bb.model.graph import Graph, build_graph
-from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.model.graph import Graph, build_graph, grown_graph
+from pegasus_bb.model.workflow import Workflow, read_workflow
 
 
 def graph(
     *jobs: tuple[str, str, str], dependencies: dict[str, list[str]] | None = None
 ) -> Graph:
+    return build_graph(workflow(*jobs, dependencies=dependencies))
+
+
+def workflow(
+    *jobs: tuple[str, str, str], dependencies: dict[str, list[str]] | None = None
+) -> Workflow:
     """Jobs as (id, what it reads, what it makes), LFNs with blanks between."""
     entries: list[dict[str, Any]] = []
     for ident, reads, makes in jobs:
@@ -26,7 +32,7 @@ def graph(
         entries.append({"id": ident, "name": "a", "uses": uses})
     declared = [{"id": i, "children": c} for i, c in (dependencies or {}).items()]
     data = {"name": "w", "jobs": entries, "jobDependencies": declared}
-    return build_graph(read_workflow(Document(Path("w.yml"), data)))
+    return read_workflow(Document(Path("w.yml"), data))
 
 
 def test_files_imply_edges() -> None:
@@ -119,3 +125,46 @@ def test_the_cost_grows_with_the_workflow_not_its_square() -> None:
 
     seconds(100)
     assert seconds(20_000) < 40 * max(seconds(2_000), 0.01)
+
+
+OLD = (("A", "in", "x"), ("B", "x", "y"), ("C", "x", "z"))
+
+
+def same(one: Graph, other: Graph) -> bool:
+    """Equal but for the order of nodes that do not wait for each other."""
+    return (
+        (one.producer, one.consumers) == (other.producer, other.consumers)
+        and {k: sorted(v) for k, v in one.children.items()}
+        == {k: sorted(v) for k, v in other.children.items()}
+        and {k: sorted(v) for k, v in one.parents.items()}
+        == {k: sorted(v) for k, v in other.parents.items()}
+        and one.level == other.level
+        and sorted(one.order) == sorted(other.order)
+    )
+
+
+@pytest.mark.parametrize(
+    ("added", "edges"),
+    [
+        ([], {}),
+        ([("S", "", ""), ("D", "", "")], {"B": ["D"], "C": ["D", "D"]}),
+        ([("D", "", "")], {"A": ["B"], "B": ["C", "D"]}),
+        ([("R", "y z", "r")], {}),
+        ([("S", "", "")], {"S": ["A"]}),
+    ],
+)
+def test_a_graph_that_grows_at_its_ends_is_the_graph_of_the_grown_workflow(
+    added: list[tuple[str, str, str]], edges: dict[str, list[str]]
+) -> None:
+    kept = {
+        parent: [child for child in below if child in "ABC"]
+        for parent, below in edges.items()
+        if parent in "ABC"
+    }
+    before = graph(*OLD, dependencies=kept)
+    grown = workflow(*OLD, *added, dependencies=edges)
+    found = grown_graph(before, grown)
+    assert same(found, build_graph(grown))
+    place = {ident: number for number, ident in enumerate(found.order)}
+    assert all(place[p] < place[c] for p, cs in found.children.items() for c in cs)
+    assert before == graph(*OLD, dependencies=kept)

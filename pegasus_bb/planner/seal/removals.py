@@ -69,7 +69,9 @@ def _removed(target: Mapping[str, Any], saved: Mapping[str, set[str]]) -> set[st
 def _path(place: Mapping[str, Any]) -> str:
     """``file://host/a/./b`` and ``symlink:///a/b`` are /a/b."""
     rest = str(place.get("url", "")).partition("://")[2]
-    return posixpath.normpath("/" + rest.partition("/")[2])
+    path = "/" + rest.partition("/")[2]
+    plain = "/." not in path and "//" not in path and not path.endswith("/")
+    return path if plain else posixpath.normpath(path)
 
 
 def _job_list(file: Path) -> Entries:

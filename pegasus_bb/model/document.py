@@ -6,7 +6,6 @@ second, slower reading, and only when an error has to name one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +15,11 @@ import orjson
 import yaml
 
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.expand import expand
 from pegasus_bb.model.parse import parse
 
 Data: TypeAlias = dict[str, Any]
 Key: TypeAlias = "str | int"
-
-_VARIABLE = re.compile(r"(\\?)\$\{([^}]*)\}")
 
 
 @dataclass(frozen=True)
@@ -92,13 +90,17 @@ def load(path: Path, variables: Mapping[str, str]) -> Document:
 def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
     """Whatever ``path`` holds, a mapping or not, and its text. Raises as ``load``."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors may put a BOM in front
     except OSError as error:
         raise CatalogError(
             f"cannot be read: {error.strerror}", file=str(path)
         ) from error
     except UnicodeDecodeError as error:
         raise CatalogError("is not UTF-8 text", file=str(path)) from error
+    except ValueError as error:  # NUL, or half a surrogate pair
+        raise CatalogError(
+            "is not the name of a file", found=repr(str(path))
+        ) from error
     text = expand(text, variables, str(path))
     return parse(text, path), text
 
@@ -107,43 +109,6 @@ def dump(data: Data) -> bytes:
     """``data`` as JSON, which every YAML reader takes, in the order of its keys."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
     return orjson.dumps(data, option=option)
-
-
-def expand(text: str, variables: Mapping[str, str], file: str) -> str:
-    r"""``${VAR}`` in every line replaced, as Pegasus's VariableExpander does.
-
-    Names are looked up without regard to case; ``\${VAR}`` stays as ``${VAR}``; a
-    value may itself hold variables; what follows ``:-`` in a name is left out, but is
-    no default. Raises CatalogError for a variable that is not set.
-    """
-    if "${" not in text:
-        return text
-    lowered = {name.lower(): value for name, value in variables.items()}
-    lines = text.split("\n")
-    for number, line in enumerate(lines, start=1):
-        if "${" in line:
-            lines[number - 1] = _expand_line(line, lowered, file, number)
-    return "\n".join(lines)
-
-
-def _expand_line(line: str, lowered: Mapping[str, str], file: str, number: int) -> str:
-    def value(match: re.Match[str], depth: int = 0) -> str:
-        if match.group(1):
-            return match.group(0)[1:]
-        name = match.group(2).partition(":-")[0]
-        if name.lower() not in lowered or depth > 20:
-            why = "never ends" if depth > 20 else "is not set"
-            raise CatalogError(
-                f"the variable ${{{name}}} {why}",
-                file=file,
-                line=number,
-                found=line.strip(),
-                would_do=f"export {name}=VALUE before planning, or write the value",
-            )
-        inner = lowered[name.lower()]
-        return _VARIABLE.sub(lambda found: value(found, depth + 1), inner)
-
-    return _VARIABLE.sub(value, line)
 
 
 def _child(node: yaml.Node | None, key: object) -> yaml.Node | None:

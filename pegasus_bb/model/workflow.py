@@ -81,9 +81,10 @@ def read_workflow(document: Document, before: Workflow | None = None) -> Workflo
     """
     data = document.data
     name = str(data.get("name", ""))
-    if not name or "/" in name or any(ord(c) < 33 for c in name) or len(name) > 200:
+    if not _is_file_name(name):
         raise document.error(
-            "a workflow needs a name without blanks, slashes or control characters",
+            "a workflow needs a name without blanks, slashes or control characters, "
+            "not . or .., of no more than 200 bytes: files are named after it",
             ["name"],
             repr(name),
             "name: my-workflow",
@@ -104,6 +105,12 @@ def read_workflow(document: Document, before: Workflow | None = None) -> Workflo
             )
         jobs[job.id] = job
     return Workflow(document, name, jobs, _read_dependencies(document, jobs))
+
+
+def _is_file_name(name: str) -> bool:
+    plain = "/" not in name and all(ord(c) >= 33 for c in name)
+    short = 0 < len(name.encode(errors="surrogatepass")) <= 200
+    return plain and short and name not in (".", "..")
 
 
 def _read_job(document: Document, entry: Any, index: int) -> Job:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pegasus_bb.errors import UsageError
 
@@ -43,8 +43,9 @@ class PlanOptions:
             value = getattr(self, name)
             if value is not None and not _plain_relative(value):
                 raise UsageError(
-                    f"--{name.replace('_', '-')} {value!r}: a relative path without "
-                    "blanks and without '..' is needed"
+                    f"--{name.replace('_', '-')} {value!r}: a relative path of a "
+                    "folder of its own is needed, without '..', blanks, quotes, \\, "
+                    "$, %, ? and #"
                 )
 
     def check_builtin(self) -> None:
@@ -82,7 +83,7 @@ def run_directories(options: PlanOptions, label: str, uuid: str) -> RunDirectori
     """
     base = options.absolute(options.base_dir)
     home = f"{getpass.getuser()}/pegasus/{label}"
-    relative = options.relative_dir
+    relative = options.relative_dir and str(PurePosixPath(options.relative_dir))
     submit = options.relative_submit_dir or relative
     if submit is None:
         submit = relative = f"{home}/{_next_run(base / home)}"
@@ -101,9 +102,10 @@ def _next_run(folder: Path) -> str:
 
 def _plain_relative(value: str) -> bool:
     path = Path(value)
-    no_blanks = not any(c.isspace() or ord(c) < 33 for c in value)
-    inside = not path.is_absolute() and ".." not in path.parts
-    return bool(value) and inside and no_blanks
+    plain = not any(c.isspace() or ord(c) < 33 or c in "\"'\\$%?#" for c in value)
+    # "." is the scratch directory of all runs, and cleanup removes a run's.
+    inside = not path.is_absolute() and ".." not in path.parts and path != Path()
+    return inside and plain
 
 
 def _check_folder(folder: Path) -> None:

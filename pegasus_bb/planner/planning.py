@@ -23,7 +23,7 @@ from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.placement import decide
 from pegasus_bb.planner.aside import check_aside, move_aside
-from pegasus_bb.planner.builtin import Executable, build, write
+from pegasus_bb.planner.builtin import Executable, build, check_apart, write
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.options import PlanOptions, run_directories
@@ -115,6 +115,7 @@ def plan(options: PlanOptions) -> Planned:
             executable = build(
                 decided.workflow, decided.graph, decided.catalogs, context
             )
+            check_apart(executable, executable.scratch)
             _clear_the_way(context)
             write(executable, decided.workflow, decided.catalogs, context)
         else:
@@ -155,6 +156,7 @@ def _plan_on_tier(
     scratch = decided.site.scratch
     assert scratch is not None  # noqa: S101 - execution_site saw to it
     pfs_scratch = f"{scratch.path.rstrip('/')}/{context.relative_dir}"
+    check_apart(executable, pfs_scratch)
     _clear_the_way(context)
     write(
         executable,

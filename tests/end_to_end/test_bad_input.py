@@ -36,6 +36,13 @@ def rename_lfn(new: str) -> Mistake:
     return in_workflow(change)
 
 
+def rename_result(new: str) -> Mistake:
+    def change(data: dict[str, Any]) -> None:
+        job(data, "E")["uses"][-1]["lfn"] = new
+
+    return in_workflow(change)
+
+
 def without_size(data: dict[str, Any]) -> None:
     del job(data, "B")["uses"][-1]["metadata"]
 
@@ -69,6 +76,56 @@ def undeclared_tier(site: Site) -> None:
 
 def broken_yaml(site: Site) -> None:
     (site.work / "workflow.yml").write_text("name: x\n jobs: [")
+
+
+def stdin_of_nobody(data: dict[str, Any]) -> None:
+    job(data, "A")["stdin"] = "in2.txt"
+
+
+def rename_workflow(new: str) -> Mistake:
+    return in_workflow(lambda data: data.update(name=new))
+
+
+def argument(word: str) -> Mistake:
+    return in_workflow(lambda data: job(data, "A")["arguments"].append(word))
+
+
+def condor(key: str) -> Mistake:
+    def change(data: dict[str, Any]) -> None:
+        job(data, "A")["profiles"] = {"condor": {key: "true"}}
+
+    return in_workflow(change)
+
+
+def long_id(data: dict[str, Any]) -> None:
+    data["jobs"].append({**job(data, "A"), "id": "x" * 240, "uses": []})
+
+
+def not_text(site: Site) -> None:
+    (site.work / "replicas.yml").write_bytes(b"pegasus: '5.0'\nreplicas: [\xff]\n")
+
+
+def explosion(site: Site) -> None:
+    """Each variable is the one before, ten times."""
+    site.environment["V0"] = ""
+    for n in range(1, 20):
+        site.environment[f"V{n}"] = f"${{V{n - 1}}}" * 10 + "x"
+    in_workflow(lambda data: data.update({"x-note": "${V19}"}))(site)
+
+
+def input_in_the_runs_folder(site: Site) -> None:
+    replicas = site.document("replicas.yml")
+    inside = site.root / "pfs" / "mine" / "in.txt"
+    replicas["replicas"][0]["pfns"][0]["pfn"] = str(inside)
+    site.save("replicas.yml", replicas)
+
+
+def input_where_a_result_goes(site: Site) -> None:
+    """By another way: the folder of the inputs is a link to that of the results."""
+    (site.root / "alias").symlink_to(site.results("bb"))
+    replicas = site.document("replicas.yml")
+    replicas["replicas"][0]["pfns"][0]["pfn"] = str(site.root / "alias" / "d.dat")
+    site.save("replicas.yml", replicas)
 
 
 def nothing(site: Site) -> None:
@@ -117,6 +174,25 @@ MISTAKES: dict[str, tuple[Mistake, list[str], list[str]]] = {
         ["-Dpegasus.data.configuration=condorio"],
         ["condorio", "sharedfs"],
     ),
+    "scratch of all runs": (nothing, ["--relative-dir", "."], ["--relative-dir '.'"]),
+    "workflow called .": (rename_workflow("."), [], ["workflow.yml", "'.'"]),
+    "workflow called ..": (rename_workflow(".."), [], ["workflow.yml", "'..'"]),
+    "stdin that is no input": (in_workflow(stdin_of_nobody), [], ["in2.txt", "uses"]),
+    "argument too long": (argument("x" * 131072), [], ["mix_A", "131071 bytes"]),
+    "id too long": (in_workflow(long_id), [], ["mix_xxx", "235 characters"]),
+    "word of submit files": (condor("Include"), [], ["Include", "submit files"]),
+    "catalog that is no text": (not_text, [], ["replicas.yml", "UTF-8"]),
+    "variables that explode": (explosion, [], ["workflow.yml", "characters", "V"]),
+    "input in the run's folder": (
+        input_in_the_runs_folder,
+        ["--relative-dir", "mine", "--bb-capacity", "16MiB"],
+        ["'in.txt'", "mine", "removed at the end"],
+    ),
+    "input where a result goes": (
+        input_where_a_result_goes,
+        ["--bb-capacity", "16MiB"],
+        ["'in.txt'", "'d.dat'", "--output-dir"],
+    ),
     "placement file that is not there": (
         nothing,
         ["--bb-placement", "no.yml"],
@@ -136,6 +212,51 @@ def test_a_mistake_is_named_and_leaves_nothing(site: Site, name: str) -> None:
     assert "Traceback" not in done.stderr
     left = site.root / "submit"
     assert not left.exists() or list(left.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent"])
+@pytest.mark.parametrize("where", ["pfs/mine", "pfs/mine/out", "pfs"])
+def test_results_do_not_go_where_the_run_cleans_up(
+    site: Site, mode: str, where: str
+) -> None:
+    """Also by another spelling of the folder, and where they would be above it."""
+    (site.root / "pfs").mkdir()
+    (site.root / "alias").symlink_to(site.root / "pfs")
+    if where == "pfs":
+        rename_result("mine")(site)
+    folder = site.root / where.replace("pfs", "alias")
+    done = site.plan(
+        *("bb", "--bb-mode", mode, "--relative-dir", "mine"),
+        *("--output-dir", str(folder)),
+    )
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "removed at the end" in done.stderr
+    assert not (site.root / "submit").exists()
+
+
+def test_a_catalog_whose_name_is_no_text_is_named_all_the_same(site: Site) -> None:
+    key = "-Dpegasus.catalog.replica.file"
+    (site.work / "pegasus.properties").write_text(f"{key[2:]}=a\\u0000b\n")
+    for option in (["-q"], [f"{key}=no\udcff.yml"]):
+        done = site.plan("bb", "--bb-mode", "persistent", *option)
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+        assert "a\\x00b" in done.stderr or "no\\udcff.yml" in done.stderr
+
+
+def test_a_catalog_that_is_there_under_a_name_that_is_no_text_is_read(
+    site: Site,
+) -> None:
+    name = "no\udcff.yml"
+    (site.work / "replicas.yml").rename(site.work / name)
+    site.planned("bb", f"-Dpegasus.catalog.replica.file={name}")
+
+
+def test_a_mark_of_byte_order_at_the_beginning_is_no_mistake(site: Site) -> None:
+    for name in ("workflow.yml", "sites.yml", "replicas.yml"):
+        text = (site.work / name).read_bytes()
+        (site.work / name).write_bytes(b"\xef\xbb\xbf" + text)
+    site.planned("bb", "--bb-mode", "persistent")
 
 
 def test_an_error_in_a_catalog_names_file_line_and_key(site: Site) -> None:

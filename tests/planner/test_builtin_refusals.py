@@ -89,6 +89,22 @@ def condor_executable(desk: Any) -> None:
     desk.jobs[0]["profiles"] = {"condor": {"Executable": "/bin/rm"}}
 
 
+def condor_if(desk: Any) -> None:
+    site(desk)["profiles"]["condor"] = {"if": "true"}
+
+
+def env_too_long(desk: Any) -> None:
+    desk.jobs[0]["profiles"] = {"env": {"LIST": "\u00e9" * 65534}}
+
+
+def argument_too_long(desk: Any) -> None:
+    desk.jobs[0]["arguments"] = ["\u00e9" * 65536]
+
+
+def stdin_of_nobody(desk: Any) -> None:
+    desk.jobs[2]["stdin"] = "a.txt"
+
+
 def env_name(desk: Any) -> None:
     desk.jobs[0]["profiles"] = {"env": {"A B": "1"}}
 
@@ -165,6 +181,10 @@ REFUSED: dict[Callable[[Any], None], str] = {
     condor_key: "becomes a line of a submit file",
     condor_value: "condor requirements has a line break",
     condor_executable: "Executable is set by the planner",
+    condor_if: "the condor profile if is a word of the language",
+    env_too_long: "variable LIST has more than 131071 bytes",
+    argument_too_long: "argument of split_ID1 has more than 131071 bytes",
+    stdin_of_nobody: "the stdin of job ID3 is no input of the job",
     env_name: "environment variable 'A B'",
     cores: "a whole number is needed",
     strange_style: "does not know",
@@ -190,6 +210,14 @@ def test_what_would_be_planned_wrongly_is_refused(
     with pytest.raises(UsageError) as refusal:
         desk.plan()
     assert re.search(REFUSED[spoil], str(refusal.value), re.DOTALL)
+
+
+def test_what_a_process_can_just_be_started_with_is_not_refused(desk: Any) -> None:
+    longest = 128 * 1024 - 1
+    desk.jobs[0]["arguments"] = ["x" * longest]
+    desk.jobs[0]["profiles"] = {"env": {"LIST": "x" * (longest - len("LIST="))}}
+    desk.jobs[2]["stdin"] = "b.txt"
+    desk.plan()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from pegasus_bb.planner.context import PlanContext
 _PLAIN_PATH = re.compile(r"/[^\s\"'\\$%\x00-\x20\x7f]*")
 _LABEL = re.compile(r"[^\s\"'\\$%/\x00-\x20\x7f]+")
 _SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# Linux's MAX_ARG_STRLEN, with the NUL at the end: no process can be started with more.
+_LONGEST_WORD = 128 * 1024 - 1  # bytes
 STREAMS = {"stdin", "stdout", "stderr"}
 REAL_PLANNER = "plan this workflow with a real pegasus-plan"
 
@@ -60,6 +62,16 @@ def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
     if not STREAMS.isdisjoint(job.data):
         for stream in sorted(STREAMS & job.data.keys()):
             _check_stream(workflow, job, stream)
+        if "stdin" in job.data and job.data["stdin"] not in {
+            use.lfn for use in job.inputs()
+        }:
+            raise workflow.document.error(
+                f"the stdin of job {job.id} is no input of the job: nobody would bring "
+                "it",
+                ["jobs", job.index, "stdin"],
+                repr(job.data["stdin"]),
+                "add it to the job's uses, with type: input",
+            )
 
 
 def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
@@ -110,6 +122,17 @@ def plain_text(text: str, what: str) -> str:
             would_do="one line of UTF-8 text",
         )
     return text
+
+
+def short_enough(text: str, what: str) -> None:
+    """Raises CatalogError where no process could be started with ``text``."""
+    if 4 * len(text) > _LONGEST_WORD and len(text.encode()) > _LONGEST_WORD:
+        raise CatalogError(
+            f"{what} has more than {_LONGEST_WORD} bytes, the most that Linux starts a "
+            "program with",
+            found=repr(text[:40] + "..."),
+            would_do="a file with it as an input of the job",
+        )
 
 
 def _encodable(text: str) -> bool:

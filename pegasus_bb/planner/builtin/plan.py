@@ -13,6 +13,8 @@ from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.builtin.programs import Programs
 from pegasus_bb.planner.context import PlanContext
 
+_LONGEST_NAME = 255 - 20  # room for .out.000, or for a dot in front and .<pid>.part
+
 
 @dataclass
 class Plan:
@@ -44,6 +46,14 @@ class Plan:
 
     def add(self, planned: PlannedJob) -> None:
         """Raises CatalogError where two nodes would have one name."""
+        if len(planned.name) > _LONGEST_NAME:
+            raise CatalogError(
+                f"the name of a node has more than {_LONGEST_NAME} characters, and no "
+                "file may be called so",
+                file=str(self.workflow.document.path),
+                found=planned.name,
+                would_do="a shorter name or id of the job, or name of the workflow",
+            )
         if planned.name in self.jobs:
             raise CatalogError(
                 "two nodes of the executable workflow have one name",

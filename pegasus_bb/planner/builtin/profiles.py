@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.builtin.checks import plain_text
+from pegasus_bb.planner.builtin.checks import plain_text, short_enough
 from pegasus_bb.planner.builtin.executable import Profiles
 
 _KEY = re.compile(r"[A-Za-z0-9._+-]+")
@@ -27,6 +27,8 @@ _RESERVED = {
     "queue",
     "transfer_executable",
 }
+# With these a line begins that is no setting.
+_KEYWORDS = {"elif", "else", "endif", "if", "include", "use", "warning"}
 # Of the properties only these are profiles of namespace pegasus.
 _PEGASUS_PROPERTIES = (
     "cores",
@@ -80,6 +82,8 @@ def _checked(namespace: str, entries: Any) -> dict[str, str]:
         plain[name] = plain_text(text, f"the profile {namespace} {name}")
         if namespace == "condor":
             _check_condor(name)
+        if namespace == "env":
+            short_enough(f"{name}={text}", f"the environment variable {name}")
     return plain
 
 
@@ -90,6 +94,12 @@ def _check_condor(key: str) -> None:
             key=key,
             found=repr(key),
             would_do="a key of letters, digits and ._+-",
+        )
+    if key.lower() in _KEYWORDS:
+        raise CatalogError(
+            f"the condor profile {key} is a word of the language of submit files",
+            key=key,
+            would_do="remove it, or write it as an attribute: +" + key,
         )
     if key.lower() in _RESERVED:
         raise CatalogError(

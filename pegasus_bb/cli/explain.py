@@ -10,44 +10,72 @@ import orjson
 
 from pegasus_bb.cli.options import (
     catalog_options,
-    settings_as_properties,
+    only_of_pegasus,
+    plan_options,
+    planning_options,
     settings_options,
+    what_only_pegasus_has,
 )
-from pegasus_bb.errors import UsageError
-from pegasus_bb.model.placement import Placed
-from pegasus_bb.model.settings import PREFIX
-from pegasus_bb.placement import Explanation, explain
-from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.planning import read_and_decide
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.placement import Placed, Placement
+from pegasus_bb.placement import Explanation, explain, lint_replicas
+from pegasus_bb.planner.choices import output_site
+from pegasus_bb.planner.planning import Decided, read_and_place, with_capacity
 from pegasus_bb.units import format_size
 
 
 @click.command("explain", short_help="Say where each file would live, and why.")
 @catalog_options
 @settings_options
-@click.option("-J", "--json", "as_json", is_flag=True, help="For programs.")
+@planning_options
+@what_only_pegasus_has
 @click.argument("workflow", type=Path, default="workflow.yml")
-def command(as_json: bool, **options: Any) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    as_json: bool,
+    verbose: int,
+    quiet: int,
+    submit: bool,
+    **options: Any,
+) -> None:
     """Show the tier of every file of WORKFLOW with the reason, and the room needed.
 
-    Takes the options of plan, writes nothing, and asks no scheduler.
+    Takes the options of plan, writes nothing, and asks no scheduler. Where plan would
+    refuse the capacity or miss an input, the table comes first, then the error.
     """
-    explanation = _explain(options)
+    said = plan_options(options, mode="persistent")
+    placed = read_and_place(said)
+    if placed.placement is None:
+        raise UsageError("with --bb-mode off every file lives on the PFS")
+    output_site(said, placed.catalogs)
+    placement, fault = _reserved(placed, placed.placement, _elsewhere(ctx))
+    explanation = explain(placement, placed.settings)
     if as_json:
         click.echo(orjson.dumps(explanation.to_json(), option=orjson.OPT_INDENT_2))
     else:
         _print(explanation)
+    if fault is not None:
+        raise fault
 
 
-def _explain(options: dict[str, Any]) -> Explanation:
-    said = {f"{PREFIX}mode": "persistent", **settings_as_properties(options)}
-    sites = tuple(s.strip() for s in options.pop("sites").split(",") if s.strip())
-    decided = read_and_decide(
-        PlanOptions(cwd=Path.cwd(), said=said, sites=sites, **options)
-    )
-    if decided.placement is None:
-        raise UsageError("with --bb-mode off every file lives on the PFS")
-    return explain(decided.placement, decided.settings)
+def _elsewhere(ctx: click.Context) -> bool:
+    """Whether pegasus-plan would find replicas in more than the replica catalog."""
+    said = {option for option, *_ in only_of_pegasus(ctx)}
+    return not said.isdisjoint(("--cache", "--inherited-rc-files"))
+
+
+def _reserved(
+    placed: Decided, placement: Placement, elsewhere: bool
+) -> tuple[Placement, CatalogError | None]:
+    """With its capacity, or without and why."""
+    files = () if elsewhere else placement.files.values()
+    try:
+        lint_replicas(placed.workflow, placed.catalogs, files)
+        return with_capacity(placed) or placement, None
+    except CatalogError as error:
+        return placement, error
 
 
 def _print(explanation: Explanation) -> None:
@@ -73,17 +101,21 @@ def _totals(explanation: Explanation) -> list[str]:
         )
     lines.append(f"needed on tier {explanation.tier}: {format_size(explanation.need)}")
     if explanation.unknown:
-        shown = ", ".join(explanation.unknown[:10])
-        more = ", ..." if len(explanation.unknown) > 10 else ""
-        lines.append(f"size unknown, not counted: {shown}{more}")
+        lines.append(f"size unknown, not counted: {', '.join(explanation.unknown)}")
+    lines.append(_capacity(explanation))
+    return lines
+
+
+def _capacity(explanation: Explanation) -> str:
+    if explanation.capacity is None:
+        return "capacity: none, for the reason below"
     how = (
         "as given"
         if explanation.headroom is None
         else f"{explanation.headroom} % headroom"
     )
-    lines.append(
+    return (
         f"capacity: {format_size(explanation.capacity)} ({how}, in steps of "
         f"{format_size(explanation.granularity)}) on {explanation.site}, "
         f"{explanation.backend}"
     )
-    return lines

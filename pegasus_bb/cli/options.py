@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from pegasus_bb.model.settings import PREFIX, Settings
+from pegasus_bb.planner.options import PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -62,6 +64,54 @@ def catalog_options(command: _F) -> _F:
     ):
         command = option(command)
     return command
+
+
+def planning_options(command: _F) -> _F:
+    """The other options of pegasus-plan that both planners have; on plan, and on
+    explain, which needs few of them but takes the same command line."""
+    for option in reversed(
+        (
+            click.option("-o", "--output-sites", "--output-site", default=""),
+            click.option(
+                "-O", "--output-dir", type=Path, help="In place of the site's storage."
+            ),
+            click.option(
+                "--dir",
+                "base_dir",
+                type=Path,
+                default=".",
+                help="Base of submit dirs.",
+            ),
+            click.option(
+                "--relative-dir", help="Submit and execution directory below the bases."
+            ),
+            click.option("--relative-submit-dir", help="Submit directory below --dir."),
+            click.option(
+                "--cleanup", default="inplace", help="none, leaf, inplace, constraint."
+            ),
+            click.option(
+                "-f", "--force", is_flag=True, help="Move an existing run aside."
+            ),
+            click.option("-S", "--submit", is_flag=True, help="Run it at once."),
+            click.option("-J", "--json", "as_json", is_flag=True, help="For programs."),
+            click.option("-v", "--verbose", count=True),
+            click.option("-q", "--quiet", count=True),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
+    """What was said, typed; ``mode`` counts where --bb-mode was not said."""
+    said = settings_as_properties(options)
+    if mode:
+        said.setdefault(f"{PREFIX}mode", mode)
+    for name in ("sites", "output_sites"):
+        options[name] = tuple(s.strip() for s in options[name].split(",") if s.strip())
+    return PlanOptions(
+        cwd=Path.cwd(), said=said, arguments=tuple(sys.argv[1:]), **options
+    )
 
 
 def settings_options(command: _F) -> _F:

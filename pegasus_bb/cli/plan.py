@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,13 @@ import click
 
 from pegasus_bb.cli.options import (
     catalog_options,
+    plan_options,
+    planning_options,
     refuse_what_only_pegasus_has,
-    settings_as_properties,
     settings_options,
     what_only_pegasus_has,
 )
 from pegasus_bb.model.settings import Settings, read_settings
-from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import Home, find_home, need_home
 from pegasus_bb.planner.planning import Planned, plan, properties_of
 from pegasus_bb.units import format_size
@@ -38,17 +37,7 @@ class _Plan(click.Command):
 )
 @catalog_options
 @settings_options
-@click.option("-o", "--output-sites", "--output-site", default="")
-@click.option("-O", "--output-dir", type=Path, help="In place of the site's storage.")
-@click.option("--dir", "base_dir", type=Path, default=".", help="Base of submit dirs.")
-@click.option("--relative-dir", help="Submit and execution directory below the bases.")
-@click.option("--relative-submit-dir", help="Submit directory below --dir.")
-@click.option("--cleanup", default="inplace", help="none, leaf, inplace, constraint.")
-@click.option("-f", "--force", is_flag=True, help="Move an existing run aside.")
-@click.option("-S", "--submit", is_flag=True, help="Run it at once.")
-@click.option("-J", "--json", "as_json", is_flag=True, help="As pegasus-plan --json.")
-@click.option("-v", "--verbose", count=True)
-@click.option("-q", "--quiet", count=True)
+@planning_options
 @what_only_pegasus_has
 @click.argument("workflow", type=Path, default="workflow.yml")
 @click.pass_context
@@ -66,7 +55,7 @@ def command(
     Takes pegasus-plan's options. Every --bb-X is a property pegasus.bb.X as well.
     A real pegasus-plan does the planning where there is one.
     """
-    said = _plan_options(options)
+    said = plan_options(options)
     settings = read_settings(properties_of(said), said.cwd)
     home = _home(settings)
     if home is not None:
@@ -93,15 +82,6 @@ def _home(settings: Settings) -> Home | None:
     if settings.planner == "builtin":
         return None
     return (need_home if settings.planner == "pegasus" else find_home)(os.environ)
-
-
-def _plan_options(options: dict[str, Any]) -> PlanOptions:
-    said = settings_as_properties(options)
-    for name in ("sites", "output_sites"):
-        options[name] = tuple(s.strip() for s in options[name].split(",") if s.strip())
-    return PlanOptions(
-        cwd=Path.cwd(), said=said, arguments=tuple(sys.argv[1:]), **options
-    )
 
 
 def _tell(planned: Planned, verbose: int) -> None:

@@ -1,7 +1,17 @@
 """Decide which file lives on which tier: model -> Placement."""
 
-from pegasus_bb.placement.decide import decide
+from pegasus_bb.placement.decide import decide, place_files, reserve
 from pegasus_bb.placement.executables import staged_executables, staged_name
 from pegasus_bb.placement.explain import Explanation, explain
+from pegasus_bb.placement.lint import lint_replicas
 
-__all__ = ["Explanation", "decide", "explain", "staged_executables", "staged_name"]
+__all__ = [
+    "Explanation",
+    "decide",
+    "explain",
+    "lint_replicas",
+    "place_files",
+    "reserve",
+    "staged_executables",
+    "staged_name",
+]

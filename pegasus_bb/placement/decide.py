@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pegasus_bb.model.catalogs import Catalogs, environment
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import PFS, Placed, Placement
-from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.executables import staged_executables
-from pegasus_bb.placement.lint import lint_links, lint_names, lint_tier
+from pegasus_bb.placement.lint import (
+    lint_links,
+    lint_names,
+    lint_replicas,
+    lint_tier,
+)
 from pegasus_bb.placement.overrides import by_jobs, by_metadata
 from pegasus_bb.placement.patterns import PlacementFile, read_placement_file
 from pegasus_bb.placement.policy import Rule, defaults, for_executables, place
 from pegasus_bb.placement.sizes import size_of
-from pegasus_bb.placement.sizing import choose_capacity
+from pegasus_bb.placement.sizing import choose_capacity, wanted_capacity
 from pegasus_bb.placement.survey import File, survey
 from pegasus_bb.placement.words import Words
 
@@ -28,9 +34,24 @@ def decide(
     tier: Tier,
     settings: Settings,
 ) -> Placement:
-    """Where every file of the workflow lives in a run on ``tier``, and how much to
-    reserve for that. Narrowest wins: tier, job profile, file metadata, placement
-    file. Looks at the sizes of local files, changes nothing.
+    """``place_files``, and how much to reserve for that.
+
+    Raises CatalogError for every mistake in what the user said.
+    """
+    placement = place_files(workflow, graph, catalogs, tier, settings)
+    return reserve(workflow, catalogs, settings, placement)
+
+
+def place_files(
+    workflow: Workflow,
+    graph: Graph,
+    catalogs: Catalogs,
+    tier: Tier,
+    settings: Settings,
+) -> Placement:
+    """Where every file of the workflow lives in a run on ``tier``, without a capacity.
+    Narrowest wins: tier, job profile, file metadata, placement file. Looks at the
+    sizes of local files, changes nothing.
 
     Raises CatalogError for every mistake in what the user said.
     """
@@ -45,7 +66,21 @@ def decide(
         size = size_of(file, catalogs.replicas, tier.site)
         placed[file.lfn] = Placed(file.lfn, file.role, on, how, size, rule.reason)
     lint_links(catalogs, tier, placed.values())
-    return _sized(catalogs, tier, settings, placed)
+    here = [file for file in placed.values() if file.tier != PFS]
+    need = sum(file.size for file in here if file.size is not None)
+    unknown = tuple(file.lfn for file in here if file.size is None)
+    return Placement(tier, placed, need, unknown, capacity=0)
+
+
+def reserve(
+    workflow: Workflow, catalogs: Catalogs, settings: Settings, placement: Placement
+) -> Placement:
+    """``placement`` with its capacity. Raises CatalogError."""
+    tier, unknown = placement.tier, placement.unknown
+    if wanted_capacity(tier, settings) == AUTO:  # then every size is wanted
+        lint_replicas(workflow, catalogs, (placement.files[lfn] for lfn in unknown))
+    capacity = choose_capacity(catalogs, tier, settings, placement.need, unknown)
+    return replace(placement, capacity=capacity)
 
 
 def _all_files(workflow: Workflow, catalogs: Catalogs, tier: Tier) -> dict[str, File]:
@@ -92,13 +127,3 @@ def _patterns(
     patterns = read_placement_file(settings.placement, variables)
     patterns.check(files, words)
     return patterns
-
-
-def _sized(
-    catalogs: Catalogs, tier: Tier, settings: Settings, placed: dict[str, Placed]
-) -> Placement:
-    here = [file for file in placed.values() if file.tier != PFS]
-    need = sum(file.size for file in here if file.size is not None)
-    unknown = tuple(file.lfn for file in here if file.size is None)
-    capacity = choose_capacity(catalogs, tier, settings, need, unknown)
-    return Placement(tier, placed, need, unknown, capacity)

@@ -33,7 +33,7 @@ class Explanation:
     groups: tuple[Group, ...]  # in the order in which their first files come
     need: int  # of all files on the tier whose size is known
     headroom: int | None  # per cent; None where the capacity was given
-    capacity: int  # to reserve
+    capacity: int | None  # to reserve; None where there is no telling
     granularity: int
     unknown: tuple[str, ...]  # LFNs on the tier without a known size
 
@@ -43,7 +43,8 @@ class Explanation:
 
 
 def explain(placement: Placement, settings: Settings) -> Explanation:
-    """Why each file lives where it does, and what the capacity is made of."""
+    """Why each file lives where it does, and what the capacity is made of. A placement
+    without a capacity will do."""
     tier = placement.tier
     given = wanted_capacity(tier, settings) != AUTO
     return Explanation(
@@ -54,7 +55,7 @@ def explain(placement: Placement, settings: Settings) -> Explanation:
         groups=tuple(_groups(placement)),
         need=placement.need,
         headroom=None if given else settings.headroom,
-        capacity=placement.capacity,
+        capacity=placement.capacity or None,
         granularity=tier.granularity,
         unknown=placement.unknown,
     )

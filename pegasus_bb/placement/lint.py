@@ -11,6 +11,7 @@ from pegasus_bb.model.placement import Placed
 from pegasus_bb.model.replicas import local_path
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.placement.survey import INPUT
 
 # Blanks and these would have to be quoted, differently, in URLs and submit files.
 _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
@@ -93,6 +94,26 @@ def _name_error(workflow: Workflow, lfn: str, what: str) -> CatalogError:
                 keys = ["jobs", job.index, "uses", place, "lfn"]
                 return workflow.document.error(what, keys, repr(lfn), "rename the file")
     return CatalogError(what, found=repr(lfn), would_do="rename the transformation")
+
+
+def lint_replicas(
+    workflow: Workflow, catalogs: Catalogs, files: Iterable[Placed]
+) -> None:
+    """What no job makes must be somewhere. Raises CatalogError."""
+    known = catalogs.replicas.replicas
+    inputs = (file.lfn for file in files if file.role == INPUT)
+    missing = dict.fromkeys(lfn for lfn in inputs if not known.get(lfn))
+    for job in workflow.jobs.values() if missing else ():
+        for place, use in enumerate(job.uses):
+            if use.lfn in missing:  # a staged program is used by no job, so it is not
+                raise workflow.document.error(
+                    f"job {job.id} ({job.transformation}) needs an input that no job "
+                    f"makes and that has no replica",
+                    ["jobs", job.index, "uses", place, "lfn"],
+                    ", ".join(missing),
+                    f"add it to {catalogs.replicas.document.path}, or name the folder "
+                    "that holds it with --input-dir",
+                )
 
 
 def lint_links(catalogs: Catalogs, tier: Tier, files: Iterable[Placed]) -> None:

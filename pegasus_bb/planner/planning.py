@@ -8,7 +8,7 @@ import json
 import uuid as uuids
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.sites import Site, read_sites
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement import decide
+from pegasus_bb.placement import place_files, reserve
 from pegasus_bb.planner.aside import check_aside, move_aside
 from pegasus_bb.planner.builtin import Executable, build, check_apart, write
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
@@ -80,7 +80,21 @@ def properties_of(options: PlanOptions) -> Properties:
 
 
 def read_and_decide(options: PlanOptions) -> Decided:
-    """Read workflow and catalogs and place every file. Writes nothing.
+    """``read_and_place``, and how much to reserve. Raises as that does."""
+    placed = read_and_place(options)
+    return replace(placed, placement=with_capacity(placed))
+
+
+def with_capacity(placed: Decided) -> Placement | None:
+    """The placement with what to reserve for it. Raises CatalogError."""
+    if placed.placement is None:
+        return None
+    return reserve(placed.workflow, placed.catalogs, placed.settings, placed.placement)
+
+
+def read_and_place(options: PlanOptions) -> Decided:
+    """Read workflow and catalogs and place every file, without a capacity. Writes
+    nothing.
 
     Raises UsageError and CatalogError for every mistake of the user's.
     """
@@ -96,7 +110,7 @@ def read_and_decide(options: PlanOptions) -> Decided:
     placement = None
     if settings.mode != "off":
         tier = choose_tier(catalogs, settings, site.name)
-        placement = decide(workflow, graph, catalogs, tier, settings)
+        placement = place_files(workflow, graph, catalogs, tier, settings)
     return Decided(workflow, graph, catalogs, settings, site, placement)
 
 

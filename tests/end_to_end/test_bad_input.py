@@ -150,7 +150,7 @@ MISTAKES: dict[str, tuple[Mistake, list[str], list[str]]] = {
     "LFN that leads out": (rename_lfn("../in.txt"), [], ["../in.txt"]),
     "absolute LFN": (rename_lfn("/etc/passwd"), [], ["/etc/passwd"]),
     "LFN with a newline": (rename_lfn("a\nb"), [], ["control character"]),
-    "missing replica": (no_replicas, [], ["in.txt", "replica"]),
+    "missing replica": (no_replicas, [], ["in.txt", "has no replica"]),
     "missing transformation": (
         in_workflow(unknown_program),
         [],

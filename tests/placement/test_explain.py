@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.placement import Explanation, explain
 from pegasus_bb.units import MIB
-from tests.placement.world import World
+from tests.placement.world import World, job, sized, use
 
 
 def explained(world: World) -> Explanation:
@@ -47,6 +49,8 @@ def test_a_given_capacity_has_no_headroom(world: World) -> None:
 
 @pytest.fixture
 def here(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    for lfn in ("in.txt", "ref.txt"):
+        world.replicas[lfn] = [{"site": "far", "pfn": f"http://far/{lfn}"}]
     world.read()
     monkeypatch.chdir(world.folder)
     monkeypatch.setenv("HOME", str(world.folder))
@@ -94,3 +98,52 @@ def test_sizes_that_nobody_knows_are_named(here: World) -> None:
     result = CliRunner().invoke(command, [])
     assert "size unknown, not counted: in.txt" in result.output
     assert "in.txt    unknown" in result.output
+
+
+def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
+    here: World,
+) -> None:
+    uses = [use("in.txt", "input"), *(use(f"f{n:02}", "output") for n in range(12))]
+    here.jobs = [job("ID1", *uses)]
+    here.replicas = {"in.txt": [{"site": "far", "pfn": "http://far/in.txt"}]}
+    here.read()
+    result = CliRunner().invoke(command, [])
+    assert isinstance(result.exception, CatalogError)
+    assert result.exception.exit_code == 2
+    assert "f11" not in str(result.exception)  # an error names the first, the table all
+    unknown = [f"f{n:02}" for n in range(12)]
+    assert f"not counted: in.txt, {', '.join(unknown)}\n" in result.output
+    assert all(f"\n{lfn} " in result.output for lfn in unknown)
+    assert "capacity: none" in result.output
+    shown = json.loads(CliRunner().invoke(command, ["--json"]).output)
+    assert (shown["capacity"], len(shown["unknown"])) == (None, 13)
+
+
+@pytest.mark.parametrize("declared", [{}, sized(7)], ids=["no size", "a size"])
+def test_an_input_that_is_nowhere_is_no_matter_of_its_size(
+    here: World, declared: dict[str, Any]
+) -> None:
+    here.jobs[0]["uses"][0] = use("in.txt", "input", **declared)
+    here.replicas = {"ref.txt": [{"site": "far", "pfn": "http://far/ref.txt"}]}
+    here.read()
+    result = CliRunner().invoke(command, [])
+    assert "no replica" in str(result.exception)
+    assert "size" not in str(result.exception)
+    assert result.output.startswith("LFN ")
+
+
+def test_where_another_list_of_replicas_was_named_none_is_missed(here: World) -> None:
+    here.replicas = {}
+    here.read()
+    words = ["--cache", "more.rc", "workflow.yml"]
+    assert CliRunner().invoke(command, words).exit_code == 0
+
+
+def test_a_command_line_of_plan_explains(here: World) -> None:
+    words = "-s cluster -o local -O out --dir submit --relative-submit-dir r -f -S -q"
+    words += " --relative-dir r --cleanup leaf -v --cluster horizontal workflow.yml"
+    result = CliRunner().invoke(command, words.split())
+    assert result.exit_code == 0, result.output
+    assert not (here.folder / "submit").exists()
+    nowhere = CliRunner().invoke(command, ["--output-sites", "mars"])
+    assert "mars" in str(nowhere.exception)

@@ -81,6 +81,16 @@ def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(
     assert error.value.key == "x-storage-tiers.cluster.0.capacity"
 
 
+def test_what_is_nowhere_has_no_size_to_declare(world: World) -> None:
+    inputs = [use(lfn, "input") for lfn in ("here.txt", "lost.txt", "gone.txt")]
+    world.jobs = [job("ID1", *inputs, use("out", "output", **sized(1)))]
+    world.replicas = {"here.txt": [{"site": "far", "pfn": "http://far/here.txt"}]}
+    with pytest.raises(CatalogError, match="has no replica") as error:
+        world.decide()
+    assert error.value.found == "lost.txt, gone.txt"
+    assert error.value.key == "jobs.0.uses.1.lfn"
+
+
 def test_unknown_sizes_on_the_pfs_do_not_matter(world: World) -> None:
     world.jobs = [job("ID1", use("f", "output"))]
     world.tier = {"outputs": "pfs"}

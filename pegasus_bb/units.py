@@ -29,7 +29,7 @@ def parse_size(text: str | int) -> int:
     value = str(text).strip()
     match = re.fullmatch(r"([0-9]+) ?([A-Za-z]*)", value)
     if match is None or match.group(2) not in _SIZE_FACTOR:
-        why = "decimal sizes are misread by Slurm" if "." in value else "not a size"
+        why = "decimal sizes are not taken" if "." in value else "not a size"
         raise UsageError(
             f"{value!r}: {why}; write a whole number and a unit, such as 700GiB"
         )

@@ -39,6 +39,12 @@ def test_what_slurm_would_misread_is_refused(text: str) -> None:
         parse_size(text)
 
 
+def test_a_decimal_is_refused_for_itself_whatever_the_backend() -> None:
+    with pytest.raises(UsageError, match=r"'3.5TB': decimal sizes are not taken") as e:
+        parse_size("3.5TB")
+    assert "Slurm" not in str(e.value)
+
+
 def test_durations() -> None:
     assert [parse_duration(t) for t in ("90", "90s", "15m", "2h", "1d")] == [
         90,

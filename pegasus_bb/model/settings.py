@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -99,7 +100,7 @@ def _between(lowest: int, highest: int, read: Callable[[str], int]) -> Any:
 
 
 def _whole(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
+    if re.fullmatch("[+-]?[0-9]{1,18}", text) is None:
         raise UsageError(f"{text!r} is not a whole number")
     return int(text)
 

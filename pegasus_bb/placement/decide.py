@@ -123,6 +123,12 @@ def _patterns(
 ) -> PlacementFile | None:
     if settings.placement is None:
         return None
+    if not settings.placement.is_file():
+        raise catalogs.properties.error(
+            "pegasus.bb.placement",
+            f"{settings.placement}: there is no such file",
+            "the path of a placement file, such as placement.yml",
+        )
     variables = environment(catalogs.properties)
     patterns = read_placement_file(settings.placement, variables)
     patterns.check(files, words)

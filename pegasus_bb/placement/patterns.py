@@ -83,9 +83,10 @@ class PlacementFile:
         unmet.update(self._unmatched(files))
         for index in sorted(unmet):
             entry = self.entries[index]
-            raise self.error(
-                entry,
+            listed = len(entry.keys) > 1  # - {lfn: ..., tier: ...}
+            raise self.document.error(
                 "no file of the workflow fits this pattern",
+                [entry.keys[0], "lfn"] if listed else entry.keys,
                 entry.pattern,
                 "the LFN of a file, or a pattern such as chr1*.tar.gz",
             )

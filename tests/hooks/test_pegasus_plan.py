@@ -56,3 +56,11 @@ def test_without_pegasus_it_says_what_would_do(host: Path) -> None:
     answer = call(host, "w.yml")
     assert answer.returncode == 2
     assert "pegasus-bb plan" in answer.stderr
+
+
+def test_where_pegasus_bb_is_not_on_path_it_says_how_to_get_it(host: Path) -> None:
+    (host / "pegasus-bb").unlink()
+    answer = call(host, "--bb-mode", "persistent", "w.yml")
+    assert answer.returncode == 2
+    for word in ("pegasus-bb is not on PATH", "make setup", "export PATH="):
+        assert word in answer.stderr

@@ -79,7 +79,7 @@ def test_an_absolute_placement_file_stays_where_it_is() -> None:
         ("wait", "367d", "not between"),
         ("poll", "0", "not between"),
         ("poll", "2h", "not between"),
-        ("headroom", "-1", "not a whole number"),
+        ("headroom", "-5", "'-5' is not between 0 and 1000"),
         ("headroom", "1.5", "not a whole number"),
         ("headroom", "1001", "not between"),
         ("name", "1st", "begins with a letter"),

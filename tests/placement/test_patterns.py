@@ -96,12 +96,12 @@ def refused(world: World, text: str) -> CatalogError:
 def test_a_pattern_without_a_file_is_refused(world: World) -> None:
     error = refused(world, "mid.txt: pfs\nchr1*: pfs\n")
     assert "no file of the workflow fits" in str(error)
-    assert (error.line, error.found) == (2, "chr1*")
+    assert (error.line, error.key, error.found) == (2, "chr1*", "chr1*")
 
 
 def test_a_name_without_a_file_is_refused(world: World) -> None:
     error = refused(world, "- lfn: mid.txt\n  tier: pfs\n- lfn: typo.txt\n  tier: bb\n")
-    assert (error.line, error.found) == (4, "typo.txt")
+    assert (error.line, error.key, error.found) == (3, "1.lfn", "typo.txt")
 
 
 def test_a_pattern_that_earlier_ones_hide_is_fine(world: World) -> None:
@@ -139,5 +139,6 @@ def test_a_file_of_another_shape_is_refused(world: World, text: str, what: str) 
 
 def test_a_file_that_is_not_there_is_refused(world: World) -> None:
     world.defines = ["pegasus.bb.placement=nowhere.yml"]
-    with pytest.raises(CatalogError, match=r"nowhere.yml: cannot be read"):
+    with pytest.raises(CatalogError, match=r"nowhere.yml: there is no such") as error:
         world.decide()
+    assert (error.value.file, error.value.key) == ("-D", "pegasus.bb.placement")

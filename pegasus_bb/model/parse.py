@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 import yaml
 from ryaml import InvalidYamlError  # type: ignore[attr-defined]
-from ryaml import loads as fast_loads  # type: ignore[attr-defined]
 
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.halves import loads
 
 
 def parse(text: str, path: Path) -> Any:
@@ -26,7 +26,7 @@ def parse(text: str, path: Path) -> Any:
         except ValueError:
             pass  # flow-style YAML begins with a brace as well
     try:
-        data = fast_loads(text)
+        data = loads(text)
         # The fast reader leaves YAML 1.1's merge keys as they stand.
         return _merged(data) if "<<" in text else data
     except (InvalidYamlError, ValueError, TypeError, RecursionError) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import load
 from pegasus_bb.model.placement import Placed
-from pegasus_bb.planner.builtin import fill as filling
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.submitfile import read_submit
@@ -195,33 +193,6 @@ def test_the_second_process_may_fail_and_its_error_is_told(
     with pytest.raises(UsageError, match=r"No space left on device.*split_J3"):
         many.write()
     assert left(many) == []
-
-
-def test_work_beside_is_done_here_where_that_process_dies(tmp_path: Path) -> None:
-    parent, done = os.getpid(), []
-
-    def work() -> None:
-        if os.getpid() != parent:
-            os.kill(os.getpid(), signal.SIGKILL)
-        done.append(1)
-
-    with filling.Beside(work, worth=True) as beside:
-        beside.finish()
-    assert done == [1]
-
-
-def test_work_beside_ends_with_whoever_wanted_it(tmp_path: Path) -> None:
-    def work() -> None:
-        while True:
-            (tmp_path / "still here").touch()
-
-    beside = filling.Beside(work, worth=True)
-    with pytest.raises(KeyboardInterrupt), beside:
-        if not beside._child:
-            pytest.skip("one processor, or threads: nothing runs beside")
-        raise KeyboardInterrupt
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
 
 
 def test_the_stamp_of_a_run_is_in_its_braindump(here: Any) -> None:

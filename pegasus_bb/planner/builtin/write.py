@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from pegasus_bb.beside import Beside
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.executable import Executable, PlannedJob
-from pegasus_bb.planner.builtin.fill import Beside, File, fill
+from pegasus_bb.planner.builtin.fill import File, fill
 from pegasus_bb.planner.builtin.joblists import job_list
 from pegasus_bb.planner.builtin.names import JOBS_PER_FOLDER
 from pegasus_bb.planner.builtin.records import bb_files, top_files

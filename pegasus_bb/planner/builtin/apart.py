@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.replicas import local_path
@@ -16,12 +17,11 @@ from pegasus_bb.planner.builtin.executable import STAGE_IN, Executable
 
 def check_apart(executable: Executable, run_folder: str) -> None:
     """Raises UsageError. ``run_folder`` is the run's folder on the PFS."""
-    places = _Places()
-    folders = {places.real(executable.scratch), places.real(run_folder)}
+    places = _Places(executable.scratch, run_folder)
     results: dict[str, str] = {}  # destination -> LFN
     for lfn, path in executable.outputs.items():
         real = places.real(path)
-        if any(_overlap(real, folder) for folder in folders):
+        if places.is_the_runs(real):
             raise UsageError(
                 f"the result {lfn!r} would go to {path}, but the run's own folder "
                 f"{run_folder} is there, which is removed at the end: choose another "
@@ -30,7 +30,7 @@ def check_apart(executable: Executable, run_folder: str) -> None:
         results[real] = lfn
     for lfn, path in _inputs(executable):
         real = places.real(path)
-        if any(_overlap(real, folder) for folder in folders):
+        if places.is_the_runs(real):
             raise CatalogError(
                 f"the input {lfn!r} lies in the run's own folder {run_folder}, which "
                 "is removed at the end",
@@ -57,19 +57,25 @@ def _inputs(executable: Executable) -> Iterator[tuple[str, str]]:
                         yield entry["lfn"], path
 
 
-def _overlap(path: str, folder: str) -> bool:
-    """Whether ``path`` is ``folder``, inside, or one of the folders above."""
-    return f"{path}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{path}/")
-
-
 class _Places:
     """Paths without links in their folders; each folder is looked at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *run_folders: str) -> None:
         self._real: dict[str, str] = {}
+        folders = [self.real(folder) for folder in run_folders]
+        self._inside = tuple(f"{folder}/" for folder in folders)
+        above = {str(place) for f in folders for place in PurePosixPath(f).parents}
+        self._around = above.union(folders)
+
+    def is_the_runs(self, path: str) -> bool:
+        """Whether real ``path`` is the run's folder, inside, or a folder above."""
+        return path in self._around or path.startswith(self._inside)
 
     def real(self, path: str) -> str:
-        folder, _, name = os.path.normpath(path).rpartition("/")
+        """``path`` with the links in its folders resolved."""
+        folder, _, name = path.rpartition("/")
+        if name in ("", ".", ".."):
+            folder, _, name = os.path.normpath(path).rpartition("/")
         if folder not in self._real:
             self._real[folder] = os.path.realpath(folder or "/")
         return f"{self._real[folder].rstrip('/')}/{name}"

@@ -15,6 +15,7 @@ _LABEL = re.compile(r"[^\s\"'\\$%/\x00-\x20\x7f]+")
 _SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 # Linux's MAX_ARG_STRLEN, with the NUL at the end: no process can be started with more.
 _LONGEST_WORD = 128 * 1024 - 1  # bytes
+WORTH_A_LOOK = _LONGEST_WORD // 4  # characters; UTF-8 has no more than 4 bytes each
 STREAMS = {"stdin", "stdout", "stderr"}
 REAL_PLANNER = "plan this workflow with a real pegasus-plan"
 
@@ -126,7 +127,7 @@ def plain_text(text: str, what: str) -> str:
 
 def short_enough(text: str, what: str) -> None:
     """Raises CatalogError where no process could be started with ``text``."""
-    if 4 * len(text) > _LONGEST_WORD and len(text.encode()) > _LONGEST_WORD:
+    if len(text) > WORTH_A_LOOK and len(text.encode()) > _LONGEST_WORD:
         raise CatalogError(
             f"{what} has more than {_LONGEST_WORD} bytes, the most that Linux starts a "
             "program with",

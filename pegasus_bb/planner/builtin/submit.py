@@ -10,7 +10,11 @@ import orjson
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.planner.builtin.checks import plain_text, short_enough
+from pegasus_bb.planner.builtin.checks import (
+    WORTH_A_LOOK,
+    plain_text,
+    short_enough,
+)
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     CREATE_DIR,
@@ -59,8 +63,9 @@ class Submits:
         kind = self._kind(planned)
         text = "".join(planned.arguments)
         plain_text(text, f"an argument of {planned.name}")
-        for word in planned.arguments:
-            short_enough(word, f"an argument of {planned.name}")
+        if len(text) > WORTH_A_LOOK:
+            for word in planned.arguments:
+                short_enough(word, f"an argument of {planned.name}")
         outputs = planned.job.outputs() if planned.job else ()
         if "$" in text or any("$" in use.lfn for use in outputs):
             self._quoted(planned, kind)  # a few macros have no other spelling

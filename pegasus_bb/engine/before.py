@@ -12,7 +12,7 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import ReservationFailed, UsageError
 from pegasus_bb.model.reservation import Reservation, State
 from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.seal import check, touching
+from pegasus_bb.planner.seal import check_directory, touching
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import unsafe_results
@@ -49,12 +49,7 @@ def check_programs(place: SubmitDir, dag: Dag) -> None:
 
 def check_sealed(place: SubmitDir, dag: Dag) -> None:
     """Raises NotSealed where the DAG, perhaps edited since, would put data at risk."""
-    bb = BBDir(str(place.bb))
-    if not bb.has_request:
-        return
-    request = bb.request()
-    users = touching(dag, place.path, request)
-    check(dag, users, request.site, bb.file("bin/gate"))
+    check_directory(place.path, dag)
 
 
 def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:

@@ -12,7 +12,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.dagfile import Dag, Node, read_dag
 from pegasus_bb.planner.pegasus.outcome import Outcome, promised, stage_outs
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
-from pegasus_bb.planner.seal import check, touching
+from pegasus_bb.planner.seal import check, removals_on_disk, touching
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
 GATE = "/submit/bb/bin/gate"
@@ -26,7 +26,7 @@ def request(prefix: str = "/bb/wfres") -> Request:
 def lines(folder: Path, prefix: str = "/bb/wfres") -> list[str]:
     dag = read_dag(folder / "demo-0.dag")
     users = touching(dag, folder, request(prefix))
-    return lines_to_seal(dag, users, "cori", GATE, 30)
+    return lines_to_seal(dag, users, "cori", GATE, 30, removals_on_disk(dag, folder))
 
 
 def test_a_directory_without_gate_gets_one_and_the_last_edges(tmp_path: Path) -> None:
@@ -60,10 +60,22 @@ def test_lifecycle_jobs_on_the_compute_site_are_refused() -> None:
         lines(RECORDED / "plain", "/lus/scratch")
 
 
+def test_a_clean_up_that_another_planner_runs_before_stage_out_is_refused(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(RECORDED / "gated", tmp_path, dirs_exist_ok=True)
+    dag_file = tmp_path / "demo-0.dag"
+    by_hand = dag_file.read_text().splitlines(keepends=True)[:-2]
+    edge = "stage_out_remote_cori_1_0 CHILD clean_up_cori_level_5_0"
+    dag_file.write_text("".join(line for line in by_hand if edge not in line))
+    with pytest.raises(NotSealed, match="clean_up_cori_level_5_0 does not wait for"):
+        lines(tmp_path)
+
+
 def test_a_retry_of_the_gated_node_is_taken_back() -> None:
     names = ("create_dir_w_0_cori", "bb_setup_S", "bb_delete_D")
     dag = Dag({name: Node(name, f"{name}.sub", retry=3) for name in names})
-    added = lines_to_seal(dag, {"create_dir_w_0_cori"}, "cori", GATE, 30)
+    added = lines_to_seal(dag, {"create_dir_w_0_cori"}, "cori", GATE, 30, {})
     assert "RETRY create_dir_w_0_cori 0" in added
 
 
@@ -77,7 +89,7 @@ def test_a_sub_workflow_waits_for_the_gate_and_bb_delete_for_it() -> None:
         }
     )
     users = {"create_dir_w_0_cori", "subdax_inner"}
-    added = lines_to_seal(dag, users, "cori", GATE, 30)
+    added = lines_to_seal(dag, users, "cori", GATE, 30, {})
     assert "PARENT create_dir_w_0_cori CHILD subdax_inner" in added
     assert "PARENT subdax_inner CHILD bb_delete_D" in added
 

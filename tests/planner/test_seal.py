@@ -344,6 +344,24 @@ def test_a_workflow_inside_counts_as_a_user_of_the_buffer(tmp_path: Path) -> Non
     assert touching(dag, tmp_path, request()) == {"plan", "inner"}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"vars": {"where": "/bb/wfres/user"}},
+        {"pre": Script("/bin/check", "-d /bb/wfres/user")},
+        {"post": Script("/bb/wfres/bin/exitcode")},
+    ],
+    ids=lambda said: next(iter(said)),
+)
+def test_a_node_may_name_the_buffer_in_the_dag_alone(
+    said: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "task.sub").write_text("executable = /bin/cat\nqueue\n")
+    dag = Dag({name: Node(name, "task.sub") for name in ("plain", "task")})
+    dag.nodes["task"] = replace(dag.nodes["task"], **said)
+    assert touching(dag, tmp_path, request()) == {"task"}
+
+
 def test_a_submit_file_that_is_gone_is_an_error_not_a_node_without_data(
     tmp_path: Path,
 ) -> None:

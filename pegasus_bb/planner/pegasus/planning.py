@@ -45,7 +45,7 @@ from pegasus_bb.planner.planning import (
     plan_context,
     read_and_decide,
 )
-from pegasus_bb.planner.seal import touching
+from pegasus_bb.planner.seal import removals_on_disk, touching
 from pegasus_bb.planner.seal.view import View
 from pegasus_bb.rewrite import Inputs, Plan, directive_files, links, rewrite
 from pegasus_bb.runtime.install import install_runtime
@@ -131,7 +131,8 @@ def _complete(
     dag = read_dag(outcome.dag_file)
     users = touching(dag, outcome.folder, request)
     gate = f"{context.bin}/gate"
-    lines = lines_to_seal(dag, users, context.site, gate, context.poll)
+    removes = removals_on_disk(dag, outcome.folder)
+    lines = lines_to_seal(dag, users, context.site, gate, context.poll, removes)
     view = View(dag, users, context.site, gate)
     (create_dir,) = view.gated
     scratch = scratch_of(outcome, dag.nodes[create_dir])

@@ -5,7 +5,7 @@ No byte of what it wrote is changed: DAGMan takes lines in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from pegasus_bb.planner.dag import Dag
@@ -17,11 +17,19 @@ _PARENTS = 50  # to a line, for people
 
 
 def lines_to_seal(
-    dag: Dag, touching: Set[str], site: str, gate: str, poll: int
+    dag: Dag,
+    touching: Set[str],
+    site: str,
+    gate: str,
+    poll: int,
+    removes: Mapping[str, Set[str]],
 ) -> list[str]:
-    """The lines that seal ``dag``; none where it is sealed. Raises NotSealed."""
+    """The lines that seal ``dag``; none where it is sealed. Raises NotSealed.
+
+    ``removes`` says which stage-outs each clean-up must wait for.
+    """
     ordered = _inner_after_gate(dag, View(dag, touching, site, gate))
-    complete = seal(ordered, touching, site, gate, poll)
+    complete = seal(ordered, touching, site, gate, poll, removes)
     return [*_gates(dag, complete), *_edges(dag, complete)]
 
 

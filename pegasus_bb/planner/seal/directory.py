@@ -8,7 +8,7 @@ from typing import Any
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import read_json
-from pegasus_bb.planner.dagfile import Dag, read_dag
+from pegasus_bb.planner.dagfile import Dag
 from pegasus_bb.planner.seal.removals import removals_on_disk
 from pegasus_bb.planner.seal.sealing import check
 from pegasus_bb.planner.seal.touching import touching
@@ -18,10 +18,10 @@ from pegasus_bb.runtime.bbdir import BBDir
 BUILT_IN = "pegasus-bb built-in"
 
 
-def check_directory(submit_dir: Path) -> None:
-    """Whether what stands in ``submit_dir``, edited or not, is sealed.
+def check_directory(submit_dir: Path, dag: Dag) -> None:
+    """Whether ``dag``, which stands in ``submit_dir``, edited or not, is sealed.
 
-    Reads the DAG, the job lists of stage-outs and clean-ups, and the submit files of
+    Reads the job lists of stage-outs and clean-ups, and the submit files of
     the few nodes for which it matters whether they need the buffer. Nothing to check
     where the run has no reservation. Raises NotSealed, CatalogError and UsageError.
     """
@@ -29,7 +29,6 @@ def check_directory(submit_dir: Path) -> None:
     if not bb.has_request:
         return
     request, plan = bb.request(), _plan(submit_dir)
-    dag = read_dag(submit_dir / str(plan["dag"]))
     gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
     # Behind the gate, and not after bb_delete, every node may use the buffer.
     view = View(dag, set(), request.site, gate)
@@ -38,18 +37,17 @@ def check_directory(submit_dir: Path) -> None:
     few = {name: node for name, node in dag.nodes.items() if name in doubtful}
     users = touching(replace(dag, nodes=few), submit_dir, request)
     removes = removals_on_disk(dag, submit_dir)
-    ours = plan.get("planner") == BUILT_IN
-    check(dag, users, request.site, gate, removes, ours)
+    check(dag, users, request.site, gate, removes, plan["planner"] == BUILT_IN)
 
 
 def _plan(submit_dir: Path) -> dict[str, Any]:
     file = submit_dir / "bb" / "plan.json"
     try:
         plan: dict[str, Any] = read_json(str(file))
-        plan["dag"]
+        plan["planner"]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise CatalogError(
-            f"does not say which DAG was planned ({error!r})",
+            f"does not say who planned this run ({error!r})",
             str(file),
             would_do="plan again",
         ) from error

@@ -13,7 +13,7 @@ from pegasus_bb.planner.dagfile import Dag, Node
 def touching(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
     """Nodes that run on the tier's site, name the planned prefix, or run a workflow.
 
-    Read from each node's submit file and job list: whoever planned them.
+    Read from each node's submit file, job list, VARS and scripts: whoever planned them.
     Raises CatalogError where one cannot be read.
     """
     # On site local bb_setup and bb_delete have that attribute as well; there the
@@ -32,13 +32,20 @@ def touching(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
         if node.kind == "SUBDAG":
             return True
         file = submit_dir / node.directory / node.submit_file
-        text = _text(file, node)
+        text = _text(file, node) + _said_in_the_dag(node)
         if plain.search(text) or sign.search(text):
             return True
         listed = _job_list(file.with_suffix(".in"), node)
         return sign.search(listed) is not None
 
     return {node.name for node in dag.nodes.values() if touches(node)}
+
+
+def _said_in_the_dag(node: Node) -> str:
+    """VARS, which submit files use as macros, and scripts."""
+    scripts = [s for s in (node.pre, node.post) if s is not None]
+    words = [*node.vars.values(), *(f"{s.executable} {s.arguments}" for s in scripts)]
+    return "".join(f"\n{word}" for word in words)
 
 
 def _text(file: Path, node: Node) -> str:

@@ -19,7 +19,6 @@ from pegasus_bb.cli.options import (
 from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.planner.pegasus import Home, find_home, need_home
 from pegasus_bb.planner.planning import Planned, plan, properties_of
-from pegasus_bb.units import format_size
 
 ARGV = "pegasus_bb.argv"
 
@@ -85,8 +84,8 @@ def _home(settings: Settings) -> Home | None:
 
 
 def _tell(planned: Planned, verbose: int) -> None:
-    for note in planned.notes:
-        click.echo(note, err=True)
+    for line in (*planned.notes, *planned.summary):
+        click.echo(line, err=True)
     if verbose:
         _tell_more(planned)
     click.echo(
@@ -96,18 +95,10 @@ def _tell(planned: Planned, verbose: int) -> None:
 
 
 def _tell_more(planned: Planned) -> None:
-    click.echo(
-        f"built-in planner, mode {planned.mode}: {planned.nodes} nodes in "
-        f"{planned.submit_dir}",
-        err=True,
-    )
+    click.echo(f"built-in planner: {planned.nodes} nodes", err=True)
     if planned.request is not None:
-        request = planned.request
-        click.echo(
-            f"reservation {request.name}: {format_size(request.capacity)} on tier "
-            f"{request.tier} ({request.backend}), as {request.prefix} until it is up",
-            err=True,
-        )
+        name, prefix = planned.request.name, planned.request.prefix
+        click.echo(f"reservation {name}, as {prefix} until it is up", err=True)
 
 
 def _run(planned: Planned, quietly: bool) -> None:

@@ -38,7 +38,8 @@ def plan_real(
         tuple(said[1] for said in only if said[0] == "--forward"),
     )
     planned = plan_on_tier(options, call, home)
-    for note in planned.notes:
+    quiet = call.as_json or ctx.params["quiet"]
+    for note in (*planned.notes, *(() if quiet else planned.summary)):
         click.echo(note, err=True)
     submit = bool(ctx.params["submit"])
     if not (submit and call.as_json):  # then pegasus-run's answer is the only JSON

@@ -40,6 +40,13 @@ class Properties(Mapping[str, str]):
         added = {key: Setting(value, origin) for key, value in values.items()}
         return Properties({**self._settings, **added})
 
+    def origin(self, key: str) -> str:
+        """Where ``key`` was said, for a person; empty where it was not."""
+        said = self._settings.get(key)
+        if said is None:
+            return ""
+        return f"{said.origin}:{said.line}" if said.line else said.origin
+
     def error(self, key: str, what: str, would_do: str = "") -> CatalogError:
         """An error about the property ``key``, with the place where it was said."""
         said = self._settings[key]

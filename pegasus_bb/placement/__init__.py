@@ -4,6 +4,7 @@ from pegasus_bb.placement.decide import decide, place_files, reserve
 from pegasus_bb.placement.executables import staged_executables, staged_name
 from pegasus_bb.placement.explain import Explanation, explain
 from pegasus_bb.placement.lint import lint_replicas
+from pegasus_bb.placement.sizing import wanted_capacity
 
 __all__ = [
     "Explanation",
@@ -14,4 +15,5 @@ __all__ = [
     "reserve",
     "staged_executables",
     "staged_name",
+    "wanted_capacity",
 ]

@@ -26,7 +26,9 @@ from pegasus_bb.planner.aside import check_aside, move_aside
 from pegasus_bb.planner.builtin import Executable, build, check_apart, write
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.interpreter import tried_python
 from pegasus_bb.planner.options import PlanOptions, run_directories
+from pegasus_bb.planner.summary import summary
 from pegasus_bb.rewrite import Inputs, Plan, directive_files, links, rewrite
 
 
@@ -40,6 +42,10 @@ class Decided:
     settings: Settings
     site: Site
     placement: Placement | None  # None in mode off
+
+    def summary(self) -> tuple[str, ...]:
+        """What was chosen and where that was said, in lines for a person."""
+        return summary(self.catalogs, self.settings, self.site.name, self.placement)
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,11 @@ class Planned:
     def notes(self) -> tuple[str, ...]:
         """What the user should know of this planning."""
         return tuple(self.executable.notes)
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """Mode, tier, capacity, and where each was said."""
+        return self.decided.summary()
 
     def as_json(self) -> str:
         """As ``pegasus-plan --json`` says it."""
@@ -206,7 +217,7 @@ def plan_context(options: PlanOptions, decided: Decided) -> PlanContext:
         request=_request(decided, uuid),
         placement=decided.placement,
         poll=decided.settings.poll,
-        python=decided.settings.python,
+        python=tried_python(decided.catalogs.properties, decided.settings.python),
     )
 
 

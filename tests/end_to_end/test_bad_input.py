@@ -128,6 +128,14 @@ def input_where_a_result_goes(site: Site) -> None:
     site.save("replicas.yml", replicas)
 
 
+def old_python(site: Site) -> None:
+    """A script plays it: it answers as Python 2.7 does."""
+    (site.work / "python").write_text("#!/bin/sh\necho 2 7\n")
+    (site.work / "python").chmod(0o755)
+    conf = f"pegasus.bb.python = {site.work}/python\n"
+    (site.work / "pegasus.properties").write_text(conf)
+
+
 def nothing(site: Site) -> None:
     """The mistake is on the command line."""
 
@@ -193,6 +201,17 @@ MISTAKES: dict[str, tuple[Mistake, list[str], list[str]]] = {
         ["--bb-capacity", "16MiB"],
         ["'in.txt'", "'d.dat'", "--output-dir"],
     ),
+    "Python too old for jobs": (
+        old_python,
+        [],
+        ["pegasus.bb.python", "Python 2.7", "3.7", "pegasus.properties:1"],
+    ),
+    "no Python": (nothing, ["--bb-python", "/bin/false"], ["start as a Python"]),
+    "Python that cannot be started": (
+        nothing,
+        ["--bb-python", "/dev/null"],
+        ["/dev/null", "Permission denied"],
+    ),
     "placement file that is not there": (
         nothing,
         ["--bb-placement", "no.yml"],
@@ -257,6 +276,11 @@ def test_a_mark_of_byte_order_at_the_beginning_is_no_mistake(site: Site) -> None
         text = (site.work / name).read_bytes()
         (site.work / name).write_bytes(b"\xef\xbb\xbf" + text)
     site.planned("bb", "--bb-mode", "persistent")
+
+
+def test_a_python_that_only_the_nodes_have_is_taken_on_trust(site: Site) -> None:
+    words = ["--bb-mode", "persistent", "--bb-python", "/opt/nodes/python3.9"]
+    assert site.plan("bb", *words).returncode == 0
 
 
 def test_an_error_in_a_catalog_names_file_line_and_key(site: Site) -> None:

@@ -241,3 +241,34 @@ def test_a_base_folder_above_the_one_where_the_user_stands(site: Site) -> None:
     site.bb("plan", *where, "--relative-submit-dir", "up", *mode, check=True)
     assert site.bb("run", "../submit/up").returncode == 0
     assert "/../" not in site.bb("status", "../submit/up").stdout
+
+
+def test_plan_says_what_it_chose_and_where_that_was_said(site: Site) -> None:
+    told = site.plan("bb", "--bb-mode", "persistent", "-Dpegasus.bb.headroom=0").stderr
+    assert told.splitlines()[-3:] == [
+        "mode:     persistent (command line)",
+        "tier:     bb of site cluster, directory (the first of sites.yml)",
+        "capacity: 1.0 MiB = 1048576 bytes, in steps of 1.0 MiB (auto: 316.4 KiB of "
+        "files and 0 % headroom (-D); tier bb in sites.yml)",
+    ]
+    conf = site.work / "pegasus.properties"
+    conf.write_text("# ours\npegasus.bb.mode = persistent\npegasus.bb.tier = bb\n")
+    told = site.plan("again", "--bb-capacity", "1500K").stderr
+    assert told.splitlines()[-3:] == [
+        f"mode:     persistent ({conf}:2)",
+        f"tier:     bb of site cluster, directory ({conf}:3)",
+        "capacity: 2.0 MiB = 2097152 bytes, in steps of 1.0 MiB (command line)",
+    ]
+    assert site.plan("still", "-q").stderr == ""
+
+
+def test_a_tier_that_mode_off_leaves_alone_is_mentioned(site: Site) -> None:
+    told = site.plan("pfs").stderr.splitlines()
+    assert told == [
+        "mode:     off (the default)",
+        "mode off: tier bb of site cluster is not used; --bb-mode persistent uses it",
+    ]
+    sites = site.document("sites.yml")
+    del sites["x-storage-tiers"]
+    site.save("sites.yml", sites)
+    assert site.plan("plain").stderr.splitlines() == ["mode:     off (the default)"]

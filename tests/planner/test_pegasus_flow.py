@@ -102,6 +102,12 @@ def test_options_of_pegasus_plan_pass_and_ours_do_not(user: User) -> None:
     assert calls[-1] == str(user.submit / "bb/planned/workflow.yml")
 
 
+def test_what_was_chosen_is_said_beside_what_pegasus_plan_prints(user: User) -> None:
+    told = user.on_tier().stderr
+    assert "tier:     bb of site cori, directory (the first of sites.yml)" in told
+    assert "capacity: 12.0 MiB = 12582912 bytes" in told
+
+
 def test_json_is_what_pegasus_plan_prints(user: User) -> None:
     done = user.on_tier("--json")
     assert json.loads(done.stdout) == {"submit_dir": str(user.submit)}

@@ -62,6 +62,7 @@ class PegasusPlanned:
     request: Request
     said: bytes  # what pegasus-plan printed
     notes: tuple[str, ...]
+    summary: tuple[str, ...]  # mode, tier, capacity, and where each was said
 
 
 def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
@@ -89,7 +90,9 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
             out = folder / "pegasus-plan.out"
             said = call_planner(argv, out, options.cwd, install)
             _complete(decided, context, request, placement, options.force)
-    return PegasusPlanned(context.submit_dir, request, said, tuple(notes))
+    return PegasusPlanned(
+        context.submit_dir, request, said, tuple(notes), decided.summary()
+    )
 
 
 def _inputs(decided: Decided) -> Inputs:

@@ -1,0 +1,57 @@
+"""What a planning chose, and where each choice was said."""
+
+from __future__ import annotations
+
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.settings import AUTO, PREFIX, Settings
+from pegasus_bb.placement import wanted_capacity
+from pegasus_bb.units import format_size
+
+
+def summary(
+    catalogs: Catalogs, settings: Settings, site: str, placement: Placement | None
+) -> tuple[str, ...]:
+    """Lines for a person: mode, tier, capacity; a tier that stays unused."""
+    mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
+    if placement is None:
+        return (mode, *_unused(catalogs, settings, site))
+    tier = placement.tier
+    chosen = _origin(catalogs, "tier") or f"the first of {_sites(catalogs)}"
+    return (
+        mode,
+        f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
+        _capacity(catalogs, settings, placement),
+    )
+
+
+def _unused(catalogs: Catalogs, settings: Settings, site: str) -> list[str]:
+    names = [tier.name for tier in catalogs.tiers.get(site, [])]
+    if not names:
+        return []
+    name = settings.tier if settings.tier in names else names[0]
+    return [
+        f"mode off: tier {name} of site {site} is not used; "
+        "--bb-mode persistent uses it"
+    ]
+
+
+def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> str:
+    size, tier = placement.capacity, placement.tier
+    origin = _origin(catalogs, "capacity") or f"tier {tier.name} in {_sites(catalogs)}"
+    if wanted_capacity(tier, settings) == AUTO:
+        headroom = _origin(catalogs, "headroom") or "the default"
+        origin = (
+            f"auto: {format_size(placement.need)} of files and {settings.headroom} % "
+            f"headroom ({headroom}); {origin}"
+        )
+    steps = f"in steps of {format_size(tier.granularity)}"
+    return f"capacity: {format_size(size)} = {size} bytes, {steps} ({origin})"
+
+
+def _origin(catalogs: Catalogs, name: str) -> str:
+    return catalogs.properties.origin(PREFIX + name)
+
+
+def _sites(catalogs: Catalogs) -> str:
+    return catalogs.sites.document.path.name

@@ -87,7 +87,12 @@ def test_tiers_stay_in_their_order(tmp_path: Path) -> None:
         ("capcity: 1GiB", "capcity", "no such key", "did you mean capacity?"),
         ("zzz: 1", "zzz", "no such key", "one of name, backend"),
         ("path: /x", "path", "a datawarp tier has no such key", ""),
-        ("capacity: 3.5TB", "capacity", "decimal sizes are not taken", "such as 700GiB"),
+        (
+            "capacity: 3.5TB",
+            "capacity",
+            "decimal sizes are not taken",
+            "such as 700GiB",
+        ),
         ("capacity: 0", "capacity", "above zero", ""),
         ("capacity: lots", "capacity", "not a size", ""),
         ("capacity: -1", "capacity", "not a size", ""),

@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -29,8 +30,7 @@ class Beside(Generic[T]):
         self._result = -1  # where the child's answer comes from
 
     def __enter__(self) -> Beside[T]:
-        alone = threading.active_count() == 1
-        if self._worth and alone and (os.cpu_count() or 1) > 1:
+        if self._worth and (os.cpu_count() or 1) > 1 and _alone():
             gc.freeze()  # or the collector would touch, and so copy, every page
             self._result, answer = os.pipe()
             self._child = os.fork()
@@ -61,6 +61,15 @@ class Beside(Generic[T]):
         self._child = 0
         gc.unfreeze()
         return status
+
+
+def _alone() -> bool:
+    """Whether this process has one thread. A fork takes no other along, but every lock
+    that one holds; Python knows its own threads only, not those of C libraries."""
+    try:
+        return len(list(Path("/proc/self/task").iterdir())) == 1
+    except OSError:
+        return threading.active_count() == 1
 
 
 def _answer(work: Callable[[], Any], answer: int) -> int:

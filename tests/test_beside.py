@@ -2,49 +2,88 @@
 
 from __future__ import annotations
 
+import _thread
 import os
-import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.beside import Beside
 
-
-def test_what_a_second_process_found_comes_back() -> None:
-    with Beside(lambda: {"by": os.getpid(), "jobs": ["a"] * 100_000}) as other:
-        found = other.finish()
-    assert found["jobs"] == ["a"] * 100_000
-    assert (found["by"] != os.getpid()) == ((os.cpu_count() or 1) > 1)
+SEVERAL = (os.cpu_count() or 1) > 1
 
 
-def test_what_is_not_worth_a_process_is_done_here() -> None:
-    with Beside(os.getpid, worth=False) as other:
-        assert other.finish() == os.getpid()
+def alone(tmp_path: Path, story: str) -> list[str]:
+    """What ``story`` prints in a process with one thread, which pytest-xdist's are not.
+    Newer Pythons warn where a fork could lose threads; here that is an error."""
+    script = tmp_path / "story.py"
+    script.write_text("import os\nfrom pegasus_bb.beside import Beside\n" + story)
+    words = [sys.executable, "-W", "error", str(script)]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_what_a_second_process_found_comes_back(tmp_path: Path) -> None:
+    story = """
+with Beside(lambda: {"by": os.getpid(), "jobs": ["a"] * 100_000}) as other:
+    found = other.finish()
+print(len(found["jobs"]), found["by"] != os.getpid())
+"""
+    assert alone(tmp_path, story) == ["100000", str(SEVERAL)]
+
+
+def test_what_is_not_worth_a_process_is_done_here(tmp_path: Path) -> None:
+    story = """
+with Beside(os.getpid, worth=False) as other:
+    print(other.finish() == os.getpid())
+"""
+    assert alone(tmp_path, story) == ["True"]
+
+
+def test_beside_a_thread_that_python_does_not_know_there_is_no_fork() -> None:
+    over, begun = threading.Lock(), threading.Event()
+    with over:
+        _thread.start_new_thread(lambda: (begun.set(), over.acquire()), ())
+        assert begun.wait(10)
+        with Beside(os.getpid) as other:
+            assert other.finish() == os.getpid()
+    over.acquire(timeout=10)
 
 
 def test_work_beside_is_done_here_where_that_process_dies(tmp_path: Path) -> None:
-    parent, done = os.getpid(), []
+    story = """
+import signal
+parent, done = os.getpid(), []
+def work():
+    if os.getpid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+    done.append(1)
+with Beside(work) as beside:
+    beside.finish()
+print(done)
+"""
+    assert alone(tmp_path, story) == ["[1]"]
 
-    def work() -> None:
-        if os.getpid() != parent:
-            os.kill(os.getpid(), signal.SIGKILL)
-        done.append(1)
 
-    with Beside(work, worth=True) as beside:
-        beside.finish()
-    assert done == [1]
-
-
+@pytest.mark.skipif(not SEVERAL, reason="one processor: nothing runs beside")
 def test_work_beside_ends_with_whoever_wanted_it(tmp_path: Path) -> None:
-    def work() -> None:
-        while True:
-            (tmp_path / "still here").touch()
-
-    beside = Beside(work, worth=True)
-    with pytest.raises(KeyboardInterrupt), beside:
-        if not beside._child:
-            pytest.skip("one processor, or threads: nothing runs beside")
+    story = """
+def work():
+    while True:
+        open("still here", "w").close()
+try:
+    with Beside(work) as beside:
+        print(beside._child > 0)
         raise KeyboardInterrupt
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+except KeyboardInterrupt:
+    pass
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("nobody")
+"""
+    assert alone(tmp_path, story) == ["True", "nobody"]

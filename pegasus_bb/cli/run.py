@@ -34,7 +34,8 @@ def command(slots: int | None, restart: bool, quiet: bool, submit_dir: Path) -> 
     Run it again after a failure, after Ctrl-C or after a crash: it goes on where it
     stopped, and no node that was done is run again.
 
-    Exit status: 0 all nodes are done; 80 a node failed; 130 it was interrupted.
+    Exit status: 0 all nodes are done, or ABORT-DAG-ON of the DAG calls it so; 80 a
+    node failed; 130 it was interrupted.
     """
     progress = None if quiet else choose(submit_dir)
     try:
@@ -46,6 +47,13 @@ def command(slots: int | None, restart: bool, quiet: bool, submit_dir: Path) -> 
     if done.done_before == done.total:
         click.echo(
             f"all {done.total} nodes were done before; --restart runs them again",
+            err=True,
+        )
+    elif done.rescue is not None:
+        click.echo(
+            f"the DAG ended itself (ABORT-DAG-ON with status 0): {done.done} of "
+            f"{done.total} nodes are done\nrescue file: {done.rescue.name}\n"
+            f"to do the rest: pegasus-bb run {submit_dir}",
             err=True,
         )
     elif not quiet:

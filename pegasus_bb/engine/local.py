@@ -37,12 +37,14 @@ GRACE = 10.0  # seconds between SIGTERM and SIGKILL when a run is stopped
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that came to a good end."""
+    """A run that came to a good end, or to one that ABORT-DAG-ON calls good."""
 
     total: int
+    done: int  # nodes that are done now; fewer than all where the DAG ended itself
     done_before: int  # nodes that an earlier run had done
     seconds: float
     aside: tuple[Path, ...] = ()  # what --restart moved away
+    rescue: Path | None = None  # written where the DAG ended itself
 
 
 def default_slots() -> int:
@@ -75,6 +77,8 @@ def run(
         check_programs(place, dag)
         check_sealed(place, dag)
         end_left_over(place.processes)
+        for half in place.halves():
+            half.unlink()
         aside = tuple(start_over(place)) if restart else ()
         engine = _Run(place, dag, slots or default_slots(), progress or Silent())
         check_reservation(place, dag, engine.done)
@@ -91,6 +95,7 @@ class _Run:
         self._before = done_before(place, dag, self._history)
         self._table = Table(dag, self._before)
         self._began = time.monotonic()
+        self._rescue: Path | None = None
 
     @property
     def done(self) -> Set[str]:
@@ -101,7 +106,8 @@ class _Run:
         total, before = len(self._dag.nodes), len(self._before)
         if before < total or self._history.crashed:
             self._work(grace)
-        return Outcome(total, before, time.monotonic() - self._began, aside)
+        done, seconds = self._table.counts[State.DONE], time.monotonic() - self._began
+        return Outcome(total, done, before, seconds, aside, self._rescue)
 
     def _work(self, grace: float) -> None:
         journal = Journal(self._place.journal)
@@ -144,17 +150,23 @@ class _Run:
             raise
 
     def _end(self, journal: Journal, signals: list[int], abort: int | None) -> None:
-        """Write down how it ended; raise unless it ended well."""
+        """Write down how it ended; raise unless it ended well.
+
+        With a rescue file also where ABORT-DAG-ON answers 0, which DAGMan goes without:
+        what was left undone can be done by the next run.
+        """
         counts = self._table.counts
-        complete = counts[State.DONE] == len(self._dag.nodes)
-        if abort == 0 or complete:
+        if counts[State.DONE] == len(self._dag.nodes):
             journal.engine("DAGMAN_FINISHED 0")
             return
         rescue = self._place.next_rescue()
         failed = self._table.names(State.FAILED)
         done = set(self._table.names(State.DONE))
         write_rescue(rescue, self._dag, self._place.dag.name, done, failed)
-        journal.engine(f"DAGMAN_FINISHED {abort or 1}")
+        journal.engine(f"DAGMAN_FINISHED {1 if abort is None else abort}")
+        if abort == 0:
+            self._rescue = rescue
+            return
         error = RunInterrupted if signals and abort is None else RunFailed
         raise error(self._told(rescue, failed, bool(signals), abort))
 

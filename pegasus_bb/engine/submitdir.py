@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import re
 from dataclasses import dataclass
@@ -40,11 +41,16 @@ class SubmitDir:
     def rescues(self) -> list[Path]:
         """Rescue files of the DAG, the oldest first."""
         found = []
-        for file in self.path.glob(f"{self.dag.name}.rescue*"):
+        for file in self.path.glob(f"{glob.escape(self.dag.name)}.rescue*"):
             match = _RESCUE.fullmatch(file.name[len(self.dag.name) :])
             if match:
                 found.append((int(match[1]), file))
         return [file for _, file in sorted(found)]
+
+    def halves(self) -> list[Path]:
+        """What an engine that was killed while it wrote a rescue file left of it."""
+        found = self.path.glob(f".{glob.escape(self.dag.name)}.rescue*.part")
+        return [file for file in found if file.is_file()]
 
     def next_rescue(self) -> Path:
         """The name of the rescue file that would be written now."""

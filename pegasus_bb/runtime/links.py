@@ -126,7 +126,8 @@ def bring_home(link: Link) -> Tuple[str, bool]:
     from pegasus_bb.runtime.copy import remove_tree
     from pegasus_bb.runtime.copytree import copy_path
 
-    copied = copy_path(link.path, link.target, digest=False)
+    # What is there already is of an earlier attempt, and this one is newer.
+    copied = copy_path(link.path, link.target, digest=False, replace=True)
     if os.path.isdir(link.path):  # a link cannot be renamed over a folder
         aside = f"{os.path.dirname(link.path)}/.stray.{os.getpid()}.part"
         os.rename(link.path, aside)

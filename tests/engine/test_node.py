@@ -218,9 +218,25 @@ def test_abort_may_mean_success(folder: Folder) -> None:
     folder.job("enough", "exits=9", abort_on=(9, 0))
     folder.job("never")
     folder.chain("enough", "never")
-    folder.run()
+    done = folder.command("run", str(folder.write()))
+    assert done.returncode == 0
     assert folder.ran() == ["enough"]
-    assert folder.rescues() == []
+    assert "0 of 2 nodes are done" in done.stderr
+    assert "all 2" not in done.stderr
+    assert "DAGMAN_FINISHED 0 ***" in (folder.path / "jobstate.log").read_text()
+
+
+def test_what_such_an_abort_left_undone_can_be_done(folder: Folder) -> None:
+    folder.job("first")
+    folder.job("enough", "exits=9,0", abort_on=(9, 0))
+    folder.job("then")
+    folder.chain("first", "enough", "then")
+    outcome = folder.run()
+    assert (outcome.done, outcome.total) == (1, 3)
+    assert outcome.rescue == folder.path / "w.dag.rescue001"
+    again = folder.run()
+    assert (again.done_before, again.done, again.rescue) == (1, 3, None)
+    assert folder.times() == {"first": 1, "enough": 2, "then": 1}
 
 
 # --- how things are started ---

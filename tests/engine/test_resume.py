@@ -12,6 +12,7 @@ import pytest
 
 from pegasus_bb.engine.processes import Processes, start_time
 from pegasus_bb.errors import CatalogError, RunFailed
+from pegasus_bb.files import write_text
 
 from .conftest import Folder, alive, children_named, kill
 
@@ -83,6 +84,33 @@ def test_a_second_run_does_the_rest_only(folder: Folder) -> None:
     assert folder.times()["c"] == 2
     assert all(folder.times()[name] == 1 for name in "abd")
     assert folder.rescues() == ["w.dag.rescue001"]
+
+
+def test_half_a_rescue_file_of_a_killed_engine_is_swept(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    def write(path: str, text: str) -> None:
+        monkeypatch.setattr("pegasus_bb.files.os.replace", killed)
+        monkeypatch.setattr("pegasus_bb.files.os.unlink", lambda _: None)
+        write_text(path, text)
+
+    folder.job("a", "exits=1,0")
+    monkeypatch.setattr("pegasus_bb.engine.rescue.write_text", write)
+    with pytest.raises(Killed):
+        folder.run()
+    monkeypatch.undo()
+    (half,) = folder.path.glob(".*.part")
+    mine = folder.path / ".mine.part"
+    mine.touch()
+    assert folder.run().done == 1
+    assert not half.exists()
+    assert mine.exists()
 
 
 def test_rescue_files_are_numbered_and_the_newest_counts(folder: Folder) -> None:

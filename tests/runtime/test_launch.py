@@ -272,6 +272,20 @@ class TestLinks:
         assert (home / "a").read_text() == "1\n"
         assert str((site.scratch / "results").readlink()) == str(home)
 
+    def test_what_a_retry_leaves_takes_the_place_of_an_earlier_folder(
+        self, site: Site
+    ) -> None:
+        home = site.pfs_scratch / "results"
+        site.link({"results": str(home)})
+        make = f"cd {PREFIX}/run0001; rm results; "
+        for content in ("first", "second, longer"):
+            write = f"mkdir results; echo {content} > results/a"
+            done = site.start("launch", "sh", "-c", make + write)
+            assert (done.returncode, names(home)) == (0, ["a"]), done.stderr
+            assert (home / "a").read_text() == f"{content}\n"
+        assert names(site.pfs_scratch) == ["results"]
+        assert names(site.scratch) == ["results"]
+
     def test_a_stray_of_a_killed_attempt_moves_before_the_next(
         self, site: Site
     ) -> None:

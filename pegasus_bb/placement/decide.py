@@ -123,7 +123,7 @@ def _patterns(
 ) -> PlacementFile | None:
     if settings.placement is None:
         return None
-    if not settings.placement.is_file():
+    if not settings.placement.exists():
         raise catalogs.properties.error(
             "pegasus.bb.placement",
             f"{settings.placement}: there is no such file",

@@ -8,6 +8,8 @@ import click
 from click.core import ParameterSource
 
 from pegasus_bb.cli.options import only_of_pegasus
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.catalogs import declared_tiers
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import (
@@ -18,6 +20,8 @@ from pegasus_bb.planner.pegasus import (
     run_argv,
 )
 from pegasus_bb.planner.pegasus.call import become, run
+from pegasus_bb.planner.planning import properties_of
+from pegasus_bb.planner.summary import unused
 
 _VALUES = ("sites", "output_sites", "output_dir", "input_dir", "cleanup")
 _FLAGS = ("force", "as_json", "verbose", "quiet")
@@ -30,6 +34,8 @@ def plan_real(
     """Plan, print what pegasus-plan prints, and submit where that was asked for."""
     argv: tuple[str, ...] = ctx.meta["pegasus_bb.argv"]
     if settings.mode == "off":
+        if not (ctx.params["as_json"] or ctx.params["quiet"]):
+            _note_unused(options, settings)
         become(plain_argv(home, argv))
     only = only_of_pegasus(ctx)
     call = Call(
@@ -47,6 +53,17 @@ def plan_real(
     if submit:
         sys.stdout.flush()
         ctx.exit(run(run_argv(home, call, planned.submit_dir), options.cwd))
+
+
+def _note_unused(options: PlanOptions, settings: Settings) -> None:
+    """A catalog that we cannot read is pegasus-plan's to judge."""
+    try:
+        tiers = declared_tiers(properties_of(options), options.cwd)
+    except PegasusBBError:
+        return
+    for site in options.sites or tiers:
+        for note in unused(tiers.get(site, []), settings):
+            click.echo(note, err=True)
 
 
 def _passed(ctx: click.Context) -> list[str]:

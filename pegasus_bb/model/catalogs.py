@@ -63,6 +63,14 @@ def read_inputs(
     )
 
 
+def declared_tiers(properties: Properties, cwd: Path) -> dict[str, list[Tier]]:
+    """Tiers by site, without a look at the workflow, which may carry a catalog of its
+    own. Raises CatalogError."""
+    nothing = Document(cwd, {})
+    sites = _document("site", nothing, properties, cwd, environment(properties))
+    return read_tiers(sites, read_sites(sites).sites)
+
+
 def environment(properties: Mapping[str, str]) -> dict[str, str]:
     """What ``${VAR}`` can name: the environment, and properties ``env.X`` (GH-2207)."""
     own = {k[4:]: v for k, v in properties.items() if k.startswith("env.")}

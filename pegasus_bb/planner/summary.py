@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement import wanted_capacity
 from pegasus_bb.units import format_size
 
@@ -15,7 +18,7 @@ def summary(
     """Lines for a person: mode, tier, capacity; a tier that stays unused."""
     mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
     if placement is None:
-        return (mode, *_unused(catalogs, settings, site))
+        return (mode, *unused(catalogs.tiers.get(site, []), settings))
     tier = placement.tier
     chosen = _origin(catalogs, "tier") or f"the first of {_sites(catalogs)}"
     return (
@@ -25,14 +28,13 @@ def summary(
     )
 
 
-def _unused(catalogs: Catalogs, settings: Settings, site: str) -> list[str]:
-    names = [tier.name for tier in catalogs.tiers.get(site, [])]
-    if not names:
-        return []
-    name = settings.tier if settings.tier in names else names[0]
+def unused(tiers: Sequence[Tier], settings: Settings) -> list[str]:
+    """What mode off leaves aside of a site's ``tiers``; no line where it has none."""
+    named = [tier for tier in tiers if tier.name == settings.tier]
     return [
-        f"mode off: tier {name} of site {site} is not used; "
+        f"mode off: tier {tier.name} of site {tier.site} is not used; "
         "--bb-mode persistent uses it"
+        for tier in [*named, *tiers][:1]
     ]
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,3 +83,20 @@ def test_a_mistake_is_found_where_the_whole_has_it(text: str) -> None:
     with pytest.raises(ryaml.InvalidYamlError) as found:
         halves.loads(text)
     assert str(found.value) == str(whole.value)
+
+
+def test_what_the_other_process_read_is_the_same(tmp_path: Path) -> None:
+    """In a process with one thread, for only that has another process help it."""
+    text = f"name: w\njobs:\n{JOBS}"
+    script = tmp_path / "story.py"
+    script.write_text(
+        "import os, sys, ryaml\nfrom pegasus_bb.model import halves\n"
+        "halves.WORTH_A_PROCESS, forks, fork = 0, [], os.fork\n"
+        "os.fork = lambda: forks.append(1) or fork()\n"
+        "text = sys.stdin.read()\n"
+        "print(halves.loads(text) == ryaml.loads(text), len(forks))\n"
+    )
+    argv = [sys.executable, "-W", "error", str(script)]
+    done = subprocess.run(argv, input=text, capture_output=True, text=True)
+    forks = 1 if (os.cpu_count() or 1) > 1 else 0
+    assert done.stdout == f"True {forks}\n", done.stderr

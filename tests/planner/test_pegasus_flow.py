@@ -190,6 +190,17 @@ def test_mode_off_is_the_users_own_command_line(user: User) -> None:
     assert (user.root / "calls").read_text().splitlines() == words
 
 
+def test_a_tier_that_mode_off_leaves_alone_is_mentioned(user: User) -> None:
+    user.program("pegasus-plan", "echo planned")
+    done = user.plan("--sites", "cori", "workflow.yml")
+    assert done.stdout == "planned\n"
+    assert done.stderr.startswith("mode off: tier bb of site cori is not used; ")
+    assert user.plan("--sites", "cori", "-q", "workflow.yml").stderr == ""
+    (user.work / "sites.yml").write_text("<xml/>")
+    done = user.plan("--sites", "cori", "workflow.yml")
+    assert (done.stdout, done.stderr) == ("planned\n", "")
+
+
 def test_the_built_in_planner_is_there_for_who_asks(user: User) -> None:
     done = user.on_tier("--bb-planner", "builtin")
     assert done.returncode == 0, done.stderr

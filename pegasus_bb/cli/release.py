@@ -12,18 +12,27 @@ from pegasus_bb import ledger
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.delete import release
+from pegasus_bb.runtime.delete import give_up, release
 
 
 @click.command("release", short_help="Give a reservation back by hand.")
 @click.option("--discard", is_flag=True, help="Even where results were not saved.")
+@click.option(
+    "--gone",
+    metavar="NAME",
+    help="With --discard: its storage is gone for good. Says the name again.",
+)
 @click.argument("name")
-def command(name: str, discard: bool) -> None:
+def command(name: str, discard: bool, gone: str | None) -> None:
     """Give the reservation NAME back, or that of the submit directory NAME.
 
     Without --discard only where every promised result is at its destination. With it,
     data that lives only on the burst buffer is lost, so its name has to be said: as
     NAME, or once more on a terminal.
+
+    Where the folder of a directory tier is not there any more, or is another one,
+    nobody can tell whether it is only not mounted; --gone NAME says that it will not
+    come back, and notes what was on the reservation as lost.
     """
     bb = _bb_dir(name)
     known = bb.request().name
@@ -34,7 +43,12 @@ def command(name: str, discard: bool) -> None:
         )
     if discard:
         _confirm(name, known)
-    click.echo(release(bb, discard))
+    if gone is not None and (gone != known or not discard):
+        raise UsageError(
+            f"--gone {gone!r}: say --discard with it, and the name of the reservation "
+            f"once more, {known}; nothing was given up"
+        )
+    click.echo(give_up(bb) if gone else release(bb, discard))
     if discard:
         click.echo(f"`pegasus-bb run --restart {Path(bb.path).parent}` starts over")
 

@@ -18,6 +18,7 @@ from pegasus_bb.engine.status import RunStatus, bytes_below, run_status, submit_
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.units import format_duration, format_size
 
@@ -62,14 +63,14 @@ def reservation_status(bb: Path) -> dict[str, Any] | None:
     }
     if noted is None:
         return {**found, "state": State.ABSENT.value, "message": "not asked for yet"}
-    return found | _asked(request)
+    return found | _asked(folder, request, noted)
 
 
-def _asked(request: Request) -> dict[str, Any]:
+def _asked(bb: BBDir, request: Request, noted: Reservation) -> dict[str, Any]:
     found: dict[str, Any] = {}
     try:
         backend = open_backend(request.backend, request.settings)
-        answer = backend.status(request)
+        answer = ours.status(bb, backend, request, noted)
         found |= {"state": answer.state.value, "message": answer.message}
         found["size"] = answer.size
         path = Path(backend.path(request, os.environ))

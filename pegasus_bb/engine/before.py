@@ -14,6 +14,7 @@ from pegasus_bb.model.reservation import Reservation, State
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.seal import check_directory, touching
 from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import unsafe_results
 
@@ -67,7 +68,7 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     used, left = users & done, users - done
     lost = _given_back(bb, noted, left) if noted.released_at else ""
     if not noted.released_at and used and left:
-        lost = _gone(bb, left)
+        lost = _gone(bb, noted, left)
     if lost:
         raise ReservationFailed(
             f"reservation {noted.name} {lost}. What lived only there is lost; start "
@@ -85,9 +86,10 @@ def _given_back(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
     return ""
 
 
-def _gone(bb: BBDir, left: Set[str]) -> str:
+def _gone(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
     request = bb.request()
-    status = open_backend(request.backend, request.settings).status(request)
+    backend = open_backend(request.backend, request.settings)
+    status = ours.status(bb, backend, request, noted)
     if status.state not in (State.ABSENT, State.GONE):
         return ""  # also where nobody answers: the run finds out
     said = status.message or status.state.value

@@ -46,9 +46,6 @@ def why_another(root: str, known: str) -> str:
     found = read(root)
     if found and known in ("", found):
         return ""
-    has = f"has the id {found}, not {known}" if found else "has no id"
-    return (
-        f"{root} is not the folder that the reservation was made in ({FILE} there {has}"
-        "): is it mounted? Where it was emptied for good, write "
-        f"{known or 'any word'} to {os.path.join(root, FILE)}"
-    )
+    has = f"has the id {found}, not {known}" if found else "is not there"
+    path = os.path.join(root, FILE)
+    return f"{root} is not the folder that the reservation was made in ({path} {has})"

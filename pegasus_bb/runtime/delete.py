@@ -16,7 +16,7 @@ from typing import Iterator, List, Optional, Sequence
 
 from pegasus_bb import ledger
 from pegasus_bb.errors import DataNotSafe, ReservationFailed, SchedulerUnreachable
-from pegasus_bb.model.reservation import Request, Reservation, State
+from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours, program
@@ -40,36 +40,80 @@ def release(bb: BBDir, discard: bool = False) -> str:
     ``discard``: even where results would be lost. Raises DataNotSafe,
     ReservationFailed, SchedulerUnreachable; everything was kept then.
     """
+    request, noted = bb.request(), _noted(bb)
+    if noted is None and not discard:
+        return f"reservation {request.name} was never asked for: nothing to give back"
+    backend = open_backend(request.backend, request.settings)
+    if not discard:
+        _check_results(bb, request, backend)
+    words = _give_back(bb, request, noted, backend)
+    _note_end(bb, request, noted, "discarded" if discard else "released")
+    return words
+
+
+def give_up(bb: BBDir) -> str:
+    """Note that the run's reservation is gone with its storage; words for the user.
+
+    Nothing is removed. Raises ReservationFailed where the storage is not another than
+    the one it was on: then it can be given back.
+    """
+    request, noted = bb.request(), _noted(bb)
+    backend = open_backend(request.backend, request.settings)
+    why = backend.why_another(ours.last_place(bb))
+    if not why:
+        raise ReservationFailed(
+            f"nothing says that the storage of reservation {request.name} is gone; it "
+            f"was kept. To drop what is on it: pegasus-bb release {request.name} "
+            "--discard"
+        )
+    lost = list(unsafe_results(bb, request.uuid, read_all=False))
+    _note_end(bb, request, noted, "discarded")
+    lines = [f"reservation {request.name} was given up: {why}"]
+    if lost:
+        lines.append(f"with it {len(lost)} promised results that are not safe:")
+        lines += _first([f"  {unsafe.lfn}: {unsafe.why}" for unsafe in lost])
+    return "\n".join(lines)
+
+
+def _noted(bb: BBDir) -> Optional[Reservation]:
+    """What setup noted. Raises ReservationFailed where it is of another run."""
     request, noted = bb.request(), bb.reservation()
     if noted is not None and noted.uuid != request.uuid:
         raise ReservationFailed(
             f"reservation.json is of run {noted.uuid}, not of this run {request.uuid}; "
             "nothing was given back"
         )
-    if noted is None and not discard:
-        return f"reservation {request.name} was never asked for: nothing to give back"
+    return noted
+
+
+def _note_end(
+    bb: BBDir, request: Request, noted: Optional[Reservation], event: str
+) -> None:
     noted = noted or Reservation(request.name, request.backend, request.uuid, 0.0)
-    backend = open_backend(request.backend, request.settings)
-    if not discard:
-        _check_results(bb, request, backend)
-    words = _give_back(bb, request, noted, backend)
     bb.note_reservation(replace(noted, released_at=time.time()))
     ledger.note(
-        "discarded" if discard else "released",
+        event,
         name=request.name,
         backend=request.backend,
         size=request.capacity,
         uuid=request.uuid,
         submit_dir=program.submit_dir(bb),
     )
-    return words
+
+
+def _status(
+    bb: BBDir, request: Request, noted: Optional[Reservation], backend: Backend
+) -> Status:
+    if noted is None:
+        return ours.status_without_notes(bb, backend, request)
+    return ours.status(bb, backend, request, noted)
 
 
 def _give_back(
-    bb: BBDir, request: Request, noted: Reservation, backend: Backend
+    bb: BBDir, request: Request, noted: Optional[Reservation], backend: Backend
 ) -> str:
     """Seen before, asked for its end, absent after."""
-    status = ours.status(bb, backend, request, noted)
+    status = _status(bb, request, noted, backend)
     if status.state is State.UNKNOWN:
         raise SchedulerUnreachable(f"{request.name} was kept: {status.message}")
     if status.state is State.ABSENT:
@@ -79,7 +123,7 @@ def _give_back(
     if words:
         raise ReservationFailed(f"{words}; it was kept")
     backend.delete(request)
-    after = ours.status(bb, backend, request, noted)
+    after = _status(bb, request, noted, backend)
     if after.state is State.UNKNOWN:
         raise SchedulerUnreachable(
             f"asked to give {request.name} back, but whether it is gone is not known: "
@@ -93,8 +137,8 @@ def _give_back(
     return f"reservation {request.name} ({format_size(status.size)}) was given back"
 
 
-def _absent_already(request: Request, noted: Reservation) -> str:
-    if noted.released_at is not None:
+def _absent_already(request: Request, noted: Optional[Reservation]) -> str:
+    if noted is not None and noted.released_at is not None:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
         return f"reservation {request.name} was given back before, at {when}"
     return (
@@ -125,9 +169,7 @@ def _not_safe(bb: BBDir, request: Request, found: List[Unsafe], buffer: str) -> 
         f"kept reservation {request.name} ({format_size(request.capacity)}, "
         f"{request.backend}): {len(found)} of {promised} promised results are not safe"
     ]
-    lines += [f"  {unsafe.lfn}: {unsafe.why}" for unsafe in found[:_SHOWN]]
-    if len(found) > _SHOWN:
-        lines.append(f"  ... and {len(found) - _SHOWN} more")
+    lines += _first([f"  {unsafe.lfn}: {unsafe.why}" for unsafe in found])
     lines += _to_be_copied_by_hand(bb, request, found, buffer)
     lines += [
         f"resume:  pegasus-bb run {shlex.quote(program.submit_dir(bb))}",
@@ -153,10 +195,12 @@ def _to_be_copied_by_hand(
     if not left:
         return [f"look:    none of them is in {os.path.join(buffer, below)} any more"]
     lines = [f"still on {request.name}, to be copied by hand or by stage-out:"]
-    lines += [f"  {path}" for path in left[:_SHOWN]]
-    if len(left) > _SHOWN:
-        lines.append(f"  ... and {len(left) - _SHOWN} more")
-    return lines
+    return lines + _first([f"  {path}" for path in left])
+
+
+def _first(lines: List[str]) -> List[str]:
+    more = len(lines) - _SHOWN
+    return lines[:_SHOWN] + ([f"  ... and {more} more"] if more > 0 else [])
 
 
 def _left(found: List[Unsafe], folders: List[str]) -> Iterator[str]:

@@ -45,13 +45,32 @@ def status(
 ) -> Status:
     """What the backend says; UNKNOWN where its storage is not the one we were on."""
     found = backend.status(request)
-    if found.state is not State.ABSENT or noted is None:
+    if noted is None or found.state not in (State.ABSENT, State.UNKNOWN):
         return found
     place = _place(bb, noted)
     if not place and not noted.owner:  # asked for, but never known to be made
         return found
+    return _elsewhere(backend, request, place) or found
+
+
+def status_without_notes(bb: BBDir, backend: Backend, request: Request) -> Status:
+    """As ``status`` where reservation.json is lost: it may well have been made."""
+    found = backend.status(request)
+    if found.state not in (State.ABSENT, State.UNKNOWN):
+        return found
+    return _elsewhere(backend, request, last_place(bb)) or found
+
+
+def _elsewhere(backend: Backend, request: Request, place: str) -> Optional[Status]:
     words = backend.why_another(place)
-    return Status(State.UNKNOWN, words) if words else found
+    if not words:
+        return None
+    name = request.name
+    return Status(
+        State.UNKNOWN,
+        f"{words}: is it mounted? Where it is gone for good, with all that was on it: "
+        f"pegasus-bb release {name} --discard --gone {name}",
+    )
 
 
 def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
@@ -71,6 +90,14 @@ def was_ready(bb: BBDir, noted: Reservation) -> bool:
 def _place(bb: BBDir, noted: Reservation) -> str:
     """The id of the storage on which it was up; empty where it was not, or has none."""
     return str(_ready(bb, noted).get("place", ""))
+
+
+def last_place(bb: BBDir) -> str:
+    """The same, whichever request it was that came up last."""
+    try:
+        return str(read_json(bb.file(_READY)).get("place", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
 
 
 def _ready(bb: BBDir, noted: Reservation) -> Dict[str, Any]:

@@ -27,6 +27,7 @@ def given_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         return "given back"
 
     monkeypatch.setattr(module, "release", note)
+    monkeypatch.setattr(module, "give_up", lambda bb: note(bb, True) + " up")
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
     monkeypatch.chdir(tmp_path)
     return names
@@ -118,3 +119,22 @@ def test_a_name_that_nobody_knows(given_back: list[str]) -> None:
     with pytest.raises(UsageError, match="neither a submit directory"):
         release("pbbnobody")
     assert given_back == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("pbbone", "--gone", "pbbone"),
+        ("pbbone", "--discard", "--gone", "pbbother"),
+        ("pbbone", "--discard", "--gone", ""),
+    ],
+)
+def test_storage_that_is_gone_is_named_once_more(
+    given_back: list[str], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    planned(tmp_path / "run", "pbbone")
+    with pytest.raises(UsageError, match="once more, pbbone"):
+        release(*words)
+    assert given_back == []
+    release("pbbone", "--discard", "--gone", "pbbone")
+    assert given_back == ["pbbone discarded"]

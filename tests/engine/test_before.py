@@ -142,6 +142,17 @@ def test_without_an_answer_the_run_finds_out(folder: Folder, request_: Request) 
     assert folder.times()["second"] == 2
 
 
+def test_not_mounted_is_not_gone(
+    folder: Folder, request_: Request, tmp_path: Path
+) -> None:
+    """The nodes fail, each by itself; nobody is told to start over."""
+    (tmp_path / "tier").rename(tmp_path / "away")
+    (tmp_path / "tier").mkdir()
+    with pytest.raises(RunFailed):
+        folder.run()
+    assert folder.times()["second"] == 2
+
+
 def test_killed_while_giving_back_it_goes_on(folder: Folder, request_: Request) -> None:
     with pytest.raises(RunFailed):
         folder.run()

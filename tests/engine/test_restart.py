@@ -96,3 +96,13 @@ def test_without_an_answer_nothing_is_moved(
     with pytest.raises(SchedulerUnreachable, match="try again later"):
         folder.run(restart=True)
     assert folder.rescues() == ["w.dag.rescue001"]
+
+
+def test_not_mounted_is_not_gone(
+    folder: Folder, request_: Request, tmp_path: Path
+) -> None:
+    (tmp_path / "tier").rename(tmp_path / "away")
+    (tmp_path / "tier").mkdir()
+    with pytest.raises(SchedulerUnreachable, match="is it mounted"):
+        folder.run(restart=True)
+    assert folder.rescues() == ["w.dag.rescue001"]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb import ledger
+from pegasus_bb.cli.status import reservation_status
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime import ours
+from pegasus_bb.runtime.delete import give_up, release
 from tests.reservation.contract import OTHER_RUN
 from tests.runtime.lifecycle import NAME, Run, words
 
@@ -75,17 +79,59 @@ def test_a_tier_that_nobody_used_yet_says_absent(tmp_path: Path) -> None:
     assert found.state is State.ABSENT
 
 
-def test_where_it_was_emptied_for_good_the_words_say_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+def test_nor_where_the_notes_of_the_run_are_lost_as_well(run: Run) -> None:
+    noted = run.submit / "bb" / "reservation.json"
+    text = noted.read_text()
+    noted.unlink()
+    with pytest.raises(SchedulerUnreachable, match="is it mounted"):
+        release(run.bb, discard=True)
+    assert not noted.exists()
+    assert [e["event"] for e in ledger.find(NAME)] == ["requested"]
+    noted.write_text(text)
+
+
+def test_status_does_not_call_it_absent(run: Run) -> None:
+    found = reservation_status(run.submit / "bb")
+    assert found is not None
+    assert found["state"] == "unknown"
+    assert "is it mounted?" in found["message"]
+
+
+def test_discarding_alone_does_not_call_it_gone(run: Run) -> None:
+    with pytest.raises(SchedulerUnreachable, match=f"--discard --gone {NAME}"):
+        release(run.bb, discard=True)
+    assert run.noted().released_at is None
+
+
+@pytest.mark.parametrize("left", ["an empty folder", "another tier", "nothing"])
+def test_where_it_is_gone_for_good_that_can_be_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str
 ) -> None:
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
     run = Run(tmp_path)
     assert (run.setup(), run.gate()) == (0, 0)
-    known = (run.tier / ".pegasus_bb_root").read_text().strip()
-    run.vanish()
-    (run.tier / ".pegasus_bb_root").unlink()
-    assert run.delete() == 78
-    assert f"write {known} to {run.tier}/.pegasus_bb_root" in words(capsys)
-    (run.tier / ".pegasus_bb_root").write_text(known + "\n")
-    assert run.delete() == 0
-    assert "not there" in words(capsys)
+    run.stage_out("safe.txt")
+    run.promise({**run.read("placement.json")["outputs"], "lost.txt": "/out/lost.txt"})
+    shutil.rmtree(run.tier)
+    if left != "nothing":
+        run.tier.mkdir()
+    if left == "another tier":
+        (run.tier / ".pegasus_bb_root").write_text("0123456789abcdef\n")
+    with pytest.raises(SchedulerUnreachable, match=f"--discard --gone {NAME}"):
+        release(run.bb, discard=True)
+    said = give_up(run.bb)
+    assert "1 promised results that are not safe" in said
+    assert "lost.txt" in said and "safe.txt" not in said
+    assert run.noted().released_at is not None
+    assert [e["event"] for e in ledger.find(NAME)] == ["discarded", "requested"]
+
+
+def test_what_is_still_there_is_not_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    run = Run(tmp_path)
+    assert (run.setup(), run.gate()) == (0, 0)
+    with pytest.raises(ReservationFailed, match="nothing says that the storage"):
+        give_up(run.bb)
+    assert run.noted().released_at is None

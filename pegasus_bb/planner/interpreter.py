@@ -35,6 +35,18 @@ def tried_python(properties: Properties, python: str) -> str:
     return python
 
 
+def untried(python: str) -> list[str]:
+    """A word about a path that only the compute nodes can have; else nothing."""
+    name = python.strip()
+    if (
+        not name.startswith("/")
+        or Path(name).exists()
+        or name.startswith("/usr/bin/env ")
+    ):
+        return []
+    return [f"python:   {name} is not on this machine, so it was not tried"]
+
+
 def _why(done: Finished) -> str:
     last = (done.err.strip() or done.out.strip()).splitlines()[-1:]
     return last[0][:200] if last else f"it said nothing (exit code {done.status})"

@@ -9,22 +9,25 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement import wanted_capacity
+from pegasus_bb.planner.interpreter import untried
 from pegasus_bb.units import format_size
 
 
 def summary(
     catalogs: Catalogs, settings: Settings, site: str, placement: Placement | None
 ) -> tuple[str, ...]:
-    """Lines for a person: mode, tier, capacity; a tier that stays unused."""
+    """Lines for a person: mode, tier, capacity; what stays unused, untried."""
     mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
+    python = untried(settings.python)
     if placement is None:
-        return (mode, *unused(catalogs.tiers.get(site, []), settings))
+        return (mode, *unused(catalogs.tiers.get(site, []), settings), *python)
     tier = placement.tier
     chosen = _origin(catalogs, "tier") or f"the first of {_sites(catalogs)}"
     return (
         mode,
         f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
         _capacity(catalogs, settings, placement),
+        *python,
     )
 
 

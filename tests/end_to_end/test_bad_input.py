@@ -280,7 +280,9 @@ def test_a_mark_of_byte_order_at_the_beginning_is_no_mistake(site: Site) -> None
 
 def test_a_python_that_only_the_nodes_have_is_taken_on_trust(site: Site) -> None:
     words = ["--bb-mode", "persistent", "--bb-python", "/opt/nodes/python3.9"]
-    assert site.plan("bb", *words).returncode == 0
+    done = site.plan("bb", *words)
+    assert done.returncode == 0
+    assert "/opt/nodes/python3.9 is not on this machine" in done.stderr
 
 
 def test_an_error_in_a_catalog_names_file_line_and_key(site: Site) -> None:

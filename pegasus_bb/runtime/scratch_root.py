@@ -1,18 +1,19 @@
 """The run's own folders: marked when they are made, removed only with that mark.
 
-A folder that was there before the run, or that another run made, is never removed
-whole: somebody's inputs may lie in it.
+A folder that was there before the run, or that another run uses, is never removed
+whole: somebody's inputs may lie in it. Two runs with one --relative-dir both write
+their mark, and from then on neither removes anything there: nobody knows whose it is.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import List
+from typing import List, Set
 
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.copy import remove_tree
-from pegasus_bb.runtime.files import read_json, write_text
+from pegasus_bb.runtime.files import read_json, sync_directory
 
 MARK = ".pegasus_bb_scratch"
 
@@ -45,11 +46,29 @@ class Roots:
             path.startswith(root + "/") and self._is_ours(root) for root in self._roots
         )
 
+    def shared(self, path: str) -> bool:
+        """Whether ``path`` lies in a root that another run uses as well."""
+        path = os.path.normpath(path)
+        return any(
+            path.startswith(root + "/") and bool(self._marks(root) - {self._uuid})
+            for root in self._roots
+        )
+
     def make(self, path: str) -> None:
         """Make root ``path``, marked as ours unless somebody's things are in it."""
         os.makedirs(path, exist_ok=True)
-        if all(name.startswith("." + MARK) for name in os.listdir(path)):
-            write_text(os.path.join(path, MARK), self._uuid + "\n")
+        names = os.listdir(path)
+        if (names and MARK not in names) or self._uuid in self._marks(path):
+            return
+        # Added, not put in its place: two runs that begin at once see each other.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        handle = os.open(os.path.join(path, MARK), flags, 0o644)
+        try:
+            os.write(handle, f"{self._uuid}\n".encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        sync_directory(path)
 
     def remove(self, path: str) -> str:
         """Remove root ``path`` if it carries our mark; what was done, in words.
@@ -59,7 +78,7 @@ class Roots:
         doomed = f"{os.path.normpath(path)}.{self._uuid[:8]}.removed"
         if os.path.isdir(path) and not os.path.islink(path):
             if not self._is_ours(path):
-                words = f"{path}: was there before this run, or another run made it"
+                words = f"{path}: was there before this run, or another run uses it"
                 print(f"transfer: {words}; it was kept", file=sys.stderr)
                 return f"kept {path}"
             remove_tree(doomed)  # by a removal that was killed; a restart made anew
@@ -68,8 +87,13 @@ class Roots:
         return f"removed {path}"
 
     def _is_ours(self, path: str) -> bool:
+        return self._marks(path) == {self._uuid}
+
+    @staticmethod
+    def _marks(path: str) -> Set[str]:
+        """The runs that use root ``path``, as far as they have said so."""
         try:
             with open(os.path.join(path, MARK), encoding="utf-8") as mark:
-                return mark.read().strip() == self._uuid
+                return set(mark.read().split())
         except (OSError, UnicodeDecodeError):
-            return False
+            return set()

@@ -74,6 +74,10 @@ class Remover:
                 f"transfer: {path}: is the input itself; it was kept", file=sys.stderr
             )
             return f"kept {path}"
+        if self._roots.shared(path):
+            words = "another run uses this folder as well, so it was kept"
+            print(f"transfer: {path}: {words}", file=sys.stderr)
+            return f"kept {path}"
         remove_tree(path)
         return f"removed {path}"
 

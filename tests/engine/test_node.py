@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,9 +98,7 @@ def test_a_pre_script_may_write_the_submit_file(folder: Folder) -> None:
     folder.job("a")
     (folder.path / "a.sub").rename(folder.path / "ready.sub")
     mover = folder.path / "mover"
-    mover.write_text(
-        "#!/usr/bin/env python3\nimport os\nos.rename('ready.sub','a.sub')"
-    )
+    mover.write_text(f"#!{sys.executable}\nimport os\nos.rename('ready.sub','a.sub')")
     mover.chmod(0o755)
     folder.dag.nodes["a"].pre = Script("mover")
     folder.run()
@@ -250,7 +249,7 @@ def test_the_job_finds_what_its_submit_file_says(
     (scratch / "in.txt").write_text("hello")
     look = folder.path / "look.py"
     look.write_text(
-        "#!/usr/bin/env python3\nimport json, os, sys\n"
+        f"#!{sys.executable}\nimport json, os, sys\n"
         "print(json.dumps([os.getcwd(), sys.argv[1:], sys.stdin.read(),"
         " os.environ['WORD'], os.environ['CONDOR_JOBID'],"
         " os.getpid() == os.getsid(0)]))\nprint('bad', file=sys.stderr)\n"

@@ -72,6 +72,20 @@ def test_a_clean_up_that_another_planner_runs_before_stage_out_is_refused(
         lines(tmp_path)
 
 
+def test_appended_to_a_real_dag_the_retry_is_zero_when_it_is_read(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(RECORDED / "clustered", tmp_path, dirs_exist_ok=True)
+    dag_file = tmp_path / "demo-0.dag"
+    said = "RETRY create_dir_demo_0_cori "
+    text = dag_file.read_text().replace(f"{said}0", f"{said}3 UNLESS-EXIT 1")
+    dag_file.write_text(text)
+    assert read_dag(dag_file).nodes["create_dir_demo_0_cori"].retry == 3
+    dag_file.write_text(text + "".join(f"{line}\n" for line in lines(tmp_path)))
+    gated = read_dag(dag_file).nodes["create_dir_demo_0_cori"]
+    assert (gated.retry, gated.unless_exit) == (0, None)
+
+
 def test_a_retry_of_the_gated_node_is_taken_back() -> None:
     names = ("create_dir_w_0_cori", "bb_setup_S", "bb_delete_D")
     dag = Dag({name: Node(name, f"{name}.sub", retry=3) for name in names})

@@ -36,6 +36,9 @@ BUFFER_STATES: Dict[str, State] = {
     "complete": State.ABSENT,
 }
 
+# BurstBufferState of a job whose own request was not met yet.
+_NOT_MADE = ("", "pending", "allocating")
+
 # JobState of the zero-node job that asks for a buffer. A held one is told apart by
 # its priority: Slurm leaves a refused job PENDING for ever.
 JOB_STATES: Dict[str, State] = {
@@ -44,8 +47,8 @@ JOB_STATES: Dict[str, State] = {
     "RUNNING": State.PENDING,
     "SUSPENDED": State.PENDING,
     "STOPPED": State.PENDING,
-    "COMPLETING": State.PENDING,
-    "STAGE_OUT": State.PENDING,
+    "COMPLETING": State.ABSENT,  # as COMPLETED: it brings nothing about any more
+    "STAGE_OUT": State.ABSENT,
     "REQUEUED": State.PENDING,
     "RESIZING": State.PENDING,
     "SIGNALING": State.PENDING,
@@ -240,7 +243,7 @@ def _job(record: str) -> Job:
         name=fields.get("JobName", ""),
         user=user,
         uid=uid,
-        state=JOB_STATES.get(native, State.UNKNOWN),
+        state=_job_state(native, fields.get("BurstBufferState", "")),
         native=native,
         reason=reason,
         held=native == "PENDING" and fields.get("Priority") == "0",
@@ -248,3 +251,10 @@ def _job(record: str) -> Job:
         words=" ".join(fields.get("SystemComment", "").split()) or reason,
         fields=fields,
     )
+
+
+def _job_state(native: str, buffer: str) -> State:
+    """A job may wait for a scheduling pass though the buffer it asks for was made."""
+    state = JOB_STATES.get(native, State.UNKNOWN)
+    met = state is State.PENDING and buffer not in _NOT_MADE
+    return State.ABSENT if met else state

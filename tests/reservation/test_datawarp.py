@@ -234,6 +234,18 @@ def test_an_end_that_slurm_cannot_bring_about_is_bounded_and_told(
     assert [job["state"] for job in jobs] == ["COMPLETED", "CANCELLED"]
 
 
+def test_a_job_that_outlives_its_buffer_is_not_waited_for(bench: DataWarpBench) -> None:
+    """Slurm ends it some scheduling passes after the buffer came up."""
+    bench.change(lingers=True)
+    first = bench.backend.create(REQUEST)
+    until(bench, State.READY)
+    bench.backend.delete(REQUEST)
+    assert bench.read()["jobs"][0]["state"] == "PENDING"
+    assert bench.backend.status(REQUEST).state is State.ABSENT
+    assert bench.backend.create(REQUEST).job != first.job
+    assert until(bench, State.READY)
+
+
 def test_a_request_taken_back_leaves_no_job_behind(bench: DataWarpBench) -> None:
     bench.fill()
     bench.backend.create(REQUEST)

@@ -20,6 +20,7 @@ FRESH: dict[str, Any] = {
     "total": 1024,  # MiB in the pool
     "create_fails": "",  # words of dw_wlm_cli
     "destroy_fails": "",  # words of dw_wlm_cli
+    "lingers": False,  # the job that asks stays PENDING for a while after its success
     "passes": 0,  # scheduling passes before a job is looked at
     "buffers": [],
     "jobs": [],
@@ -71,6 +72,8 @@ def _create(
     state: dict[str, Any], job: dict[str, Any], words: dict[str, str], row: Any
 ) -> None:
     size = -(-int(words["capacity"]) // MIB)
+    if job["made"]:
+        return
     if row is not None and row["uid"] != job["uid"]:
         _hold(job, "Duplicate buffer name")
     elif row is not None:
@@ -79,7 +82,9 @@ def _create(
         _hold(job, state["create_fails"])
     elif sum(b["size"] for b in state["buffers"]) + size <= state["total"]:
         allocate(state, words["name"], size, job["uid"])
-        _end(job)
+        job["made"] = True
+        if not state["lingers"]:
+            _end(job)
 
 
 def allocate(state: dict[str, Any], name: str, size: int, uid: int) -> None:

@@ -31,7 +31,7 @@ _FILES = {
 }
 # What daemons leave behind: a testbed that comes up knows no job of the last one.
 _STATE = ("var/spool/slurmctld", "var/spool/slurmd", "var/log/slurm")
-_CONDOR_STATE = ("var/lib/condor/spool", "var/lib/condor/execute", "var/log/condor")
+_CONDOR_STATE = ("var/spool/condor", "var/lib/condor/execute", "var/log/condor")
 
 
 def configure(home: Home, pool_size: int) -> Place:

@@ -31,6 +31,7 @@ class Dw:
         self.place: Place = install(root / "dw", pools, python=sys.executable)
         self.program = str(root / "dw" / "bin" / "dw_wlm_cli")
         self.root = root
+        self.path_file = root / "path"
 
     def start(self, function: str, *options: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -81,7 +82,7 @@ class Dw:
         )
 
     def paths(self, job: str, script: str) -> dict[str, str]:
-        file = self.root / "path"
+        file = self.path_file
         said = self.good(
             "paths", "--job", script, "--token", job, "--pathfile", str(file)
         )

@@ -165,12 +165,14 @@ def test_a_job_buffers_size_has_the_unit_that_slurm_prints(dw: Dw) -> None:
     assert dw.free() == 1014
 
 
-def test_a_task_of_an_array_has_its_space_though_its_script_is_not_there(
+def test_a_task_of_an_array_has_its_space_though_slurm_has_no_folder_for_it(
     dw: Dw,
 ) -> None:
-    environ = dw.run_job("49", "/var/spool/slurmctld/hash.9/job.49/script", MIB)
+    folder = dw.root / "job.49"
+    dw.path_file = folder / "path"
+    environ = dw.run_job("49", f"{folder}/script", MIB)
     assert Path(environ["DW_JOB_STRIPED"]).is_dir()
-    dw.end_job("49", "/var/spool/slurmctld/hash.9/job.49/script")
+    dw.end_job("49", f"{folder}/script")
     assert dw.free() == 1024
 
 

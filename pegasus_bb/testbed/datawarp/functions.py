@@ -128,6 +128,8 @@ def paths(place: Place, call: Call) -> str:
         found = _mounts(place, books, wanted, books.session(call["token"]))
     mounts = place.mounts()
     lines = [f"{variable}={mounts / name}\n" for variable, name, _ in found]
+    # Slurm makes no folder for most tasks of an array, and reads the file all the same.
+    Path(call["pathfile"]).parent.mkdir(mode=0o700, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(call["pathfile"], flags, 0o600), "w") as out:
         out.writelines(lines)

@@ -149,7 +149,7 @@ class Demo:
         )
         if said := warning(loads[0], first=side == next(iter(SIDES))):
             tell(said)
-        self.shell.aloud(["pegasus-bb", "run", side], home)
+        self.shell.aloud(["pegasus-bb", "run", "--engine", "local", side], home)
         os.sync()
         return loads
 

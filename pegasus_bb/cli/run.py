@@ -1,4 +1,4 @@
-"""pegasus-bb run: run a planned workflow here, or go on where it stopped."""
+"""pegasus-bb run: run a planned workflow, or go on where it stopped."""
 
 from __future__ import annotations
 
@@ -7,17 +7,28 @@ from pathlib import Path
 
 import click
 
-from pegasus_bb.engine import choose, run
-from pegasus_bb.engine.terminal import mute_if_gone
+from pegasus_bb.engine import Outcome, Watcher, choose, run
+from pegasus_bb.engine.choice import AUTO, DAGMAN, ENGINES, choose_engine
+from pegasus_bb.engine.dagman import running
+from pegasus_bb.engine.submitdir import find_submit_dir
+from pegasus_bb.engine.terminal import mute_if_gone, unbreakable
 from pegasus_bb.units import format_duration
 
 
 @click.command("run")
 @click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default=AUTO,
+    show_default=True,
+    help="dagman: HTCondor's, followed from here; local: this machine, as DAGMan "
+    "would; auto: dagman where a schedd takes jobs, and whoever has begun goes on.",
+)
+@click.option(
     "--slots",
     "-s",
     type=click.IntRange(min=1),
-    help="Jobs that run at the same time; by default one per processor. "
+    help="Local engine: jobs that run at the same time; by default one per processor. "
     "Jobs of universe local take no slot.",
 )
 @click.option(
@@ -28,18 +39,22 @@ from pegasus_bb.units import format_duration
 )
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing while it goes well.")
 @click.argument("submit_dir", type=click.Path(path_type=Path))
-def command(slots: int | None, restart: bool, quiet: bool, submit_dir: Path) -> None:
-    """Run the DAG in SUBMIT_DIR on this machine, as DAGMan would.
+def command(
+    engine: str, slots: int | None, restart: bool, quiet: bool, submit_dir: Path
+) -> None:
+    """Run the DAG in SUBMIT_DIR: under HTCondor's DAGMan where there is one, else on
+    this machine, as DAGMan would.
 
     Run it again after a failure, after Ctrl-C or after a crash: it goes on where it
-    stopped, and no node that was done is run again.
+    stopped, and no node that was done is run again. Under DAGMan, Ctrl-C ends the
+    following alone; the workflow goes on, and the same command follows it again.
 
     Exit status: 0 all nodes are done, or ABORT-DAG-ON of the DAG calls it so; 80 a
     node failed; 130 it was interrupted.
     """
     progress = None if quiet else choose(submit_dir)
     try:
-        done = run(submit_dir, slots=slots or 0, progress=progress, restart=restart)
+        done = _run(engine, slots, restart, progress, submit_dir)
     finally:  # how it ended is the exit status, also where nobody hears the words
         mute_if_gone(sys.stderr)
     for file in done.aside:
@@ -49,10 +64,11 @@ def command(slots: int | None, restart: bool, quiet: bool, submit_dir: Path) -> 
             f"all {done.total} nodes were done before; --restart runs them again",
             err=True,
         )
-    elif done.rescue is not None:
+    elif done.done < done.total:
+        kept = f"\nrescue file: {done.rescue.name}" if done.rescue else ""
         click.echo(
             f"the DAG ended itself (ABORT-DAG-ON with status 0): {done.done} of "
-            f"{done.total} nodes are done\nrescue file: {done.rescue.name}\n"
+            f"{done.total} nodes are done{kept}\n"
             f"to do the rest: pegasus-bb run {submit_dir}",
             err=True,
         )
@@ -61,3 +77,19 @@ def command(slots: int | None, restart: bool, quiet: bool, submit_dir: Path) -> 
             f"all {done.total} nodes are done ({format_duration(done.seconds)})",
             err=True,
         )
+
+
+def _run(
+    engine: str,
+    slots: int | None,
+    restart: bool,
+    progress: Watcher | None,
+    submit_dir: Path,
+) -> Outcome:
+    chosen = choose_engine(find_submit_dir(submit_dir), engine, restart)
+    if progress is not None:
+        words = f"engine: {chosen.engine} ({chosen.why})"
+        print(words, file=unbreakable(sys.stderr), flush=True)
+    if chosen.engine == DAGMAN:
+        return running.run(submit_dir, progress=progress, restart=restart)
+    return run(submit_dir, slots=slots or 0, progress=progress, restart=restart)

@@ -85,6 +85,7 @@ class History:
 def read_history(path: Path) -> History:
     """Everything in the log at ``path``, torn lines left out."""
     history = History()
+    before = 0
     for event in _events(path):
         if event.node != _ENGINE:
             history.events.append(event)
@@ -94,7 +95,9 @@ def read_history(path: Path) -> History:
         elif event.event == "DAGMAN_FINISHED":
             history.crashed = False
             history.finished = _number(event.detail)
-            history.since = len(history.events)
+            before, history.since = history.since, len(history.events)
+        elif event.event == "RECOVERY_STARTED":
+            history.since = before  # DAGMan was held, say: that was no end
     return history
 
 
@@ -105,16 +108,22 @@ def _events(path: Path) -> Iterator[Event]:
         return
     with source:
         for line in source:
-            words = line.split()
-            if not line.endswith("\n") or len(words) < 4 or not words[0].isdigit():
-                continue
-            if words[1] == _ENGINE:
-                detail = words[4] if len(words) > 4 else ""
-                yield Event(int(words[0]), _ENGINE, words[3], detail, 0)
-            elif len(words) == 7:
-                yield Event(
-                    int(words[0]), words[1], words[2], words[3], _number(words[6])
-                )
+            event = parse_event(line)
+            if event is not None:
+                yield event
+
+
+def parse_event(line: str) -> Event | None:
+    """The event that ``line`` tells of; None for a torn or a foreign one."""
+    words = line.split()
+    if not line.endswith("\n") or len(words) < 4 or not words[0].isdigit():
+        return None
+    if words[1] == _ENGINE:
+        detail = words[4] if len(words) > 4 else ""
+        return Event(int(words[0]), _ENGINE, words[3], detail, 0)
+    if len(words) != 7:
+        return None
+    return Event(int(words[0]), words[1], words[2], words[3], _number(words[6]))
 
 
 def _number(text: str) -> int:

@@ -15,6 +15,7 @@ from pegasus_bb.engine.before import (
     check_sealed,
 )
 from pegasus_bb.engine.children import Children
+from pegasus_bb.engine.dagman.find import check_alone
 from pegasus_bb.engine.journal import Journal, read_history
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.processes import Processes, end_left_over
@@ -27,7 +28,7 @@ from pegasus_bb.engine.scheduler import Scheduler
 from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
-from pegasus_bb.engine.words import failed_nodes
+from pegasus_bb.engine.words import not_done
 from pegasus_bb.errors import RunFailed, RunInterrupted
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.dagfile import read_dag
@@ -72,6 +73,7 @@ def run(
     place = find_submit_dir(submit_dir)
     check_place(place)
     with locked(place.lock):
+        check_alone(place)
         dag = read_dag(place.dag)
         check_runnable(dag, place.dag)
         check_programs(place, dag)
@@ -168,21 +170,5 @@ class _Run:
             self._rescue = rescue
             return
         error = RunInterrupted if signals and abort is None else RunFailed
-        raise error(self._told(rescue, failed, bool(signals), abort))
-
-    def _told(
-        self, rescue: Path, failed: list[str], stopped: bool, abort: int | None
-    ) -> str:
-        counts = self._table.counts
-        total = len(self._dag.nodes)
-        left = total - counts[State.DONE] - counts[State.FAILED]
-        how = "stopped" if stopped else "the run was aborted" if abort else "not done"
-        lines = [
-            f"{how}: {counts[State.DONE]} of {total} nodes are done, "
-            f"{counts[State.FAILED]} failed, {left} were not brought to an end"
-        ]
-        items = (self._table.items[name] for name in failed)
-        lines += failed_nodes(items, self._place.path)
-        lines.append(f"rescue file: {rescue.name}")
-        lines.append(f"to go on:    pegasus-bb run {self._place.path}")
-        return "\n".join(lines)
+        how = "stopped" if signals else "the run was aborted" if abort else "not done"
+        raise error(not_done(self._table, self._place, rescue, how))

@@ -46,6 +46,9 @@ class Watcher(Protocol):
     def ended(self, name: str, how: str, seconds: float) -> None:
         """A node came to an end: done, failed, or failed with a retry to come."""
 
+    def note(self, words: str) -> None:
+        """Something that a person should know, and perhaps mend, while it runs."""
+
     def close(self) -> None:
         """The run is over, however."""
 
@@ -57,6 +60,7 @@ class Silent:
     def running(self, name: str) -> None: ...
     def waiting(self, name: str) -> None: ...
     def ended(self, name: str, how: str, seconds: float) -> None: ...
+    def note(self, words: str) -> None: ...
     def close(self) -> None: ...
 
 
@@ -87,6 +91,9 @@ class Lines:
         if how != "done" or self._done % step == 0 or self._done == self._total:
             took = format_duration(seconds)
             self._say(f"[{self._done}/{self._total}] {name}: {how} ({took})")
+
+    def note(self, words: str) -> None:
+        self._say(words)
 
     def close(self) -> None:
         self._out.flush()
@@ -129,6 +136,9 @@ class Bar:
         if how != "done":
             self._bar.console.print(f"{name}: {how}", markup=False, highlight=False)
         self._show(1 if how == "done" else 0)
+
+    def note(self, words: str) -> None:
+        self._bar.console.print(words, markup=False, highlight=False)
 
     def close(self) -> None:
         self._reservation.look()  # what stays on the screen is how it ended

@@ -1,4 +1,5 @@
-"""How far a run is, from what it has written: nothing is asked of the engine."""
+"""How far a run is, from what it has written. Only HTCondor's queue is asked, and only
+whether a DAGMan that has not told of its end is still there."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.engine.dagman.find import find
 from pegasus_bb.engine.journal import Event, read_history
 from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
@@ -26,6 +28,10 @@ _RUNNING = {
     "PRE_SCRIPT_SUCCESS": State.READY,
     "SUBMIT": State.RUNNING,
     "EXECUTE": State.RUNNING,
+    "GRID_SUBMIT": State.RUNNING,
+    "JOB_HELD": State.RUNNING,
+    "JOB_RELEASED": State.RUNNING,
+    "JOB_EVICTED": State.RUNNING,
     "JOB_TERMINATED": State.RUNNING,
     "POST_SCRIPT_STARTED": State.RUNNING,
     "POST_SCRIPT_TERMINATED": State.RUNNING,
@@ -53,7 +59,7 @@ def run_status(submit_dir: Path) -> RunStatus:
     place = find_submit_dir(submit_dir)
     dag = read_dag(place.dag)
     history = read_history(place.journal)
-    engine = lock_holder(str(place.lock))
+    engine = lock_holder(str(place.lock)) or _dagman(place)
     table = Table(dag, done_before(place, dag, history))
     this_run = history.events[history.since :] if history.crashed else history.events
     _place_nodes(table, dag, this_run, bool(engine))
@@ -66,6 +72,11 @@ def run_status(submit_dir: Path) -> RunStatus:
     status.finished = None if history.crashed else history.finished
     status.last_event = history.events[-1].time if history.events else 0
     return status
+
+
+def _dagman(place: SubmitDir) -> str:
+    found = find(place)
+    return found.words if found is not None else ""
 
 
 def _place_nodes(table: Table, dag: Dag, events: list[Event], alive: bool) -> None:
@@ -94,6 +105,9 @@ def _goes_on(dag: Dag, name: str, event: str, alive: bool) -> bool:
 def _under_way(dag: Dag, name: str, event: str) -> State | None:
     if event in ("JOB_SUCCESS", "JOB_FAILURE") and dag.nodes[name].post is not None:
         return State.RUNNING
+    pre = dag.nodes[name].pre
+    if event == "PRE_SCRIPT_STARTED" and pre is not None and pre.defer_status:
+        return State.DEFERRED  # it asks now and then
     return State.READY if event in _FAILED else _RUNNING.get(event)
 
 

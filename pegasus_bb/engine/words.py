@@ -7,7 +7,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from pegasus_bb.engine.commands import folder_of
-from pegasus_bb.engine.table import Item
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.planner.dag import Script
 
 # Ours and Pegasus's: they answer 1 where the job has failed.
@@ -34,6 +35,22 @@ def why_script(item: Item, kind: str, script: Script, status: int) -> str:
     if kind == "post" and item.status:
         why += f", its job with {ending(item.status)}"
     return why
+
+
+def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> str:
+    """How far it came, which nodes failed and why, and how to go on."""
+    counts, total = table.counts, len(table.items)
+    failed = [i for i in table.items.values() if i.state is State.FAILED]
+    left = total - counts[State.DONE] - len(failed)
+    lines = [
+        f"{how}: {counts[State.DONE]} of {total} nodes are done, "
+        f"{len(failed)} failed, {left} were not brought to an end"
+    ]
+    lines += failed_nodes(failed, place.path)
+    if rescue is not None:
+        lines.append(f"rescue file: {rescue.name}")
+    lines.append(f"to go on:    pegasus-bb run {place.path}")
+    return "\n".join(lines)
 
 
 def failed_nodes(items: Iterable[Item], submit_dir: Path) -> list[str]:

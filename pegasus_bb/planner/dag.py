@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 # Keywords that begin a node; the word after SUBDAG is EXTERNAL.
 KINDS = ("JOB", "SUBDAG", "FINAL", "SERVICE", "PROVISIONER")
+# DAGMan writes there what Pegasus's monitord would; the local engine always does.
+JOBSTATE_LOG = "JOBSTATE_LOG jobstate.log"
 
 
 @dataclass(slots=True)

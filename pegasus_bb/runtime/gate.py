@@ -23,10 +23,11 @@ from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours, program
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.files import read_json, write_json
+from pegasus_bb.runtime.files import read_json, write_json, write_text
 from pegasus_bb.units import format_duration
 
 _GATE = "gate.json"
+SAID = "gate.err"  # DAGMan keeps nothing of what a script says
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
@@ -58,14 +59,15 @@ def poll(bb: BBDir) -> str:
         words = _judge(bb, request)
     except (ReservationNotReady, SchedulerUnreachable) as error:
         if waited >= request.wait:
-            _end_wait(bb)
-            raise _too_late(error, request) from error
+            late = _too_late(error, request)
+            _end_wait(bb, str(late))
+            raise late from error
         allowed = format_duration(request.wait)
         raise ReservationNotReady(
             f"not yet: {error}; waited {format_duration(waited)} of {allowed}"
         ) from error
-    except PegasusBBError:
-        _end_wait(bb)
+    except PegasusBBError as error:
+        _end_wait(bb, str(error))
         raise
     _end_wait(bb)
     return words
@@ -137,10 +139,13 @@ def _waited(bb: BBDir) -> float:
         return 0.0
 
 
-def _end_wait(bb: BBDir) -> None:
+def _end_wait(bb: BBDir, refusal: str = "") -> None:
     """The answer is final: the wait of a rescue run starts afresh."""
-    if os.path.exists(bb.file(_GATE)):
-        os.unlink(bb.file(_GATE))
+    if refusal:
+        write_text(bb.file(SAID), refusal + "\n")
+    for name in (_GATE,) if refusal else (_GATE, SAID):
+        if os.path.exists(bb.file(name)):
+            os.unlink(bb.file(name))
 
 
 if __name__ == "__main__":

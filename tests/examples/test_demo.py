@@ -54,7 +54,7 @@ def test_every_command_is_shown_as_a_user_would_type_it(
     play()
 
     said = capfd.readouterr().out
-    assert "$ cd demo/cybershake && pegasus-bb run pfs\n" in said
+    assert "$ cd demo/cybershake && pegasus-bb run --engine local pfs\n" in said
     assert "--bb-mode persistent" in said
     assert "built-in planner, local engine, directory backend" in said
     assert "For a real site install " in said

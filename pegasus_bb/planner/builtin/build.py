@@ -21,7 +21,7 @@ from pegasus_bb.planner.builtin.profiles import merge, of_properties
 from pegasus_bb.planner.builtin.programs import Programs
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dagfile import Dag
+from pegasus_bb.planner.dagfile import JOBSTATE_LOG, Dag
 from pegasus_bb.planner.seal import removals, seal
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
@@ -182,7 +182,8 @@ def _dag(plan: Plan) -> Dag:
         if own.get("dagman"):
             profiles = {**profiles, **merge({"dagman": own["dagman"]})["dagman"]}
         nodes[planned.name] = maker.node(planned, profiles)
-    return Dag(nodes, plan.children, max_jobs(plan.catalogs.properties))
+    throttles = max_jobs(plan.catalogs.properties)
+    return Dag(nodes, plan.children, throttles, [JOBSTATE_LOG])
 
 
 def _note(plan: Plan) -> None:

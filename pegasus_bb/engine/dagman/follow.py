@@ -1,0 +1,117 @@
+"""Watches a DAGMan until it has come to an end, or until a person has had enough."""
+
+from __future__ import annotations
+
+import select
+import time
+
+from pegasus_bb.engine.dagman import queue
+from pegasus_bb.engine.dagman.find import log_of
+from pegasus_bb.engine.dagman.log import Life, LifeLog
+from pegasus_bb.engine.dagman.replay import Replay
+from pegasus_bb.engine.dagman.tail import Tail
+from pegasus_bb.engine.progress import Watcher
+from pegasus_bb.engine.signals import Signals
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.errors import RunFailed, RunInterrupted, SchedulerUnreachable
+
+_LOOK = 1.0  # seconds between two looks at the files
+_ASK = 60.0  # seconds between two questions to the queue: is it still there?
+_LAGS = 10.0  # seconds that the journal may be behind
+_APPEARS = 60.0  # seconds until a submitted DAGMan is in its log
+
+
+def wait_for_life(place: SubmitDir, before: int | None) -> Life:
+    """The DAGMan that was just submitted. Raises RunFailed where none shows up."""
+    log = LifeLog(log_of(place))
+    deadline = time.monotonic() + _APPEARS
+    while True:
+        life = log.read()
+        if life is not None and life.cluster != before:
+            return life
+        if time.monotonic() > deadline:
+            raise RunFailed(
+                f"{log_of(place)}: HTCondor took the DAG, and {_APPEARS:.0f} s later "
+                "its log does not tell of it; condor_q shows whether it runs"
+            )
+        time.sleep(0.1)
+
+
+class Follower:
+    """Reads what DAGMan and HTCondor write down. Changes nothing."""
+
+    def __init__(
+        self,
+        place: SubmitDir,
+        replay: Replay,
+        tail: Tail,
+        watcher: Watcher,
+        signals: Signals,
+    ) -> None:
+        self._place, self._watcher, self._signals = place, watcher, signals
+        self._replay, self._tail = replay, tail
+        self._log = LifeLog(log_of(place))
+        self._held, self._ended = "", False
+        self._asked = time.monotonic()
+
+    def follow(self, cluster: int) -> Life:
+        """To its end. A signal ends the watching alone: RunInterrupted.
+
+        Raises RunFailed where it has vanished from the queue without a word.
+        """
+        while True:
+            life = self._look()
+            if life is not None and life.over:
+                self._read_to_the_end()
+                return life
+            if self._signals.received:
+                raise RunInterrupted(_goes_on(self._place, cluster))
+            self._still_there(cluster)
+            select.select([self._signals.handle], [], [], _LOOK)
+
+    def _read_to_the_end(self) -> None:
+        """What monitord writes comes later than DAGMan's end."""
+        deadline = time.monotonic() + _LAGS
+        while not self._ended and time.monotonic() < deadline:
+            time.sleep(0.2)
+            self._read_journal()
+
+    def _read_journal(self) -> None:
+        for event in self._tail.new():
+            self._ended = event.event == "DAGMAN_FINISHED"
+            self._replay.apply(event)
+
+    def _look(self) -> Life | None:
+        # The log before the journal: what was written before the end is read.
+        life = self._log.read()
+        self._read_journal()
+        held = life.words if life is not None and life.state == "held" else ""
+        if held and held != self._held and life is not None:
+            self._watcher.note(
+                f"DAGMan is held: {held}; condor_release {life.cluster} lets it go on"
+            )
+        self._held = held
+        return life
+
+    def _still_there(self, cluster: int) -> None:
+        if time.monotonic() - self._asked < _ASK:
+            return
+        self._asked = time.monotonic()
+        try:
+            there = queue.held(cluster) is not None
+        except SchedulerUnreachable:
+            return  # says nothing about DAGMan
+        life = self._log.read()
+        if not there and life is not None and not life.over:
+            raise RunFailed(
+                f"DAGMan, job {cluster}, is in the queue no more, and its log tells of "
+                f"no end; to go on: pegasus-bb run {self._place.path}"
+            )
+
+
+def _goes_on(place: SubmitDir, cluster: int) -> str:
+    return (
+        f"not followed any more; the workflow goes on under DAGMan, job {cluster}\n"
+        f"to follow it again: pegasus-bb run {place.path}\n"
+        f"to stop it:         condor_rm {cluster}"
+    )

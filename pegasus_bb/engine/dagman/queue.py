@@ -1,0 +1,76 @@
+"""Questions to the schedd of this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Sequence
+
+from pegasus_bb.errors import SchedulerUnreachable
+from pegasus_bb.process import Finished, ask
+
+SUBMIT = "condor_submit_dag"
+_QUEUE = "condor_q"
+_HELD = "5"
+_SECONDS = 30.0
+
+
+def why_not() -> str:
+    """Why nothing can be submitted from here; empty where it can."""
+    for tool in (SUBMIT, _QUEUE):
+        if shutil.which(tool) is None:
+            return f"{tool} is not on PATH"
+    if os.geteuid() == 0:
+        return "HTCondor takes no jobs of root"
+    answer = _ask(["-constraint", "false", "-af", "ClusterId"])
+    return "" if answer.status == 0 else f"no schedd answers ({_short(answer)})"
+
+
+def held(cluster: int) -> str | None:
+    """Why the job is held, empty where it is not; None where there is no such job.
+
+    Raises SchedulerUnreachable where nobody answers.
+    """
+    for status, *reason in _rows([str(cluster)], "JobStatus", "HoldReason"):
+        return (" ".join(reason) or "no reason given") if status == _HELD else ""
+    return None
+
+
+def jobs_of(cluster: int) -> list[str]:
+    """Jobs of nodes that the DAGMan of that number has in the queue still.
+
+    Raises SchedulerUnreachable.
+    """
+    constraint = ["-constraint", f"DAGManJobId == {cluster}"]
+    return [row[0] for row in _rows(constraint, "ClusterId")]
+
+
+def is_here(host: str) -> bool:
+    """Whether a schedd on ``host`` is the one that is asked here; so where unknown."""
+    here = {socket.gethostname(), socket.getfqdn()}
+    return (
+        not host
+        or host in here
+        or host.split(".")[0] in {name.split(".")[0] for name in here}
+    )
+
+
+def _rows(which: Sequence[str], *attributes: str) -> list[list[str]]:
+    """A line per job; values as text, empty where undefined."""
+    answer = _ask([*which, "-af:t", *attributes])
+    if answer.status != 0:
+        raise SchedulerUnreachable(
+            f"the schedd gives no answer ({_short(answer)}); try again later"
+        )
+    rows = (line.split("\t") for line in answer.out.splitlines() if line.strip())
+    return [["" if word == "undefined" else word for word in row] for row in rows]
+
+
+def _ask(words: Sequence[str]) -> Finished:
+    return ask([_QUEUE, *words], timeout=_SECONDS)
+
+
+def _short(answer: Finished) -> str:
+    lines = [line.strip() for line in (answer.err or answer.out).splitlines()]
+    return next((line for line in lines if line), f"exit status {answer.status}")[:200]

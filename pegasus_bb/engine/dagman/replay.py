@@ -1,0 +1,114 @@
+"""Events of the journal -> the table of nodes, and what a watcher is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pegasus_bb.engine.dagman.reasons import recorded, said_by_the_gate
+from pegasus_bb.engine.journal import Event
+from pegasus_bb.engine.progress import Watcher
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import Item, State, Table
+from pegasus_bb.engine.words import ending, why_script
+from pegasus_bb.planner.dag import Script
+
+
+class Replay:
+    """Follows a DAGMan by what it writes down; ``held`` says why a job is held."""
+
+    def __init__(
+        self,
+        table: Table,
+        place: SubmitDir,
+        watcher: Watcher,
+        held: Callable[[int], str | None],
+    ) -> None:
+        self._table, self._place = table, place
+        self._watcher, self._held = watcher, held
+        self._known = {
+            "PRE_SCRIPT_STARTED": self._pre_started,
+            "PRE_SCRIPT_FAILURE": self._pre_failed,
+            "SUBMIT": self._runs,
+            "JOB_SUCCESS": self._job_ended,
+            "JOB_FAILURE": self._job_ended,
+            "POST_SCRIPT_SUCCESS": self._done,
+            "POST_SCRIPT_FAILURE": self._post_failed,
+            "JOB_HELD": self._job_held,
+        }
+
+    def apply(self, event: Event) -> None:
+        """Take in one line. Lines that recovery has repeated change nothing."""
+        item = self._table.items.get(event.node)
+        act = self._known.get(event.event)
+        if item is None or act is None or item.state in (State.DONE, State.FAILED):
+            return
+        act(item, event)
+
+    def _pre_started(self, item: Item, event: Event) -> None:
+        asks_again = item.state in (State.RUNNING, State.DEFERRED)
+        if asks_again and item.sequence == event.sequence:
+            self._table.move(item, State.DEFERRED)
+            self._watcher.waiting(item.node.name)
+        else:
+            self._runs(item, event)
+
+    def _runs(self, item: Item, event: Event) -> None:
+        if item.sequence != event.sequence:
+            item.sequence, item.began = event.sequence, event.time
+        item.status, item.reason = 0, ""
+        self._table.move(item, State.RUNNING)
+        self._watcher.running(item.node.name)
+
+    def _pre_failed(self, item: Item, event: Event) -> None:
+        if item.node.pre_skip is not None:
+            return  # DAGMan does not say with which status; its rescue file does
+        item.said = said_by_the_gate(item.node, self._place)
+        self._failed(item, event, _script(item.node.pre, "PRE"))
+
+    def _job_ended(self, item: Item, event: Event) -> None:
+        item.status = int(event.detail) if event.detail.lstrip("-").isdigit() else 0
+        if item.node.post is not None:
+            return
+        if event.event == "JOB_SUCCESS":
+            self._done(item, event)
+        else:
+            self._failed(item, event, f"its job ended with {ending(item.status)}")
+
+    def _post_failed(self, item: Item, event: Event) -> None:
+        post = item.node.post
+        if post is not None and item.status:
+            self._failed(item, event, why_script(item, "post", post, 1))
+            return
+        # A grid job's own status is 0 whatever became of it; its record knows.
+        found = recorded(item, self._place.path)
+        item.status = 1 if found else 0
+        self._failed(item, event, found or _script(post, "POST"))
+
+    def _done(self, item: Item, event: Event) -> None:
+        self._table.done(item)
+        self._watcher.ended(item.node.name, "done", event.time - item.began)
+
+    def _failed(self, item: Item, event: Event, why: str) -> None:
+        seconds, node = event.time - item.began, item.node
+        item.reason = why
+        if item.retries >= node.retry or item.status == node.unless_exit:
+            self._table.failed(item)
+            self._watcher.ended(node.name, f"failed: {why}", seconds)
+            return
+        item.retries += 1
+        self._table.move(item, State.READY)
+        self._watcher.ended(node.name, f"failed, tried again: {why}", seconds)
+
+    def _job_held(self, item: Item, event: Event) -> None:
+        number = event.detail.partition(".")[0]
+        why = self._held(int(number)) if number.isdigit() else None
+        if why:  # empty where it was released since
+            self._watcher.note(
+                f"{item.node.name} is held: {why}; once that is mended: "
+                f"condor_release {number}"
+            )
+
+
+def _script(script: Script | None, kind: str) -> str:
+    name = f" {script.executable}" if script is not None else ""
+    return f"its {kind} script{name} failed"

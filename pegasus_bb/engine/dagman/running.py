@@ -1,0 +1,160 @@
+"""Runs the DAG of a submit directory under HTCondor's DAGMan, and follows it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.engine.before import (
+    check_place,
+    check_programs,
+    check_reservation,
+    check_sealed,
+)
+from pegasus_bb.engine.dagman import queue
+from pegasus_bb.engine.dagman.find import Found, check_alone, find
+from pegasus_bb.engine.dagman.follow import Follower, wait_for_life
+from pegasus_bb.engine.dagman.log import Life
+from pegasus_bb.engine.dagman.replay import Replay
+from pegasus_bb.engine.dagman.submit import hand_over, submit, why_not_followed
+from pegasus_bb.engine.dagman.tail import Tail, offset_of
+from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.local import Outcome
+from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.processes import end_left_over
+from pegasus_bb.engine.progress import Silent, Watcher
+from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.rescue import read_rescue
+from pegasus_bb.engine.restart import start_over
+from pegasus_bb.engine.signals import Signals
+from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
+from pegasus_bb.engine.table import State, Table
+from pegasus_bb.engine.words import not_done
+from pegasus_bb.errors import (
+    RunFailed,
+    RunInterrupted,
+    SchedulerUnreachable,
+    UsageError,
+)
+from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.dagfile import read_dag
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A DAGMan under way, and what was done before it."""
+
+    cluster: int  # 0 where nothing is left to do
+    done: frozenset[str]
+    offset: int = 0  # where its part of the journal begins
+    aside: tuple[Path, ...] = ()
+
+
+def run(
+    submit_dir: Path, *, progress: Watcher | None = None, restart: bool = False
+) -> Outcome:
+    """Submit the DAG in ``submit_dir``, or join the DAGMan that works on it, and
+    follow it to its end.
+
+    Raises RunFailed where nodes failed, RunInterrupted where DAGMan was removed, or
+    where a signal ended the following: then DAGMan goes on. Raises UsageError and
+    ReservationFailed, with nothing submitted, as the local engine does.
+    """
+    place = find_submit_dir(submit_dir)
+    dag = read_dag(place.dag)
+    with Signals() as signals:
+        found = find(place)
+        if found is not None and found.alive:
+            begun = _joined(place, dag, found, restart)
+        else:
+            with locked(place.lock):
+                begun = _submitted(place, dag, restart)
+        if not begun.cluster:
+            done = len(begun.done)
+            return Outcome(len(dag.nodes), done, done, 0.0, begun.aside)
+        return _Following(place, dag, begun, progress or Silent()).run(signals)
+
+
+def _joined(place: SubmitDir, dag: Dag, found: Found, restart: bool) -> _Begun:
+    if restart:
+        check_alone(place)  # says that DAGMan works on it
+    cluster = found.life.cluster
+    done = done_before(place, dag, read_history(place.journal))
+    return _Begun(cluster, frozenset(done), offset_of(place.journal, cluster))
+
+
+def _submitted(place: SubmitDir, dag: Dag, restart: bool) -> _Begun:
+    check_alone(place)
+    check_place(place)
+    check_programs(place, dag)
+    check_sealed(place, dag)
+    problem = queue.why_not() or why_not_followed(place, dag)
+    if problem:
+        raise UsageError(f"{place.path}: DAGMan cannot run it: {problem}")
+    end_left_over(place.processes)
+    aside = tuple(start_over(place)) if restart else ()
+    done = done_before(place, dag, read_history(place.journal))
+    check_reservation(place, dag, done)
+    if len(done) == len(dag.nodes):
+        return _Begun(0, frozenset(done), aside=aside)
+    hand_over(place, dag, done)
+    before = find(place)
+    offset = place.journal.stat().st_size if place.journal.exists() else 0
+    submit(place)
+    life = wait_for_life(place, before.life.cluster if before else None)
+    return _Begun(life.cluster, frozenset(done), offset, aside)
+
+
+class _Following:
+    def __init__(
+        self, place: SubmitDir, dag: Dag, begun: _Begun, watcher: Watcher
+    ) -> None:
+        self._place, self._dag, self._begun = place, dag, begun
+        self._watcher = watcher
+        self._table = Table(dag, begun.done)
+        self._began = time.monotonic()
+
+    def run(self, signals: Signals) -> Outcome:
+        total, before = len(self._dag.nodes), len(self._begun.done)
+        self._watcher.begin(total, before)
+        try:
+            self._watcher.note(f"DAGMan runs it, as job {self._begun.cluster}")
+            life = self._follow(signals)
+        finally:
+            self._watcher.close()
+        if life.state == "ended" and life.status == 0:
+            seconds = time.monotonic() - self._began
+            done = self._table.counts[State.DONE]
+            return Outcome(total, done, before, seconds, self._begun.aside)
+        raise self._ended_badly(life)
+
+    def _follow(self, signals: Signals) -> Life:
+        replay = Replay(self._table, self._place, self._watcher, _held)
+        tail = Tail(self._place.journal, self._begun.offset)
+        follower = Follower(self._place, replay, tail, self._watcher, signals)
+        return follower.follow(self._begun.cluster)
+
+    def _ended_badly(self, life: Life) -> RunFailed:
+        rescues = self._place.rescues()
+        rescue = rescues[-1] if rescues else None
+        if rescue is not None:
+            self._believe(rescue)
+        if life.state == "removed":
+            how = f"stopped: DAGMan, job {life.cluster}, was removed ({life.words})"
+            return RunInterrupted(not_done(self._table, self._place, rescue, how))
+        return RunFailed(not_done(self._table, self._place, rescue, "not done"))
+
+    def _believe(self, rescue: Path) -> None:
+        """DAGMan's own word on what is done, where the journal was behind."""
+        for name in read_rescue(rescue, self._dag):
+            item = self._table.items[name]
+            if item.state is not State.DONE:
+                self._table.move(item, State.DONE)
+
+
+def _held(cluster: int) -> str | None:
+    try:
+        return queue.held(cluster)
+    except SchedulerUnreachable as error:
+        return f"why is not known: {error}"

@@ -1,0 +1,89 @@
+"""Hands a submit directory to HTCondor."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import yaml
+
+from pegasus_bb.engine.dagman.find import lock_of
+from pegasus_bb.engine.dagman.queue import SUBMIT
+from pegasus_bb.engine.rescue import read_rescue, write_rescue
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.errors import RunFailed
+from pegasus_bb.planner.dag import JOBSTATE_LOG, Dag
+from pegasus_bb.process import ask
+
+_SECONDS = 120.0
+_RUN = "pegasus-run"
+
+
+def planner_home(place: SubmitDir) -> Path | None:
+    """The bin folder of the Pegasus that planned ``place``; None: we did, or a hand."""
+    try:
+        text = (place.path / "braindump.yml").read_text(encoding="utf-8")
+        said = yaml.safe_load(text)
+        planner, folder = Path(said["planner"]), Path(said["bindir"])
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        return None
+    return folder if planner.name == "pegasus-plan" else None
+
+
+def why_not_followed(place: SubmitDir, dag: Dag) -> str:
+    """Why a DAGMan could not be followed on ``place``; empty where it could.
+
+    Its journal is what tells, here and to whoever goes on later.
+    """
+    home = planner_home(place)
+    if home is not None:
+        there = _pegasus_run(home)
+        return "" if there else f"{_RUN} is neither in {home} nor on PATH"
+    words = JOBSTATE_LOG.split()
+    if any(line.split() == words for line in dag.other):
+        return ""
+    return f"{place.dag.name} lacks the line {JOBSTATE_LOG}"
+
+
+def submit(place: SubmitDir) -> str:
+    """Submit the DAG; what the tool said. Raises RunFailed where it was refused.
+
+    It goes on from the newest rescue file, or from DAGMan's own lock and log. Never
+    with -force, which throws those away: -update_submit only writes <dag>.condor.sub.
+    """
+    home = planner_home(place)
+    if home is not None:
+        argv = [_pegasus_run(home) or _RUN, str(place.path)]
+    else:
+        argv = [SUBMIT, "-update_submit", place.dag.name]
+    answer = ask(argv, timeout=_SECONDS, cwd=str(place.path))
+    if answer.status != 0:
+        said = "\n".join(f"  | {line}" for line in _said(answer.err, answer.out))
+        raise RunFailed(
+            f"{place.path}: {argv[0]} ended with exit status {answer.status}, and "
+            f"nothing runs:\n{said}"
+        )
+    return answer.out
+
+
+def hand_over(place: SubmitDir, dag: Dag, done: set[str]) -> Path | None:
+    """Let the next DAGMan know all that is done, where an engine could not write its
+    rescue file; gives back the one that was written."""
+    rescues = place.rescues()
+    known = {node.name for node in dag.nodes.values() if node.done}
+    known |= read_rescue(rescues[-1], dag) if rescues else set()
+    lock_of(place).unlink(missing_ok=True)  # its log knows less than the journal
+    if done <= known:
+        return None
+    rescue = place.next_rescue()
+    write_rescue(rescue, dag, place.dag.name, done, ())
+    return rescue
+
+
+def _pegasus_run(home: Path) -> str | None:
+    return shutil.which(_RUN, path=str(home)) or shutil.which(_RUN)
+
+
+def _said(*texts: str) -> list[str]:
+    lines = [line.rstrip() for text in texts for line in text.splitlines()]
+    return [line for line in lines if line.strip(" -")][-8:]

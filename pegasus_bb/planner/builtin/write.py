@@ -5,25 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
-from pegasus_bb.beside import Beside
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.executable import Executable, PlannedJob
 from pegasus_bb.planner.builtin.fill import File, fill
+from pegasus_bb.planner.builtin.folders import Folders, fill_folders
 from pegasus_bb.planner.builtin.joblists import job_list
-from pegasus_bb.planner.builtin.names import JOBS_PER_FOLDER
 from pegasus_bb.planner.builtin.records import bb_files, top_files
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dagfile import write_dag
 
-# From here on a second process takes its share of the submit files, as much as the
-# first can write while it also writes the DAG.
-WORTH_A_PROCESS = 5000  # jobs
-SHARE = 0.65
+WORTH_A_PROCESS = 5000  # jobs: a second one writes submit files from here on
 
 
 def write(
@@ -53,17 +50,14 @@ def write(
         fill(part, bb_files(executable, context, pfs_scratch, links or {}))
         more = (extra or {}).items()
         fill(part, ((f"bb/{name}", text.encode()) for name, text in more))
-        jobs = list(executable.jobs.values())
-        share = _share(len(jobs))
 
-        def write_share() -> None:
-            _write_jobs(part, jobs[:share], executable, catalogs, context)
-
-        with Beside(write_share, worth=share > 0) as other:
-            _write_jobs(part, jobs[share:], executable, catalogs, context)
+        def write_the_rest() -> None:
             write_dag(executable.dag, part / f"{context.label}-0.dag")
             _install(part / "bb", context.python)
-            other.finish()
+
+        worth = len(executable.jobs) >= WORTH_A_PROCESS
+        folders = _folders(executable, catalogs, context)
+        fill_folders(part, folders, worth, meanwhile=write_the_rest)
         _take_name(part, target)
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)
@@ -92,23 +86,16 @@ def files_of(
             yield f"{stem}.in", job_list(planned.entries)
 
 
-def _share(jobs: int) -> int:
-    """How many jobs a second process writes: whole folders of them, or none."""
-    if jobs < WORTH_A_PROCESS:
-        return 0
-    return int(SHARE * jobs) // JOBS_PER_FOLDER * JOBS_PER_FOLDER
-
-
-def _write_jobs(
-    part: Path,
-    jobs: list[PlannedJob],
-    executable: Executable,
-    catalogs: Catalogs,
-    context: PlanContext,
-) -> None:
-    for folder in {planned.folder for planned in jobs}:  # of an earlier try
-        shutil.rmtree(part / folder, ignore_errors=True)
-    fill(part, files_of(jobs, executable, catalogs, context))
+def _folders(
+    executable: Executable, catalogs: Catalogs, context: PlanContext
+) -> Folders:
+    jobs: dict[str, list[PlannedJob]] = {}
+    for planned in executable.jobs.values():
+        jobs.setdefault(planned.folder, []).append(planned)
+    return {
+        folder: partial(files_of, inside, executable, catalogs, context)
+        for folder, inside in jobs.items()
+    }
 
 
 def _install(folder: Path, python: str) -> None:

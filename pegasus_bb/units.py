@@ -26,6 +26,8 @@ def parse_size(text: str | int) -> int:
 
     Raises UsageError.
     """
+    if type(text) is int and 0 <= text < 10**18:
+        return text  # what nearly every declared size of a workflow is
     value = str(text).strip()
     match = re.fullmatch(r"([0-9]+) ?([A-Za-z]*)", value)
     if match is None or match.group(2) not in _SIZE_FACTOR:

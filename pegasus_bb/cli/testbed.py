@@ -10,6 +10,7 @@ import click
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.testbed import testbed
+from pegasus_bb.testbed.flavour import DEFAULT, FLAVOURS, flavour
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.units import MIB, format_duration, parse_size
 
@@ -18,12 +19,19 @@ _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
 @click.group("testbed", short_help="A burst-buffer site on this machine.")
-def command() -> None:
+@click.option(
+    "--slurm",
+    default=DEFAULT.slurm,
+    help=f"Which one: {', '.join(FLAVOURS)}. Only {DEFAULT.slurm} has HTCondor.",
+)
+@click.pass_context
+def command(context: click.Context, slurm: str) -> None:
     """A whole site on one Linux machine: HTCondor, Slurm with its own burst_buffer/
     datawarp plugin, an emulated DataWarp, two users, a work folder that both sides see.
 
     Needs root. It lives in ~/.cache/pegasus-bb/testbed, or in $PEGASUS_BB_TESTBED.
     """
+    context.obj = Home(flavour(slurm))
 
 
 @command.command("up")
@@ -38,9 +46,10 @@ def command() -> None:
     type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
     help="A folder to be seen inside at the same path, too.",
 )
-def up(install: bool, pool: str, shares: tuple[Path, ...]) -> None:
+@click.pass_obj
+def up(home: Home, install: bool, pool: str, shares: tuple[Path, ...]) -> None:
     """Bring the site up: minutes the first time, then seconds. Twice is fine."""
-    home, begin = Home(), time.monotonic()
+    begin = time.monotonic()
     size = parse_size(pool)
     if size < MIB:
         raise UsageError(f"--pool {pool}: at least 1MiB")
@@ -53,22 +62,25 @@ def up(install: bool, pool: str, shares: tuple[Path, ...]) -> None:
 @command.command("run", context_settings=_PASSED_ON)
 @_USER
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
-def run(user: str, argv: tuple[str, ...]) -> None:
+@click.pass_obj
+def run(home: Home, user: str, argv: tuple[str, ...]) -> None:
     """Run ARGV inside, in the work folder; ends with its exit status."""
-    sys.exit(testbed.run(Home(), argv, user))
+    sys.exit(testbed.run(home, argv, user))
 
 
 @command.command("shell")
 @_USER
-def shell(user: str) -> None:
+@click.pass_obj
+def shell(home: Home, user: str) -> None:
     """A shell inside, in the work folder."""
-    sys.exit(testbed.run(Home(), ["bash", "-i"], user))
+    sys.exit(testbed.run(home, ["bash", "-i"], user))
 
 
 @command.command("status")
-def status() -> None:
-    """What is up, in the words of Slurm and HTCondor. Ends with 1 where nothing is."""
-    found = testbed.status(Home())
+@click.pass_obj
+def status(home: Home) -> None:
+    """What is up, in the daemons' own words. Ends with 1 where nothing is."""
+    found = testbed.status(home)
     built = "built" if found.built else "not built yet; `pegasus-bb testbed up` does it"
     click.echo(f"{found.folder}: {built}")
     if found.holder is None:
@@ -82,9 +94,10 @@ def status() -> None:
 
 
 @command.command("down")
-def down() -> None:
+@click.pass_obj
+def down(home: Home) -> None:
     """End everything inside; the work folder stays. Twice is fine."""
-    click.echo("down" if testbed.down(Home()) else "was down already")
+    click.echo("down" if testbed.down(home) else "was down already")
 
 
 def _say(text: str) -> None:

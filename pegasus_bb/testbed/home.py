@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Iterator
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.testbed.flavour import DEFAULT, Flavour
 
 _VARIABLE = "PEGASUS_BB_TESTBED"
 
 
 class Home:
-    """The folder of a testbed: root file system, shared work folder, its state."""
+    """The folder of one testbed: root file system, shared work folder, its state."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, flavour: Flavour = DEFAULT, above: Path | None = None) -> None:
         named = os.environ.get(_VARIABLE)
         default = Path.home() / ".cache" / "pegasus-bb" / "testbed"
-        self.folder = (folder or (Path(named) if named else default)).resolve()
+        above = above or (Path(named) if named else default)
+        self.flavour = flavour
+        self.folder = above.resolve() / f"slurm-{flavour.slurm}"
 
     @property
     def root(self) -> Path:

@@ -13,13 +13,23 @@ import time
 from pathlib import Path
 from typing import Mapping, Sequence
 
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.files import read_json, write_json
 from pegasus_bb.process import Finished, ask, start
 from pegasus_bb.testbed.home import Home
 
 _KINDS = ("--mount", "--pid", "--uts", "--ipc", "--net")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def check_namespaces() -> None:
+    """Raises UsageError where this machine lets nobody make namespaces."""
+    answer = ask(["unshare", *_KINDS, "--fork", "true"])
+    if answer.status != 0:
+        raise UsageError(
+            f"this machine lets nobody make namespaces ({answer.err.strip()}); a "
+            "container needs --privileged for a testbed"
+        )
 
 
 def hold(home: Home, shares: Sequence[Path]) -> int:

@@ -41,7 +41,10 @@ def check_programs(
             "or `pegasus-bb testbed up --install`, which does that"
         )
     say(f"installing on this host: {', '.join(packages)}")
-    answer = ask(command, timeout=600.0)
+    answer = ask(command, timeout=300.0)
+    if answer.status != 0:  # the lists of packages are old, or there are none yet
+        ask(["apt-get", "update"], timeout=300.0)
+        answer = ask(command, timeout=300.0)
     still = [name for name in wanted if shutil.which(name) is None]
     if answer.status != 0 or still:
         raise UsageError(f"{' '.join(command)} failed: {answer.err.strip()[-400:]}")

@@ -1,4 +1,4 @@
-"""The root file system: Debian 13 with HTCondor and Slurm, built once.
+"""The root file system: a Debian with Slurm, and HTCondor where it has one; built once.
 
 It is built beside and renamed when whole, so a half-built one is never entered.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Callable
+from typing import Callable
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.files import read_json, write_json
@@ -16,9 +16,6 @@ from pegasus_bb.process import ask, start
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import mounted_below
 
-# Debian 13's condor brings blahp with it.
-PACKAGES = ["condor", "slurm-wlm", "munge", "python3", "procps", "less"]
-RECIPE: dict[str, Any] = {"version": 1, "suite": "trixie", "packages": PACKAGES}
 _NO_DAEMONS = "#!/bin/sh\nexit 101\n"  # invoke-rc.d: start nothing at installation
 _CARRIED = ("Acquire::http", "Acquire::https", "Acquire::Check", "Acquire::Retries")
 
@@ -26,7 +23,9 @@ _CARRIED = ("Acquire::http", "Acquire::https", "Acquire::Check", "Acquire::Retri
 def is_whole(home: Home) -> bool:
     """Whether there is a root file system, built to the end from today's recipe."""
     try:
-        return home.root.is_dir() and bool(read_json(str(home.recipe)) == RECIPE)
+        return home.root.is_dir() and bool(
+            read_json(str(home.recipe)) == home.flavour.recipe()
+        )
     except (OSError, ValueError):
         return False
 
@@ -38,19 +37,19 @@ def build(home: Home, say: Callable[[str], None]) -> None:
     home.recipe.unlink(missing_ok=True)
     home.log.write_text("")
     say(f"building {home.root}: some minutes, once; log in {home.log}")
-    mirror = _mirror()
-    suite = RECIPE["suite"]
-    words = ["debootstrap", "--variant=minbase", suite, str(home.part), *mirror]
+    suite, packages = home.flavour.suite, home.flavour.packages
+    words = ["debootstrap", "--variant=minbase", suite, str(home.part), *_mirror()]
     _run(home, words)
-    say(f"installing {', '.join(PACKAGES)}")
+    say(f"installing {', '.join(packages)}")
     _prepare(home.part)
     apt = ["chroot", str(home.part), "/usr/bin/env", "DEBIAN_FRONTEND=noninteractive"]
     _run(home, [*apt, "apt-get", "update"])
-    _run(home, [*apt, "apt-get", "install", "-y", "--no-install-recommends", *PACKAGES])
+    _run(home, [*apt, "apt-get", "install", "-y", "--no-install-recommends", *packages])
     _run(home, [*apt, "apt-get", "clean"])
-    _mend_blahp(home.part / "usr/libexec/blahp/blah.py")
+    if home.flavour.htcondor:
+        _mend_blahp(home.part / "usr/libexec/blahp/blah.py")
     home.part.rename(home.root)
-    write_json(str(home.recipe), RECIPE)
+    write_json(str(home.recipe), home.flavour.recipe())
 
 
 def remove(root: Path) -> None:

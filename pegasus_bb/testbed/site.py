@@ -21,13 +21,15 @@ from pegasus_bb.units import MIB
 USERS = {"wfuser": 1000, "other": 1001}
 DATAWARP = Path("/opt/dw")  # inside
 POOL = "wlm_pool"
-_FILES = {
+_SLURM_FILES = {
     "slurm.conf": "etc/slurm/slurm.conf",
     "burst_buffer.conf": "etc/slurm/burst_buffer.conf",
     "cgroup.conf": "etc/slurm/cgroup.conf",
+    "hosts": "etc/hosts",
+}
+_CONDOR_FILES = {
     "condor.conf": "etc/condor/config.d/50-testbed.config",
     "slurm_local_submit_attributes.sh": "etc/blahp/slurm_local_submit_attributes.sh",
-    "hosts": "etc/hosts",
 }
 # What daemons leave behind: a testbed that comes up knows no job of the last one.
 _STATE = ("var/spool/slurmctld", "var/spool/slurmd", "var/log/slurm")
@@ -45,8 +47,12 @@ def configure(home: Home, pool_size: int) -> Place:
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
-    facts = {"host": HOST, "cpus": os.cpu_count(), "pool": POOL, "datawarp": DATAWARP}
-    for name, place in _FILES.items():
+    facts = {
+        **{"host": HOST, "cpus": os.cpu_count(), "pool": POOL, "datawarp": DATAWARP},
+        "slurm": float(home.flavour.slurm),
+    }
+    files = _SLURM_FILES | (_CONDOR_FILES if home.flavour.htcondor else {})
+    for name, place in files.items():
         text = templates.get_template(f"{name}.j2").render(facts)
         (home.root / place).parent.mkdir(parents=True, exist_ok=True)
         (home.root / place).write_text(text)
@@ -73,10 +79,12 @@ def start_daemons(home: Home, say: Callable[[str], None]) -> None:
         if call(home, ["id", name]).status != 0:
             must(home, ["useradd", "-m", f"-u{uid}", "-s/bin/bash", "-U", name])
     _start_munge(home)
-    say("waiting for Slurm and HTCondor")
-    _start_condor(home)
+    say("waiting for the daemons")
+    if home.flavour.htcondor:
+        _start_condor(home)
     start_controller(home)
-    _await(home, ["condor_status", "-schedd", "-af", "Name"], HOST)
+    if home.flavour.htcondor:
+        _await(home, ["condor_status", "-schedd", "-af", "Name"], HOST)
 
 
 def start_controller(home: Home) -> None:
@@ -94,11 +102,15 @@ def start_controller(home: Home) -> None:
 def stop_controller(home: Home) -> None:
     """Stop slurmctld; jobs that run go on. Back when it has ended."""
     call(home, ["pkill", "-x", "slurmctld"])
-    for _ in range(150):
-        if call(home, ["pgrep", "-x", "slurmctld"]).status != 0:
-            return
+    _await_end(home, "slurmctld")
+
+
+def _await_end(home: Home, daemon: str) -> None:
+    until = time.monotonic() + 30
+    while call(home, ["pgrep", "-x", daemon]).status == 0:
+        if time.monotonic() > until:
+            raise PegasusBBError(f"{daemon} in the testbed does not end")
         time.sleep(0.1)
-    raise PegasusBBError("slurmctld in the testbed does not end")
 
 
 def forget_jobs(home: Home, pool_size: int) -> Place:
@@ -106,10 +118,11 @@ def forget_jobs(home: Home, pool_size: int) -> Place:
 
     HTCondor and its jobs are left alone.
     """
-    running = call(home, ["squeue", "-h", "-o%i"]).out.split()
+    running = call(home, ["squeue", "-h", "-o%A"]).out.split()
     if running:
         call(home, ["scancel", *running])
-    stop_controller(home)
+    call(home, ["pkill", "-KILL", "-x", "slurmctld"])  # nothing of it is kept
+    _await_end(home, "slurmctld")
     shutil.rmtree(home.root / "var/spool/slurmctld")
     (home.root / "var/spool/slurmctld").mkdir()
     place = empty_datawarp(home, pool_size)

@@ -13,6 +13,14 @@ from pegasus_bb.testbed.needs import check_programs, check_root
 
 _ALWAYS = ("unshare", "nsenter", "mount", "chroot")
 
+_SLURM = {
+    "Slurm": ["scontrol", "--version"],
+    "nodes": ["sinfo", "-h", "-o%P %D %t"],
+    "burst buffer": ["scontrol", "show", "burst"],
+    "Slurm jobs": ["squeue", "-h", "-o%i %u %T %r %j"],
+}
+_HTCONDOR = {"HTCondor": ["condor_q", "-allusers", "-totals"]}
+
 
 class Status(NamedTuple):
     """What a person wants to know of a testbed."""
@@ -40,9 +48,9 @@ def up(
     with home.locked():
         if namespace.holder_of(home) is not None:
             return False
-        whole = rootfs.is_whole(home)
-        check_programs((*_ALWAYS, *(() if whole else ("debootstrap",))), install, say)
-        if not whole:
+        check_host(home, install, say)
+        namespace.check_namespaces()
+        if not rootfs.is_whole(home):
             rootfs.build(home, say)
         home.work.mkdir(exist_ok=True)
         home.work.chmod(0o1777)
@@ -54,6 +62,12 @@ def up(
             namespace.release(home)
             raise
     return True
+
+
+def check_host(home: Home, install: bool, say: Callable[[str], None]) -> None:
+    """Raises UsageError where programs are missing that `up` needs, now or to build."""
+    build = () if rootfs.is_whole(home) else ("debootstrap",)
+    check_programs((*_ALWAYS, *build), install, say)
 
 
 def down(home: Home) -> bool:
@@ -82,12 +96,8 @@ def status(home: Home) -> Status:
     holder = namespace.holder_of(home)
     answers = {}
     if holder is not None:
-        for name, argv in {
-            "nodes": ["sinfo", "-h", "-o%P %D %t"],
-            "burst buffer": ["scontrol", "show", "burst"],
-            "Slurm jobs": ["squeue", "-h", "-o%i %u %T %r %j"],
-            "HTCondor": ["condor_q", "-allusers", "-totals"],
-        }.items():
+        questions = _SLURM | (_HTCONDOR if home.flavour.htcondor else {})
+        for name, argv in questions.items():
             answer = namespace.call(home, argv)
             answers[name] = (answer.out if answer.status == 0 else answer.err).strip()
     inside = namespace.processes(holder) if holder is not None else 0

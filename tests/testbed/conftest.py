@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import subprocess
@@ -16,8 +15,9 @@ import pytest
 from pegasus_bb.testbed import testbed
 from pegasus_bb.testbed.datawarp.install import install
 from pegasus_bb.testbed.datawarp.place import Place, Pool
+from pegasus_bb.testbed.flavour import DEFAULT
 from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.rootfs import is_whole
+from tests.testbed.turns import turn, what_is_missing
 
 MIB = 1 << 20
 UID, GID = os.getuid(), os.getgid()
@@ -119,23 +119,20 @@ def dw(tmp_path: Path) -> Dw:
     return Dw(tmp_path)
 
 
-# -- the real thing, where it is set up
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "site: on the testbed that is set up here")
+# -- the real thing, where it can be set up
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[Home]:
-    """A testbed that is up; skipped by name where there can be none."""
-    home = Home()
-    if os.geteuid() != 0:
-        pytest.skip("a testbed needs root")
-    if not is_whole(home):
-        pytest.skip(f"no testbed in {home.folder}: `pegasus-bb testbed up` makes one")
-    with (home.folder / "tests.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one module at a time
+def home(request: pytest.FixtureRequest) -> Iterator[Home]:
+    """A testbed that is up, built where it has to be; else skipped by name.
+
+    Its parameter is a Flavour.
+    """
+    home = Home(getattr(request, "param", DEFAULT))
+    missing = what_is_missing(home)
+    if missing:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
+    with turn(home):
         fresh = testbed.up(home, print)
         try:
             yield home

@@ -5,18 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.reservation.scontrol import Buffer, Job, parse_burst, parse_jobs
 from pegasus_bb.testbed import site
 from pegasus_bb.testbed.datawarp.place import Place
+from pegasus_bb.testbed.flavour import FLAVOURS
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import inside
 from pegasus_bb.units import MIB
 from tests.testbed.remote import Remote, copy_code
 
 POOL = 1024 * MIB
+# Arguments of pytest.mark.parametrize: on each Slurm that there is a testbed of.
+EACH: dict[str, Any] = {
+    "argnames": "home",
+    "argvalues": list(FLAVOURS.values()),
+    "ids": list(FLAVOURS),
+    "indirect": True,
+    "scope": "module",
+}
 SETTINGS = {"timeout": "60s", "poll": "1s"}
 
 

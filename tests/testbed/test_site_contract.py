@@ -10,9 +10,9 @@ import pytest
 from pegasus_bb.testbed.home import Home
 from tests.reservation import contract
 from tests.reservation.contract import Contract
-from tests.testbed.site_hands import SlurmBench
+from tests.testbed.site_hands import EACH, SlurmBench
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site, pytest.mark.slow, pytest.mark.parametrize(**EACH)]
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 from pegasus_bb.testbed import site
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.units import MIB
-from tests.testbed.site_hands import Site
+from tests.testbed.site_hands import EACH, Site
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site, pytest.mark.slow, pytest.mark.parametrize(**EACH)]
 
 
 @pytest.fixture(scope="module")

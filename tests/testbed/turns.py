@@ -1,0 +1,43 @@
+"""Whether this machine can have a testbed, and whose turn it is to use it."""
+
+from __future__ import annotations
+
+import fcntl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.namespace import check_namespaces
+from pegasus_bb.testbed.needs import check_root
+from pegasus_bb.testbed.testbed import check_host
+
+_PATIENCE = 1200.0  # seconds for the tests of somebody else
+
+
+def what_is_missing(home: Home) -> str:
+    """Why there can be no testbed here; empty where there can."""
+    try:
+        check_root()
+        check_host(home, install=False, say=print)
+        check_namespaces()
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+@contextmanager
+def turn(home: Home) -> Iterator[None]:
+    """One module at a time, other test runs on this machine included."""
+    home.folder.mkdir(parents=True, exist_ok=True)
+    until = time.monotonic() + _PATIENCE
+    with (home.folder / "tests.lock").open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                assert time.monotonic() < until, f"{lock.name} is held by others"
+                time.sleep(0.5)
+        yield

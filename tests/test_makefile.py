@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,6 +18,8 @@ def setup(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["make", "--silent", "setup", f"PYTHON={python}"],
         cwd=folder,
+        # These tests may be run by a make themselves, which would talk to this one.
+        env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")},
         capture_output=True,
         text=True,
     )

@@ -35,7 +35,8 @@ def test_each_side_is_planned_and_run_once_the_pfs_first(play: Play) -> None:
 
     assert [call[1] for call in calls] == ["plan", "plan", "run", "run", "report"]
     assert {call[0] for call in calls} == {"cybershake"}
-    assert calls[2:4] == [["cybershake", "run", "pfs"], ["cybershake", "run", "bb"]]
+    run = ["cybershake", "run", "--engine", "local"]
+    assert calls[2:4] == [[*run, "pfs"], [*run, "bb"]]
 
 
 def test_the_sides_differ_in_mode_and_folders_and_in_nothing_else(play: Play) -> None:

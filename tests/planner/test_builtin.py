@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.planner.builtin.submit import Submits
 
 from .hands import site, submit_of
@@ -192,6 +193,7 @@ def test_over_ssh_the_grid_of_the_site_says_where(desk: Any) -> None:
     task = submits.text(planned.jobs["split_ID1"])
     folder = submits.text(planned.jobs["create_dir_demo_0_cori"])
     assert "\ngrid_resource = batch slurm me@cori\n" in task
+    assert f"\nperiodic_release = {PERIODIC_RELEASE}\n" in task
     assert "\ngrid_resource = batch slurm me@aux\n" in folder
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.planner.dagfile import read_dag
 from pegasus_bb.planner.pegasus import find_home
 from pegasus_bb.planner.pegasus.hook import hooked_home, shell_words
@@ -110,6 +111,7 @@ def test_style_glite_lets_kickstart_change_to_the_folder(tmp_path: Path) -> None
     text = (submit / "00/00/cat1_ID1.sub").read_text()
     prefix = json.loads((submit / "bb/request.json").read_text())["prefix"]
     assert f" -w {prefix}/" in text
+    assert f"\nperiodic_release = {PERIODIC_RELEASE}\n" in text
     assert "initialdir" not in text
     assert f"executable = {submit}/bb/bin/launch" in text
 

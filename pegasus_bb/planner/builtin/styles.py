@@ -8,6 +8,7 @@ from typing import Any
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.sites import Site
+from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.planner.builtin.checks import REAL_PLANNER, plain_text
 from pegasus_bb.planner.builtin.executable import Profiles
 
@@ -60,7 +61,11 @@ def grid_keys(site: Site, style: str, profiles: Profiles, role: str) -> dict[str
             key="grid_resource",
             would_do="in the site's condor profiles: grid_resource: batch slurm",
         )
-    keys = {"universe": "grid", "grid_resource": resource}
+    keys = {
+        "universe": "grid",
+        "grid_resource": resource,
+        "periodic_release": PERIODIC_RELEASE,
+    }
     queue = profiles.get("pegasus", {}).get("queue")
     return {**keys, "batch_queue": queue} if queue else keys
 

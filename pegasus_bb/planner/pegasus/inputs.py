@@ -14,6 +14,7 @@ from pegasus_bb.model.catalogs import SOURCES
 from pegasus_bb.model.document import Data, dump
 from pegasus_bb.model.properties import write_properties
 from pegasus_bb.model.sites import SCRATCH
+from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.edit import Keys, site_index, with_values
 
@@ -34,6 +35,11 @@ def for_pegasus(inputs: Inputs, site: str, folder: Path) -> Inputs:
     change: dict[Keys, str] = {
         ("sites", index, "profiles", "pegasus", "change.dir"): "true"
     }
+    profiles = inputs.sites.data["sites"][index].get("profiles") or {}
+    glite = str((profiles.get("pegasus") or {}).get("style")).lower() == "glite"
+    if glite and "periodic_release" not in (profiles.get("condor") or {}):
+        at = ("sites", index, "profiles", "condor", "periodic_release")
+        change[at] = PERIODIC_RELEASE
     return replace(
         inputs,
         sites=with_values(inputs.sites, {**change, **_local_scratch(inputs, folder)}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from pegasus_bb.testbed.datawarp.install import install
 from pegasus_bb.testbed.datawarp.place import Place, Pool
 from pegasus_bb.testbed.flavour import DEFAULT
 from pegasus_bb.testbed.home import Home
+from tests.testbed.condor_desk import share_python
+from tests.testbed.site_hands import Site as SiteHands
 from tests.testbed.turns import turn, what_is_missing
 
 MIB = 1 << 20
@@ -139,3 +142,20 @@ def home(request: pytest.FixtureRequest) -> Iterator[Home]:
         finally:
             if fresh:
                 testbed.down(home)
+
+
+@pytest.fixture(scope="module")
+def python_inside(home: Home) -> None:
+    """This very Python and package are seen inside; desks of earlier tests are gone."""
+    shutil.rmtree(home.work / "dagman-tests", ignore_errors=True)
+    share_python(home)
+
+
+@pytest.fixture
+def submit_host(home: Home, python_inside: None) -> Iterator[SiteHands]:
+    """Slurm and HTCondor with nothing in them."""
+    hands = SiteHands(home)
+    try:
+        yield hands
+    finally:
+        hands.run("root", "condor_rm", "-all")

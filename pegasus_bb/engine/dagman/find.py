@@ -44,11 +44,17 @@ def lock_of(place: SubmitDir) -> Path:
 def find(place: SubmitDir) -> Found | None:
     """The DAGMan of ``place``; None where none was ever submitted.
 
-    Asks the queue only where the log does not tell of an end.
+    Asks the queue about those alone of whose end the log does not tell.
     """
-    life = LifeLog(log_of(place)).read()
-    if life is None or life.over:
-        return None if life is None else Found(life)
+    lives = list(LifeLog(log_of(place)).read().values())
+    found = [_found(life) for life in lives if not life.over]
+    for one in found:
+        if one.alive or one.unknown:
+            return one
+    return (found or [Found(lives[-1])])[-1] if lives else None
+
+
+def _found(life: Life) -> Found:
     if not queue.is_here(life.host):
         return Found(life, unknown=f"it was submitted on host {life.host}")
     try:

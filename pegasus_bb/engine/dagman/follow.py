@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import select
 import time
+from collections.abc import Collection
 
 from pegasus_bb.engine.dagman import queue
 from pegasus_bb.engine.dagman.find import log_of
 from pegasus_bb.engine.dagman.log import Life, LifeLog
 from pegasus_bb.engine.dagman.replay import Replay
 from pegasus_bb.engine.dagman.tail import Tail
+from pegasus_bb.engine.dagman.watch import ReservationWatch
 from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.submitdir import SubmitDir
@@ -21,14 +23,14 @@ _LAGS = 10.0  # seconds that the journal may be behind
 _APPEARS = 60.0  # seconds until a submitted DAGMan is in its log
 
 
-def wait_for_life(place: SubmitDir, before: int | None) -> Life:
+def wait_for_life(place: SubmitDir, known: Collection[int]) -> Life:
     """The DAGMan that was just submitted. Raises RunFailed where none shows up."""
     log = LifeLog(log_of(place))
     deadline = time.monotonic() + _APPEARS
     while True:
-        life = log.read()
-        if life is not None and life.cluster != before:
-            return life
+        new = [life for number, life in log.read().items() if number not in known]
+        if new:
+            return new[-1]
         if time.monotonic() > deadline:
             raise RunFailed(
                 f"{log_of(place)}: HTCondor took the DAG, and {_APPEARS:.0f} s later "
@@ -38,7 +40,7 @@ def wait_for_life(place: SubmitDir, before: int | None) -> Life:
 
 
 class Follower:
-    """Reads what DAGMan and HTCondor write down. Changes nothing."""
+    """Reads what DAGMan and HTCondor write down. Stops what cannot go on."""
 
     def __init__(
         self,
@@ -47,9 +49,11 @@ class Follower:
         tail: Tail,
         watcher: Watcher,
         signals: Signals,
+        watch: ReservationWatch,
     ) -> None:
+        self.gone = ""  # why the DAGMan was stopped from here
         self._place, self._watcher, self._signals = place, watcher, signals
-        self._replay, self._tail = replay, tail
+        self._replay, self._tail, self._watch = replay, tail, watch
         self._log = LifeLog(log_of(place))
         self._held, self._ended = "", False
         self._asked = time.monotonic()
@@ -60,14 +64,24 @@ class Follower:
         Raises RunFailed where it has vanished from the queue without a word.
         """
         while True:
-            life = self._look()
+            life = self._look(cluster)
             if life is not None and life.over:
                 self._read_to_the_end()
                 return life
             if self._signals.received:
                 raise RunInterrupted(_goes_on(self._place, cluster))
             self._still_there(cluster)
+            self._stop_in_vain(cluster)
             select.select([self._signals.handle], [], [], _LOOK)
+
+    def _stop_in_vain(self, cluster: int) -> None:
+        """Where the reservation has vanished its jobs would wait for ever."""
+        if self.gone:
+            return
+        self.gone = self._watch.gone()
+        if self.gone:
+            self._watcher.note(f"{self.gone}: DAGMan, job {cluster}, is removed")
+            queue.remove(cluster)
 
     def _read_to_the_end(self) -> None:
         """What monitord writes comes later than DAGMan's end."""
@@ -81,9 +95,9 @@ class Follower:
             self._ended = event.event == "DAGMAN_FINISHED"
             self._replay.apply(event)
 
-    def _look(self) -> Life | None:
+    def _look(self, cluster: int) -> Life | None:
         # The log before the journal: what was written before the end is read.
-        life = self._log.read()
+        life = self._log.read().get(cluster)
         self._read_journal()
         held = life.words if life is not None and life.state == "held" else ""
         if held and held != self._held and life is not None:
@@ -101,7 +115,7 @@ class Follower:
             there = queue.held(cluster) is not None
         except SchedulerUnreachable:
             return  # says nothing about DAGMan
-        life = self._log.read()
+        life = self._log.read().get(cluster)
         if not there and life is not None and not life.over:
             raise RunFailed(
                 f"DAGMan, job {cluster}, is in the queue no more, and its log tells of "

@@ -42,18 +42,15 @@ class LifeLog:
         self._source: Any = None
         self._lives: dict[int, Life] = {}
 
-    def read(self) -> Life | None:
-        """Who lives, or lived last; None where none was submitted yet.
+    def read(self) -> dict[int, Life]:
+        """All that were ever submitted, by job number; who was heard of last is last.
 
         Raises UsageError where the log cannot be read.
         """
         for event in self._events():
-            before = self._lives.get(event.cluster, Life(event.cluster))
+            before = self._lives.pop(event.cluster, Life(event.cluster))
             self._lives[event.cluster] = _after(before, event)
-        lives = list(self._lives.values())
-        alive = [life for life in lives if not life.over]
-        found = alive or lives
-        return found[-1] if found else None
+        return dict(self._lives)
 
     def _events(self) -> Iterator[Any]:
         try:

@@ -46,6 +46,11 @@ def jobs_of(cluster: int) -> list[str]:
     return [row[0] for row in _rows(constraint, "ClusterId")]
 
 
+def remove(cluster: int) -> None:
+    """condor_rm; whether it was heard is seen in the log."""
+    ask(["condor_rm", str(cluster)], timeout=_SECONDS)
+
+
 def is_here(host: str) -> bool:
     """Whether a schedd on ``host`` is the one that is asked here; so where unknown."""
     here = {socket.gethostname(), socket.getfqdn()}

@@ -13,12 +13,13 @@ from pegasus_bb.engine.before import (
     check_sealed,
 )
 from pegasus_bb.engine.dagman import queue
-from pegasus_bb.engine.dagman.find import Found, check_alone, find
+from pegasus_bb.engine.dagman.find import Found, check_alone, find, log_of
 from pegasus_bb.engine.dagman.follow import Follower, wait_for_life
-from pegasus_bb.engine.dagman.log import Life
+from pegasus_bb.engine.dagman.log import Life, LifeLog
 from pegasus_bb.engine.dagman.replay import Replay
 from pegasus_bb.engine.dagman.submit import hand_over, submit, why_not_followed
 from pegasus_bb.engine.dagman.tail import Tail, offset_of
+from pegasus_bb.engine.dagman.watch import ReservationWatch
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.local import Outcome
 from pegasus_bb.engine.lock import locked
@@ -32,6 +33,8 @@ from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.engine.words import not_done
 from pegasus_bb.errors import (
+    PegasusBBError,
+    ReservationFailed,
     RunFailed,
     RunInterrupted,
     SchedulerUnreachable,
@@ -99,10 +102,10 @@ def _submitted(place: SubmitDir, dag: Dag, restart: bool) -> _Begun:
     if len(done) == len(dag.nodes):
         return _Begun(0, frozenset(done), aside=aside)
     hand_over(place, dag, done)
-    before = find(place)
+    known = LifeLog(log_of(place)).read()
     offset = place.journal.stat().st_size if place.journal.exists() else 0
     submit(place)
-    life = wait_for_life(place, before.life.cluster if before else None)
+    life = wait_for_life(place, known)
     return _Begun(life.cluster, frozenset(done), offset, aside)
 
 
@@ -114,6 +117,7 @@ class _Following:
         self._watcher = watcher
         self._table = Table(dag, begun.done)
         self._began = time.monotonic()
+        self._gone = ""  # why nothing could go on
 
     def run(self, signals: Signals) -> Outcome:
         total, before = len(self._dag.nodes), len(self._begun.done)
@@ -132,14 +136,20 @@ class _Following:
     def _follow(self, signals: Signals) -> Life:
         replay = Replay(self._table, self._place, self._watcher, _held)
         tail = Tail(self._place.journal, self._begun.offset)
-        follower = Follower(self._place, replay, tail, self._watcher, signals)
-        return follower.follow(self._begun.cluster)
+        watch = ReservationWatch(self._place, self._table)
+        follower = Follower(self._place, replay, tail, self._watcher, signals, watch)
+        life = follower.follow(self._begun.cluster)
+        self._gone = follower.gone
+        return life
 
-    def _ended_badly(self, life: Life) -> RunFailed:
+    def _ended_badly(self, life: Life) -> PegasusBBError:
         rescues = self._place.rescues()
         rescue = rescues[-1] if rescues else None
         if rescue is not None:
             self._believe(rescue)
+        if self._gone:
+            told = not_done(self._table, self._place, rescue, "stopped")
+            return ReservationFailed(f"{self._gone}\n{told}")
         if life.state == "removed":
             how = f"stopped: DAGMan, job {life.cluster}, was removed ({life.words})"
             return RunInterrupted(not_done(self._table, self._place, rescue, how))

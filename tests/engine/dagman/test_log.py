@@ -1,0 +1,59 @@
+"""What HTCondor's log says of DAGMan itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pegasus_bb.engine.dagman.log import Life, LifeLog
+from tests.engine.dagman.conftest import RECORDED
+
+
+def lives(act: str, folder: Path) -> list[list[Life]]:
+    """What is read while the log grows line by line, repetitions left out."""
+    log, grown = LifeLog(folder / "log"), [[]]
+    with (folder / "log").open("w") as out:
+        for line in (RECORDED / f"{act}.dagman.log").read_text().splitlines(True):
+            out.write(line)
+            out.flush()
+            found = list(log.read().values())
+            if found != grown[-1]:
+                grown.append(found)
+    return grown
+
+
+def test_one_that_ended(tmp_path: Path) -> None:
+    assert lives("failed", tmp_path) == [
+        [],
+        [Life(25, "testbed")],
+        [Life(25, "testbed", "running")],
+        [Life(25, "testbed", "ended", 1)],
+    ]
+
+
+def test_one_that_was_removed(tmp_path: Path) -> None:
+    [last] = lives("removed", tmp_path)[-1]
+    words = "via condor_rm (by user wfuser)"
+    assert last == Life(32, "testbed", "removed", words=words)
+    assert last.over
+
+
+def test_one_that_was_held_and_killed_was_not_over(tmp_path: Path) -> None:
+    """The second one was submitted by hand while the first was alive."""
+    seen = lives("held-and-killed", tmp_path)
+    states = [[(one.cluster, one.state) for one in found] for found in seen]
+    assert states == [
+        [],
+        [(38, "idle")],
+        [(38, "running")],
+        [(38, "held")],
+        [(38, "running")],
+        [(38, "running"), (44, "idle")],
+        [(38, "running"), (44, "running")],
+        [(38, "running"), (44, "ended")],
+        [(44, "ended"), (38, "ended")],
+    ]
+    assert seen[3][0].words == "via condor_hold (by user wfuser)"
+
+
+def test_no_log_no_life(tmp_path: Path) -> None:
+    assert LifeLog(tmp_path / "log").read() == {}

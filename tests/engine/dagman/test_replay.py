@@ -1,0 +1,78 @@
+"""What a person is told while DAGMan writes its journal."""
+
+from __future__ import annotations
+
+from pegasus_bb.engine.dagman.replay import Replay
+from pegasus_bb.engine.journal import parse_event, read_history
+from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import State, Table
+from pegasus_bb.planner.dagfile import read_dag
+from tests.engine.dagman.conftest import RECORDED, Listener
+
+
+def replay(
+    place: SubmitDir, act: str, held: str = ""
+) -> tuple[Table, Listener, list[str]]:
+    table, listener = Table(read_dag(place.dag), ()), Listener()
+    player = Replay(table, place, listener, lambda _: held)
+    for line in (RECORDED / f"{act}.jobstate.log").read_text().splitlines(True):
+        event = parse_event(line)
+        assert event is not None
+        player.apply(event)
+    return table, listener, listener.heard
+
+
+def test_a_gate_waits_and_failures_are_told_with_their_retries(
+    place: SubmitDir,
+) -> None:
+    table, _, heard = replay(place, "failed")
+    assert heard[:6] == [
+        "A runs",
+        *["A waits"] * 3,
+        "A runs",
+        "A done after 9 s",
+    ]
+    assert "D failed: its PRE script exit.sh failed after 0 s" in heard
+    post = "its POST script ended with exit status 1, its job with exit status 1"
+    assert f"B failed, tried again: {post} after 2 s" in heard
+    assert f"B failed: {post} after 1 s" in heard
+    assert "C failed: its job ended with exit status 1 after 1 s" in heard
+    assert heard[-1] == "E done after 9 s"
+    assert table.names(State.FAILED) == ["B", "C", "D"]
+    assert table.names(State.FUTILE) == ["F"]
+
+
+def test_what_recovery_repeats_is_not_told_twice(place: SubmitDir) -> None:
+    table, _, heard = replay(place, "held-and-killed")
+    assert [words for words in heard if words.startswith("E done")] == [
+        "E done after 10 s"
+    ]
+    assert table.counts[State.DONE] == 6
+
+
+def test_a_job_that_is_held_is_told_with_what_to_do(place: SubmitDir) -> None:
+    table, listener = Table(read_dag(place.dag), ()), Listener()
+    player = Replay(table, place, listener, lambda number: f"disk full on {number}")
+    for words in ("SUBMIT 7.0", "JOB_HELD 7.0"):
+        event = parse_event(f"10 E {words} cluster - 1\n")
+        assert event is not None
+        player.apply(event)
+    assert listener.heard == [
+        "E runs",
+        "E is held: disk full on 7; once that is mended: condor_release 7",
+    ]
+
+
+def test_being_held_and_killed_was_no_end(place: SubmitDir) -> None:
+    lines = (RECORDED / "held-and-killed.jobstate.log").read_text().splitlines(True)
+    until_killed = lines[
+        : lines.index("1795270080 INTERNAL *** DAGMAN_STARTED 44.0 ***\n")
+    ]
+    place.journal.write_text("".join(until_killed))
+    history = read_history(place.journal)
+    assert history.crashed
+    assert history.since == 0
+    # As a rescue file of an earlier run would say, which knew of A alone.
+    place.next_rescue().write_text("DONE A\n")
+    assert done_before(place, read_dag(place.dag), history) == {"A", "D", "E"}

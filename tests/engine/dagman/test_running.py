@@ -1,0 +1,180 @@
+"""Submitting, following, joining: HTCondor's tools play recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.engine.dagman import running
+from pegasus_bb.engine.local import run as run_locally
+from pegasus_bb.engine.processes import Processes
+from pegasus_bb.engine.status import run_status
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.errors import (
+    RunFailed,
+    RunInterrupted,
+    SchedulerUnreachable,
+    UsageError,
+)
+from tests.engine.dagman.conftest import RECORDED, Listener, Tools, write_log
+
+
+def test_a_failed_run_tells_what_the_local_engine_would(
+    place: SubmitDir, tools: Tools
+) -> None:
+    listener = Listener()
+    with pytest.raises(RunFailed) as failed:
+        running.run(place.path, progress=listener)
+    said = str(failed.value)
+    assert "not done: 2 of 6 nodes are done, 3 failed, 1 were not" in said
+    assert "  C: its job ended with exit status 1" in said
+    assert "rescue file: w.dag.rescue001" in said
+    assert f"to go on:    pegasus-bb run {place.path}" in said
+    assert listener.heard[:2] == ["6 nodes, 0 done", "DAGMan runs it, as job 25"]
+    assert tools.submitted == ["-update_submit w.dag"]
+
+
+def test_condor_rm_stops_the_run(place: SubmitDir, tools: Tools) -> None:
+    with pytest.raises(RunFailed):
+        running.run(place.path)
+    tools.plays("removed")
+    listener = Listener()
+    with pytest.raises(RunInterrupted, match="job 32, was removed \\(via condor_rm"):
+        running.run(place.path, progress=listener)
+    assert listener.heard[0] == "6 nodes, 2 done"  # from DAGMan's rescue file
+    assert not [words for words in listener.heard if words.startswith("A ")]
+
+
+def test_a_good_end(place: SubmitDir, tools: Tools) -> None:
+    tools.plays("held-and-killed")
+    done = running.run(place.path)
+    assert (done.total, done.done, done.done_before) == (6, 6, 0)
+    again = running.run(place.path)
+    assert again.done_before == 6
+    assert len(tools.submitted) == 1
+
+
+def test_a_refused_submission_is_told_in_its_own_words(
+    place: SubmitDir, tools: Tools
+) -> None:
+    tools.program("condor_submit_dag", "#!/bin/sh\necho ERROR: no room >&2\nexit 1\n")
+    with pytest.raises(RunFailed, match="ERROR: no room"):
+        running.run(place.path)
+
+
+def test_a_live_dagman_is_joined_and_nobody_else_comes_near(
+    place: SubmitDir, tools: Tools
+) -> None:
+    write_log(place, "removed", 4)
+    place.journal.write_text((RECORDED / "failed.jobstate.log").read_text())
+    (place.path / "w.dag.rescue001").write_text("DONE A\nDONE E\n")
+    tools.queue("2\tundefined")
+    assert run_status(place.path).engine == "DAGMan, job 32"
+    with pytest.raises(UsageError, match="DAGMan works on it as job 32"):
+        run_locally(place.path)
+    with pytest.raises(UsageError, match="DAGMan works on it as job 32"):
+        running.run(place.path, restart=True)
+    # It ends while we look on; of what an earlier one did nothing is told again.
+    with place.journal.open("a") as journal:
+        journal.write((RECORDED / "removed.jobstate.log").read_text())
+    listener = Listener()
+
+    class Ends(Listener):
+        def begin(self, total: int, done: int) -> None:
+            log = (RECORDED / "removed.dagman.log").read_text().splitlines(True)
+            with (place.path / "w.dag.dagman.log").open("a") as out:
+                out.writelines(log[4:])
+            listener.begin(total, done)
+
+        def ended(self, name: str, how: str, seconds: float) -> None:
+            listener.ended(name, how, seconds)
+
+    with pytest.raises(RunInterrupted):
+        running.run(place.path, progress=Ends())
+    assert listener.heard == ["6 nodes, 2 done", "D done after 2 s"]
+    assert not tools.submitted
+
+
+def test_where_nobody_answers_nothing_is_started(
+    place: SubmitDir, tools: Tools
+) -> None:
+    write_log(place, "removed", 4)
+    tools.falls_silent()
+    for engine in (run_locally, running.run):
+        with pytest.raises(SchedulerUnreachable, match="Failed to fetch ads"):
+            engine(place.path)
+    assert "perhaps" in run_status(place.path).engine
+
+
+def test_on_another_host_the_queue_here_is_no_answer(
+    place: SubmitDir, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_log(place, "removed", 4)
+    monkeypatch.setattr("socket.gethostname", lambda: "login2")
+    with pytest.raises(SchedulerUnreachable, match="submitted on host testbed"):
+        run_locally(place.path)
+
+
+def test_jobs_of_a_dagman_that_vanished_must_be_gone_first(
+    place: SubmitDir, tools: Tools
+) -> None:
+    write_log(place, "removed", 4)
+    tools.jobs(40, 41)
+    with pytest.raises(UsageError, match="left 2 of its jobs in the queue"):
+        running.run(place.path)
+
+
+def test_one_that_vanished_is_gone_on_from_by_what_its_journal_says(
+    place: SubmitDir, tools: Tools
+) -> None:
+    write_log(place, "failed", 4)  # its log tells of no end, the queue has no such job
+    lines = (RECORDED / "failed.jobstate.log").read_text().splitlines(True)
+    place.journal.write_text("".join(lines[:-1]))
+    (place.path / "w.dag.lock").touch()
+    tools.queue()
+    tools.plays("removed")
+    listener = Listener()
+    with pytest.raises(RunInterrupted):
+        running.run(place.path, progress=listener)
+    assert listener.heard[0] == "6 nodes, 2 done"
+    assert not (place.path / "w.dag.lock").exists()  # it would have won over the rescue
+    assert "DONE A\n" in (place.path / "w.dag.rescue001").read_text()
+
+
+def test_what_a_killed_local_engine_had_done_dagman_is_told(
+    place: SubmitDir, tools: Tools
+) -> None:
+    Processes(place.processes).close()
+    place.journal.write_text(
+        "1 INTERNAL *** DAGMAN_STARTED 4.0 ***\n1 A JOB_SUCCESS 0 - - 1\n"
+    )
+    with pytest.raises(RunFailed):
+        running.run(place.path)
+    rescue = (place.path / "w.dag.rescue001").read_text()
+    assert "DONE A\n" in rescue
+
+
+def test_without_a_journal_dagman_is_not_used(place: SubmitDir, tools: Tools) -> None:
+    text = place.dag.read_text().replace("JOBSTATE_LOG jobstate.log\n", "")
+    place.dag.write_text(text)
+    with pytest.raises(UsageError, match="lacks the line JOBSTATE_LOG"):
+        running.run(place.path)
+
+
+def test_what_pegasus_planned_is_submitted_by_pegasus_run(
+    place: SubmitDir, tools: Tools, tmp_path: Path
+) -> None:
+    home = tmp_path / "pegasus" / "bin"
+    home.mkdir(parents=True)
+    (place.path / "braindump.yml").write_text(
+        f"planner: {home}/pegasus-plan\nbindir: {home}\nsubmit_dir: {place.path}\n"
+    )
+    with pytest.raises(UsageError, match="pegasus-run is neither in"):
+        running.run(place.path)
+    program = home / "pegasus-run"
+    program.write_text('#!/bin/sh\nexec condor_submit_dag "by pegasus-run $@"\n')
+    program.chmod(0o755)
+    with pytest.raises(RunFailed, match="3 failed"):
+        running.run(place.path)
+    assert tools.submitted == [f"by pegasus-run {place.path}"]

@@ -1,0 +1,200 @@
+"""A user's desk on the testbed's submit host: the site of tests/end_to_end, with Slurm
+behind HTCondor and a burst buffer of the scheduler's in place of a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import tests.end_to_end.conftest as end_to_end
+from pegasus_bb.process import Finished, ask
+from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.namespace import holder_of, inside
+
+USER, UID = "wfuser", 1000
+PROJECT = Path(__file__).parents[2]
+TIER = {
+    "name": "bb",
+    "backend": "datawarp",
+    "pool": "wlm_pool",
+    "granularity": "1MiB",
+    "capacity": "auto",
+    "mount": "any",
+}
+PROFILES = {
+    "condor": {"grid_resource": "batch slurm"},
+    "pegasus": {
+        "style": "glite",
+        "data.configuration": "sharedfs",
+        "auxillary.local": "false",
+    },
+}
+
+
+class Typist:
+    """Types commands inside, as ``wfuser``, in ``work`` below ``root``."""
+
+    home: Home
+    root: Path
+
+    def words(self, *argv: str) -> list[str]:
+        return inside(self.home, argv, USER, str(self.root / "work"))
+
+    def ask(self, *argv: str, timeout: float = 60.0) -> Finished:
+        return ask(self.words(*argv), timeout=timeout)
+
+    def bb(self, *arguments: str, timeout: float = 60.0) -> Any:
+        return self.ask(sys.executable, "-m", "pegasus_bb", *arguments, timeout=timeout)
+
+    def submit_dir(self, run: str) -> Path:
+        return self.root / "submit" / run
+
+    def results(self, run: str) -> Path:
+        return self.root / f"results-{run}"
+
+    def planned(self, run: str, *more: str) -> Path:
+        words = ("--sites", "cluster", "--output-sites", "local", "--bb-poll", "2s")
+        places = ("--output-dir", str(self.results(run)), "--relative-submit-dir", run)
+        folder = ("--dir", str(self.root / "submit"), "--bb-planner", "builtin")
+        done = self.bb("plan", *words, *places, *folder, *more, "workflow.yml")
+        assert done.status == 0, done.err
+        return self.submit_dir(run)
+
+    def reservation(self, run: str) -> str:
+        """The name that was chosen when ``run`` was planned."""
+        file = self.submit_dir(run) / "bb" / "request.json"
+        return str(json.loads(file.read_text())["name"])
+
+    def start(self, run: str, *more: str) -> Running:
+        """``pegasus-bb run`` in the background."""
+        argv = [sys.executable, "-m", "pegasus_bb", "run", *more]
+        return Running(self.words(*argv, str(self.submit_dir(run))))
+
+    def run_to_the_end(self, run: str, *more: str) -> Finished:
+        return self.start(run, *more).end()
+
+    def belongs_to_the_user(self) -> None:
+        for path in (self.root, *self.root.rglob("*")):
+            os.chown(path, UID, UID)
+
+
+class Desk(Typist, end_to_end.Site):  # type: ignore[misc]
+    """The diamond of tests/end_to_end."""
+
+    def __init__(self, home: Home, name: str, jobs: int = 0) -> None:
+        self.home, self.jobs = home, jobs  # jobs: of the diamond, 0 for all
+        root = folder(home) / name
+        root.mkdir()
+        super().__init__(root)
+        task = root / "mix.py"
+        text = task.read_text().replace(sys.executable, "/usr/bin/python3")
+        task.write_text(text)
+        self.belongs_to_the_user()
+
+    def write(self) -> None:
+        super().write()
+        if not self.jobs:
+            return
+        workflow = self.document("workflow.yml")
+        workflow["jobs"] = workflow["jobs"][: self.jobs]
+        for use in workflow["jobs"][-1]["uses"]:
+            if use["type"] == "output":
+                use["stageOut"] = True
+        self.save("workflow.yml", workflow)
+
+    def _sites(self) -> dict[str, Any]:
+        return behind_slurm(super()._sites())
+
+
+def behind_slurm(sites: dict[str, Any]) -> dict[str, Any]:
+    """A site catalog whose cluster is the testbed's Slurm."""
+    sites["x-storage-tiers"] = {"cluster": [TIER]}
+    [cluster] = [site for site in sites["sites"] if site["name"] == "cluster"]
+    cluster["profiles"] = PROFILES
+    return sites
+
+
+def expected(jobs: int) -> dict[str, bytes]:
+    """What the last of the first ``jobs`` of the diamond writes."""
+    files = dict(end_to_end.INPUTS)
+    for output, inputs in list(end_to_end.JOBS.values())[:jobs]:
+        data = b"".join(files[name] for name in inputs)
+        files[output] = hashlib.sha256(data).hexdigest().encode() + b"\n" + data
+    return {output: files[output]}
+
+
+def folder(home: Home) -> Path:
+    """Where the desks stand."""
+    path = home.work / "dagman-tests"
+    path.mkdir(exist_ok=True)
+    return path
+
+
+class Running:
+    """A command of a person who looks at its output now and then."""
+
+    def __init__(self, argv: list[str]) -> None:
+        self.process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def end(self, seconds: float = 300.0) -> Finished:
+        try:
+            _, err = self.process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            _, err = self.process.communicate()
+            raise AssertionError(f"no end after {seconds:g} s: {err}") from None
+        return Finished(self.process.returncode, "", err)
+
+
+def until(true: Callable[[], Any], seconds: float = 60.0) -> Any:
+    """What ``true`` answers once that is something."""
+    deadline = time.monotonic() + seconds
+    while not (answer := true()):
+        assert time.monotonic() < deadline, f"not within {seconds:g} s"
+        time.sleep(0.2)
+    return answer
+
+
+def share_python(home: Home) -> None:
+    """Let this very Python, and this package, be seen inside at the same paths."""
+    base = Path(sys.base_prefix)
+    python = [base]
+    if base == Path("/usr"):  # the testbed has one of its own, which stays
+        python = [Path(sysconfig.get_path("stdlib")), Path(sys.executable).resolve()]
+    for path in (*python, Path(sys.prefix), PROJECT):
+        _share(home, path)
+    _do(home, "chroot", str(home.root), "ldconfig")
+
+
+def _share(home: Home, path: Path) -> None:
+    target = f"{home.root}{path}"
+    if _do(home, "mountpoint", "-q", target) == 0:
+        return
+    if path.is_dir():
+        _do(home, "mkdir", "-p", target)
+    else:
+        _do(home, "mkdir", "-p", str(Path(target).parent))
+        _do(home, "touch", target)
+    for above in path.parents:  # such as /root: users pass through, and see nothing
+        if above != Path("/"):
+            _do(home, "chmod", "a+x", f"{home.root}{above}")
+    assert _do(home, "mount", "--bind", str(path), target) == 0, target
+
+
+def _do(home: Home, *argv: str) -> int:
+    """As root among the mounts of the testbed, seen from outside."""
+    return ask(["nsenter", f"--target={holder_of(home)}", "--mount", *argv]).status

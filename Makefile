@@ -32,8 +32,10 @@ format: setup  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup  ## planning seconds and peak memory for 1k, 10k, 100k jobs
+bench: setup  ## what planning, a job's start and a gate's poll cost, against their goals
 	$(BIN)/python tests/bench/planning.py
+	$(BIN)/python tests/bench/launch.py
+	$(BIN)/python tests/bench/pegasus.py
 
 clean:  ## remove what make made
 	-@$(PYTHON) examples/demo.py --clean

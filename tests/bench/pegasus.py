@@ -40,7 +40,9 @@ GIVEN = ("--sites", "cluster", "--output-sites", "local", "--dir", "submit")
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("jobs", nargs="*", type=int, default=[10_000], metavar="JOBS")
+    parser.add_argument(
+        "jobs", nargs="*", type=int, default=[10_000, 30_000], metavar="JOBS"
+    )
     parser.add_argument("--pairs", type=int, default=3)
     options = parser.parse_args()
     home = find_home(os.environ)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import List, Mapping, Optional
+from typing import List, Mapping, Optional, Set
 
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import (
@@ -39,6 +39,7 @@ class DataWarp(Backend):
         self.slurm = Slurm(settings)
         self.uid = os.getuid()
         self.owner = identity.user_name()
+        self._taken_back: Set[str] = set()  # jobs whose request delete() ended
 
     def create(self, request: Request) -> Reservation:
         name = check_reservation_name(request.name)
@@ -146,7 +147,8 @@ class DataWarp(Backend):
 
         Raises ReservationFailed where another run of this user asked.
         """
-        jobs = [self.slurm.job(number) for number in self.slurm.jobs(request.name)]
+        numbers = self.slurm.jobs(request.name)
+        jobs = [self.slurm.job(n) for n in numbers if n not in self._taken_back]
         ours = [job for job in jobs if job and job.uid == self.uid]
         if ours and ours[-1].comment != request.uuid:
             raise ReservationFailed(
@@ -205,7 +207,10 @@ class DataWarp(Backend):
     def _withdraw(self, request: Request) -> None:
         """Take back a request that was not met, and let Slurm finish what it began."""
         job = self._create_job(request)
-        if job is not None and job.state is State.PENDING:
+        if job is None:
+            return
+        self._taken_back.add(job.id)
+        if job.state is State.PENDING:
             self.slurm.cancel(job.id)
             time.sleep(self.poll)
 

@@ -144,6 +144,7 @@ class Contract:
         bench.fill()
         bench.backend.create(REQUEST)
         bench.backend.delete(REQUEST)
+        assert bench.backend.status(REQUEST).state is State.ABSENT
         bench.free()
         assert REQUEST.name not in [row.message for row in bench.backend.rows()]
 

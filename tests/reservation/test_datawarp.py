@@ -246,6 +246,18 @@ def test_a_job_that_outlives_its_buffer_is_not_waited_for(bench: DataWarpBench) 
     assert until(bench, State.READY)
 
 
+def test_a_request_that_somebody_cancelled_failed_and_can_be_given_back(
+    bench: DataWarpBench,
+) -> None:
+    bench.fill()
+    noted = bench.backend.create(REQUEST)
+    bench.backend.slurm.cancel(noted.job)
+    status = bench.backend.status(REQUEST)
+    assert (status.state, "CANCELLED" in status.message) == (State.FAILED, True)
+    bench.backend.delete(REQUEST)
+    assert bench.backend.status(REQUEST).state is State.ABSENT
+
+
 def test_a_request_taken_back_leaves_no_job_behind(bench: DataWarpBench) -> None:
     bench.fill()
     bench.backend.create(REQUEST)

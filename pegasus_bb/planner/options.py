@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import getpass
+import os
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from pegasus_bb.errors import UsageError
 
 CLEANUPS = ("none", "leaf", "inplace")
+
+
+_LONGEST = 200  # bytes of a folder's name: names beside it grow from it
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class PlanOptions:
                 raise UsageError(
                     f"--{name.replace('_', '-')} {value!r}: a relative path of a "
                     "folder of its own is needed, without '..', blanks, quotes, \\, "
-                    "$, %, ? and #"
+                    f"$, %, ? and #, no part longer than {_LONGEST} bytes"
                 )
 
     def check_builtin(self) -> None:
@@ -103,9 +107,10 @@ def _next_run(folder: Path) -> str:
 def _plain_relative(value: str) -> bool:
     path = Path(value)
     plain = not any(c.isspace() or ord(c) < 33 or c in "\"'\\$%?#" for c in value)
+    short = all(len(os.fsencode(part)) <= _LONGEST for part in path.parts)
     # "." is the scratch directory of all runs, and cleanup removes a run's.
     inside = not path.is_absolute() and ".." not in path.parts and path != Path()
-    return inside and plain
+    return inside and plain and short
 
 
 def _check_folder(folder: Path) -> None:

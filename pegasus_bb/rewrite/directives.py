@@ -7,13 +7,13 @@ the site's, so each of them gets the option as well.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.model.batch import WOULD_DO, is_plain
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.reservation import check_reservation_name
 from pegasus_bb.rewrite.edit import (
@@ -30,8 +30,6 @@ from pegasus_bb.rewrite.inputs import Inputs, Plan
 ARGUMENTS = "glite.arguments"
 USE = "use.bbf"
 _PROPERTY = f"pegasus.{ARGUMENTS}"
-# The batch system's script echoes these words with no quotes around them.
-_WORD = re.compile(r"[A-Za-z0-9_./+=@,:-]+")
 
 
 def name_the_buffer(inputs: Inputs, plan: Plan) -> Inputs:
@@ -82,6 +80,8 @@ def _changes(profiles: Iterator[Said], option: str) -> dict[Keys, str]:
 def _appended(said: Said, option: str) -> str:
     if _names_a_buffer(said.value):
         raise said.error(_TAKEN, "take out --bb and --bbf, or plan with --bb-mode off")
+    if not is_plain(said.value):
+        raise said.error(_READ, WOULD_DO)
     return f"{said.value} {option}".strip()
 
 
@@ -91,9 +91,12 @@ def _properties(properties: Properties, option: str) -> Properties:
     value = properties[_PROPERTY]
     if _names_a_buffer(value):
         raise properties.error(_PROPERTY, _TAKEN, "take out --bb and --bbf")
+    if not is_plain(value):
+        raise properties.error(_PROPERTY, _READ, WOULD_DO)
     return properties.with_values({_PROPERTY: f"{value} {option}"}, "pegasus-bb")
 
 
+_READ = "the batch system's own shell scripts would read more than words in this"
 _TAKEN = "sbatch takes one file of burst buffer directives, and planning brings it"
 
 
@@ -103,7 +106,7 @@ def _names_a_buffer(arguments: str) -> bool:
 
 
 def _checked_path(path: str) -> str:
-    if _WORD.fullmatch(path) is None:
+    if not path or " " in path or not is_plain(path):
         raise UsageError(
             f"the submit directory {path!r} cannot stand in an option of sbatch; "
             "choose a --dir of letters, digits and _ . / + = @ , : -"

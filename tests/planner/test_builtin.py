@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.planner.builtin.submit import Submits
@@ -165,7 +168,7 @@ def test_a_batch_system_is_told_in_the_words_of_glite(
             "style": "glite",
             "queue": "debug",
             "project": "m1",
-            "glite.arguments": '--qos=high --comment="a b"',
+            "glite.arguments": "--qos=high --constraint=(knl|hsw)",
         },
         condor={"grid_resource": "batch slurm"},
         env={"QUOTED": """it's "here" \\ $HOME"""},
@@ -178,8 +181,20 @@ def test_a_batch_system_is_told_in_the_words_of_glite(
     assert read.attributes["remote_cerequirements"] == (
         'JOBNAME=="splitID1" && PASSENV==1 && PRIORITY==20 && CORES==2 && '
         'WALLTIME=="01:01:00" && PROJECT=="m1" && '
-        'EXTRA_ARGUMENTS=="--qos=high --comment=\\"a b\\""'
+        'EXTRA_ARGUMENTS=="--qos=high --constraint=(knl|hsw)"'
     )
+
+
+@pytest.mark.parametrize("key", ["queue", "project", "memory", "glite.arguments"])
+@pytest.mark.parametrize("text", ["a;b", "$(id)", "`id`", 'say "a b"', "a\\b", "*"])
+def test_what_the_scripts_of_a_batch_system_would_read_is_refused(
+    desk: Any, key: str, text: str
+) -> None:
+    site(desk)["profiles"].update(
+        pegasus={"style": "glite", key: text}, condor={"grid_resource": "batch slurm"}
+    )
+    with pytest.raises(CatalogError, match=r"shell scripts of the batch system"):
+        desk.plan()
 
 
 def test_over_ssh_the_grid_of_the_site_says_where(desk: Any) -> None:

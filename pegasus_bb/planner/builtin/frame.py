@@ -30,10 +30,8 @@ def frame(
     context: PlanContext,
 ) -> str:
     """A submit file with ``%(name)s``, ``files``, ``arguments``, ``priority``, ``id``
-    and ``batch`` (the short name that batch systems take) left open.
-
-    ``keys`` may hold slots; every other per cent sign of a value is doubled.
-    """
+    and ``batch`` (the short name that batch systems take) left open; whatever else is
+    a per cent sign is doubled."""
     environment = _environment(planned, profiles, directory, style, context)
     submit_dir = _literal(str(context.submit_dir))
     entries = {
@@ -48,8 +46,10 @@ def frame(
         "submit_event_user_notes": f"pool:{planned.site}",
         "transfer_executable": "false",
         "wf_submit_dir": submit_dir,
-        **keys,
+        **{key: _literal(value) for key, value in keys.items()},
     }
+    if planned.entries is not None:
+        entries["input"] = f"{submit_dir}/%(files)s.in"
     own = {key.lower(): value for key, value in profiles.get("condor", {}).items()}
     own = {key: _literal(value) for key, value in own.items()}
     if style == "local":  # universe and files are the submit host's own

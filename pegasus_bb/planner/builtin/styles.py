@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.batch import WOULD_DO, is_plain
 from pegasus_bb.model.sites import Site
 from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.planner.builtin.checks import REAL_PLANNER, plain_text
@@ -21,7 +22,11 @@ _REQUESTS = {
 }
 # pegasus profile -> key of +remote_cerequirements, whole numbers and words
 _NUMBERS = {"cores": "CORES", "nodes": "NODES", "ppn": "PROCS"}
-_WORDS = {"memory": "TOTAL_MEMORY", "project": "PROJECT"}
+_WORDS = {
+    "memory": "TOTAL_MEMORY",
+    "project": "PROJECT",
+    "glite.arguments": "EXTRA_ARGUMENTS",
+}
 _JOB_NAME = re.compile(r"[-_]")
 
 
@@ -67,7 +72,7 @@ def grid_keys(site: Site, style: str, profiles: Profiles, role: str) -> dict[str
         "periodic_release": PERIODIC_RELEASE,
     }
     queue = profiles.get("pegasus", {}).get("queue")
-    return {**keys, "batch_queue": queue} if queue else keys
+    return {**keys, "batch_queue": _for_scripts(queue, "queue")} if queue else keys
 
 
 def requirements(profiles: Profiles) -> str:
@@ -83,9 +88,7 @@ def requirements(profiles: Profiles) -> str:
         parts.append(f'WALLTIME=="{minutes // 60:02d}:{minutes % 60:02d}:00"')
     for name, key in _WORDS.items():
         if name in pegasus:
-            parts.append(f"{key}=={classad_string(pegasus[name])}")
-    if "glite.arguments" in pegasus:
-        parts.append(f"EXTRA_ARGUMENTS=={classad_string(pegasus['glite.arguments'])}")
+            parts.append(f'{key}=="{_for_scripts(pegasus[name], name)}"')
     return "".join(f" && {part}" for part in parts)
 
 
@@ -97,6 +100,18 @@ def batch_name(node: str) -> str:
 def classad_string(text: str) -> str:
     """``text`` as a string of the ClassAd language."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _for_scripts(text: str, key: str) -> str:
+    if not is_plain(text):
+        raise CatalogError(
+            "this goes through the shell scripts of the batch system, which would "
+            "read more than a text in it",
+            key=f"pegasus.{key}",
+            found=repr(text),
+            would_do=WOULD_DO,
+        )
+    return text
 
 
 def whole_number(text: str, key: str) -> int:

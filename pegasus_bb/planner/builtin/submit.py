@@ -146,8 +146,6 @@ class Submits:
                 if style in GRID
                 else condor_keys(profiles)
             )
-        if planned.entries is not None:
-            keys["input"] = f"{context.submit_dir}/%(files)s.in"
         directory = self._directory(planned)
         text = frame(planned, profiles, keys, executable, directory, style, context)
         stamp = ["-L", context.label, "-T", context.timestamp, planned.program.pfn]

@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from pegasus_bb import ledger
+from pegasus_bb.engine.dagman.find import find
+from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.runtime.bbdir import BBDir
@@ -36,7 +38,7 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     """
     bb = _bb_dir(name)
     known = bb.request().name
-    running = lock_holder(str(Path(bb.path).parent / ENGINE_LOCK))
+    running = _running(Path(bb.path).parent)
     if running:
         raise UsageError(
             f"the run that uses {known} is going on: {running}; stop it first"
@@ -51,6 +53,15 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     click.echo(give_up(bb) if gone else release(bb, discard))
     if discard:
         click.echo(f"`pegasus-bb run --restart {Path(bb.path).parent}` starts over")
+
+
+def _running(submit_dir: Path) -> str:
+    """Who works on the run, or may; empty where nobody does."""
+    holder = lock_holder(str(submit_dir / ENGINE_LOCK))
+    if holder or not any(submit_dir.glob("*.dag.dagman.log")):
+        return holder
+    found = find(find_submit_dir(submit_dir))
+    return found.words if found is not None else ""
 
 
 def _confirm(said: str, known: str) -> None:

@@ -23,6 +23,11 @@ def check_aside(folder: Path, force: bool) -> None:
     holder = lock_holder(str(folder / ENGINE_LOCK))
     if holder:
         raise UsageError(f"the run in {folder} is going on: {holder}; it is not moved")
+    for lock in folder.glob("*.dag.lock"):  # it goes with DAGMan's good or bad end
+        raise UsageError(
+            f"DAGMan works in {folder}, or was killed there: {lock}; it is not moved. "
+            f"`pegasus-bb status {folder}` tells, condor_rm stops it"
+        )
     held = BBDir(str(folder / "bb")).reservation()
     if held is not None and held.released_at is None and not held.failure:
         raise UsageError(

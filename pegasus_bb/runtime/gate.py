@@ -26,7 +26,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import read_json, write_json, write_text
 from pegasus_bb.units import format_duration
 
-_GATE = "gate.json"
+GATE = "gate.json"
 SAID = "gate.err"  # DAGMan keeps nothing of what a script says
 
 
@@ -133,9 +133,9 @@ def _waited(bb: BBDir) -> float:
     """Seconds since the first poll of this wait, which this may be."""
     now = time.time()
     try:
-        return max(0.0, now - float(read_json(bb.file(_GATE))["since"]))
+        return max(0.0, now - float(read_json(bb.file(GATE))["since"]))
     except (OSError, ValueError, TypeError, KeyError):
-        write_json(bb.file(_GATE), {"since": now})
+        write_json(bb.file(GATE), {"since": now})
         return 0.0
 
 
@@ -143,7 +143,7 @@ def _end_wait(bb: BBDir, refusal: str = "") -> None:
     """The answer is final: the wait of a rescue run starts afresh."""
     if refusal:
         write_text(bb.file(SAID), refusal + "\n")
-    for name in (_GATE,) if refusal else (_GATE, SAID):
+    for name in (GATE,) if refusal else (GATE, SAID):
         if os.path.exists(bb.file(name)):
             os.unlink(bb.file(name))
 

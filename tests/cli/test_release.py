@@ -138,3 +138,18 @@ def test_storage_that_is_gone_is_named_once_more(
     assert given_back == []
     release("pbbone", "--discard", "--gone", "pbbone")
     assert given_back == ["pbbone discarded"]
+
+
+def test_not_under_a_dagman_that_works_on_it(
+    given_back: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = planned(tmp_path / "run", "pbbone")
+    (folder / "w.dag").touch()
+    host = "<127.0.0.1:1?alias=testbed>"
+    (folder / "w.dag.dagman.log").write_text(
+        f"000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {host}\n...\n"
+    )
+    monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+    with pytest.raises(UsageError, match="going on: DAGMan, job 32, perhaps"):
+        release(str(folder))
+    assert given_back == []

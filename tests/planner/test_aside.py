@@ -47,3 +47,12 @@ def test_a_run_that_is_going_on_is_never_moved(run: Path) -> None:
         check_aside(run, force=True)
     os.close(handle)
     check_aside(run, force=True)
+
+
+def test_a_run_that_dagman_works_on_is_never_moved(run: Path) -> None:
+    lock = run / "w-0.dag.lock"
+    lock.touch()
+    with pytest.raises(UsageError, match="DAGMan works in"):
+        check_aside(run, force=True)
+    lock.unlink()
+    check_aside(run, force=True)

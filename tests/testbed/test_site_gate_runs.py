@@ -35,7 +35,7 @@ def test_more_than_the_pool_has_ends_the_run(submit_host: Site, home: Home) -> N
     desk.planned("bb", *PERSISTENT, "--bb-capacity", "2GiB")
     done = desk.run_to_the_end("bb")
     assert done.status == 80, done.err
-    assert "larger than" in done.err
+    assert "asks for 2.0 GiB; pool wlm_pool has 1.0 GiB in all" in done.err
 
 
 def test_a_reservation_that_comes_late_is_waited_for_and_not_for_ever(

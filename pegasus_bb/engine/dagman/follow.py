@@ -99,6 +99,7 @@ class Follower:
         # The log before the journal: what was written before the end is read.
         life = self._log.read().get(cluster)
         self._read_journal()
+        self._replay.tick()
         held = life.words if life is not None and life.state == "held" else ""
         if held and held != self._held and life is not None:
             self._watcher.note(

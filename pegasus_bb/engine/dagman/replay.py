@@ -11,6 +11,7 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.engine.words import ending, why_script
 from pegasus_bb.planner.dag import Script
+from pegasus_bb.runtime.gate import GATE
 
 
 class Replay:
@@ -25,8 +26,10 @@ class Replay:
     ) -> None:
         self._table, self._place = table, place
         self._watcher, self._held = watcher, held
+        self._asking: dict[str, Item] = {}  # nodes whose PRE script may defer
         self._known = {
             "PRE_SCRIPT_STARTED": self._pre_started,
+            "PRE_SCRIPT_SUCCESS": self._pre_ended,
             "PRE_SCRIPT_FAILURE": self._pre_failed,
             "SUBMIT": self._runs,
             "JOB_SUCCESS": self._job_ended,
@@ -44,13 +47,30 @@ class Replay:
             return
         act(item, event)
 
+    def tick(self) -> None:
+        """Tell of gates that wait: DAGMan keeps to itself that a script was deferred
+        until something else happens."""
+        if self._place.bb.is_dir() and not (self._place.bb / GATE).exists():
+            return
+        for item in self._asking.values():
+            self._waits(item)
+
     def _pre_started(self, item: Item, event: Event) -> None:
         asks_again = item.state in (State.RUNNING, State.DEFERRED)
         if asks_again and item.sequence == event.sequence:
+            self._waits(item)
+            return
+        self._runs(item, event)
+        if item.node.pre is not None and item.node.pre.defer_status is not None:
+            self._asking[item.node.name] = item
+
+    def _waits(self, item: Item) -> None:
+        if item.state is not State.DEFERRED:
             self._table.move(item, State.DEFERRED)
             self._watcher.waiting(item.node.name)
-        else:
-            self._runs(item, event)
+
+    def _pre_ended(self, item: Item, event: Event) -> None:
+        self._asking.pop(item.node.name, None)
 
     def _runs(self, item: Item, event: Event) -> None:
         if item.sequence != event.sequence:
@@ -60,6 +80,7 @@ class Replay:
         self._watcher.running(item.node.name)
 
     def _pre_failed(self, item: Item, event: Event) -> None:
+        self._pre_ended(item, event)
         if item.node.pre_skip is not None:
             return  # DAGMan does not say with which status; its rescue file does
         item.said = said_by_the_gate(item.node, self._place)

@@ -9,6 +9,7 @@ import click
 import orjson
 
 from pegasus_bb.cli.options import (
+    PlanCommand,
     catalog_options,
     only_of_pegasus,
     plan_options,
@@ -24,7 +25,9 @@ from pegasus_bb.planner.planning import Decided, read_and_place, with_capacity
 from pegasus_bb.units import format_size
 
 
-@click.command("explain", short_help="Say where each file would live, and why.")
+@click.command(
+    "explain", cls=PlanCommand, short_help="Say where each file would live, and why."
+)
 @catalog_options
 @settings_options
 @planning_options

@@ -15,6 +15,8 @@ from pegasus_bb.planner.options import PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+_RANDOM = "--randomdir"  # alone, or with a value behind "=": click knows no such thing
+
 # What pegasus-plan has and the built-in planner has not: option -> takes a value.
 _REAL_ONLY = {
     ("--basename", "-b"): True,
@@ -25,7 +27,7 @@ _REAL_ONLY = {
     ("--inherited-rc-files",): True,
     ("--job-prefix", "-j"): True,
     ("--output-map", "-m"): True,
-    ("--randomdir", "-r"): False,
+    (_RANDOM, "-r"): True,
     ("--rescue",): True,
     ("--reuse", "-R"): True,
     ("--staging-site",): True,
@@ -52,6 +54,17 @@ _HELP = {
 }
 
 
+class PlanCommand(click.Command):
+    """Takes pegasus-plan's command line, whose --randomdir may stand alone."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [_with_value(word) for word in args])
+
+
+def _with_value(word: str) -> str:
+    return f"{_RANDOM}=" if word in (_RANDOM, "-r") else word
+
+
 def catalog_options(command: _F) -> _F:
     """Where properties and inputs come from; on plan and on explain."""
     for option in reversed(
@@ -59,7 +72,7 @@ def catalog_options(command: _F) -> _F:
             click.option("--conf", type=Path, help="Properties file."),
             click.option("-D", "defines", multiple=True, metavar="KEY=VALUE"),
             click.option("-s", "--sites", default="", help="Execution sites."),
-            click.option("-I", "--input-dir", type=Path, help="Folder with inputs."),
+            click.option("-I", "--input-dir", default="", help="Folders with inputs."),
         )
     ):
         command = option(command)
@@ -108,10 +121,15 @@ def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     if mode:
         said.setdefault(f"{PREFIX}mode", mode)
     for name in ("sites", "output_sites"):
-        options[name] = tuple(s.strip() for s in options[name].split(",") if s.strip())
+        options[name] = _listed(options[name])
+    options["input_dir"] = tuple(map(Path, _listed(options["input_dir"])))
     return PlanOptions(
         cwd=Path.cwd(), said=said, arguments=tuple(sys.argv[1:]), **options
     )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def settings_options(command: _F) -> _F:
@@ -144,6 +162,8 @@ def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     noted: list[tuple[str, ...]] = ctx.meta.setdefault(_NOTED, [])
     if name == "-X":
         noted += [(name + text,) for text in value]
+    elif name == _RANDOM:
+        noted += [(f"{name}={text}" if text else name,) for text in value]
     elif isinstance(value, tuple):
         noted += [(name, text) for text in value]
     elif value:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pegasus_bb.cli.options import (
+    PlanCommand,
     catalog_options,
     plan_options,
     planning_options,
@@ -23,7 +24,7 @@ from pegasus_bb.planner.planning import Planned, plan, properties_of
 ARGV = "pegasus_bb.argv"
 
 
-class _Plan(click.Command):
+class _Plan(PlanCommand):
     """Keeps the command line: a plain pegasus-plan gets it word for word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

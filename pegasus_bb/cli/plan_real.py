@@ -23,7 +23,8 @@ from pegasus_bb.planner.pegasus.call import become, run
 from pegasus_bb.planner.planning import properties_of
 from pegasus_bb.planner.summary import unused
 
-_VALUES = ("sites", "output_sites", "output_dir", "input_dir", "cleanup")
+# Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
+_VALUES = ("sites", "output_sites", "output_dir", "cleanup")
 _FLAGS = ("force", "as_json", "verbose", "quiet")
 _NAMES = {"as_json": "--json"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,10 @@ class Catalogs:
 
 
 def read_inputs(
-    workflow_file: Path, properties: Properties, cwd: Path, input_dir: Path | None
+    workflow_file: Path,
+    properties: Properties,
+    cwd: Path,
+    input_dirs: Sequence[Path] = (),
 ) -> tuple[Workflow, Catalogs]:
     """The abstract workflow and its catalogs. Raises CatalogError and UsageError."""
     variables = environment(properties)
@@ -50,10 +53,10 @@ def read_inputs(
     }
     sites = read_sites(documents["site"])
     replicas = read_replicas(documents["replica"])
-    if input_dir is not None:
-        if not input_dir.is_dir():
-            raise UsageError(f"--input-dir {input_dir}: there is no such folder")
-        replicas = replicas.with_directory(input_dir)
+    for folder in reversed(input_dirs):
+        if not folder.is_dir():
+            raise UsageError(f"--input-dir {folder}: there is no such folder")
+        replicas = replicas.with_directory(folder)
     return workflow, Catalogs(
         properties,
         sites,

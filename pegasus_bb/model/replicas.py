@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,16 +32,25 @@ class ReplicaCatalog:
     def with_directory(self, folder: Path) -> ReplicaCatalog:
         """These and every file below ``folder`` (--input-dir), which come first."""
         found = {
-            str(file.relative_to(folder)): Replica(
-                str(file.relative_to(folder)), str(file.resolve()), "local"
-            )
+            str(file.relative_to(folder)): str(file.resolve())
             for file in sorted(folder.rglob("*"))
             if file.is_file()
         }
-        merged = {lfn: [replica] for lfn, replica in found.items()}
+        merged = {lfn: [Replica(lfn, pfn, "local")] for lfn, pfn in found.items()}
         for lfn, known in self.replicas.items():
             merged.setdefault(lfn, []).extend(known)
-        return ReplicaCatalog(self.document, merged)
+        entries = list(_entries_with(self.document.data.get("replicas") or (), found))
+        data = {**self.document.data, "replicas": entries}
+        return ReplicaCatalog(self.document.with_data(data), merged)
+
+
+def _entries_with(known: Iterable[Data], found: dict[str, str]) -> Iterator[Data]:
+    """The entries of a catalog with the files that were found in a folder."""
+    new = {lfn: [{"site": "local", "pfn": pfn}] for lfn, pfn in found.items()}
+    for entry in known:
+        first = new.pop(str(entry["lfn"]), [])
+        yield {**entry, "pfns": [*first, *(entry.get("pfns") or ())]}
+    yield from ({"lfn": lfn, "pfns": pfns} for lfn, pfns in new.items())
 
 
 def read_replicas(document: Document) -> ReplicaCatalog:

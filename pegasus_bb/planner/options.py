@@ -27,7 +27,7 @@ class PlanOptions:
     sites: tuple[str, ...] = ()
     output_sites: tuple[str, ...] = ()
     output_dir: Path | None = None
-    input_dir: Path | None = None
+    input_dir: tuple[Path, ...] = ()
     base_dir: Path = Path()
     relative_dir: str | None = None
     relative_submit_dir: str | None = None

@@ -112,9 +112,9 @@ def read_and_place(options: PlanOptions) -> Decided:
     options.check()
     properties = properties_of(options)
     settings = read_settings(properties, options.cwd)
-    folder = options.absolute(options.input_dir) if options.input_dir else None
+    folders = [options.absolute(folder) for folder in options.input_dir]
     workflow, catalogs = read_inputs(
-        options.absolute(options.workflow), properties, options.cwd, folder
+        options.absolute(options.workflow), properties, options.cwd, folders
     )
     graph = build_graph(workflow)
     site = execution_site(options, catalogs)

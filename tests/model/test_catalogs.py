@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def read(
-    folder: Path, *defines: str, input_dir: Path | None = None
+    folder: Path, *defines: str, input_dir: Sequence[Path] = ()
 ) -> tuple[Workflow, Catalogs]:
     properties = read_properties(None, defines, folder, folder)
     return read_inputs(folder / "workflow.yml", properties, folder, input_dir)
@@ -105,13 +106,24 @@ class TestInputDir:
         (folder / "in" / "deep").mkdir(parents=True)
         (folder / "in" / "f").write_text("x")
         (folder / "in" / "deep" / "g").write_text("y")
-        replicas = read(folder, input_dir=folder / "in")[1].replicas.replicas
+        replicas = read(folder, input_dir=[folder / "in"])[1].replicas.replicas
         assert [r.pfn for r in replicas["f"]] == [str(folder / "in" / "f"), "/d/f"]
         assert replicas["deep/g"][0].site == "local"
 
+    def test_they_are_in_the_catalog_that_a_planner_reads(self, folder: Path) -> None:
+        (folder / "replicas.yml").write_text(REPLICAS)
+        for name in ("one", "two"):
+            (folder / name).mkdir()
+            (folder / name / "f").write_text(name)
+        found = read(folder, input_dir=[folder / "one", folder / "two"])[1].replicas
+        (entry,) = found.document.data["replicas"]
+        pfns = [str(folder / "one" / "f"), str(folder / "two" / "f"), "/d/f"]
+        assert [pfn["pfn"] for pfn in entry["pfns"]] == pfns
+        assert [replica.pfn for replica in found.replicas["f"]] == pfns
+
     def test_one_that_is_not_there_is_refused(self, folder: Path) -> None:
         with pytest.raises(UsageError, match="there is no such folder"):
-            read(folder, input_dir=folder / "nowhere")
+            read(folder, input_dir=[folder / "nowhere"])
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,37 @@ def test_options_of_pegasus_plan_pass_and_ours_do_not(user: User) -> None:
     assert calls[-1] == str(user.submit / "bb/planned/workflow.yml")
 
 
+@pytest.mark.parametrize("said", [["--randomdir"], ["--randomdir=there"]])
+def test_an_option_that_may_stand_alone_passes_as_it_was_said(
+    user: User, said: list[str]
+) -> None:
+    assert user.on_tier(*said).returncode == 0
+    assert said[0] in user.calls()
+
+
+def test_what_lies_in_folders_of_inputs_is_in_the_catalog_for_pegasus(
+    user: User,
+) -> None:
+    for name in ("one", "two"):
+        (user.work / name).mkdir()
+    (user.work / "two" / "in.txt").write_text("x")
+    assert user.on_tier("--input-dir", "one,two").returncode == 0
+    assert "--input-dir" not in user.calls()
+    (entry,) = user.read("planned/replicas.yml")["replicas"]
+    found = [pfn["pfn"] for pfn in entry["pfns"]]
+    assert found == [f"{user.work}/two/in.txt", f"{user.work}/in.txt"]
+
+
+def test_a_program_is_staged_from_here_by_the_jobs_of_the_site(user: User) -> None:
+    place = {"name": "local", "pfn": "/home/me/cat1", "type": "stageable"}
+    programs = user.work / "transformations.yml"
+    entries = [{"name": "cat1", "sites": [place]}]
+    programs.write_text(json.dumps({"pegasus": "5.0", "transformations": entries}))
+    assert user.on_tier().returncode == 0
+    planned = user.read("planned/transformations.yml")["transformations"]
+    assert planned[0]["sites"] == [{**place, "name": "cori"}]
+
+
 def test_what_was_chosen_is_said_beside_what_pegasus_plan_prints(user: User) -> None:
     told = user.on_tier().stderr
     assert "tier:     bb of site cori, directory (the first of sites.yml)" in told

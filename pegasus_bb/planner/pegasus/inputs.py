@@ -15,6 +15,7 @@ from pegasus_bb.model.document import Data, dump
 from pegasus_bb.model.properties import write_properties
 from pegasus_bb.model.sites import SCRATCH
 from pegasus_bb.planner.blahp import PERIODIC_RELEASE
+from pegasus_bb.planner.pegasus.places import programs_on_site, replicas_by_path
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.edit import Keys, site_index, with_values
 
@@ -44,6 +45,10 @@ def for_pegasus(inputs: Inputs, site: str, folder: Path) -> Inputs:
         inputs,
         sites=with_values(inputs.sites, {**change, **_local_scratch(inputs, folder)}),
         workflow=inputs.workflow.with_data(_workflow(inputs.workflow.data)),
+        replicas=inputs.replicas.with_data(replicas_by_path(inputs.replicas.data)),
+        transformations=inputs.transformations.with_data(
+            programs_on_site(inputs.transformations.data, site)
+        ),
         properties=inputs.properties.with_values(added, "pegasus-bb"),
     )
 

@@ -240,7 +240,9 @@ def write_transformations(folder: Path, site: str, python: str) -> None:
 
 def write_replicas(folder: Path) -> None:
     catalog = ReplicaCatalog()
-    catalog.add_replica("local", "ruptures.txt", f"file://{folder}/ruptures.txt")
+    # A path, not a URL: where transfers run on the execution site, as with a scratch
+    # of file:// URLs they do, pegasus-plan leaves out what is a URL on local.
+    catalog.add_replica("local", "ruptures.txt", f"{folder}/ruptures.txt")
     catalog.write(str(folder / "replicas.yml"))
 
 

@@ -91,7 +91,8 @@ def submit_file(item: Item, submit_dir: Path) -> SubmitFile:
 def job_command(job: SubmitFile, item: Item, submit_dir: Path) -> Command:
     """A job as HTCondor would start it on this machine.
 
-    ``executable`` counts from the folder of submission, files from ``initialdir``.
+    ``executable`` counts from the folder of submission, files from ``initialdir``; the
+    job starts in ``remote_initialdir`` where Pegasus names one (style condor).
     """
     folder = folder_of(item.node, submit_dir)
     cwd = folder / job.initialdir
@@ -101,7 +102,7 @@ def job_command(job: SubmitFile, item: Item, submit_dir: Path) -> Command:
 
     return Command(
         [str(folder / job.executable), *job.arguments],
-        str(cwd),
+        str(cwd / job.remote_initialdir),
         job.environment,
         at(job.input),
         at(job.output),

@@ -28,7 +28,8 @@ class SubmitFile:
     """One job as a submit file describes it, with all macros expanded.
 
     Paths are as written: ``executable`` counts from the folder of submission,
-    ``input``, ``output`` and ``error`` from ``initialdir``.
+    ``input``, ``output`` and ``error`` from ``initialdir``. The job itself starts in
+    ``remote_initialdir`` where that is given.
     """
 
     executable: str
@@ -39,6 +40,7 @@ class SubmitFile:
     error: str = ""
     initialdir: str = ""
     universe: str = "vanilla"
+    remote_initialdir: str = ""
     attributes: dict[str, str] = field(default_factory=dict)  # +name, quotes taken off
 
 
@@ -94,6 +96,7 @@ def _job(submit: htcondor2.Submit) -> SubmitFile:  # type: ignore[name-defined]
         value("error"),
         value("initialdir"),
         value("universe").lower() or "vanilla",
+        value("remote_initialdir"),
         attributes,
     )
 

@@ -270,6 +270,22 @@ def test_the_job_finds_what_its_submit_file_says(
     assert (scratch / "a.err").read_text() == "bad\n"
 
 
+def test_a_job_of_a_pool_starts_where_pegasus_says_and_its_files_stay_here(
+    folder: Folder, tmp_path: Path
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    look = folder.path / "look.sh"
+    look.write_text("#!/bin/sh\npwd\n")
+    look.chmod(0o755)
+    folder.job("a")
+    (folder.path / "a.sub").write_text(
+        f"executable = look.sh\nremote_initialdir = {scratch}\noutput = a.out\nqueue\n"
+    )
+    folder.run()
+    assert (folder.path / "a.out").read_text() == f"{scratch}\n"
+
+
 def test_output_and_error_may_be_one_file(folder: Folder) -> None:
     folder.job("a")
     sub = folder.path / "a.sub"

@@ -121,7 +121,7 @@ class TestGenerator:
         assert paths["knl"] == {"sharedScratch": "/lus/scratch"}
         assert paths["local"]["localStorage"] == "/home/out"
         replicas = catalog(tmp_path, "replicas")["replicas"]
-        assert replicas[0]["pfns"][0]["pfn"] == f"file://{tmp_path}/ruptures.txt"
+        assert replicas[0]["pfns"][0]["pfn"] == f"{tmp_path}/ruptures.txt"
         properties = (tmp_path / "pegasus.properties").read_text()
         assert "pegasus.data.configuration = sharedfs" in properties
         assert f"pegasus.catalog.site.file = {tmp_path}/sites.yml" in properties

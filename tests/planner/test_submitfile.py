@@ -53,6 +53,14 @@ def test_a_local_job_of_pegasus() -> None:
     assert job.initialdir.endswith("/run0001")
 
 
+def test_a_pool_job_of_pegasus_starts_in_the_folder_on_the_site() -> None:
+    job = read_submit(RECORDED / "condor.sub", {})
+    assert job.initialdir == ""
+    assert (
+        job.remote_initialdir == "/home/wfuser/wf/scratch/wfuser/pegasus/demo/run0001"
+    )
+
+
 def test_macros_come_from_the_file_and_from_the_node(tmp_path: Path) -> None:
     job = read(
         tmp_path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import marshal
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+_PR_SET_PDEATHSIG = 1
 
 
 class Beside(Generic[T]):
@@ -33,8 +35,11 @@ class Beside(Generic[T]):
         if self._worth and (os.cpu_count() or 1) > 1 and _alone():
             gc.freeze()  # or the collector would touch, and so copy, every page
             self._result, answer = os.pipe()
+            parent = os.getpid()
             self._child = os.fork()
             if self._child == 0:
+                os.close(self._result)
+                _end_with(parent)
                 os._exit(_answer(self._work, answer))
             os.close(answer)
         return self
@@ -70,6 +75,16 @@ def _alone() -> bool:
         return len(list(Path("/proc/self/task").iterdir())) == 1
     except OSError:
         return threading.active_count() == 1
+
+
+def _end_with(parent: int) -> None:
+    """Where ``parent`` is killed the kernel kills this process too (Linux's prctl)."""
+    try:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    except (OSError, AttributeError):
+        pass  # then it ends with its work, which nobody reads
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _answer(work: Callable[[], Any], answer: int) -> int:

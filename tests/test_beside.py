@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,26 @@ except ChildProcessError:
     print("nobody")
 """
     assert alone(tmp_path, story) == ["True", "nobody"]
+
+
+def test_where_this_process_is_killed_the_other_ends_too(tmp_path: Path) -> None:
+    story = """
+import signal, time
+begun = os.pipe()
+def work():
+    os.write(begun[1], b"%d" % os.getpid())
+    time.sleep(600)
+with Beside(work) as other:
+    if other._child:
+        print(os.read(begun[0], 20).decode(), flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+print(0)
+"""
+    script = tmp_path / "story.py"
+    script.write_text("import os\nfrom pegasus_bb.beside import Beside\n" + story)
+    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, timeout=30)
+    child = Path("/proc", done.stdout.decode().strip() or "0")
+    deadline = time.monotonic() + 10
+    while child.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not child.exists()

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from pegasus_bb.cli.ended import cleanly_ended
 from pegasus_bb.cli.options import (
     PlanCommand,
     catalog_options,
@@ -64,7 +65,8 @@ def command(
         plan_real(ctx, said, settings, home)
         return
     refuse_what_only_pegasus_has(ctx)
-    planned = plan(said)
+    with cleanly_ended():
+        planned = plan(said)
     if as_json:
         click.echo(planned.as_json())
     elif not quiet:

@@ -7,6 +7,7 @@ import sys
 import click
 from click.core import ParameterSource
 
+from pegasus_bb.cli.ended import cleanly_ended
 from pegasus_bb.cli.options import only_of_pegasus
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import declared_tiers
@@ -44,7 +45,8 @@ def plan_real(
         bool(ctx.params["as_json"]),
         tuple(said[1] for said in only if said[0] == "--forward"),
     )
-    planned = plan_on_tier(options, call, home)
+    with cleanly_ended():
+        planned = plan_on_tier(options, call, home)
     quiet = call.as_json or ctx.params["quiet"]
     for note in (*planned.notes, *(() if quiet else planned.summary)):
         click.echo(note, err=True)

@@ -27,11 +27,24 @@ def locked(path: Path) -> Iterator[None]:
                 f"{path.parent}: another pegasus-bb run works on this submit directory "
                 f"({holder or 'it has not said which'}); wait for it or stop it"
             )
+        if not _in_place(handle, path):
+            raise UsageError(
+                f"{path.parent}: another planning has just taken its place; look at "
+                "what stands there now"
+            )
         os.ftruncate(handle, 0)
         os.write(handle, f"pid {os.getpid()} on host {socket.gethostname()}\n".encode())
         yield
     finally:
         os.close(handle)
+
+
+def _in_place(handle: int, path: Path) -> bool:
+    """Whether the lock is still that of ``path``: --force moves a run aside."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _taken(handle: int) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK, lock_holder
+from pegasus_bb.model.reservation import Request, State
+from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 
 
 def check_aside(folder: Path, force: bool) -> None:
     """Raises UsageError where ``folder`` stands and may not be moved."""
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+    if not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not force:
         raise UsageError(
@@ -23,12 +27,20 @@ def check_aside(folder: Path, force: bool) -> None:
     holder = lock_holder(str(folder / ENGINE_LOCK))
     if holder:
         raise UsageError(f"the run in {folder} is going on: {holder}; it is not moved")
+    _check_left_alone(folder)
+
+
+def _check_left_alone(folder: Path) -> None:
+    """No DAGMan is in it, and no reservation is its own."""
     for lock in folder.glob("*.dag.lock"):  # it goes with DAGMan's good or bad end
         raise UsageError(
             f"DAGMan works in {folder}, or was killed there: {lock}; it is not moved. "
             f"`pegasus-bb status {folder}` tells, condor_rm stops it"
         )
-    held = BBDir(str(folder / "bb")).reservation()
+    bb = BBDir(str(folder / "bb"))
+    held = bb.reservation()
+    if held is None and bb.has_request:
+        _check_not_standing(folder, bb.request())
     if held is not None and held.released_at is None and not held.failure:
         raise UsageError(
             f"the run in {folder} still holds reservation {held.name}, and its paths "
@@ -37,9 +49,43 @@ def check_aside(folder: Path, force: bool) -> None:
         )
 
 
+def _check_not_standing(folder: Path, request: Request) -> None:
+    """Nothing was noted: nothing was asked for, or the note is lost."""
+    state = open_backend(request.backend, request.settings).status(request).state
+    if state not in (State.ABSENT, State.UNKNOWN, State.GONE, State.FAILED):
+        raise UsageError(
+            f"the run in {folder} has lost its notes of reservation {request.name}, "
+            f"which is {state.value}; give it back with `pegasus-bb release "
+            f"{request.name} --discard` first"
+        )
+
+
+def make_room(folder: Path, force: bool) -> None:
+    """Move a run that stands in ``folder`` aside. Raises as ``check_aside``."""
+    check_aside(folder, force)
+    if folder.exists() and any(folder.iterdir()):
+        move_aside(folder)
+
+
 def move_aside(folder: Path) -> Path:
-    """Rename ``folder`` to the first free of <name>.001, <name>.002, ..."""
-    number = 1
-    while (target := folder.with_name(f"{folder.name}.{number:03d}")).exists():
-        number += 1
-    return folder.rename(target)
+    """Rename ``folder`` to the first free of <name>.001, <name>.002, ...
+
+    A run may have begun since ``check_aside``: raises UsageError as that does. None can
+    begin meanwhile: the engine's lock is held, and an engine looks whether the lock
+    that it got is still in its place.
+    """
+    lock = os.open(folder / ENGINE_LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _check_left_alone(folder)
+        number = 1
+        while (target := folder.with_name(f"{folder.name}.{number:03d}")).exists():
+            number += 1
+        return folder.rename(target)
+    except BlockingIOError as error:
+        raise UsageError(
+            f"the run in {folder} is going on: it began while this was planned; it is "
+            "not moved"
+        ) from error
+    finally:
+        os.close(lock)

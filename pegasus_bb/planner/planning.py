@@ -22,7 +22,7 @@ from pegasus_bb.model.sites import Site, read_sites
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.placement import place_files, reserve
-from pegasus_bb.planner.aside import check_aside, move_aside
+from pegasus_bb.planner.aside import check_aside
 from pegasus_bb.planner.builtin import Executable, build, check_apart, write
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.context import PlanContext
@@ -141,17 +141,22 @@ def plan(options: PlanOptions) -> Planned:
                 decided.workflow, decided.graph, decided.catalogs, context
             )
             check_apart(executable, executable.scratch)
-            _clear_the_way(context)
-            write(executable, decided.workflow, decided.catalogs, context)
+            write(
+                executable,
+                decided.workflow,
+                decided.catalogs,
+                context,
+                force=options.force,
+            )
         else:
-            executable = _plan_on_tier(decided, context, context.request)
+            executable = _plan_on_tier(decided, context, context.request, options.force)
     return Planned(
         context.submit_dir, context.mode, context.request, decided, executable
     )
 
 
 def _plan_on_tier(
-    decided: Decided, context: PlanContext, request: Request
+    decided: Decided, context: PlanContext, request: Request, force: bool
 ) -> Executable:
     """Rewrite, then plan what came of it, as a real planner would."""
     placement = decided.placement
@@ -182,7 +187,6 @@ def _plan_on_tier(
     assert scratch is not None  # noqa: S101 - execution_site saw to it
     pfs_scratch = f"{scratch.path.rstrip('/')}/{context.relative_dir}"
     check_apart(executable, pfs_scratch)
-    _clear_the_way(context)
     write(
         executable,
         workflow,
@@ -191,6 +195,7 @@ def _plan_on_tier(
         pfs_scratch,
         links(decided.workflow, placement, pfs_scratch),
         directive_files(knows),
+        force,
     )
     return executable
 
@@ -242,12 +247,6 @@ def _request(decided: Decided, uuid: str) -> Request | None:
         poll=settings.poll,
         settings={**own, "granularity": str(tier.granularity)},
     )
-
-
-def _clear_the_way(context: PlanContext) -> None:
-    """Only now, when nothing can be refused any more, an old run moves aside."""
-    if context.submit_dir.exists():
-        move_aside(context.submit_dir)
 
 
 @contextmanager

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.engine import lock
+from pegasus_bb.engine.lock import locked
 from pegasus_bb.errors import UsageError
-from pegasus_bb.files import ENGINE_LOCK
+from pegasus_bb.files import ENGINE_LOCK, write_json
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.aside import check_aside, move_aside
+from pegasus_bb.reservation.registry import open_backend
 
 
 @pytest.fixture
@@ -49,10 +53,60 @@ def test_a_run_that_is_going_on_is_never_moved(run: Path) -> None:
     check_aside(run, force=True)
 
 
+def test_a_run_that_began_while_another_was_planned_is_never_moved(run: Path) -> None:
+    check_aside(run, force=True)
+    handle = os.open(run / ENGINE_LOCK, os.O_CREAT | os.O_RDWR)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    with pytest.raises(UsageError, match="began while this was planned"):
+        move_aside(run)
+    os.close(handle)
+    assert move_aside(run).name == "run0001.001"
+
+
+def test_an_engine_that_comes_while_a_run_is_moved_goes_away(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has opened the lock, and gets it when the folder has another name."""
+    real = lock._taken
+
+    def taken(handle: int) -> bool:
+        move_aside(run)
+        run.mkdir()
+        return real(handle)
+
+    monkeypatch.setattr(lock, "_taken", taken)
+    with (
+        pytest.raises(UsageError, match="has just taken its place"),
+        locked(run / ENGINE_LOCK),
+    ):
+        raise AssertionError("the engine works in the place of another run")
+
+
+def test_a_run_that_has_lost_its_notes_but_not_its_reservation_stays(
+    run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "fast").mkdir()
+    request = Request(
+        name="pbbabc",
+        backend="directory",
+        capacity=1 << 20,
+        prefix="/bb/pbbabc",
+        uuid="u",
+        tier="bb",
+        site="cluster",
+        settings={"path": str(tmp_path / "fast")},
+    )
+    write_json(str(run / "bb" / "request.json"), request.to_json())
+    check_aside(run, force=True)
+    open_backend("directory", request.settings).create(request)
+    with pytest.raises(UsageError, match=r"pbbabc, which is ready.*--discard"):
+        check_aside(run, force=True)
+
+
 def test_a_run_that_dagman_works_on_is_never_moved(run: Path) -> None:
-    lock = run / "w-0.dag.lock"
-    lock.touch()
+    dagman = run / "w-0.dag.lock"
+    dagman.touch()
     with pytest.raises(UsageError, match="DAGMan works in"):
         check_aside(run, force=True)
-    lock.unlink()
+    dagman.unlink()
     check_aside(run, force=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -193,6 +194,21 @@ def test_the_second_process_may_fail_and_its_error_is_told(
     with pytest.raises(UsageError, match=r"No space left on device.*split_J3"):
         many.write()
     assert left(many) == []
+
+
+def test_what_a_killed_planning_left_is_swept_and_a_living_ones_stays(
+    here: Any,
+) -> None:
+    above, name = here.context.submit_dir.parent, here.context.submit_dir.name
+    host, gone = os.uname().nodename, subprocess.Popen(["true"])
+    gone.wait()
+    left = above / f".{name}.{host}.{gone.pid}.part"
+    alive = above / f".{name}.{host}.{os.getppid()}.part"
+    elsewhere = above / f".{name}.{host}x.{gone.pid}.part"
+    for folder in (left, alive, elsewhere):
+        (folder / "00").mkdir(parents=True)
+    here.write()
+    assert [f.exists() for f in (left, alive, elsewhere)] == [False, True, True]
 
 
 def test_the_stamp_of_a_run_is_in_its_braindump(here: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.planner.aside import check_aside, make_room
 from pegasus_bb.planner.builtin.executable import Executable, PlannedJob
 from pegasus_bb.planner.builtin.fill import File, fill
 from pegasus_bb.planner.builtin.folders import Folders, fill_folders
@@ -31,19 +33,20 @@ def write(
     pfs_scratch: str = "",
     links: Mapping[str, Mapping[str, str]] | None = None,
     extra: Mapping[str, str] | None = None,
+    force: bool = False,
 ) -> Path:
     """Write ``context.submit_dir`` and give it back.
 
     ``links`` is by job id; ``extra`` are further files of bb/, name to text. All of it
     goes to a hidden folder beside, which is renamed at the very end and removed where
-    anything fails. Raises UsageError where the submit directory is taken.
+    anything fails. Only then, and with ``force``, an old run moves aside. Raises
+    UsageError where there is one that may not.
     """
     target = context.submit_dir
-    _refuse_taken(target)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    check_aside(target, force)
+    part = _part(target)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part.mkdir()
+        part.mkdir(parents=True)
         # What reads the whole workflow comes before the fork: after it, whoever first
         # touches a page of memory copies it.
         fill(part, top_files(executable, workflow, catalogs, context, _host()))
@@ -58,7 +61,8 @@ def write(
         worth = len(executable.jobs) >= WORTH_A_PROCESS
         folders = _folders(executable, catalogs, context)
         fill_folders(part, folders, worth, meanwhile=write_the_rest)
-        _take_name(part, target)
+        make_room(target, force)
+        part.rename(target)
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)
         raise UsageError(
@@ -104,25 +108,14 @@ def _install(folder: Path, python: str) -> None:
     install_runtime(str(folder), python)
 
 
-def _take_name(part: Path, target: Path) -> None:
-    """An empty folder may stand there; anything in it, and the name is taken."""
-    try:
-        part.rename(target)
-    except OSError:
-        _refuse_taken(target)
-        raise
-
-
-def _refuse_taken(target: Path) -> None:
-    if target.is_symlink() or (target.exists() and not _empty(target)):
-        raise UsageError(
-            f"the submit directory {target} is already there; "
-            "choose another --relative-submit-dir, or leave it out"
-        )
-
-
-def _empty(folder: Path) -> bool:
-    return folder.is_dir() and next(folder.iterdir(), None) is None
+def _part(target: Path) -> Path:
+    """Where ``target`` is made; what a killed planning left there goes."""
+    begins = f".{target.name}.{_host()}."
+    for left in target.parent.glob(f"{glob.escape(begins)}*.part"):
+        pid = left.name[len(begins) : -len(".part")]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return target.with_name(f"{begins}{os.getpid()}.part")
 
 
 def _host() -> str:

@@ -1,0 +1,32 @@
+"""A signal that ends a command lets it put things in order first."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from pegasus_bb.cli.ended import cleanly_ended
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_a_signal_ends_is_put_in_order(number: signal.Signals) -> None:
+    order: list[str] = []
+    with pytest.raises(SystemExit) as ended, cleanly_ended():
+        try:
+            os.kill(os.getpid(), number)
+            signal.pause()
+        finally:
+            order.append("removed")
+    assert (ended.value.code, order) == (128 + number, ["removed"])
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with cleanly_ended():
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)

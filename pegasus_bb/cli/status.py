@@ -20,6 +20,7 @@ from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_duration, format_size
 
 _STATES = ("done", "running", "ready", "waiting", "deferred", "failed", "futile")
@@ -53,6 +54,7 @@ def reservation_status(bb: Path) -> dict[str, Any] | None:
         return None
     request = folder.request()
     noted = folder.reservation()
+    lost = noted is None and bool(asked_at(folder, request))
     found: dict[str, Any] = {
         "name": request.name,
         "backend": request.backend,
@@ -61,9 +63,24 @@ def reservation_status(bb: Path) -> dict[str, Any] | None:
         "released_at": noted.released_at if noted else None,
         "how_released": _how_released(noted) if noted else "",
     }
+    if lost:
+        return found | _found_again(folder, request)
     if noted is None:
         return {**found, "state": State.ABSENT.value, "message": "not asked for yet"}
     return found | _asked(folder, request, noted)
+
+
+def _found_again(bb: BBDir, request: Request) -> dict[str, Any]:
+    """Where reservation.json was lost: `run` writes it again."""
+    try:
+        backend = open_backend(request.backend, request.settings)
+        noted = found_again(bb, backend, request)
+    except PegasusBBError as error:
+        return {"message": str(error)}
+    if noted is None:
+        words = "reservation.json was lost, and nothing of it is there"
+        return {"state": State.ABSENT.value, "message": words}
+    return _asked(bb, request, noted)
 
 
 def _asked(bb: BBDir, request: Request, noted: Reservation) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import unsafe_results
+from pegasus_bb.runtime.lost_note import found_again
 
 
 def check_place(place: SubmitDir) -> None:
@@ -57,8 +58,12 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     """Raises ReservationFailed where what is left to do needs a reservation that is not
     there any more: it would fail, however often it is tried."""
     bb = BBDir(str(place.bb))
-    noted = bb.reservation() if bb.has_request else None
-    if noted is None or len(done) == len(dag.nodes):
+    if not bb.has_request or len(done) == len(dag.nodes):
+        return
+    noted = bb.reservation()
+    note_is_lost = noted is None
+    noted = noted or _noted_again(bb, done)
+    if noted is None:
         return
     users = {
         name
@@ -67,13 +72,27 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     }
     used, left = users & done, users - done
     lost = _given_back(bb, noted, left) if noted.released_at else ""
-    if not noted.released_at and used and left:
+    if not noted.released_at and left and (used or note_is_lost):
         lost = _gone(bb, noted, left)
     if lost:
         raise ReservationFailed(
             f"reservation {noted.name} {lost}. What lived only there is lost; start "
             f"over: pegasus-bb run --restart {place.path}"
         )
+
+
+def _noted_again(bb: BBDir, done: Set[str]) -> Reservation | None:
+    """The note, rewritten where it was lost: bb_setup, once done, is not run again,
+    and no other node can do without it."""
+    if not any(name.startswith("bb_setup_") for name in done):
+        return None
+    request = bb.request()
+    backend = open_backend(request.backend, request.settings)
+    noted = found_again(bb, backend, request)
+    if noted is None:  # what the rest says about one that is not there holds here too
+        return Reservation(request.name, request.backend, request.uuid, 0.0)
+    bb.note_reservation(noted)
+    return noted
 
 
 def _given_back(bb: BBDir, noted: Reservation, left: Set[str]) -> str:

@@ -10,6 +10,7 @@ from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.lost_note import asked_at, found_again
 
 _GONE = (State.ABSENT, State.GONE)
 
@@ -28,11 +29,15 @@ def start_over(place: SubmitDir) -> list[Path]:
 
 def _check_reservation(place: SubmitDir) -> None:
     bb = BBDir(str(place.bb))
-    noted = bb.reservation() if bb.has_request else None
-    if noted is None or noted.released_at is not None:
+    if not bb.has_request:
         return
     request = bb.request()
     backend = open_backend(request.backend, request.settings)
+    noted = bb.reservation()
+    if noted is None and asked_at(bb, request):
+        noted = found_again(bb, backend, request)
+    if noted is None or noted.released_at is not None:
+        return
     status = ours.status(bb, backend, request, noted)
     refused = status.state is State.FAILED and bool(noted.failure)
     if status.state in _GONE or refused:

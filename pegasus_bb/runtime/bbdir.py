@@ -51,7 +51,7 @@ class BBDir:
         except (OSError, ValueError, TypeError) as error:
             raise UsageError(
                 f"{self.file('reservation.json')}: cannot be read ({error}); "
-                "remove it and run again: bb_setup finds what is this run's"
+                "remove it and run again: what is this run's is found and noted again"
             ) from error
 
     def note_reservation(self, reservation: Reservation) -> None:

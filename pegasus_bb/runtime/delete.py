@@ -22,6 +22,7 @@ from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours, program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import Unsafe, unsafe_results
+from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_size
 
 _SHOWN = 10  # of the results that are not safe; the rest is counted
@@ -41,9 +42,13 @@ def release(bb: BBDir, discard: bool = False) -> str:
     ReservationFailed, SchedulerUnreachable; everything was kept then.
     """
     request, noted = bb.request(), _noted(bb)
-    if noted is None and not discard:
-        return f"reservation {request.name} was never asked for: nothing to give back"
     backend = open_backend(request.backend, request.settings)
+    if noted is None and not discard:
+        noted = found_again(bb, backend, request)
+        if noted is not None:
+            bb.note_reservation(noted)
+        elif not asked_at(bb, request):
+            return f"reservation {request.name} was never asked for"
     if not discard:
         _check_results(bb, request, backend)
     words = _give_back(bb, request, noted, backend)

@@ -24,6 +24,7 @@ from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours, program
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_size
 
 _UP_OR_COMING = (State.PENDING, State.STAGING_IN, State.READY)
@@ -48,6 +49,8 @@ def setup(bb: BBDir) -> str:
     check_reservation_name(request.name)
     backend = open_backend(request.backend, request.settings)
     noted = bb.reservation()
+    if noted is None and asked_at(bb, request):
+        noted = found_again(bb, backend, request)
     if noted is not None and _is_up(bb, request, noted, backend):
         return f"reservation {request.name} is this run's already"
     return _ask_for_it(bb, request, backend)

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.errors import ReservationFailed, RunFailed, UsageError
 from pegasus_bb.files import write_json
-from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.planner.dagfile import Script
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
@@ -131,6 +131,27 @@ def test_gone_without_our_doing(folder: Folder, request_: Request) -> None:
     told = refused(folder)
     assert "is not there any more (no such reservation in" in told
     assert "second, which needs it, is not done" in told
+
+
+def lose_note(folder: Folder) -> Path:
+    note = folder.path / "bb" / "reservation.json"
+    note.unlink()
+    return note
+
+
+def test_a_lost_note_is_written_again(folder: Folder, request_: Request) -> None:
+    note = lose_note(folder)
+    with pytest.raises(RunFailed):
+        folder.run()
+    found = Reservation.from_json(json.loads(note.read_text()))
+    assert (found.name, found.uuid) == (request_.name, request_.uuid)
+    assert folder.times()["bb_setup_1"] == 1, "which would not have been run again"
+
+
+def test_a_lost_note_of_what_is_gone(folder: Folder, request_: Request) -> None:
+    lose_note(folder)
+    open_backend("directory", request_.settings).delete(request_)
+    assert "is not there any more" in refused(folder)
 
 
 def test_without_an_answer_the_run_finds_out(folder: Folder, request_: Request) -> None:

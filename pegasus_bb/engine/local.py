@@ -21,6 +21,7 @@ from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.processes import Processes, end_left_over
 from pegasus_bb.engine.progress import Silent, Watcher
 from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.redo import Redo, stage_out_again
 from pegasus_bb.engine.rescue import write_rescue
 from pegasus_bb.engine.restart import start_over
 from pegasus_bb.engine.runnable import check_runnable
@@ -84,6 +85,7 @@ def run(
         aside = tuple(start_over(place)) if restart else ()
         engine = _Run(place, dag, slots or default_slots(), progress or Silent())
         check_reservation(place, dag, engine.done)
+        engine.redo(stage_out_again(place, dag, engine.done))
         return engine.run(grace, aside)
 
 
@@ -98,17 +100,26 @@ class _Run:
         self._table = Table(dag, self._before)
         self._began = time.monotonic()
         self._rescue: Path | None = None
+        self._redo = Redo()
 
     @property
     def done(self) -> Set[str]:
         """Nodes that an earlier run had done."""
         return set(self._before)
 
+    def redo(self, redo: Redo) -> None:
+        """Do its nodes again, though an earlier run had done them."""
+        if redo.nodes:
+            self._redo = redo
+            self._before -= redo.nodes
+            self._table = Table(self._dag, self._before)
+
     def run(self, grace: float, aside: tuple[Path, ...]) -> Outcome:
         total, before = len(self._dag.nodes), len(self._before)
         if before < total or self._history.crashed:
             self._work(grace)
         done, seconds = self._table.counts[State.DONE], time.monotonic() - self._began
+        aside = (*aside, *self._redo.aside)
         return Outcome(total, done, before, seconds, aside, self._rescue)
 
     def _work(self, grace: float) -> None:
@@ -131,6 +142,8 @@ class _Run:
                 )
                 journal.engine(f"DAGMAN_STARTED {os.getpid()}.0")
                 self._watcher.begin(len(self._dag.nodes), len(self._before))
+                if self._redo.words:
+                    self._watcher.note(self._redo.words)
                 try:
                     self._all(scheduler, children, grace)
                     # The rescue file first: a watcher is heard when all is safe.

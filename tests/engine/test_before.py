@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.engine.dagman.submit import hand_over
+from pegasus_bb.engine.rescue import read_rescue
+from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import ReservationFailed, RunFailed, UsageError
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
@@ -209,3 +212,15 @@ def test_a_watcher_that_breaks_at_the_end_costs_no_rescue_file(folder: Folder) -
     with pytest.raises(OSError, match="Input/output"):
         folder.run(progress=Broken())
     assert folder.rescues() == ["w.dag.rescue001"]
+
+
+# --- what is done, told to DAGMan ---
+
+
+def test_dagman_learns_what_is_to_run_again(folder: Folder, request_: Request) -> None:
+    place = find_submit_dir(folder.path)
+    known = read_rescue(place.rescues()[-1], folder.dag)
+    assert hand_over(place, folder.dag, known) is None, "it says so already"
+    rescue = hand_over(place, folder.dag, known - {"first"})
+    assert rescue is not None and rescue == place.rescues()[-1]
+    assert read_rescue(rescue, folder.dag) == known - {"first"}

@@ -26,6 +26,7 @@ from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.engine.progress import Silent, Watcher
 from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.redo import stage_out_again
 from pegasus_bb.engine.rescue import read_rescue
 from pegasus_bb.engine.restart import start_over
 from pegasus_bb.engine.signals import Signals
@@ -52,6 +53,7 @@ class _Begun:
     done: frozenset[str]
     offset: int = 0  # where its part of the journal begins
     aside: tuple[Path, ...] = ()
+    words: str = ""  # what is done again, and why
 
 
 def run(
@@ -99,6 +101,8 @@ def _submitted(place: SubmitDir, dag: Dag, restart: bool) -> _Begun:
     aside = tuple(start_over(place)) if restart else ()
     done = done_before(place, dag, read_history(place.journal))
     check_reservation(place, dag, done)
+    redo = stage_out_again(place, dag, done)
+    done -= redo.nodes
     if len(done) == len(dag.nodes):
         return _Begun(0, frozenset(done), aside=aside)
     hand_over(place, dag, done)
@@ -106,7 +110,8 @@ def _submitted(place: SubmitDir, dag: Dag, restart: bool) -> _Begun:
     offset = place.journal.stat().st_size if place.journal.exists() else 0
     submit(place)
     life = wait_for_life(place, known)
-    return _Begun(life.cluster, frozenset(done), offset, aside)
+    kept = (*aside, *redo.aside)
+    return _Begun(life.cluster, frozenset(done), offset, kept, redo.words)
 
 
 class _Following:
@@ -124,6 +129,8 @@ class _Following:
         self._watcher.begin(total, before)
         try:
             self._watcher.note(f"DAGMan runs it, as job {self._begun.cluster}")
+            if self._begun.words:
+                self._watcher.note(self._begun.words)
             life = self._follow(signals)
         finally:
             self._watcher.close()

@@ -67,13 +67,14 @@ def submit(place: SubmitDir) -> str:
 
 
 def hand_over(place: SubmitDir, dag: Dag, done: set[str]) -> Path | None:
-    """Let the next DAGMan know all that is done, where an engine could not write its
-    rescue file; gives back the one that was written."""
+    """Let the next DAGMan know what is done, where the newest rescue file does not say
+    so: an engine could not write its own, or nodes are to run again. Gives back the
+    one that was written."""
     rescues = place.rescues()
     known = {node.name for node in dag.nodes.values() if node.done}
     known |= read_rescue(rescues[-1], dag) if rescues else set()
     lock_of(place).unlink(missing_ok=True)  # its log knows less than the journal
-    if done <= known:
+    if done == known:
         return None
     rescue = place.next_rescue()
     write_rescue(rescue, dag, place.dag.name, done, ())

@@ -1,0 +1,164 @@
+"""Results that were staged out and are not safe any more are staged out again.
+
+bb_delete keeps everything then (79), and to run it again alone would end the same way
+for ever: the user has removed or edited a result, or the manifest was lost.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import deque
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.errors import DataNotSafe, ReservationFailed
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.planner.seal import touching
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.copytree import digest_path
+from pegasus_bb.runtime.guard import unsafe_results
+from pegasus_bb.runtime.jobs import Transfer, read_jobs
+
+# Tasks, stage-in and sub-workflows: what they have read may be cleaned up since.
+_NOT_TWICE = re.compile(r"^\+pegasus_job_class\s*=\s*(1|2|10|11)\s*$", re.M | re.I)
+
+
+@dataclass(frozen=True)
+class Redo:
+    """Nodes that are to run again, and what was moved out of their way."""
+
+    nodes: frozenset[str] = frozenset()
+    aside: tuple[Path, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """For the user; empty where there is nothing to tell."""
+        if not self.nodes:
+            return ""
+        names = ", ".join(sorted(self.nodes))
+        kept = "".join(f"\n  what was there is kept: {path}" for path in self.aside)
+        return f"results are not safe any more; to run again: {names}{kept}"
+
+
+def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
+    """What must not count as done where nothing but bb_delete is left to do.
+
+    A result that somebody changed is renamed, never replaced. Raises DataNotSafe where
+    that cannot be.
+    """
+    bb = BBDir(str(place.bb))
+    noted = bb.reservation() if bb.has_request else None
+    if noted is None or noted.released_at or not _only_delete_left(place, dag, done):
+        return Redo()
+    request = bb.request()
+    buffer = _seen_from_here(request)
+    read_all = request.settings.get("guard") == "digest"
+    unsafe = {u.lfn for u in unsafe_results(bb, request.uuid, read_all, buffer)}
+    nodes, moves = set(), []
+    for node in dag.nodes.values() if unsafe else ():
+        jobs = list(_stage_outs(place, node)) if node.name in done else []
+        again = [job for job in jobs if job.lfn in unsafe]
+        real = {job.lfn: _real(job, request, buffer) for job in jobs}
+        if again and all(_can_be_read(path) for path in real.values()):
+            nodes.add(node.name)
+            moves += [(real[job.lfn], job.dests[0].path) for job in again]
+    aside = [_aside(dest) for source, dest in moves if _in_the_way(source, dest)]
+    return Redo(frozenset(_with_those_below(place, dag, nodes, done)), tuple(aside))
+
+
+def _only_delete_left(place: SubmitDir, dag: Dag, done: Set[str]) -> bool:
+    left = dag.nodes.keys() - done
+    if not any(name.startswith("bb_delete_") for name in left):
+        return False
+    users = touching(dag, place.path, BBDir(str(place.bb)).request())
+    return all(name.startswith("bb_delete_") for name in users & left)
+
+
+def _seen_from_here(request: Request) -> str:
+    try:
+        backend = open_backend(request.backend, request.settings)
+        return backend.path(request, os.environ)
+    except ReservationFailed:
+        return ""
+
+
+def _stage_outs(place: SubmitDir, node: Node) -> Iterator[Transfer]:
+    """The promised results that ``node`` brings to their destinations."""
+    file = (place.path / node.directory / node.submit_file).with_suffix(".in")
+    outputs = BBDir(str(place.bb)).placement()["outputs"]
+    if not file.is_file():
+        return
+    for job in read_jobs(file.read_text(encoding="utf-8", errors="surrogateescape")):
+        if isinstance(job, Transfer) and job.dests[0].path == _path(outputs, job.lfn):
+            yield job
+
+
+def _path(outputs: dict[str, str], lfn: str) -> str:
+    promised = str(outputs.get(lfn, ""))
+    return promised[len("file://") :] if promised.startswith("file://") else promised
+
+
+def _real(job: Transfer, request: Request, buffer: str) -> str:
+    """Where its source is on this machine; empty where that cannot be seen."""
+    path = job.sources[0].path
+    if path != request.prefix and not path.startswith(request.prefix + "/"):
+        return path
+    return buffer + path[len(request.prefix) :] if buffer else ""
+
+
+def _can_be_read(source: str) -> bool:
+    return not source or Path(source).exists()
+
+
+def _in_the_way(source: str, dest: str) -> bool:
+    """Whether something else than the result lies there: an edit, say."""
+    if not os.path.lexists(dest):
+        return False
+    if not source or Path(dest).is_symlink():
+        return True
+    try:
+        same = Path(source).samefile(dest)
+        return not same and digest_path(source) != digest_path(dest)
+    except OSError:
+        return True
+
+
+def _aside(dest: str) -> Path:
+    when, number = time.strftime("%Y%m%dT%H%M%S"), 0
+    while os.path.lexists(target := f"{dest}.kept-{when}{f'.{number}' * (number > 0)}"):
+        number += 1
+    try:
+        Path(dest).rename(target)
+    except OSError as error:
+        raise DataNotSafe(
+            f"{dest} is not the result that stage-out verified there, and it cannot be "
+            f"moved to {target} ({error.strerror}), so it was not staged out again; "
+            "move it away, then run again"
+        ) from error
+    return Path(target)
+
+
+def _with_those_below(
+    place: SubmitDir, dag: Dag, nodes: Set[str], done: Set[str]
+) -> set[str]:
+    """``nodes`` and the clean-ups and registrations that come after them."""
+    found, below = set(nodes), deque(nodes)
+    while below:
+        for child in dag.children.get(below.popleft(), ()):
+            if child in done and child not in found and _may_again(place, dag, child):
+                found.add(child)
+                below.append(child)
+    return found
+
+
+def _may_again(place: SubmitDir, dag: Dag, name: str) -> bool:
+    node = dag.nodes[name]
+    file = place.path / node.directory / node.submit_file
+    text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    return not _NOT_TWICE.search(text)

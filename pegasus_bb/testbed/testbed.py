@@ -10,6 +10,7 @@ from pegasus_bb.process import start
 from pegasus_bb.testbed import namespace, rootfs, site
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.needs import check_programs, check_root
+from pegasus_bb.testbed.ourselves import share_ourselves
 
 _ALWAYS = ("unshare", "nsenter", "mount", "chroot")
 
@@ -57,6 +58,7 @@ def up(
         site.configure(home, pool_size)
         try:
             namespace.hold(home, [home.work, *shares])
+            share_ourselves(home)
             site.start_daemons(home, say)
         except BaseException:
             namespace.release(home)

@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,10 +16,11 @@ from typing import Any
 import tests.end_to_end.conftest as end_to_end
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import holder_of, inside
+from pegasus_bb.testbed.namespace import inside
 
 USER, UID = "wfuser", 1000
 PROJECT = Path(__file__).parents[2]
+PERSISTENT = ("--bb-mode", "persistent", "--cleanup", "none")
 TIER = {
     "name": "bb",
     "backend": "datawarp",
@@ -167,34 +167,3 @@ def until(true: Callable[[], Any], seconds: float = 60.0) -> Any:
         assert time.monotonic() < deadline, f"not within {seconds:g} s"
         time.sleep(0.2)
     return answer
-
-
-def share_python(home: Home) -> None:
-    """Let this very Python, and this package, be seen inside at the same paths."""
-    base = Path(sys.base_prefix)
-    python = [base]
-    if base == Path("/usr"):  # the testbed has one of its own, which stays
-        python = [Path(sysconfig.get_path("stdlib")), Path(sys.executable).resolve()]
-    for path in (*python, Path(sys.prefix), PROJECT):
-        _share(home, path)
-    _do(home, "chroot", str(home.root), "ldconfig")
-
-
-def _share(home: Home, path: Path) -> None:
-    target = f"{home.root}{path}"
-    if _do(home, "mountpoint", "-q", target) == 0:
-        return
-    if path.is_dir():
-        _do(home, "mkdir", "-p", target)
-    else:
-        _do(home, "mkdir", "-p", str(Path(target).parent))
-        _do(home, "touch", target)
-    for above in path.parents:  # such as /root: users pass through, and see nothing
-        if above != Path("/"):
-            _do(home, "chmod", "a+x", f"{home.root}{above}")
-    assert _do(home, "mount", "--bind", str(path), target) == 0, target
-
-
-def _do(home: Home, *argv: str) -> int:
-    """As root among the mounts of the testbed, seen from outside."""
-    return ask(["nsenter", f"--target={holder_of(home)}", "--mount", *argv]).status

@@ -18,7 +18,7 @@ from pegasus_bb.testbed.datawarp.install import install
 from pegasus_bb.testbed.datawarp.place import Place, Pool
 from pegasus_bb.testbed.flavour import DEFAULT
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import share_python
+from pegasus_bb.testbed.ourselves import share_ourselves
 from tests.testbed.site_hands import Site as SiteHands
 from tests.testbed.turns import turn, what_is_missing
 
@@ -148,7 +148,7 @@ def home(request: pytest.FixtureRequest) -> Iterator[Home]:
 def python_inside(home: Home) -> None:
     """This very Python and package are seen inside; desks of earlier tests are gone."""
     shutil.rmtree(home.work / "dagman-tests", ignore_errors=True)
-    share_python(home)
+    share_ourselves(home)
 
 
 @pytest.fixture

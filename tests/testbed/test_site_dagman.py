@@ -1,43 +1,14 @@
-"""Workflows on the testbed: pegasus-bb run, real DAGMan, blahp, Slurm and DataWarp."""
+"""A run under real DAGMan and the people around it: they leave, hold, stop, go on."""
 
 from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.engine.journal import read_history
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import Desk, expected, until
+from tests.testbed.condor_desk import PERSISTENT, Desk, expected, until
 from tests.testbed.site_hands import Site
 
 pytestmark = [pytest.mark.site, pytest.mark.slow]
-PERSISTENT = ("--bb-mode", "persistent", "--cleanup", "none")
-
-
-def test_a_task_that_fails_halfway_keeps_the_data_and_goes_on_later(
-    submit_host: Site, home: Home
-) -> None:
-    desk = Desk(home, "halfway", jobs=2)
-    submit = desk.planned("bb", *PERSISTENT)
-    name = desk.reservation("bb")
-    desk.trouble.write_text("b.dat")
-    failed = desk.run_to_the_end("bb")
-    assert failed.status == 80, failed.err
-    assert "mix_B: record 1 says that its task failed (exit code 1)" in failed.err
-    assert "| mix: the disk on my desk is full" in failed.err
-    assert "rescue file: diamond-0.dag.rescue001" in failed.err
-    assert name in submit_host.buffers()  # with what mix_A has written there
-    assert "stopped; pegasus-bb run goes on" in desk.bb("status", str(submit)).out
-
-    desk.trouble.unlink()
-    before = read_history(submit / "jobstate.log").events
-    mended = desk.run_to_the_end("bb")
-    assert mended.status == 0, mended.err
-    again = read_history(submit / "jobstate.log").events[len(before) :]
-    ran = {event.node for event in again if event.event == "SUBMIT"}
-    assert "mix_A" not in ran
-    assert "mix_B" in ran
-    assert desk.content("bb") == expected(jobs=2)
-    assert name not in submit_host.buffers()
 
 
 def test_a_run_outlives_its_terminal_and_is_stopped_with_condor_rm(

@@ -1,17 +1,27 @@
-"""Both examples, on the burst buffer under DAGMan at the same time, and on the PFS."""
+"""Workflows under DAGMan at once: both examples, and one that fails halfway."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import yaml
 
+from pegasus_bb.engine.journal import read_history
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import PROJECT, Typist, behind_slurm, folder
+from tests.testbed.condor_desk import (
+    PERSISTENT,
+    PROJECT,
+    Desk,
+    Typist,
+    behind_slurm,
+    expected,
+    folder,
+)
 from tests.testbed.site_hands import Site
 
 pytestmark = [pytest.mark.site, pytest.mark.slow]
@@ -44,35 +54,62 @@ class Example(Typist):
         return {str(path.relative_to(found)): path.read_bytes() for path in files}
 
 
-def test_two_workflows_at_once_give_what_they_give_on_the_pfs(
+def test_three_runs_at_once_each_come_to_their_own_end(
     submit_host: Site, home: Home
 ) -> None:
-    examples = [Example(home, name) for name in SMALL]
-    runs = []
-    for example in examples:
-        example.plan("bb", "persistent")
-        example.plan("pfs", "off")
-        runs.append(example.start("bb"))
-    for example in examples:  # meanwhile
-        done = example.run_to_the_end("pfs", "--engine", "local")
-        assert done.status == 0, done.err
-    for example, run in zip(examples, runs, strict=True):
-        done = run.end(600)
-        assert done.status == 0, done.err
-        assert "engine: dagman" in done.err
-        assert example.content("bb")
-        assert example.content("bb") == example.content("pfs")
-        assert not left_in(example.root / "pfs")
+    with ThreadPoolExecutor() as stories:
+        told = [
+            stories.submit(gives_what_it_gives_on_the_pfs, home, "cybershake"),
+            stories.submit(gives_what_it_gives_on_the_pfs, home, "1000genome"),
+            stories.submit(fails_halfway_and_goes_on_later, submit_host, home),
+        ]
+        for story in told:
+            story.result(timeout=600)
     assert not submit_host.buffers()
-    report = examples[1]
-    words = (
-        "--pfs",
-        str(report.submit_dir("pfs")),
-        "--bb",
-        str(report.submit_dir("bb")),
-    )
-    said = report.bb("report", *words)
+
+
+def gives_what_it_gives_on_the_pfs(home: Home, name: str) -> None:
+    example = Example(home, name)
+    example.plan("bb", "persistent")
+    example.plan("pfs", "off")
+    run = example.start("bb")
+    on_pfs = example.run_to_the_end("pfs", "--engine", "local")  # meanwhile
+    done = run.end(400)
+    assert on_pfs.status == 0, on_pfs.err
+    assert done.status == 0, done.err
+    assert "engine: dagman (a schedd takes jobs here)" in done.err
+    assert example.content("bb")
+    assert example.content("bb") == example.content("pfs")
+    assert not left_in(example.root / "pfs")
+    pfs, bb = example.submit_dir("pfs"), example.submit_dir("bb")
+    said = example.bb("report", "--pfs", str(pfs), "--bb", str(bb))
     assert said.status == 0, said.err
+
+
+def fails_halfway_and_goes_on_later(submit_host: Site, home: Home) -> None:
+    """The reservation stays with what is on it, and DAGMan's rescue file is used."""
+    desk = Desk(home, "halfway", jobs=2)
+    submit = desk.planned("bb", *PERSISTENT)
+    name = desk.reservation("bb")
+    desk.trouble.write_text("b.dat")
+    failed = desk.run_to_the_end("bb")
+    assert failed.status == 80, failed.err
+    assert "mix_B: record 1 says that its task failed (exit code 1)" in failed.err
+    assert "| mix: the disk on my desk is full" in failed.err
+    assert "rescue file: diamond-0.dag.rescue001" in failed.err
+    assert name in submit_host.buffers()  # with what mix_A has written there
+    assert "stopped; pegasus-bb run goes on" in desk.bb("status", str(submit)).out
+
+    desk.trouble.unlink()
+    before = read_history(submit / "jobstate.log").events
+    mended = desk.run_to_the_end("bb")
+    assert mended.status == 0, mended.err
+    again = read_history(submit / "jobstate.log").events[len(before) :]
+    ran = {event.node for event in again if event.event == "SUBMIT"}
+    assert "mix_A" not in ran
+    assert "mix_B" in ran
+    assert desk.content("bb") == expected(jobs=2)
+    assert name not in submit_host.buffers()
 
 
 def left_in(scratch: Path) -> list[str]:

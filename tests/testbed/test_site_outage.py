@@ -8,11 +8,10 @@ import pytest
 
 from pegasus_bb.testbed import site
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import Desk, expected, until
+from tests.testbed.condor_desk import PERSISTENT, Desk, expected, until
 from tests.testbed.site_hands import Site
 
 pytestmark = [pytest.mark.site, pytest.mark.slow]
-PERSISTENT = ("--bb-mode", "persistent", "--cleanup", "none")
 AWAY = 6.0  # seconds
 
 

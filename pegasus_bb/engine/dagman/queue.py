@@ -53,12 +53,17 @@ def remove(cluster: int) -> None:
 
 def is_here(host: str) -> bool:
     """Whether a schedd on ``host`` is the one that is asked here; so where unknown."""
-    here = {socket.gethostname(), socket.getfqdn()}
-    return (
-        not host
-        or host in here
-        or host.split(".")[0] in {name.split(".")[0] for name in here}
-    )
+    if not host:
+        return True
+    names = {socket.gethostname(), socket.getfqdn()}
+    if _short_name(host) in map(_short_name, names):
+        return True
+    answer = ask(["condor_config_val", "SCHEDD_HOST"], timeout=_SECONDS)
+    return answer.status == 0 and _short_name(answer.out) == _short_name(host)
+
+
+def _short_name(host: str) -> str:
+    return host.strip().split(".")[0].lower()
 
 
 def _rows(which: Sequence[str], *attributes: str) -> list[list[str]]:

@@ -7,6 +7,7 @@ from pegasus_bb.engine.journal import parse_event, read_history
 from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
+from pegasus_bb.planner.blahp import LOST_SIGHT
 from pegasus_bb.planner.dagfile import read_dag
 from tests.engine.dagman.conftest import RECORDED, Listener
 
@@ -70,14 +71,15 @@ def test_what_recovery_repeats_is_not_told_twice(place: SubmitDir) -> None:
 
 def test_a_job_that_is_held_is_told_with_what_to_do(place: SubmitDir) -> None:
     table, listener = Table(read_dag(place.dag), ()), Listener()
-    player = Replay(table, place, listener, lambda number: f"disk full on {number}")
-    for words in ("SUBMIT 7.0", "JOB_HELD 7.0"):
+    reasons = {7: "disk full", 8: LOST_SIGHT, 9: ""}
+    player = Replay(table, place, listener, reasons.get)
+    for words in ("SUBMIT 7.0", "JOB_HELD 7.0", "JOB_HELD 8.0", "JOB_HELD 9.0"):
         event = parse_event(f"10 E {words} cluster - 1\n")
         assert event is not None
         player.apply(event)
     assert listener.heard == [
         "E runs",
-        "E is held: disk full on 7; once that is mended: condor_release 7",
+        "E is held: disk full; once that is mended: condor_release 7",
     ]
 
 

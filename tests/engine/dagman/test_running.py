@@ -55,6 +55,23 @@ def test_a_good_end(place: SubmitDir, tools: Tools) -> None:
     assert len(tools.submitted) == 1
 
 
+def test_starting_over_moves_aside_what_dagman_would_go_on_from(
+    place: SubmitDir, tools: Tools
+) -> None:
+    with pytest.raises(RunFailed):
+        running.run(place.path)
+    (place.path / "w.dag.lock").touch()  # of a DAGMan that was killed
+    tools.plays("held-and-killed")
+    listener = Listener()
+    done = running.run(place.path, progress=listener, restart=True)
+    assert listener.heard[0] == "6 nodes, 0 done"
+    moved = [file.name for file in done.aside]
+    assert moved == ["jobstate.log.000", "w.dag.rescue001.000"]
+    assert not place.rescues()
+    assert not (place.path / "w.dag.lock").exists()
+    assert tools.submitted[-1] == "-update_submit w.dag"  # -force is never needed
+
+
 def test_a_refused_submission_is_told_in_its_own_words(
     place: SubmitDir, tools: Tools
 ) -> None:
@@ -113,6 +130,11 @@ def test_on_another_host_the_queue_here_is_no_answer(
     write_log(place, "removed", 4)
     monkeypatch.setattr("socket.gethostname", lambda: "login2")
     with pytest.raises(SchedulerUnreachable, match="submitted on host testbed"):
+        run_locally(place.path)
+    # Unless its schedd is the one that HTCondor's configuration names here.
+    tools.program("condor_config_val", "#!/bin/sh\necho testbed.example.org\n")
+    tools.queue("2\tundefined")
+    with pytest.raises(UsageError, match="DAGMan works on it as job 32"):
         run_locally(place.path)
 
 

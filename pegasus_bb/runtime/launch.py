@@ -14,6 +14,7 @@ import sys
 from typing import Dict, List, Optional, Sequence
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
+from pegasus_bb.runtime.alone import Alone
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.links import (
@@ -50,10 +51,11 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     if wants_stdin(argv):
         bind_stdin(binding, environ)
     links = job_links(bb, binding, environ)
-    for link in links:
-        _tell(make_link(link))
-    status = run_command(bb, argv, environ)
-    return bring_strays_home(links, status)
+    with Alone(bb, environ):
+        for link in links:
+            _tell(make_link(link))
+        status = run_command(bb, argv, environ)
+        return bring_strays_home(links, status)
 
 
 def real_path(bb: BBDir, environ: Dict[str, str]) -> str:

@@ -1,0 +1,102 @@
+"""A node whose first job was called ended, and runs on, is not worked on twice."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.runtime.alone import Alone
+from pegasus_bb.runtime.bbdir import BBDir
+
+RECORDED = Path(__file__).parents[1] / "recorded" / "slurm-24.11"
+ENDED = (RECORDED / "show-job.use-completed.txt").read_text()
+RUNS = (RECORDED / "show-job.jobdw-running.txt").read_text()
+
+
+class Desk:
+    """A bb folder, and what scontrol says, answer by answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bb, self.folder = BBDir(str(folder / "bb")), folder
+        self.asked = 0
+        program = folder / "scontrol"
+        program.write_text(
+            f'#!/bin/sh\n. {folder}/answer\necho "$*" >> {folder}/calls\n'
+        )
+        program.chmod(0o755)
+        self.answers: list[str] = []
+
+    def note(self, job: str) -> None:
+        file = Path(self.bb.file("running/mix_A"))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(job)
+
+    @property
+    def noted(self) -> str:
+        file = Path(self.bb.file("running/mix_A"))
+        return file.read_text() if file.exists() else ""
+
+    def next(self, _: float = 0.0) -> None:
+        """Lets time go by: the next answer holds."""
+        text = self.answers.pop(0)
+        if text.startswith("exit"):
+            said = f"echo Unable to contact slurm controller >&2; {text}\n"
+        else:
+            (self.folder / "text").write_text(text)
+            said = f"cat {self.folder}/text\n"
+        (self.folder / "answer").write_text(said)
+
+    def calls(self) -> list[str]:
+        file = self.folder / "calls"
+        return file.read_text().splitlines() if file.exists() else []
+
+    def job(self, number: str) -> Alone:
+        environ = {"PEGASUS_DAG_JOB_ID": "mix_A", "SLURM_JOB_ID": number}
+        return Alone(self.bb, environ, self.next)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    return Desk(tmp_path)
+
+
+def test_a_job_notes_itself_while_it_works_and_asks_nobody(desk: Desk) -> None:
+    with desk.job("41"):
+        assert desk.noted == "41"
+    assert desk.noted == ""
+    with desk.job("41"), desk.job("41"):  # Slurm has started the same one again
+        pass
+    assert desk.calls() == []
+
+
+def test_a_second_one_waits_while_the_first_runs_or_nobody_answers(desk: Desk) -> None:
+    desk.note("40")
+    desk.answers = [RUNS, "exit 1", ENDED]
+    desk.next()
+    with desk.job("41"):
+        assert desk.noted == "41"
+        assert desk.answers == []
+    # Once before it says that it waits; an answer that did not come left no line.
+    assert desk.calls() == ["show job 40"] * 3
+
+
+def test_what_a_killed_job_has_left_keeps_nobody_waiting(desk: Desk) -> None:
+    desk.note("40")
+    desk.answers = [ENDED]
+    desk.next()
+    with desk.job("41"):
+        assert desk.noted == "41"
+
+
+def test_the_note_of_a_later_job_is_left_alone(desk: Desk) -> None:
+    with desk.job("41"):
+        desk.note("42")
+    assert desk.noted == "42"
+
+
+def test_outside_of_slurm_nothing_is_noted(desk: Desk) -> None:
+    with Alone(desk.bb, {"PEGASUS_DAG_JOB_ID": "mix_A"}):
+        assert not Path(desk.bb.file("running")).exists()

@@ -29,20 +29,28 @@ def read_kickstart(path: Path, node: str, retry: int = 0) -> Iterator[Task | Pro
             yield Problem(place, record.why)
             continue
         try:
-            yield task_of(record.data, node, retry)
+            yield task_of(record.data, node, retry, record.io)
         except _Unusable as error:
             yield Problem(place, str(error))
 
 
-def task_of(record: Mapping[str, Any], node: str, retry: int = 0) -> Task:
-    """The task that ``record`` describes. Raises _Unusable."""
+def task_of(
+    record: Mapping[str, Any],
+    node: str,
+    retry: int = 0,
+    io: Mapping[str, Any] | None = None,
+) -> Task:
+    """The task that ``record`` describes. Raises _Unusable.
+
+    ``io``: what our launcher counted, for a record of Kickstart's without its own.
+    """
     main = _mapping(record, "mainjob")
     if not main:
         raise _Unusable("no mainjob: the task was never started")
     usage = _mapping(main, "usage")
     # /proc/PID/io of a parent includes the children that it has reaped, so one row is
     # the whole truth and the sum over all rows counts bytes twice or more.
-    row = _main_row(main)
+    row = _main_row(main) or _row_of(io or {})
     transformation = str(record.get("transformation") or "")
     return Task(
         transformation=transformation,
@@ -83,6 +91,13 @@ def _main_row(main: Mapping[str, Any]) -> Mapping[str, Any]:
     rows: Mapping[Any, Any] = _mapping(main, "procs")  # its keys are numbers
     row = rows.get(main.get("pid"))
     return row if isinstance(row, dict) else {}
+
+
+def _row_of(io: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The kernel's names of counters -> those of a record."""
+    names = {"rbytes": "read_bytes", "wbytes": "write_bytes"}
+    same = {name: name for name in ("rchar", "wchar", "iowait")}
+    return {ours: io.get(theirs) for ours, theirs in (names | same).items()}
 
 
 def _instant(value: object) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
 from ryaml import loads  # type: ignore[attr-defined]
 
 SIZE_LIMIT = 64 << 20  # bytes of one file; a real record is a few KiB
@@ -19,6 +20,7 @@ SIZE_LIMIT = 64 << 20  # bytes of one file; a real record is a few KiB
 # A record's first line, then everything indented under it. Lines of [cluster-task and
 # pegasus-multipart begin in the first column and end it.
 _RECORD = re.compile(rb"^- invocation:.*\n?(?:[ \t].*\n?|\r?\n)*", re.MULTILINE)
+_COUNTERS = re.compile(rb"# pegasus_bb io: (\{[^\n]{1,4000}\})\n")
 # stdout and stderr of the task. A first line with leading blanks makes the block
 # (`|` without an indentation) something that no YAML reader takes.
 _DATA = re.compile(rb"\n( *)data: \|.*(?:\n\1 .*|\n[ \t]*\r?(?=\n|$))*")
@@ -41,6 +43,7 @@ class RecordText(NamedTuple):
 
     data: Mapping[str, Any] | None
     why: str = ""
+    io: Mapping[str, Any] | None = None  # what our launcher counted, after the record
 
 
 def read_records(path: Path) -> Iterator[RecordText]:
@@ -62,9 +65,19 @@ def parse_records(text: bytes) -> Iterator[RecordText]:
     found = False
     for match in _RECORD.finditer(text):
         found = True
-        yield _parse(match.group())
+        yield _parse(match.group())._replace(io=_counters(text, match.end()))
     if not found:
         yield RecordText(None, _why_none(text))
+
+
+def _counters(text: bytes, place: int) -> Mapping[str, Any] | None:
+    """What runtime/launch.py says after a record, if it is there."""
+    match = _COUNTERS.match(text, place)
+    try:
+        found = orjson.loads(match.group(1)) if match else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def load_yaml(text: bytes) -> Any:

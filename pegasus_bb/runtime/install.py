@@ -14,7 +14,16 @@ from typing import List
 
 from pegasus_bb.errors import UsageError
 
-PROGRAMS = ("setup", "gate", "launch", "record", "transfer", "delete", "exitcode")
+PROGRAMS = (
+    "setup",
+    "gate",
+    "launch",
+    "record",
+    "count",
+    "transfer",
+    "delete",
+    "exitcode",
+)
 # All that travels; a test holds this list and the imports together.
 FILES = (
     "__init__.py",

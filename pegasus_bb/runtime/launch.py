@@ -8,6 +8,7 @@ is not there: nothing is ever written to the current folder by mistake.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
@@ -25,6 +26,9 @@ from pegasus_bb.runtime.links import (
     make_link,
     planned_links,
 )
+
+KICKSTART = "pegasus-kickstart"
+COUNTERS = b"# pegasus_bb io: "  # begins the line that follows a record
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
@@ -92,7 +96,7 @@ def job_links(bb: BBDir, binding: Binding, environ: Dict[str, str]) -> List[Link
 
 def wants_stdin(argv: Sequence[str]) -> bool:
     """Whether ``argv`` reads its stdin: a recorder passes it on only with -i -."""
-    if os.path.basename(argv[0]) not in ("record", "pegasus-kickstart"):
+    if os.path.basename(argv[0]) not in ("record", KICKSTART):
         return True
     from pegasus_bb.runtime.record_options import reads_stdin
 
@@ -130,10 +134,36 @@ def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     from pegasus_bb.runtime.proc import CannotStart, run
 
     try:
+        if os.path.basename(argv[0]) == KICKSTART:
+            return run_counted(bb, argv, environ)
         return run(argv[0], argv, environ)
     except CannotStart as error:
         print(f"launch: {error}", file=sys.stderr)
         return error.status
+
+
+def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
+    """Run Kickstart, and say after its record what the task read and wrote: in a line
+    that is a comment to every reader of YAML, and skipped by Pegasus's own."""
+    from pegasus_bb.runtime.count import counted
+    from pegasus_bb.runtime.proc import run
+    from pegasus_bb.runtime.record_streams import named_temporary
+
+    try:
+        handle, name = named_temporary("io", environ)
+    except OSError:  # the task may do without
+        return run(argv[0], argv, environ)
+    try:
+        argv = counted(argv, bb.file("bin/count"), name)
+        status = run(argv[0], argv, environ)
+        said = os.read(handle, 4096)
+    finally:
+        os.close(handle)
+        os.unlink(name)
+    if said:
+        with contextlib.suppress(OSError):
+            os.write(1, COUNTERS + said + b"\n")
+    return status
 
 
 def is_own_record(bb: BBDir, program: str) -> bool:

@@ -18,6 +18,13 @@ def temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
 
     Raises OSError where no folder for temporary files takes one.
     """
+    handle, name = named_temporary(kind, environ)
+    os.unlink(name)
+    return handle, name
+
+
+def named_temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
+    """As ``temporary``, and the name is still there."""
     failure: OSError = FileNotFoundError(2, "no folder for temporary files")
     for folder in (environ.get("TMPDIR") or "/tmp", "/tmp", "/var/tmp"):  # noqa: S108
         name = os.path.join(folder, f"ks.{kind}.{os.getpid()}.{os.urandom(4).hex()}")
@@ -27,7 +34,6 @@ def temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
         except OSError as error:
             failure = error
             continue
-        os.unlink(name)
         return handle, name
     raise failure
 

@@ -43,6 +43,27 @@ def test_a_shell_that_ran_dd_and_cat_moved_its_bytes_once(recorded: Path) -> Non
     assert (task.rbytes, task.wbytes) == (90_112, 8_392_704)
 
 
+def test_our_launcher_counted_beside_kickstart(recorded: Path) -> None:
+    (task,) = read_kickstart(recorded / "kickstart-5.1.2-counted.yml", "cat1_ID1")
+    assert isinstance(task, Task)
+    assert (task.rchar, task.wchar) == (11014, 6)
+    assert (task.rbytes, task.wbytes) == (4096, 4096)
+    assert task.iowait is None
+
+
+def test_of_several_records_each_has_its_own_counters(
+    recorded: Path, tmp_path: Path
+) -> None:
+    text = (recorded / "kickstart-5.1.2-counted.yml").read_text()
+    bare, line = text.rsplit("# ", 1)
+    other = "# " + line.replace("11014", "5")
+    ended = "[cluster-task id=1]\n"
+    file = tmp_path / "merge.out.000"
+    file.write_text(bare + ended + bare + other + ended + bare + "# pegasus_bb io: {\n")
+    tasks = [t for t in read_kickstart(file, "merge") if isinstance(t, Task)]
+    assert [task.rchar for task in tasks] == [None, 5, None]
+
+
 def test_who_ran_where_and_how_long(recorded: Path) -> None:
     task = only_task(recorded / "gated/00/00/cat1_ID0000002.out.000")
 

@@ -5,7 +5,7 @@ the same folder, fsync, rename, fsync of the folder) or not at all. A source tha
 changes meanwhile is refused. A link in the place of the copy is replaced, never written
 through. Links in the source path are followed; mode bits are kept; holes stay holes;
 extended attributes and ACLs are not carried. A FIFO, socket or device is refused. A
-folder is copied with all that is in it (copytree.py), its links as links.
+folder is copied with all that is in it (copytree.py); its links: copylinks.py.
 """
 
 from __future__ import annotations

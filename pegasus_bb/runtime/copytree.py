@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterator, Tuple
+from typing import Dict, Iterator, Sequence, Tuple
 
 from pegasus_bb.runtime.copy import (
     Copied,
@@ -14,18 +14,24 @@ from pegasus_bb.runtime.copy import (
     part_name,
     remove_tree,
 )
+from pegasus_bb.runtime.copylinks import Links
 from pegasus_bb.runtime.files import sync_directory
 
 
 def copy_path(
-    source: str, dest: str, digest: bool = True, replace: bool = False
+    source: str,
+    dest: str,
+    digest: bool = True,
+    replace: bool = False,
+    vanishing: Sequence[str] = (),
 ) -> Copied:
     """Like copy_file; a folder is copied with everything in it.
 
-    ``replace``: a folder at ``dest`` is known to be the caller's own.
+    ``replace``: a folder at ``dest`` is known to be the caller's own. ``vanishing``:
+    folders that ``dest`` must not need any more, as its links might.
     """
     if os.path.isdir(source):
-        return copy_tree(source, dest, digest, replace)
+        return copy_tree(source, dest, digest, replace, vanishing)
     return copy_file(source, dest, digest)
 
 
@@ -35,9 +41,13 @@ def digest_path(path: str) -> str:
 
 
 def copy_tree(
-    source: str, dest: str, digest: bool = True, replace: bool = False
+    source: str,
+    dest: str,
+    digest: bool = True,
+    replace: bool = False,
+    vanishing: Sequence[str] = (),
 ) -> Copied:
-    """Copy folder ``source`` to ``dest``; links inside stay links, unfollowed.
+    """Copy folder ``source`` to ``dest``; what becomes of its links: copylinks.py.
 
     Raises CopyFailed, also where ``dest`` is a folder with other things in it, unless
     ``replace`` allows to lose them; what was at ``dest`` is then still there.
@@ -48,7 +58,7 @@ def copy_tree(
         )
     part = part_name(dest)
     try:
-        digests = dict(_copy_entries(source, part))
+        digests = dict(_copy_entries(source, part, Links(source, vanishing)))
         if not replace:
             _refuse_other(part, dest, digests)
         _swap_in(part, dest)
@@ -65,20 +75,36 @@ def digest_tree(path: str) -> str:
     return _digest_of(path, {})
 
 
-def _copy_entries(source: str, dest: str, below: str = "") -> Iterator[Tuple[str, str]]:
+def _copy_entries(
+    source: str, dest: str, links: Links, below: str = ""
+) -> Iterator[Tuple[str, str]]:
     """Copy what is in ``source``; yields each file's (path in the copy, digest)."""
     os.mkdir(dest, 0o700)
     with os.scandir(source) as entries:
         for entry in entries:
             name, to = os.path.join(below, entry.name), os.path.join(dest, entry.name)
             if entry.is_symlink():
-                os.symlink(os.readlink(entry.path), to)
+                yield from _copy_link(entry.path, to, links, name)
             elif entry.is_dir():
-                yield from _copy_entries(entry.path, to, name)
+                yield from _copy_entries(entry.path, to, links, name)
             else:
                 yield name, copy_file(entry.path, to).digest
     os.chmod(dest, os.stat(source).st_mode & 0o777)
     sync_directory(dest)
+
+
+def _copy_link(
+    path: str, to: str, links: Links, name: str
+) -> Iterator[Tuple[str, str]]:
+    """Copy link ``path``, or what it leads to where that is needed."""
+    fate = links.fate(path)
+    if not fate.is_copied:
+        os.symlink(fate.target, to)
+    elif os.path.isdir(fate.target):
+        inner = links.below(path, fate.target)
+        yield from _copy_entries(fate.target, to, inner, name)
+    else:
+        yield name, copy_file(fate.target, to).digest
 
 
 def _refuse_other(part: str, dest: str, digests: Dict[str, str]) -> None:

@@ -46,6 +46,12 @@ class Roots:
             path.startswith(root + "/") and self._is_ours(root) for root in self._roots
         )
 
+    def left_behind(self, source: str, dest: str) -> List[str]:
+        """The roots, where a copy to ``dest`` takes ``source`` out of them."""
+        if self._holds(source) and not self._holds(dest):
+            return sorted(self._roots)
+        return []
+
     def shared(self, path: str) -> bool:
         """Whether ``path`` lies in a root that another run uses as well."""
         path = os.path.normpath(path)
@@ -85,6 +91,10 @@ class Roots:
             os.rename(path, doomed)
         remove_tree(doomed)
         return f"removed {path}"
+
+    def _holds(self, path: str) -> bool:
+        path = os.path.normpath(path)
+        return any(path.startswith(root + "/") for root in self._roots)
 
     def _is_ours(self, path: str) -> bool:
         return self._marks(path) == {self._uuid}

@@ -104,12 +104,19 @@ class Mover:
 
     def _copied(self, job: Transfer, source: str, dest: str, digest: bool) -> Copied:
         self._clear(dest)
-        copied = copy_path(source, dest, digest, self._wrote(dest))
+        copied = copy_path(
+            source, dest, digest, self._wrote(dest), self._vanishing(source, dest)
+        )
         if not job.executable:
             return copied
         mode = copied.stat.st_mode & 0o777
         os.chmod(dest, mode | (mode & 0o444) >> 2)
         return copied._replace(stat=os.lstat(dest))
+
+    def _vanishing(self, source: str, dest: str) -> List[str]:
+        """What a copy out of the run must not lead back to: it goes with the run."""
+        roots = self._roots.left_behind(source, dest)
+        return [*roots, self.scratch.prefix] if roots and self.scratch.prefix else roots
 
     def _spare_inputs(self, source: str, dest: str) -> None:
         if dest in self._inputs and not _is_same(source, dest):

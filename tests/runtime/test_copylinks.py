@@ -1,0 +1,149 @@
+"""A result that is a folder needs nothing of the run's scratch once it is out of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.runtime import manifest
+from pegasus_bb.runtime.copy import CopyFailed
+from pegasus_bb.runtime.copytree import copy_path, digest_path
+from pegasus_bb.runtime.guard import unsafe_results
+from pegasus_bb.runtime.scratch_root import MARK
+
+from .job_lists import SCRATCH, Site, do, folder, names, transfer
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    """A run's scratch: a result with a link into it, and what that leads to."""
+    scratch = tmp_path / "scratch"
+    (scratch / "res" / "sub").mkdir(parents=True)
+    (scratch / "inter.dat").write_text("intermediate")
+    (scratch / "res" / "plain").write_text("x")
+    return scratch
+
+
+def taken_out(scratch: Path) -> Path:
+    """The result, after it was staged out and the scratch is gone."""
+    copy = scratch.parent / "out"
+    copied = copy_path(str(scratch / "res"), str(copy), vanishing=[str(scratch)])
+    assert copied.digest == digest_path(str(copy))
+    scratch.rename(scratch.with_name("gone"))
+    return copy
+
+
+@pytest.mark.parametrize("name", ["rel.dat", "sub/rel.dat", "abs.dat"])
+def test_what_a_link_into_the_scratch_leads_to_comes_along(
+    scratch: Path, name: str
+) -> None:
+    link, inter = scratch / "res" / name, scratch / "inter.dat"
+    relative = os.path.relpath(inter, link.parent)
+    link.symlink_to(inter if name == "abs.dat" else relative)
+    copy = taken_out(scratch) / name
+    assert not copy.is_symlink()
+    assert copy.read_text() == "intermediate"
+
+
+def test_a_folder_comes_along_as_well_with_what_its_own_links_lead_to(
+    scratch: Path,
+) -> None:
+    (scratch / "inter" / "deep").mkdir(parents=True)
+    (scratch / "inter" / "f").write_text("f")
+    (scratch / "inter" / "deep" / "again").symlink_to("../../inter.dat")
+    (scratch / "inter" / "same").symlink_to("f")
+    (scratch / "res" / "all").symlink_to("../inter")
+    copy = taken_out(scratch) / "all"
+    assert (copy / "deep" / "again").read_text() == "intermediate"
+    assert (copy / "same").is_symlink() and (copy / "same").read_text() == "f"
+
+
+def test_a_full_path_into_the_folder_itself_comes_along(scratch: Path) -> None:
+    (scratch / "res" / "latest").symlink_to(scratch / "res" / "plain")
+    assert (taken_out(scratch) / "latest").read_text() == "x"
+
+
+def test_a_link_that_stays_inside_stays_a_link(scratch: Path) -> None:
+    (scratch / "res" / "latest").symlink_to("plain")
+    (scratch / "res" / "sub" / "up").symlink_to("../plain")
+    (scratch / "res" / "sub" / "top").symlink_to("..")
+    copy = taken_out(scratch)
+    assert str((copy / "latest").readlink()) == "plain"
+    assert str((copy / "sub" / "up").readlink()) == "../plain"
+    assert str((copy / "sub" / "top").readlink()) == ".."
+
+
+def test_a_link_to_what_stays_leads_to_the_same(scratch: Path) -> None:
+    reference = scratch.parent / "reference"
+    reference.write_text("genome")
+    (scratch / "res" / "full").symlink_to(reference)
+    (scratch / "res" / "relative").symlink_to("../../reference")
+    copy = taken_out(scratch)
+    for name in ("full", "relative"):
+        assert (copy / name).is_symlink()
+        assert (copy / name).resolve() == reference
+
+
+@pytest.mark.parametrize("target", ["nowhere", "../nowhere", "plain/x", "lost"])
+def test_a_link_to_nothing_is_refused_by_name(scratch: Path, target: str) -> None:
+    (scratch / "res" / "lost").symlink_to(target)
+    with pytest.raises(CopyFailed, match="res/lost: is a link that leads nowhere"):
+        taken_out(scratch)
+    assert names(scratch.parent) == ["scratch"]
+
+
+@pytest.mark.parametrize("loop", ["..", "../inter"])
+def test_a_copy_without_end_is_refused(scratch: Path, loop: str) -> None:
+    (scratch / "inter").mkdir()
+    (scratch / "inter" / "back").symlink_to("../res")
+    (scratch / "res" / "loop").symlink_to(loop)
+    with pytest.raises(CopyFailed, match="no end"):
+        taken_out(scratch)
+    assert names(scratch.parent) == ["scratch"]
+
+
+def test_without_leaving_the_run_links_stay_links(scratch: Path) -> None:
+    (scratch / "res" / "rel.dat").symlink_to("../inter.dat")
+    (scratch / "res" / "lost").symlink_to("nowhere")
+    copy_path(str(scratch / "res"), str(scratch.parent / "pfs"))
+    copy = scratch.parent / "pfs"
+    assert (copy / "rel.dat").is_symlink()
+    assert (copy / "rel.dat").resolve() == scratch / "inter.dat"
+    assert str((copy / "lost").readlink()) == "nowhere"
+
+
+def make_result(scratch: Path) -> None:
+    (scratch / "inter.dat").write_text("intermediate")
+    (scratch / "res").mkdir()
+    (scratch / "res" / "rel.dat").symlink_to("../inter.dat")
+    (scratch / "res" / "abs.dat").symlink_to(scratch / "inter.dat")
+
+
+def test_stage_out_from_the_buffer_and_the_guard_agree(site: Site) -> None:
+    dest = site.out / "res"
+    site.place({"res": "bb write"}, outputs={"res": str(dest)})
+    assert do(site, folder("mkdir", SCRATCH)).returncode == 0
+    make_result(site.scratch)
+    assert do(site, transfer("res", f"{SCRATCH}/res", dest)).returncode == 0
+    assert do(site, folder("remove", SCRATCH, recursive=True)).returncode == 0
+    assert [path.read_text() for path in dest.iterdir()] == ["intermediate"] * 2
+    assert not list(unsafe_results(site.bbdir, site.request.uuid, read_all=True))
+    noted = manifest.read(site.bbdir.file("manifest.jsonl"), site.request.uuid)
+    assert noted["res"]["digest"] == digest_path(str(dest))
+
+
+def test_stage_out_of_a_run_without_a_buffer(site: Any) -> None:
+    scratch, dest = site.pfs / "run0001", site.out / "res"
+    (site.bb / "request.json").unlink()
+    plan = {"uuid": "run-1", "scratch": str(scratch)}
+    (site.bb / "plan.json").write_text(json.dumps(plan))
+    assert do(site, folder("mkdir", scratch)).returncode == 0
+    assert names(scratch) == [MARK]
+    make_result(scratch)
+    assert do(site, transfer("res", scratch / "res", dest)).returncode == 0
+    assert do(site, folder("remove", scratch, recursive=True)).returncode == 0
+    assert [path.read_text() for path in dest.iterdir()] == ["intermediate"] * 2

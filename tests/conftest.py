@@ -1,13 +1,20 @@
-"""How tests are dealt to the workers of `pytest -n`."""
+"""How tests are dealt to the workers of `pytest -n`, and who runs them."""
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from pegasus_bb.reservation.removal import remove
 from pegasus_bb.testbed.flavour import DEFAULT, FLAVOURS
+
+NOBODY = 65534
 
 
 class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
@@ -28,3 +35,18 @@ class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Dealer:
     """Called by pytest-xdist, whatever its --dist says."""
     return Dealer(config, log)
+
+
+@pytest.fixture
+def of_a_user() -> Iterator[Path]:
+    """A folder of a user whom mode bits bind, whoever runs the tests."""
+    folder, is_root = Path(tempfile.mkdtemp()), os.geteuid() == 0
+    if is_root:
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+    try:
+        yield folder
+    finally:
+        if is_root:
+            os.seteuid(0)
+        remove(str(folder))

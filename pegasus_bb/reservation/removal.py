@@ -10,10 +10,30 @@ from __future__ import annotations
 import os
 import stat
 import time
-from typing import Iterator, List
+from typing import Iterator, List, Optional
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW
 _BATCH = 1000  # names in memory at a time: folders can hold millions
+
+
+def remove(path: str) -> None:
+    """Remove ``path`` and all below it; absent is fine.
+
+    Raises OSError with the full path of what cannot be removed.
+    """
+    try:
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            os.unlink(path)
+            return
+        folder = _open(None, path)
+        try:
+            empty(folder, "", float("inf"))
+        finally:
+            os.close(folder)
+        os.rmdir(path)
+    except FileNotFoundError:
+        if os.path.lexists(path):
+            raise
 
 
 def empty(top: int, keep: str, deadline: float) -> None:
@@ -34,30 +54,46 @@ def _remove(top: int, name: str, deadline: float) -> None:
     """Remove ``name`` of ``top``; its folders move up to ``top`` for later."""
     if time.monotonic() > deadline:
         raise TimeoutError("not emptied in time")
-    if not _is_folder(top, name):
-        os.unlink(name, dir_fd=top)
-        return
-    folder = _open(top, name)
     try:
-        for names in _batches(folder):
-            for inner in names:
-                _lift(top, folder, inner, deadline)
-    finally:
-        os.close(folder)
-    os.rmdir(name, dir_fd=top)
+        if not _is_folder(top, name):
+            os.unlink(name, dir_fd=top)
+            return
+        folder = _open(top, name)
+        try:
+            for names in _batches(folder):
+                for inner in names:
+                    _lift(top, folder, inner, deadline)
+        finally:
+            os.close(folder)
+        os.rmdir(name, dir_fd=top)
+    except OSError as error:
+        _tell_where(error, top, name)
+        raise
 
 
 def _lift(top: int, folder: int, name: str, deadline: float) -> None:
     """Remove file ``name`` of ``folder``, or move it up where it is a folder."""
     if time.monotonic() > deadline:
         raise TimeoutError("not emptied in time")
-    if not _is_folder(folder, name):
-        os.unlink(name, dir_fd=folder)
-        return
-    os.close(_open(folder, name))  # a folder that we may not write cannot be moved
-    os.rename(
-        name, f".lifted-{os.urandom(16).hex()}", src_dir_fd=folder, dst_dir_fd=top
-    )
+    try:
+        if not _is_folder(folder, name):
+            os.unlink(name, dir_fd=folder)
+            return
+        os.close(_open(folder, name))  # a folder that we may not write cannot be moved
+        os.rename(
+            name, f".lifted-{os.urandom(16).hex()}", src_dir_fd=folder, dst_dir_fd=top
+        )
+    except OSError as error:
+        _tell_where(error, folder, name)
+        raise
+
+
+def _tell_where(error: OSError, folder: int, name: str) -> None:
+    """Let ``error`` name the full path: a name below a descriptor tells nobody."""
+    known = str(error.filename or "")
+    if error.errno and (not os.path.isabs(known) or known.startswith("/proc/self/fd/")):
+        where = os.readlink(f"/proc/self/fd/{folder}")
+        error.filename, error.filename2 = os.path.join(where, name), None
 
 
 def _is_folder(folder: int, name: str) -> bool:
@@ -65,7 +101,7 @@ def _is_folder(folder: int, name: str) -> bool:
     return stat.S_ISDIR(found.st_mode)
 
 
-def _open(parent: int, name: str) -> int:
+def _open(parent: Optional[int], name: str) -> int:
     """Open folder ``name`` of ``parent``; a task may have taken our rights to it."""
     handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
     try:

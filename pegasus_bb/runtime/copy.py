@@ -72,16 +72,13 @@ def digest_file(path: str) -> str:
 
 
 def remove_tree(path: str) -> None:
-    """Remove ``path`` and all below it; follows no link. Absent is fine."""
-    import shutil
+    """Remove ``path`` and all below it; follows no link. Absent is fine.
 
-    if os.path.islink(path) or not os.path.isdir(path):
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            pass
-        return
-    shutil.rmtree(path)
+    Folders that a task took our rights to go as well. Raises OSError.
+    """
+    from pegasus_bb.reservation.removal import remove  # most jobs remove nothing
+
+    remove(path)
 
 
 def part_name(dest: str) -> str:
@@ -114,6 +111,9 @@ def parts_in(folder: str) -> Dict[bytes, List[str]]:
 def explained(error: OSError, source: str, dest: str) -> CopyFailed:
     """``error`` for a person: which file, what it needs, what would do."""
     words = f"{source} -> {dest}: {error.strerror or error}"
+    at = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+    if at not in ("", source, dest):
+        words += f" ({at})"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         words += f"; it needs {_size_of(source)}, {_room_at(dest)}"
     elif error.errno == errno.EROFS:

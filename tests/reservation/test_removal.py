@@ -122,3 +122,39 @@ def test_it_ends_in_time_and_can_go_on(top: Path) -> None:
     assert (top / "data").exists()
     empty(top)
     assert left(top) == [KEEP]
+
+
+class TestOfAWholeTree:
+    def test_read_only_folders_go(self, of_a_user: Path) -> None:
+        cache = of_a_user / "cache"
+        (cache / "mod" / "deep").mkdir(parents=True)
+        (cache / "mod" / "deep" / "f").write_text("x")
+        for closed in (cache / "mod" / "deep", cache / "mod", cache):
+            closed.chmod(0o555)
+        removal.remove(str(cache))
+        assert left(of_a_user) == []
+
+    def test_what_it_lies_in_and_what_lies_beside_it_stay(self, top: Path) -> None:
+        (top / "tree" / "deep").mkdir(parents=True)
+        (top / "tree" / "deep" / "f").write_text("x")
+        (top / "link").symlink_to(top / "tree")
+        removal.remove(str(top / "link"))
+        assert (top / "tree" / "deep" / "f").exists()
+        removal.remove(str(top / "tree"))
+        removal.remove(str(top / "tree"))  # absent is fine
+        assert left(top) == [KEEP]
+
+    def test_what_cannot_go_is_named_in_full(
+        self, of_a_user: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (of_a_user / "tree" / "deep").mkdir(parents=True)
+        (of_a_user / "tree" / "deep" / "f").write_text("x")
+
+        def refuse(name: str, dir_fd: int | None = None) -> None:
+            raise PermissionError(1, "Operation not permitted", name)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "unlink", refuse)
+            with pytest.raises(PermissionError) as refusal:
+                removal.remove(str(of_a_user / "tree"))
+        assert refusal.value.filename == str(of_a_user / "tree" / "deep" / "f")

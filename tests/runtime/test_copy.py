@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime import copy as copying
-from pegasus_bb.runtime.copy import CopyFailed, copy_file
+from pegasus_bb.runtime.copy import CopyFailed, copy_file, remove_tree
 from pegasus_bb.runtime.copytree import copy_path, digest_path
 
 
@@ -299,3 +299,18 @@ class TestFolders:
         (tree / "run").rename(tree / "ran")
         seen.add(digest_path(str(tree)))
         assert len(seen) == 4
+
+    def test_read_only_parts_of_a_killed_try_do_not_stop_the_next(
+        self, of_a_user: Path
+    ) -> None:
+        tree, part = of_a_user / "tree", of_a_user / ".copy.1.abcdef.part"
+        for folder in (tree, part):
+            (folder / "closed").mkdir(parents=True)
+            (folder / "closed" / "f").write_text("data")
+            (folder / "closed").chmod(0o555)
+            folder.chmod(0o555)
+        remove_tree(str(part))
+        for _ in range(2):  # the second replaces what the first one made
+            copy_path(str(tree), str(of_a_user / "copy"), replace=True)
+        assert names(of_a_user) == ["copy", "tree"]
+        assert (of_a_user / "copy").stat().st_mode & 0o777 == 0o555

@@ -63,12 +63,24 @@ def copy_file(source: str, dest: str, digest: bool = True) -> Copied:
 
 
 def digest_file(path: str) -> str:
-    """``sha256:...`` of a file's bytes. Raises OSError."""
-    with open(path, "rb", buffering=0) as source:
+    """``sha256:...`` of a file's bytes. Raises OSError, CopyFailed."""
+    # O_NONBLOCK: a FIFO must be refused, not waited for.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb", buffering=0) as source:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise not_a_file(path)
         hasher = _new_hash()
         for chunk in iter(lambda: source.read(CHUNK), b""):
             hasher.update(chunk)
     return "sha256:" + str(hasher.hexdigest())
+
+
+def not_a_file(path: str) -> CopyFailed:
+    """The refusal of a FIFO, a socket or a device."""
+    return CopyFailed(
+        f"{path}: not a regular file, nor a folder or a link, so it is neither copied "
+        "nor read; move it away"
+    )
 
 
 def remove_tree(path: str) -> None:
@@ -152,7 +164,7 @@ def _copy_once(source: str, dest: str, digest: bool) -> Copied:
     try:
         before = os.fstat(handle)
         if not stat.S_ISREG(before.st_mode):
-            raise CopyFailed(f"{source}: not a regular file, so it is not copied")
+            raise not_a_file(source)
         already = _same_file(before, dest)
         if already is not None:
             return Copied(

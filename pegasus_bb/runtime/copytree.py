@@ -11,6 +11,7 @@ from pegasus_bb.runtime.copy import (
     copy_file,
     digest_file,
     explained,
+    not_a_file,
     part_name,
     remove_tree,
 )
@@ -36,7 +37,10 @@ def copy_path(
 
 
 def digest_path(path: str) -> str:
-    """``sha256:...`` of a file's bytes, or of a folder's tree. Raises OSError."""
+    """``sha256:...`` of a file's bytes, or of a folder's tree.
+
+    Raises OSError, and CopyFailed for what is neither.
+    """
     return digest_tree(path) if os.path.isdir(path) else digest_file(path)
 
 
@@ -87,8 +91,10 @@ def _copy_entries(
                 yield from _copy_link(entry.path, to, links, name)
             elif entry.is_dir():
                 yield from _copy_entries(entry.path, to, links, name)
-            else:
+            elif entry.is_file():
                 yield name, copy_file(entry.path, to).digest
+            else:
+                raise not_a_file(entry.path)
     os.chmod(dest, os.stat(source).st_mode & 0o777)
     sync_directory(dest)
 
@@ -148,6 +154,8 @@ def _digest_of(path: str, known: Dict[str, str]) -> str:
             what = "link " + os.readlink(entry.path)
         elif entry.is_dir():
             what = "folder"
+        elif not entry.is_file():
+            raise not_a_file(entry.path)
         else:
             what = known.get(name) or digest_file(entry.path)
         hasher.update(os.fsencode(f"{name}\0{what}\0"))

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.copy import CopyFailed
 from pegasus_bb.runtime.copytree import digest_path
 
 
@@ -123,4 +124,6 @@ def _why_wrong(dest: str, expected: str) -> str:
         found = digest_path(dest)
     except OSError as error:
         return f"{dest}: cannot be read ({error.strerror})"
+    except CopyFailed as error:
+        return str(error)
     return "" if found == expected else f"{dest} has {found}, expected {expected}"

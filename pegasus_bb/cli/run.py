@@ -10,6 +10,7 @@ import click
 from pegasus_bb.engine import Outcome, Watcher, choose, run
 from pegasus_bb.engine.choice import AUTO, DAGMAN, ENGINES, choose_engine
 from pegasus_bb.engine.dagman import running
+from pegasus_bb.engine.refused import told
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.engine.terminal import mute_if_gone, unbreakable
 from pegasus_bb.units import format_duration
@@ -54,7 +55,8 @@ def command(
     """
     progress = None if quiet else choose(submit_dir)
     try:
-        done = _run(engine, slots, restart, progress, submit_dir)
+        with told(submit_dir):
+            done = _run(engine, slots, restart, progress, submit_dir)
     finally:  # how it ended is the exit status, also where nobody hears the words
         mute_if_gone(sys.stderr)
     for file in done.aside:

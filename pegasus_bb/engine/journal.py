@@ -32,6 +32,7 @@ class Journal:
     process is started, so that kill -9 of the engine loses none."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         end = os.lseek(self._handle, 0, os.SEEK_END)
         torn = end > 0 and os.pread(self._handle, 1, end - 1) != b"\n"
@@ -59,16 +60,22 @@ class Journal:
             return
         data = "".join(self._lines).encode(errors="surrogateescape")
         self._lines.clear()
-        while data:
-            data = data[os.write(self._handle, data) :]
+        try:
+            while data:
+                data = data[os.write(self._handle, data) :]
+        except OSError as error:  # the rest is for the next call, should it have room
+            self._lines.insert(0, data.decode(errors="surrogateescape"))
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
         if time.monotonic() - self._synced > 1:
             os.fsync(self._handle)
             self._synced = time.monotonic()
 
     def close(self) -> None:
         """Flush and let go."""
-        self.flush()
-        os.close(self._handle)
+        try:
+            self.flush()
+        finally:
+            os.close(self._handle)
 
 
 @dataclass

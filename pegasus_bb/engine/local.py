@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Set
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,7 +154,8 @@ class _Run:
         finally:
             children.close()
             processes.close()
-            journal.close()
+            with suppress(OSError):  # it was told, or lines about the end are missing
+                journal.close()
 
     @staticmethod
     def _all(scheduler: Scheduler, children: Children, grace: float) -> None:
@@ -177,8 +179,13 @@ class _Run:
         rescue = self._place.next_rescue()
         failed = self._table.names(State.FAILED)
         done = set(self._table.names(State.DONE))
-        write_rescue(rescue, self._dag, self._place.dag.name, done, failed)
-        journal.engine(f"DAGMAN_FINISHED {1 if abort is None else abort}")
+        try:
+            write_rescue(rescue, self._dag, self._place.dag.name, done, failed)
+            journal.engine(f"DAGMAN_FINISHED {1 if abort is None else abort}")
+        except OSError as full:  # the journal says what is done, as after a crash
+            how = f"{self._place.path}: {full.strerror}: no rescue file was written"
+            told = not_done(self._table, self._place, None, how)
+            raise RunFailed(told) from full
         if abort == 0:
             self._rescue = rescue
             return

@@ -7,12 +7,14 @@ the engine was killed, and what a task has put into a session of its own.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from pegasus_bb.errors import RunFailed
@@ -29,6 +31,7 @@ class Processes:
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
         self._handle = os.open(path, flags, 0o644)
+        self._path, self._torn = path, False
         host = socket.gethostname()
         self._note({"boot": _boot(), "host": host, "engine": os.getpid()})
 
@@ -37,19 +40,25 @@ class Processes:
         self._note({"starting": mark})
 
     def started(self, mark: str, pid: int) -> None:
-        """It has this number."""
-        self._note({"mark": mark, "pid": pid, "start": start_time(pid)})
+        """It has this number. Where that cannot be written, its mark will do."""
+        with suppress(OSError):
+            self._note({"mark": mark, "pid": pid, "start": start_time(pid)})
 
     def ended(self, pid: int) -> None:
-        """It was waited for."""
-        self._note({"ended": pid})
+        """It was waited for. Where that cannot be written, its start time tells."""
+        with suppress(OSError):
+            self._note({"ended": pid})
 
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._handle)
 
     def _note(self, entry: dict[str, object]) -> None:
-        os.write(self._handle, json.dumps(entry).encode() + b"\n")
+        line = b"\n" * self._torn + json.dumps(entry).encode() + b"\n"
+        self._torn = True
+        if os.write(self._handle, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+        self._torn = False
 
 
 def end_left_over(path: Path, patience: float = 30.0) -> list[str]:

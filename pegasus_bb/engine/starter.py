@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -57,7 +58,8 @@ class Starter:
             self._start(item, "job", command, (files[0], files[1], files[2]))
         except CannotStart as error:
             if len(files) == 3:  # where a person looks first
-                os.write(files[2], f"pegasus-bb run: {error}\n".encode())
+                with suppress(OSError):  # a full disk: the summary says it too
+                    os.write(files[2], f"pegasus-bb run: {error}\n".encode())
             raise
         finally:
             for handle in set(files):
@@ -68,8 +70,13 @@ class Starter:
         command = script_command(
             script_of(item, kind), item, self._table, self._dir, kind == "post"
         )
-        output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it has ended
-        null = os.open(os.devnull, os.O_RDONLY)
+        try:
+            output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it has ended
+            null = os.open(os.devnull, os.O_RDONLY)
+        except OSError as error:
+            raise CannotStart(
+                f"no temporary file for what {command.argv[0]} says: {error.strerror}"
+            ) from error
         try:
             self._start(
                 item, kind, command, (null, output.fileno(), output.fileno()), output

@@ -295,6 +295,7 @@ def inner(user: User, kind: str = "pegasusWorkflow", arguments: str = "") -> Non
     [
         ("condorWorkflow", "", "10MiB", "nobody plans the jobs of a DAG"),
         ("pegasusWorkflow", "--conf other", "10MiB", "would not run on the buffer"),
+        ("pegasusWorkflow", "-C label", "10MiB", "would start the clusters of a sub-"),
         ("pegasusWorkflow", "", "auto", "are not known before it is planned"),
     ],
 )

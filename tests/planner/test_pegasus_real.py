@@ -66,7 +66,8 @@ def test_clusters_run_on_the_buffer(desk: Desk, cluster: str) -> None:
     third["uses"] = [jobs[0]["uses"][0], {**use, "registerReplica": False}]
     desk.change("workflow.yml", jobs=[*jobs, third])
     submit = desk.plan("r", "--cluster", cluster)
-    assert list(submit.glob("00/00/merge_*.sub"))
+    (merged,) = submit.glob("00/00/merge_*.sub")
+    assert "remote_initialdir = /tmp\n" in merged.read_text()
     desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
     assert (desk.work / "out" / "o3.txt").read_text() == "hello\n"
 

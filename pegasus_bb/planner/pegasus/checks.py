@@ -19,6 +19,7 @@ _LEADS_AWAY = (
     "--relative-dir",
     "--randomdir",
 )
+_CLUSTERS = ("--cluster", "-C")
 
 
 def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
@@ -50,10 +51,11 @@ def check_passed(passed: tuple[str, ...], site: str) -> None:
             )
 
 
-def check_sub_workflows(decided: Decided) -> list[str]:
+def check_sub_workflows(decided: Decided, passed: tuple[str, ...]) -> list[str]:
     """What cannot be done right with a workflow inside; else notes for the user."""
     inner = [job for job in decided.workflow.jobs.values() if job.kind != "job"]
     for job in inner:
+        _check_clusters(decided, job, passed)
         _check_kind(decided.workflow, job)
         _check_arguments(decided.workflow, job)
     if not inner:
@@ -87,6 +89,21 @@ def _check_arguments(workflow: Workflow, job: Job) -> None:
                     argument,
                     "leave it out, or --bb-mode off",
                 )
+
+
+def _check_clusters(decided: Decided, job: Job, passed: tuple[str, ...]) -> None:
+    """Nobody mends the clusters of a workflow that is planned while this one runs."""
+    if (decided.site.profile("pegasus", "style") or "condor").lower() == "glite":
+        return
+    said = [word for argument in job.arguments for word in argument.split()]
+    if any(word.startswith(_CLUSTERS) for word in (*said, *passed)):
+        raise decided.workflow.document.error(
+            "with style condor HTCondor would start the clusters of a sub-workflow in "
+            "a folder on the buffer, before the launcher can find it",
+            ["jobs", job.index],
+            job.name,
+            "leave --cluster out, or style: glite, or --bb-mode off",
+        )
 
 
 def _check_sizes(workflow: Workflow, job: Job, decided: Decided) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.arguments import Call
@@ -31,7 +30,6 @@ from pegasus_bb.planner.pegasus.folder import claimed, replace_text
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
 from pegasus_bb.planner.pegasus.outcome import (
-    Outcome,
     nodes_of_jobs,
     promised,
     read_outcome,
@@ -39,6 +37,7 @@ from pegasus_bb.planner.pegasus.outcome import (
     stage_outs,
 )
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
+from pegasus_bb.planner.pegasus.starts import start_outside
 from pegasus_bb.planner.planning import (
     Decided,
     no_collection,
@@ -51,7 +50,6 @@ from pegasus_bb.rewrite import Inputs, Plan, directive_files, links, rewrite
 from pegasus_bb.runtime.install import install_runtime
 
 PLANNED = "planned"  # below bb/: what pegasus-plan read, and what it said
-OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
         assert placement is not None  # noqa: S101
         check_style(decided.site, decided.catalogs, request.backend)
         check_passed(call.passed, context.site)
-        notes = check_sub_workflows(decided)
+        notes = check_sub_workflows(decided, call.passed)
         folder = context.submit_dir / "bb" / PLANNED
         knows = Plan(context.site, placement, request, context.submit_dir)
         inputs = for_pegasus(rewrite(_inputs(decided), knows), context.site, folder)
@@ -153,7 +151,7 @@ def _complete(
         file = context.submit_dir / "bb" / path
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)
-    _start_leaf_cleanup_outside(outcome, dag, context.site, scratch)
+    start_outside(outcome, dag, context.site, scratch)
     text = outcome.dag_file.read_bytes()
     ended = text if text.endswith(b"\n") else text + b"\n"
     replace_text(outcome.dag_file, ended + "".join(f"{x}\n" for x in lines).encode())
@@ -177,18 +175,3 @@ def _on_the_pfs(decided: Decided, request: Request, scratch: str) -> str:
     own = decided.site.scratch
     assert own is not None  # noqa: S101 - execution_site saw to it
     return own.path.rstrip("/") + scratch[len(request.prefix) :]
-
-
-def _start_leaf_cleanup_outside(
-    outcome: Outcome, dag: Dag, site: str, scratch: str
-) -> None:
-    """Its Kickstart would change to the folder that it removes, and a retry after a
-    kill would find none: it starts where create_dir starts."""
-    ending = tuple(f"_{name}" for name in (site, site.replace(".", "_")))
-    for node in dag.nodes.values():
-        if node.name.startswith("cleanup_") and node.name.endswith(ending):
-            file = outcome.folder / node.directory / node.submit_file
-            text = file.read_bytes()
-            there = f" -w {scratch} ".encode()
-            outside = f" -w {OUTSIDE_SCRATCH} ".encode()
-            replace_text(file, text.replace(there, outside))

@@ -1,0 +1,34 @@
+"""Jobs that must not start in the folder on the buffer start where create_dir does."""
+
+from __future__ import annotations
+
+from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.planner.pegasus.folder import replace_text
+from pegasus_bb.planner.pegasus.outcome import Outcome
+
+OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
+_CLUSTER = "merge_"
+
+
+def start_outside(outcome: Outcome, dag: Dag, site: str, scratch: str) -> None:
+    """The leaf cleanup of ``site``, and clusters of style condor.
+
+    The cleanup's Kickstart would change to the folder that it removes, and a retry
+    after a kill would find none. For a cluster HTCondor itself would change to the
+    planned prefix, which is nowhere; each of its tasks has a Kickstart that changes.
+    """
+    ending = tuple(f"_{name}" for name in (site, site.replace(".", "_")))
+    for node in dag.nodes.values():
+        if node.name.startswith("cleanup_") and node.name.endswith(ending):
+            _replace(outcome, node, f" -w {scratch} ", f" -w {OUTSIDE_SCRATCH} ")
+        elif node.name.startswith(_CLUSTER):
+            says = "\nremote_initialdir = "
+            _replace(outcome, node, f"{says}{scratch}\n", f"{says}{OUTSIDE_SCRATCH}\n")
+
+
+def _replace(outcome: Outcome, node: Node, old: str, new: str) -> None:
+    file = outcome.folder / node.directory / node.submit_file
+    text = file.read_bytes()
+    changed = text.replace(old.encode(), new.encode())
+    if changed != text:
+        replace_text(file, changed)

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint setup bench format clean
+.PHONY: help demo test testbed lint setup bench format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,12 @@ demo: setup  ## run both examples on the PFS and on the burst buffer, and compar
 	$(BIN)/python examples/demo.py
 
 test: setup lint  ## check style and types, run every test
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
+
+testbed: setup  ## as root: build the sites that some tests run on (docs/testbed.md)
+	for slurm in 24.11 22.05; do \
+	  $(BIN)/pegasus-bb testbed --slurm $$slurm up --install && $(BIN)/pegasus-bb testbed --slurm $$slurm down || exit; \
+	done
 
 lint: setup  ## ruff and mypy
 	$(BIN)/ruff check .

@@ -27,7 +27,8 @@ class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
     def _split_scope(self, nodeid: str) -> str:
         if "/test_site_" not in nodeid:
             return nodeid
-        named = (slurm for slurm in FLAVOURS if f"[{slurm}" in nodeid)
+        parameters = nodeid.partition("[")[2]
+        named = (slurm for slurm in FLAVOURS if slurm in parameters)
         return f"testbed {next(named, DEFAULT.slurm)}"
 
 

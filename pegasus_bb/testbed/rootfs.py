@@ -16,6 +16,7 @@ from pegasus_bb.process import ask, start
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import mounted_below
 
+_BOUNDED = ("timeout", "--foreground", "1200")  # seconds, on a slow network
 _NO_DAEMONS = "#!/bin/sh\nexit 101\n"  # invoke-rc.d: start nothing at installation
 _CARRIED = ("Acquire::http", "Acquire::https", "Acquire::Check", "Acquire::Retries")
 
@@ -69,7 +70,7 @@ def _run(home: Home, argv: list[str]) -> None:
     with home.log.open("ab") as log:
         output = log.fileno()
         process = start(
-            [*inside, "--", *argv],
+            [*_BOUNDED, *inside, "--", *argv],
             env={**environ, "LC_ALL": "C"},
             stdout=output,
             stderr=output,

@@ -16,8 +16,15 @@ pytestmark = [pytest.mark.site, pytest.mark.slow, pytest.mark.parametrize(**EACH
 
 
 @pytest.fixture(scope="module")
-def slurm(home: Home) -> Iterator[Site]:
+def module_slurm(home: Home) -> Iterator[Site]:
     yield Site(home)
+
+
+@pytest.fixture
+def slurm(module_slurm: Site) -> Iterator[Site]:
+    """With no mishap left to the next test."""
+    yield module_slurm
+    module_slurm.place.mishaps.unlink(missing_ok=True)
 
 
 def test_a_persistent_buffer_is_created_used_by_two_jobs_and_destroyed(
@@ -74,6 +81,50 @@ def test_a_job_buffer_is_staged_in_and_out(slurm: Site) -> None:
     slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
 
 
+def test_a_job_starts_only_after_its_stage_in(slurm: Site) -> None:
+    source, said = slurm.work / "slow.txt", slurm.work / "slow.out"
+    source.write_text("came\n")
+    slurm.place.mishaps.write_text("data_in times=1 delay=3\n")
+    script = slurm.script(
+        "slow.sh",
+        "#DW jobdw type=scratch capacity=10MiB access_mode=striped",
+        f"#DW stage_in type=file source={source} destination=$DW_JOB_STRIPED/in",
+        f"cat $DW_JOB_STRIPED/in > {said}",
+    )
+    number = slurm.sbatch("wfuser", script)
+    slurm.until(lambda: slurm.job(number).fields["BurstBufferState"] == "staging-in")
+    assert not said.exists()
+    slurm.ended(number)
+    assert said.read_text() == "came\n"
+
+
+def test_a_dependency_waits_for_the_stage_out(slurm: Site) -> None:
+    out, said = slurm.work / "late.txt", slurm.work / "after.txt"
+    slurm.place.mishaps.write_text("data_out times=1 delay=3\n")
+    script = slurm.script(
+        "before.sh",
+        "#DW jobdw type=scratch capacity=10MiB access_mode=striped",
+        f"#DW stage_out type=file source=$DW_JOB_STRIPED/out destination={out}",
+        "echo made > $DW_JOB_STRIPED/out",
+    )
+    first = slurm.sbatch("wfuser", script)
+    after = slurm.script("after.sh", f"cat {out} > {said}")
+    second = slurm.sbatch("wfuser", f"--dependency=afterburstbuffer:{first}", after)
+    slurm.ended(second)
+    assert said.read_text() == "made\n"
+
+
+def test_a_job_of_no_node_makes_its_buffer_and_runs_no_script(slurm: Site) -> None:
+    said = slurm.work / "never"
+    line = "#BB create_persistent name=nonode capacity=1MiB access_mode=striped"
+    script = slurm.script("nonode.sh", f"{line} type=scratch", f"touch {said}")
+    job = slurm.ended(slurm.sbatch("wfuser", "-N0", script))
+    assert job.fields["NumNodes"] == "0"
+    assert "nonode" in slurm.buffers()
+    assert not said.exists()
+    slurm.give_back("wfuser", "nonode")
+
+
 def test_an_array_has_a_buffer_for_each_task(slurm: Site) -> None:
     said = slurm.work / "array"
     said.mkdir(exist_ok=True)
@@ -127,7 +178,6 @@ def test_a_failure_on_request_holds_the_create_with_its_words(slurm: Site) -> No
     slurm.until(lambda: slurm.job(number).held)
     assert says in slurm.job(number).words
     assert "boom" not in slurm.buffers()
-    slurm.place.mishaps.unlink()
     slurm.run("root", "scancel", number)
 
 
@@ -143,15 +193,6 @@ def test_a_restart_of_slurmctld_keeps_buffers_with_owner_and_size(slurm: Site) -
     assert (rows["second"].user, rows["second"].size) == ("other", 50 * MIB)
     slurm.give_back("wfuser", "first")
     slurm.give_back("other", "second")
-
-
-def test_a_buffer_that_vanishes_in_datawarp_vanishes_in_slurm(slurm: Site) -> None:
-    """What an administrator, or a broken server, does; Slurm notices by itself."""
-    slurm.hold("wfuser", "fragile", MIB)
-    program = f"{site.DATAWARP}/bin/dw_wlm_cli"
-    words = ["--function", "teardown", "--token", "fragile", "--job", "/dev/null"]
-    assert slurm.run("root", program, *words).status == 0
-    slurm.until(lambda: "fragile" not in slurm.buffers(), seconds=100)
 
 
 def test_dwstat_answers_through_scontrol(slurm: Site) -> None:

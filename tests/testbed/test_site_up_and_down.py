@@ -1,0 +1,131 @@
+"""up, run, status and down of a real testbed."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pegasus_bb.cli.testbed import command
+from pegasus_bb.errors import UsageError
+from pegasus_bb.process import ask
+from pegasus_bb.testbed import namespace, site, testbed
+from pegasus_bb.testbed.home import Home
+from tests.testbed.site_hands import EACH
+
+pytestmark = [pytest.mark.site, pytest.mark.slow, pytest.mark.parametrize(**EACH)]
+
+
+@pytest.fixture(autouse=True)
+def is_up(home: Home) -> Iterator[None]:
+    testbed.up(home, print)
+    yield
+
+
+def test_up_twice_is_fine_and_changes_nothing(home: Home) -> None:
+    holder = namespace.holder_of(home)
+    assert testbed.up(home, print) is False
+    assert namespace.holder_of(home) == holder
+
+
+def test_down_leaves_no_process_and_no_mount_and_up_takes_seconds(home: Home) -> None:
+    holder = namespace.holder_of(home)
+    assert holder is not None
+    space = _space(Path(f"/proc/{holder}"))
+    assert space
+    assert testbed.down(home) is True
+    assert testbed.down(home) is False
+    assert space not in [_space(path) for path in Path("/proc").glob("[0-9]*")]
+    assert namespace.mounted_below(home.folder) == []
+    assert testbed.status(home).holder is None
+    begin = time.monotonic()
+    assert testbed.up(home, print) is True
+    assert time.monotonic() - begin < 30
+
+
+def test_it_comes_up_with_no_job_and_no_buffer_of_the_last_time(home: Home) -> None:
+    line = "#BB create_persistent name=old capacity=1MiB access_mode=striped"
+    words = ["sbatch", "-o/dev/null", "-N0", f"--bb={line} type=scratch", "--wrap=true"]
+    assert testbed.run(home, words) == 0
+    assert testbed.run(home, ["touch", "kept"]) == 0
+    testbed.down(home)
+    testbed.up(home, print)
+    answers = testbed.status(home).answers
+    assert answers["Slurm jobs"] == ""
+    assert "Allocated Buffers" not in answers["burst buffer"]
+    assert answers["Slurm"].startswith(f"slurm-wlm {home.flavour.slurm}.")
+    assert (home.work / "kept").exists()
+
+
+@pytest.mark.parametrize("user", [*site.USERS, "root"])
+def test_a_command_runs_as_its_user_and_ends_with_its_status(
+    home: Home, user: str
+) -> None:
+    said = home.work / f"said-{user}"
+    said.unlink(missing_ok=True)
+    shell = f"id -un > {said}; pwd >> {said}; exit 7"
+    assert testbed.run(home, ["bash", "-c", shell], user) == 7
+    assert said.read_text().split() == [user, str(home.work)]
+    assert said.stat().st_uid == site.USERS.get(user, 0)
+
+
+def test_an_unknown_user_is_refused(home: Home) -> None:
+    with pytest.raises(UsageError, match="there are wfuser, other"):
+        testbed.run(home, ["true"], "nobody")
+
+
+def test_nothing_outside_is_reached(home: Home) -> None:
+    answer = ask(namespace.inside(home, ["cat", "/proc/net/dev"]))
+    devices = [line.split(":")[0].strip() for line in answer.out.splitlines()[2:]]
+    assert devices[:1] == ["lo"]
+    assert "eth0" not in devices
+
+
+def test_the_command_line_tells_what_is_up(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PEGASUS_BB_TESTBED", str(home.folder.parent))
+    words = ["--slurm", home.flavour.slurm, "status"]
+    said = CliRunner().invoke(command, words).output
+    assert f"up, {testbed.status(home).processes} processes" in said
+    assert "DefaultPool=wlm_pool" in said
+    assert ("HTCondor" in said) is home.flavour.htcondor
+    testbed.down(home)
+    answer = CliRunner().invoke(command, words)
+    assert (answer.exit_code, "down" in answer.output) == (1, True)
+
+
+def test_a_start_that_fails_leaves_nothing_running(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    testbed.down(home)
+
+    def fails(*_: object) -> None:
+        assert namespace.holder_of(home) is not None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(site, "start_daemons", fails)
+    with pytest.raises(KeyboardInterrupt):
+        testbed.up(home, print)
+    assert namespace.holder_of(home) is None
+    assert namespace.mounted_below(home.folder) == []
+
+
+def test_a_holder_of_another_boot_is_not_taken_for_ours(home: Home) -> None:
+    state = json.loads(home.state.read_text())
+    home.state.write_text(json.dumps({**state, "started": "1"}))
+    assert namespace.holder_of(home) is None
+    home.state.write_text(json.dumps(state))
+    assert namespace.holder_of(home) == state["pid"]
+
+
+def _space(process: Path) -> str:
+    """The process namespace; empty where the process has ended, or is not ours."""
+    try:
+        return str((process / "ns/pid").readlink())
+    except OSError:
+        return ""

@@ -1,0 +1,32 @@
+"""A buffer that ends behind Slurm's back; on one Slurm: it takes over a minute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pegasus_bb.testbed import site
+from pegasus_bb.testbed.home import Home
+from tests.testbed.gated import GatedRun
+from tests.testbed.site_hands import Site
+
+pytestmark = [pytest.mark.site, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def slurm(home: Home) -> Iterator[Site]:
+    yield Site(home)
+
+
+def test_a_buffer_that_vanishes_in_datawarp_is_gone_for_the_gate(slurm: Site) -> None:
+    """What an administrator, or a broken server, does; Slurm notices by itself."""
+    run = GatedRun(slurm, "fragile")
+    run.asked()
+    assert run.final()[0] == 0
+    program = f"{site.DATAWARP}/bin/dw_wlm_cli"
+    words = ["--function", "teardown", "--token", "fragile", "--job", "/dev/null"]
+    assert slurm.run("root", program, *words).status == 0
+    slurm.until(lambda: "fragile" not in slurm.buffers(), seconds=120)
+    status, said = run.gate()
+    assert (status, "was up and is gone" in said) == (76, True)

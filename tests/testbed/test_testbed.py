@@ -1,0 +1,126 @@
+"""What `pegasus-bb testbed` says and keeps where nothing is up, or nothing can be."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from pegasus_bb.cli.testbed import command
+from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.testbed import needs, rootfs
+from pegasus_bb.testbed.flavour import DEFAULT, FLAVOURS
+from pegasus_bb.testbed.home import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(DEFAULT, tmp_path)
+    home.folder.mkdir()
+    return home
+
+
+def test_who_is_not_root_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(UsageError, match=r"needs root.*Run it with sudo"):
+        needs.check_root()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(UsageError, match="needs Linux"):
+        needs.check_root()
+
+
+@pytest.mark.parametrize("words", [["up"], ["down"], ["status"], ["run", "true"]])
+def test_every_command_needs_root(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PEGASUS_BB_TESTBED", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    answer = CliRunner().invoke(command, words)
+    assert isinstance(answer.exception, UsageError)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_that_is_missing_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match=r"-y debootstrap`, .*--install"):
+        needs.check_programs(("debootstrap",), may_install=False, say=print)
+
+
+def test_an_unknown_slurm_is_refused_with_those_that_there_are() -> None:
+    answer = CliRunner().invoke(command, ["--slurm", "17.11", "up"])
+    assert isinstance(answer.exception, UsageError)
+    assert ", ".join(FLAVOURS) in str(answer.exception)
+
+
+def test_each_slurm_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    folders = {Home(flavour, tmp_path).folder for flavour in FLAVOURS.values()}
+    assert len(folders) == len(FLAVOURS)
+
+
+# -- the root file system
+
+
+class Builder:
+    """Stands where debootstrap and apt are started; makes what they would make."""
+
+    def __init__(self, home: Home, fails_at: str = "") -> None:
+        self.home, self.fails_at = home, fails_at
+        self.seen: list[list[str]] = []
+
+    def __call__(self, _: Home, argv: list[str]) -> None:
+        self.seen.append(argv)
+        if self.fails_at and self.fails_at in argv:
+            raise PegasusBBError(f"{argv[0]} failed")
+        if argv[0] == "debootstrap":
+            for folder in ("etc/apt/apt.conf.d", "usr/sbin", "usr/libexec/blahp"):
+                (self.home.part / folder).mkdir(parents=True)
+            script = self.home.part / "usr/libexec/blahp/blah.py"
+            script.write_text("self.readfp(x)\n")
+
+
+def _build(home: Home, monkeypatch: pytest.MonkeyPatch, fails_at: str = "") -> Builder:
+    builder = Builder(home, fails_at)
+    monkeypatch.setattr(rootfs, "_run", builder)
+    rootfs.build(home, lambda _: None)
+    return builder
+
+
+def test_a_root_file_system_is_whole_only_at_the_end(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(PegasusBBError):
+        _build(home, monkeypatch, fails_at="install")
+    assert home.part.is_dir()
+    assert not rootfs.is_whole(home)
+    (home.part / "half").touch()
+    _build(home, monkeypatch)
+    assert rootfs.is_whole(home)
+    assert not home.part.exists()
+    assert not (home.root / "half").exists()
+    assert "read_file" in (home.root / "usr/libexec/blahp/blah.py").read_text()
+
+
+def test_another_recipe_means_to_build_afresh(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _build(home, monkeypatch)
+    recipe: dict[str, Any] = {**DEFAULT.recipe(), "version": 0}
+    monkeypatch.setattr(type(DEFAULT), "recipe", lambda _: recipe)
+    assert not rootfs.is_whole(home)
+
+
+def test_what_is_mounted_below_is_never_deleted_through(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.root.mkdir()
+    found = str(home.root / "proc")
+    monkeypatch.setattr(rootfs, "mounted_below", lambda _: [found])
+    with pytest.raises(UsageError, match="unmount it first"):
+        rootfs.remove(home.root)
+    assert home.root.is_dir()

@@ -129,10 +129,16 @@ def forget_jobs(home: Home, pool_size: int) -> Place:
     running = call(home, ["squeue", "-h", "-o%A"]).out.split()
     if running:
         call(home, ["scancel", *running])
-    call(home, ["pkill", "-KILL", "-x", "slurmctld"])  # nothing of it is kept
-    _await_end(home, "slurmctld")
-    shutil.rmtree(home.root / "var/spool/slurmctld")
-    (home.root / "var/spool/slurmctld").mkdir()
+    # Nothing is kept, slurmd neither: job numbers begin anew, and it refuses one that
+    # still runs.
+    for daemon in ("slurmctld", "slurmd", "slurmstepd"):
+        call(home, ["pkill", "-KILL", "-x", daemon])
+        _await_end(home, daemon)
+    # What it had begun would write to the DataWarp that comes next.
+    call(home, ["pkill", "-KILL", "-f", f"{DATAWARP}/bin/dw_wlm_cli"])
+    for name in ("var/spool/slurmctld", "var/spool/slurmd"):
+        shutil.rmtree(home.root / name, ignore_errors=True)
+        (home.root / name).mkdir(exist_ok=True)
     place = empty_datawarp(home, pool_size)
     start_controller(home)
     return place

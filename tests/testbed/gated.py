@@ -66,7 +66,7 @@ class GatedRun:
         answer = self.program("gate")
         return answer.status, " ".join((answer.out + answer.err).split())
 
-    def final(self, seconds: float = 20.0) -> tuple[int, str]:
+    def final(self, seconds: float = 60.0) -> tuple[int, str]:
         """Poll as DAGMan does: the first answer that is not `not yet`."""
         until = time.monotonic() + seconds
         while True:

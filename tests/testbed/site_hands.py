@@ -75,7 +75,7 @@ class Site:
         self.directive(user, f"#BB destroy_persistent name={name}")
         self.until(lambda: name not in self.buffers())
 
-    def until(self, true: Callable[[], bool], seconds: float = 20.0) -> None:
+    def until(self, true: Callable[[], bool], seconds: float = 60.0) -> None:
         end = time.monotonic() + seconds
         while not true():
             assert time.monotonic() < end, "not within a short while"

@@ -51,7 +51,10 @@ def write_json(path: str, data: Any) -> None:
 def read_json(path: str) -> Any:
     """The JSON of ``path``. Raises OSError, ValueError."""
     with open(path, encoding="utf-8", errors="surrogateescape") as source:
-        return json.load(source)
+        try:
+            return json.load(source)
+        except RecursionError as error:
+            raise ValueError(f"{path}: nested too deeply to be one of ours") from error
 
 
 def append_json(path: str, entry: Dict[str, Any]) -> None:
@@ -81,7 +84,7 @@ def read_journal(path: str) -> Iterator[Dict[str, Any]]:
         for line in source:
             try:
                 entry = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):  # torn, or a hundred thousand `[`
                 continue
             if isinstance(entry, dict):
                 yield entry

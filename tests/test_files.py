@@ -7,7 +7,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pegasus_bb.files import append_json, read_journal
+import pytest
+
+from pegasus_bb.files import append_json, read_journal, read_json
 
 LINES = 40
 WRITERS = 4
@@ -57,3 +59,12 @@ def test_a_line_that_a_crash_tore_costs_only_itself(tmp_path: Path) -> None:
     append_json(str(path), {"n": 3})
 
     assert [entry["n"] for entry in read_journal(str(path))] == [1, 3]
+
+
+def test_a_line_that_nests_too_deeply_is_skipped_as_a_torn_one(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.jsonl"
+    path.write_text('{"n": 1}\n' + "[" * 200_000 + '\n{"n": 2}\n')
+    assert [entry["n"] for entry in read_journal(str(path))] == [1, 2]
+    with pytest.raises(ValueError, match="nested too deeply"):
+        path.write_text("[" * 200_000)
+        read_json(str(path))

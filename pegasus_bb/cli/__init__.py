@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 import click
 
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.errors import BUG, PegasusBBError
 
 # Command -> module; a command's module is imported only when it is called.
 COMMANDS = {
@@ -59,8 +61,55 @@ class Process:
 
 def main() -> None:
     """The program. An error on purpose is its text on stderr and its exit code."""
+    _have_standard_files()
     try:
         cli(prog_name="pegasus-bb", obj=Process())
     except PegasusBBError as error:
         click.echo(f"pegasus-bb: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        if _can_speak():
+            raise
+        _end_unheard(error)
+    except SystemExit as end:
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            _end_unheard(error)
+        sys.exit(end.code)
+
+
+def _have_standard_files() -> None:
+    """/dev/null in place of those that are closed: what is opened first would take
+    their numbers, and what is said would go there."""
+    for number, (name, mode) in enumerate(
+        (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
+    ):
+        if getattr(sys, name) is not None:
+            continue
+        handle = os.open(os.devnull, os.O_RDWR)
+        if handle != number:
+            os.dup2(handle, number)
+            os.close(handle)
+        os.set_inheritable(number, True)
+        # Names and words may be in any alphabet, and nobody reads them.
+        setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", errors="replace"))
+
+
+def _can_speak() -> bool:
+    """Asked after an OSError that may be of standard output, or of anything else."""
+    try:
+        os.write(sys.stdout.fileno(), b"\n")
+    except OSError:
+        return False
+    return True
+
+
+def _end_unheard(error: OSError) -> NoReturn:
+    """Standard output takes nothing: 1, and one line where that can still be said."""
+    from pegasus_bb.engine.terminal import mute  # costs more than most commands
+
+    mute(sys.stdout)
+    with suppress(OSError):
+        click.echo(f"pegasus-bb: standard output: {error.strerror}", err=True)
+    sys.exit(BUG)

@@ -32,7 +32,7 @@ class _Unbreakable:
 
     def _failed(self, error: OSError) -> None:
         if not isinstance(error, BlockingIOError):  # a terminal that is slow is there
-            _mute(self._stream)
+            mute(self._stream)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -47,10 +47,10 @@ def mute_if_gone(stream: TextIO) -> None:
     poll = select.poll()
     poll.register(handle, 0)  # an error or a hang-up is told in any case
     if poll.poll(0):
-        _mute(stream)
+        mute(stream)
 
 
-def _mute(stream: TextIO) -> None:
+def mute(stream: TextIO) -> None:
     """Also what Python still holds for ``stream`` can be written then: its exit
     status would be 120 otherwise."""
     try:

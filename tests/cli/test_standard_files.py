@@ -1,0 +1,48 @@
+"""Standard files that are closed or full, as cron and careless scripts leave them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.engine.conftest import Folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    made = Folder(tmp_path / "submit")
+    made.job("a")
+    made.write()
+    return made
+
+
+def typed(words: str) -> subprocess.CompletedProcess[str]:
+    line = f"exec {sys.executable} -m pegasus_bb {words}"
+    argv = ["/bin/sh", "-c", line]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_with_closed_files_it_runs_as_with_dev_null(
+    folder: Folder, closed: str
+) -> None:
+    assert typed(f"run {folder.path} {closed}").returncode == 0
+    assert folder.ran() == ["a"]
+    log = (folder.path / "jobstate.log").read_text()
+    assert all(line.split()[0].isdigit() for line in log.splitlines()), log
+
+
+@pytest.mark.parametrize("words", ["status", "status --json", "--help;"])
+def test_what_takes_no_word_is_told_once(folder: Folder, words: str) -> None:
+    command = words.partition(";")[0]
+    where = "" if ";" in words else folder.path
+    done = typed(f"{command} {where} >/dev/full")
+    assert done.returncode == 1
+    assert done.stderr == ("pegasus-bb: standard output: No space left on device\n")
+
+
+def test_nor_where_nothing_can_be_said_at_all(folder: Folder) -> None:
+    assert typed(f"status {folder.path} >/dev/full 2>/dev/full").returncode == 1

@@ -35,8 +35,19 @@ def answer(name: str, work: Callable[[], str]) -> int:
         words, code = str(error), error.exit_code
     except OSError as error:  # a full disk, a submit directory that went away
         words, code = f"{error.filename}: {error.strerror}", BUG
-    print(f"{name}: {words}", file=sys.stderr)
+    _say(f"{name}: {words}")
     return code
+
+
+def _say(words: str) -> None:
+    """What was done was done, also where it cannot be said: Python would end with 120
+    for what it still holds."""
+    try:
+        print(words, file=sys.stderr, flush=True)
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        os.close(null)
 
 
 def submit_dir(bb: BBDir) -> str:

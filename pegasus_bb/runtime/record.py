@@ -68,8 +68,7 @@ def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
         streams = Streams(options, environ)
     except OSError as error:
         trouble = trouble or f"{error.filename}: {error.strerror}"
-        options.values = {**options.values, "stdin": "", "stdout": "", "stderr": ""}
-        streams = Streams(options, environ)
+        streams = _others(options, environ)
     outcome = _run(options, streams, environ, trouble)
     data = _facts(options, outcome, started, environ)
     files = {**initial, **_files(options.final, {"output": True})}
@@ -79,6 +78,16 @@ def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
         data["environment"] = {(name,): environ[name] for name in sorted(environ)}
         data["limits"] = limit_facts()
     return _written(record(data), options.value("logfile", "-"), outcome.status)
+
+
+def _others(options: Options, environ: Dict[str, str]) -> Streams:
+    """Streams to say in what is wrong with those that were asked for."""
+    options.values = {**options.values, "stdin": "", "stdout": "", "stderr": ""}
+    try:
+        return Streams(options, environ)
+    except OSError:  # no temporary file can be written either: then ours
+        options.values = {**options.values, "stdout": "-", "stderr": "-"}
+        return Streams(options, environ)
 
 
 def _tail(options: Options) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Dict, List, Tuple
 
@@ -10,6 +11,7 @@ from pegasus_bb.runtime.record_options import Options
 from pegasus_bb.runtime.record_yaml import Data, Verbatim, as_text
 
 TAIL = 256 * 1024  # bytes of a task's output that its record keeps
+_ROOM = 4096  # bytes that a folder for temporary files must have
 _NAMES = ("stdin", "stdout", "stderr")
 
 
@@ -34,8 +36,24 @@ def named_temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
         except OSError as error:
             failure = error
             continue
+        try:
+            _check_room(handle)
+        except OSError as error:
+            failure = OSError(error.errno, error.strerror, folder)
+            os.close(handle)
+            os.unlink(name)
+            continue
         return handle, name
     raise failure
+
+
+def _check_room(handle: int) -> None:
+    """A full disk takes new names, and then none of the task's words: its reason too
+    would be lost. Raises OSError."""
+    if os.write(handle, bytes(_ROOM)) < _ROOM:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.lseek(handle, 0, os.SEEK_SET)
+    os.ftruncate(handle, 0)
 
 
 class Streams:

@@ -1,0 +1,63 @@
+"""No room for temporary files: another folder is taken, or the reason is said."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.runtime import record_streams
+from tests.runtime.lifecycle import Run
+
+
+def test_a_full_folder_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+
+    def full(handle: int, data: bytes) -> int:
+        if Path(f"/proc/self/fd/{handle}").readlink().parent == tmp_path:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(handle, data)
+
+    monkeypatch.setattr(record_streams.os, "write", full)
+    handle, name = record_streams.temporary("out", {"TMPDIR": str(tmp_path)})
+    assert Path(name).parent != tmp_path
+    assert os.fstat(handle).st_size == 0, "what was tried is not in it"
+    assert list(tmp_path.iterdir()) == []
+    os.close(handle)
+
+
+RECORD = """
+import resource, sys
+from pegasus_bb.runtime import record
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as if every disk were full
+sys.exit(record.main(["-n", "x", "/bin/echo", "hello"]))
+"""
+
+
+def test_where_none_takes_a_byte_the_reason_is_said() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RECORD], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 127
+    assert "Traceback" not in done.stderr
+    assert "/var/tmp: File too large" in done.stderr
+    assert "regular_exitcode: 127" in done.stdout
+
+
+def test_what_was_done_but_cannot_be_said_was_done(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    program = [sys.executable, "-m", "pegasus_bb.runtime.setup", "--bb", run.bb.path]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            program,
+            stderr=full,
+            env={**os.environ, "PEGASUS_BB_LEDGER": str(tmp_path / "ledger.jsonl")},
+        )
+    assert done.returncode == 0, "120 where Python cannot write what it holds"
+    assert run.folder().is_dir()

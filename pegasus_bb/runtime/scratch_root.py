@@ -40,10 +40,17 @@ class Roots:
         return os.path.normpath(path) in self._roots
 
     def own(self, path: str) -> bool:
-        """Whether ``path`` lies below a root that carries our mark."""
+        """Whether ``path`` lies below a root that carries our mark.
+
+        What a link in the root leads to lies elsewhere; the link itself is inside.
+        """
         path = os.path.normpath(path)
+        folder = os.path.realpath(os.path.dirname(path)) + "/"
         return any(
-            path.startswith(root + "/") and self._is_ours(root) for root in self._roots
+            path.startswith(root + "/")
+            and folder.startswith(os.path.realpath(root) + "/")
+            and self._is_ours(root)
+            for root in self._roots
         )
 
     def left_behind(self, source: str, dest: str) -> List[str]:

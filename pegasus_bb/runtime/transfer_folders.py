@@ -120,7 +120,9 @@ class Remover:
             if not home and recursive and scratch.has_homes:
                 home = os.path.join(scratch.pfs_root, lfn)  # a folder's twin
             return [path, home] if home else [path]
-        if not recursive and os.path.isdir(path) and not os.path.islink(path):
+        if recursive or os.path.islink(path) or not os.path.isdir(path):
+            return [path]
+        if not (self._roots.own(path) or self._roots.shared(path)):
             raise RemoveRefused(f"{path}: is a folder, and recursive is not set")
         return [path]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from pathlib import Path
@@ -112,6 +113,28 @@ class TestFolders:
         done = do(site, folder("remove", site.root / "d"))
         assert done.returncode == 1
         assert b"recursive is not set" in done.stderr
+
+    def test_without_a_buffer_what_the_run_made_goes_folders_too(
+        self, site: Site
+    ) -> None:
+        scratch, theirs = site.pfs / "run0001", site.pfs / "theirs"
+        (site.bb / "request.json").unlink()
+        plan = {"uuid": "run-1", "scratch": str(scratch)}
+        (site.bb / "plan.json").write_text(json.dumps(plan))
+        assert do(site, folder("mkdir", scratch)).returncode == 0
+        for made in (scratch / "res", theirs / "res"):
+            (made / "deep").mkdir(parents=True)
+        (scratch / "link").symlink_to(theirs)
+        assert do(site, folder("remove", scratch / "res")).returncode == 0
+        assert names(scratch) == [MARK, "link"]
+        for outside in (theirs / "res", scratch / "link" / "res"):
+            done = do(site, folder("remove", outside))
+            assert (done.returncode, names(theirs)) == (1, ["res"])
+
+        (scratch / "res").mkdir()
+        (scratch / MARK).write_text("run-1\nanother run\n")
+        assert do(site, folder("remove", scratch / "res")).returncode == 0
+        assert (scratch / "res").is_dir()
 
     def test_hostile_names(self, site: Site, hostile: str) -> None:
         (site.scratch / hostile).write_text("x")

@@ -30,6 +30,8 @@ from pegasus_bb.runtime.links import (
 KICKSTART = "pegasus-kickstart"
 COUNTERS = b"# pegasus_bb io: "  # begins the line that follows a record
 
+_SHOWN = 10  # names in a message; the rest is counted
+
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """``launch ARGV...``: the exit status of ARGV, or our own where it did not run."""
@@ -59,6 +61,8 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
         for link in links:
             _tell(make_link(link))
         status = run_command(bb, argv, environ)
+        if status:
+            _tell(about_unmade(links))
         return bring_strays_home(links, status)
 
 
@@ -185,6 +189,24 @@ def bring_strays_home(links: Sequence[Link], status: int) -> int:
             _tell(str(LinkFailed(f"{link.path}: stays on the buffer: {why}")))
             status = status or 1
     return status
+
+
+def about_unmade(links: Sequence[Link]) -> str:
+    """Which links of a task that failed lead to nothing still, and what may help."""
+    names = [
+        link.lfn
+        for link in links
+        if link.ours and os.path.islink(link.path) and not os.path.exists(link.path)
+    ]
+    if not names:
+        return ""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (
+        f"{', '.join(names[:_SHOWN])}{more}: not made. Each was a link to the PFS when "
+        "the task started, and some programs refuse to write to such a name "
+        "(cp, mkdir, ln -s, sh -C). If that is why it failed, let them "
+        "live on the buffer: `tier: bb` for them in a placement file"
+    )
 
 
 def _tell(note: str) -> None:

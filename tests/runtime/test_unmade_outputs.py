@@ -1,0 +1,48 @@
+"""A task that refuses to write to a link fails, and its user learns why."""
+
+from __future__ import annotations
+
+import pytest
+
+from .job_lists import SCRATCH, Site
+
+OUT = f"{SCRATCH}/out.txt"
+
+
+@pytest.fixture(autouse=True)
+def links(site: Site) -> None:
+    """Two outputs that live on the PFS, and an input of somebody else."""
+    (site.pfs / "in.txt").write_text("input")
+    site.link(
+        {
+            "out.txt": str(site.pfs_scratch / "out.txt"),
+            "log.txt": str(site.pfs_scratch / "log.txt"),
+            "in.txt": str(site.pfs / "in.txt"),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        f"echo x > {SCRATCH}/log.txt; cp /etc/hostname {OUT}",
+        f"echo x > {SCRATCH}/log.txt; set -C; echo x > {OUT}",
+        f"echo x > {SCRATCH}/log.txt; mkdir {OUT}",
+    ],
+)
+def test_the_outputs_that_are_links_to_nothing_are_named(site: Site, task: str) -> None:
+    done = site.start("launch", "sh", "-c", task)
+    assert done.returncode != 0
+    assert b"launch: out.txt: not made. Each was a link to the PFS" in done.stderr
+    assert b"`tier: bb`" in done.stderr
+
+
+def test_nothing_is_said_where_the_task_failed_for_another_reason(site: Site) -> None:
+    make_both = f"echo x > {OUT}; echo x > {SCRATCH}/log.txt"
+    done = site.start("launch", "sh", "-c", f"{make_both}; exit 3")
+    assert (done.returncode, done.stderr) == (3, b"")
+
+
+def test_nor_where_the_task_was_done(site: Site) -> None:
+    done = site.start("launch", "true")
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -8,6 +8,7 @@ import shutil
 import time
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.process import Finished
@@ -38,7 +39,11 @@ class GatedRun:
         shutil.rmtree(self.bb.parent, ignore_errors=True)
         self.bb.mkdir(parents=True)
         install_runtime(str(self.bb), "/usr/bin/python3")
-        words = {"name": name, "prefix": f"/bb/{name}", "uuid": f"uuid-{name}"}
+        words = {
+            "name": name,
+            "prefix": f"/bb/{name}",
+            "uuid": str(uuid4()),
+        }  # as in no ledger
         self.request = replace(_REQUEST, **{**words, **changes})
         self._json("request.json", self.request.to_json())
         places = {"scratch": f"/bb/{name}/run", "pfs_scratch": str(slurm.work / "pfs")}

@@ -34,6 +34,10 @@ from pegasus_bb.planner.builtin.styles import (
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.submitfile import quote_arguments
 
+# HTCondor gives a job on the submit host nothing of its user's environment, and Slurm's
+# programs are found on PATH; a DAGMan passes on what it was submitted with.
+_OF_THE_USER = "PATH, HOME, USER, PEGASUS_*, XDG_*, SLURM_CONF"
+
 # Before scratch is there, and while it goes: a leaf cleanup that was killed halfway
 # must find a folder to start in when it is tried again.
 OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - as Pegasus does it for create_dir
@@ -135,7 +139,11 @@ class Submits:
         record = f"{context.bin}/record"
         executable = record
         launcher: list[str] = []
-        keys = {"universe": "local", "initialdir": str(context.submit_dir)}
+        keys = {
+            "universe": "local",
+            "initialdir": str(context.submit_dir),
+            "getenv": _OF_THE_USER,
+        }
         style = "local"
         if not planned.detached:
             assert site is not None  # noqa: S101 - the site that the plan is for

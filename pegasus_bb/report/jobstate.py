@@ -21,7 +21,6 @@ _FIELD = {
     "POST_SCRIPT_SUCCESS": "ended",
     "POST_SCRIPT_FAILURE": "ended",
 }
-_BEGINS = ("DAGMAN_STARTED", "RECOVERY_STARTED")
 
 
 class Line(NamedTuple):
@@ -115,11 +114,19 @@ def _advance(node: NodeTimes, line: Line) -> NodeTimes:
 
 
 def _makespan(lines: Iterable[Line]) -> float | None:
-    """Seconds under way: a run that was resumed is not charged for lying still."""
+    """Seconds under way: a run that was resumed is not charged for lying still.
+
+    A DAGMan that recovers was away for a while only itself: its jobs went on.
+    """
     spans: list[_Span] = []
     for line in lines:
-        if line.node == "INTERNAL" and line.state in _BEGINS:
+        state = line.state if line.node == "INTERNAL" else ""
+        if state == "DAGMAN_STARTED" or (state == "RECOVERY_STARTED" and not spans):
             spans.append(_Span(line.time, line.time))
-        elif spans and (line.node != "INTERNAL" or line.state == "DAGMAN_FINISHED"):
+        elif state == "RECOVERY_STARTED":
+            if len(spans) > 1:
+                spans.pop()
+            spans[-1].last = max(spans[-1].last, line.time)
+        elif spans and (not state or state == "DAGMAN_FINISHED"):
             spans[-1].last = max(spans[-1].last, line.time)
     return sum(span.seconds for span in spans) if spans else None

@@ -8,6 +8,8 @@ import pytest
 
 from pegasus_bb.report.jobstate import job_states, read_jobstate
 
+DAGMAN = Path(__file__).parents[1] / "recorded" / "htcondor-23.9"
+
 ONE_JOB = """\
 1000 INTERNAL *** MONITORD_STARTED ***
 1000 INTERNAL *** DAGMAN_STARTED 1.0 ***
@@ -87,6 +89,19 @@ def test_a_run_that_was_resumed_is_not_charged_for_lying_still() -> None:
     next_day = "\n".join(f"9{line}" for line in ONE_JOB.splitlines())
 
     assert job_states((ONE_JOB + next_day).splitlines()).makespan == 24
+
+
+def test_a_dagman_that_was_held_and_killed_is_charged_for_what_its_jobs_did() -> None:
+    found = read_jobstate(DAGMAN / "held-and-killed.jobstate.log")
+    assert found.makespan == 78
+    assert found.unread == 0
+
+
+def test_dagmans_own_journal_is_read() -> None:
+    found = read_jobstate(DAGMAN / "failed.jobstate.log")
+    (gated,) = (node for node in found.nodes if node.node == "A")
+    assert (gated.pre_started, gated.pre_ended) == (1795269810, 1795269816)
+    assert found.makespan == 20
 
 
 def test_an_engine_that_was_killed_ends_with_its_last_sign_of_life() -> None:

@@ -37,7 +37,8 @@ def test_a_run_lives_through_an_outage_while_it_waits_and_while_it_runs(
 
     note = submit / "bb" / "running" / "mix_A"
     first = until(lambda: note.exists() and note.read_text())
-    slow.unlink()
+    until(lambda: " mix_A EXECUTE " in journal.read_text())
+    slow.unlink()  # the next one is quick
     goes_away(home, 25.0)
     done = run.end(240)
     assert done.status == 0, done.err

@@ -45,7 +45,8 @@ class Links:
             raise CopyFailed(
                 f"{path}: is a link that leads nowhere ({text}), so the result it is "
                 "part of would not be whole; let the task remove it or make what it "
-                "leads to"
+                "leads to. Where a clean-up took that away before, plan with --cleanup "
+                "leaf"
             )
         if not os.path.isabs(text) and self._stays_inside(path, text, real):
             return Fate(text, False)

@@ -44,6 +44,25 @@ def test_it_is_staged_out_again(site: Site, what: str) -> None:
     assert site.reservations() == []
 
 
+@pytest.mark.parametrize("cleanup", ["inplace", "leaf"])
+def test_also_where_clean_up_kept_the_last_copy(site: Site, cleanup: str) -> None:
+    folder = site.planned(
+        "bb", "--bb-mode", "persistent", "-Ddagman.retry=0", "--cleanup", cleanup
+    )
+    program = folder / "bb" / "bin" / "transfer"
+    real = program.with_name("transfer.real")
+    program.rename(real)
+    program.write_text(
+        f"#!/bin/sh\n[ -e {site.root}/once ] || [ ! -e {result(site)} ] || "
+        f'{{ : > {site.root}/once; rm {result(site)}; }}\nexec {real} "$@"\n'
+    )
+    program.chmod(0o755)
+    assert site.run("bb").returncode == 80
+    done = site.run("bb")
+    assert done.returncode == 0, done.stderr
+    assert site.content("bb") == expected()
+
+
 def test_an_edit_is_kept_beside_it(site: Site) -> None:
     done = kept(site, f"echo mine >> {result(site)}", "--cleanup", "none")
     assert done.returncode == 0, done.stderr

@@ -50,6 +50,7 @@ _HELP = {
     "headroom": "Per cent added to an automatic capacity.",
     "name": "What the reservation's name begins with.",
     "python": "The Python of the compute nodes.",
+    "counters": "off: a real pegasus-plan in --bb-mode off gets no option of ours.",
     "guard": "stat, or digest: read every result again before giving back.",
 }
 

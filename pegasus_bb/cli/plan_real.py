@@ -12,12 +12,14 @@ from pegasus_bb.cli.options import only_of_pegasus
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import declared_tiers
 from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import (
     Call,
     Home,
     plain_argv,
     plan_on_tier,
+    recorded,
     run_argv,
 )
 from pegasus_bb.planner.pegasus.call import become, run
@@ -36,9 +38,11 @@ def plan_real(
     """Plan, print what pegasus-plan prints, and submit where that was asked for."""
     argv: tuple[str, ...] = ctx.meta["pegasus_bb.argv"]
     if settings.mode == "off":
+        tiers = _tiers(options)
         if not (ctx.params["as_json"] or ctx.params["quiet"]):
-            _note_unused(options, settings)
-        become(plain_argv(home, argv))
+            _note_unused(tiers, settings)
+        first, *rest = plain_argv(home, argv)
+        become([first, *recorded(options, settings, bool(tiers)), *rest])
     only = only_of_pegasus(ctx)
     call = Call(
         tuple(_passed(ctx)) + tuple(word for said in only for word in said),
@@ -58,14 +62,20 @@ def plan_real(
         ctx.exit(run(run_argv(home, call, planned.submit_dir), options.cwd))
 
 
-def _note_unused(options: PlanOptions, settings: Settings) -> None:
-    """A catalog that we cannot read is pegasus-plan's to judge."""
+def _tiers(options: PlanOptions) -> dict[str, list[Tier]]:
+    """Those that the sites of the plan declare. A catalog that we cannot read is
+    pegasus-plan's to judge."""
     try:
-        tiers = declared_tiers(properties_of(options), options.cwd)
+        declared = declared_tiers(properties_of(options), options.cwd)
     except PegasusBBError:
-        return
-    for site in options.sites or tiers:
-        for note in unused(tiers.get(site, []), settings):
+        return {}
+    sites = options.sites or declared
+    return {site: declared[site] for site in sites if declared.get(site)}
+
+
+def _note_unused(tiers: dict[str, list[Tier]], settings: Settings) -> None:
+    for declared in tiers.values():
+        for note in unused(declared, settings):
             click.echo(note, err=True)
 
 

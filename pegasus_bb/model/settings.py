@@ -33,6 +33,7 @@ class Settings:
     headroom: int = 10  # per cent added to an automatic capacity
     name: str = "pbb"  # what the reservation's name begins with
     python: str = ""  # the Python of compute nodes; empty: the system's own
+    counters: str = "on"  # off: no I/O counters beside a plain pegasus-plan's records
     guard: str = "stat"  # stat: trust what transfer verified | digest: read all again
 
 
@@ -131,5 +132,6 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "headroom": _between(0, 1000, _whole),
     "name": _name,
     "python": _program,
+    "counters": _choice("on", "off"),
     "guard": _choice("stat", "digest"),
 }

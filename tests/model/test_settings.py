@@ -40,6 +40,7 @@ def test_all_that_can_be_said() -> None:
         "headroom": "25",
         "name": "cyber",
         "python": "/opt/python3.9",
+        "counters": "off",
         "guard": "digest",
     }
     assert set(said) == {field.name for field in fields(Settings)}
@@ -54,6 +55,7 @@ def test_all_that_can_be_said() -> None:
         headroom=25,
         name="cyber",
         python="/opt/python3.9",
+        counters="off",
         guard="digest",
     )
 

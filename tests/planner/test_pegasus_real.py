@@ -6,7 +6,6 @@ Needs PEGASUS_HOME, or a pegasus-plan on PATH; skipped by name without.
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -15,8 +14,7 @@ import pytest
 
 from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.planner.dagfile import read_dag
-from pegasus_bb.planner.pegasus.hook import hooked_home, shell_words
-from tests.planner.real_desk import HOME, MARKS, Desk
+from tests.planner.real_desk import MARKS, Desk
 
 pytestmark = MARKS
 
@@ -87,46 +85,3 @@ def test_a_sub_workflow_is_between_the_gate_and_bb_delete(desk: Desk) -> None:
     dag = read_dag(desk.plan("r") / "demo-0.dag")
     assert "pegasus-plan_SUB" in dag.children["create_dir_demo_0_cori"]
     assert "bb_delete_BB0000002" in dag.children["pegasus-plan_SUB"]
-
-
-def test_mode_off_is_what_a_plain_pegasus_plan_writes(desk: Desk) -> None:
-    """But for the moment, and for names that are drawn by lot."""
-    sharedfs = "pegasus.data.configuration = sharedfs\n"
-    (desk.work / "pegasus.properties").write_text(sharedfs)
-    ours = desk.plan("r", mode="off")
-    kept = ours.rename(desk.work / "ours")
-    given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
-    plain = (*given, "--relative-submit-dir", "r", "workflow.yml")
-    desk.call(str(desk.pegasus / "pegasus-plan"), *plain)
-    theirs = desk.work / "submit" / "r"
-    names = {str(p.relative_to(theirs)) for p in theirs.glob("00/00/*")}
-    assert names == {str(p.relative_to(kept)) for p in kept.glob("00/00/*")}
-    same = ("demo-0.dag", "demo-0.cache", "catalogs/sites.yml", *_lists(names))
-    for name in same:
-        assert (kept / name).read_bytes() == (theirs / name).read_bytes(), name
-    assert not (kept / "bb").exists()
-    for name in names - set(same):
-        assert _settled(kept / name) == _settled(theirs / name), name
-
-
-def _lists(names: set[str]) -> list[str]:
-    return sorted(name for name in names if name.endswith(".in"))
-
-
-def _settled(file: Path) -> list[str]:
-    """Lines without what differs from one planning to the next."""
-    drawn = ("uuid", "UUID", "wf_time", " -T ", ".properties")
-    return [x for x in file.read_text().splitlines() if not any(d in x for d in drawn)]
-
-
-def test_the_hook_leads_through_us(desk: Desk) -> None:
-    ours = desk.root / "venv" / "pegasus-bb"
-    ours.parent.mkdir()
-    ours.write_text(f'#!/bin/sh\nexec {sys.executable} -m pegasus_bb "$@"\n')
-    ours.chmod(0o755)
-    line = shell_words(hooked_home(HOME, ours, desk.root / "a 'cache'"))
-    (desk.work / "pegasus.properties").write_text("pegasus.bb.mode = persistent\n")
-    asked = ["pegasus-plan", "--sites", "cori", "--output-sites", "local"]
-    asked += ["--dir", "submit", "--relative-submit-dir", "h", "workflow.yml"]
-    desk.call("/bin/sh", "-c", f"{line}; pegasus-version; {shlex.join(asked)}")
-    assert (desk.work / "submit/h/bb/request.json").exists()

@@ -85,3 +85,24 @@ def test_a_sub_workflow_is_between_the_gate_and_bb_delete(desk: Desk) -> None:
     dag = read_dag(desk.plan("r") / "demo-0.dag")
     assert "pegasus-plan_SUB" in dag.children["create_dir_demo_0_cori"]
     assert "bb_delete_BB0000002" in dag.children["pegasus-plan_SUB"]
+
+
+def test_an_mpi_job_keeps_its_nodes_and_finds_the_buffer_on_all(
+    tmp_path: Path,
+) -> None:
+    """The directives go to Slurm, which mounts the buffer on every node of the job."""
+    desk = Desk(tmp_path, "glite")
+    tier = {"name": "bb", "backend": "datawarp", "capacity": "10GiB"}
+    desk.change("sites.yml", **{"x-storage-tiers": {"cori": [tier]}})
+    jobs = json.loads((desk.work / "workflow.yml").read_text())["jobs"]
+    wanted = {"nodes": "2", "cores": "64", "runtime": "600"}
+    jobs[0]["profiles"] = {"pegasus": wanted}
+    desk.change("workflow.yml", jobs=jobs)
+    submit = desk.plan("r")
+    text = (submit / "00/00/cat1_ID1.sub").read_text()
+    (asked,) = [x for x in text.splitlines() if x.startswith("+remote_cerequirements")]
+    assert 'NODES=="2"' in asked
+    assert 'CORES=="64"' in asked
+    (directives,) = (submit / "bb").glob("*.bbf")
+    assert f"--bbf={directives}" in asked
+    assert f"executable = {submit}/bb/bin/launch\n" in text

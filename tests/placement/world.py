@@ -76,7 +76,7 @@ class World:
             defines.append("pegasus.bb.placement=placement.yml")
         properties = read_properties(None, defines, self.folder, home)
         workflow, catalogs = read_inputs(
-            self.folder / "workflow.yml", properties, self.folder, None
+            self.folder / "workflow.yml", properties, self.folder
         )
         return workflow, catalogs, read_settings(properties, self.folder)
 

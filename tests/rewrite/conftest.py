@@ -48,7 +48,7 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 def read(folder: Path, site: str, settings: Settings) -> tuple[Inputs, Plan]:
     """What is in ``folder``, and a plan for its first tier on ``site``."""
     properties = read_properties(None, [], folder, folder)
-    workflow, catalogs = read_inputs(folder / "workflow.yml", properties, folder, None)
+    workflow, catalogs = read_inputs(folder / "workflow.yml", properties, folder)
     tier = catalogs.tiers[site][0]
     placement = decide(workflow, build_graph(workflow), catalogs, tier, settings)
     request = Request(

@@ -15,7 +15,7 @@ from pegasus_bb.units import GIB
 
 def read(**said: str) -> Settings:
     values = {f"pegasus.bb.{key}": Setting(text, "-D") for key, text in said.items()}
-    return read_settings(Properties(values), Path("/work/me"))
+    return read_settings(Properties(values), Path("/home/me"))
 
 
 def test_nothing_said_is_plain_pegasus() -> None:
@@ -49,7 +49,7 @@ def test_all_that_can_be_said() -> None:
         planner="builtin",
         tier="bb",
         capacity=700 * GIB,
-        placement=Path("/work/me/p.yml"),
+        placement=Path("/home/me/p.yml"),
         wait=7200,
         poll=30,
         headroom=25,

@@ -333,54 +333,6 @@ def test_before_setup_there_is_nothing_to_give_back(
     assert "never asked for" in words(capsys)
 
 
-# -- its note is lost
-
-
-def test_without_its_note_it_is_found_and_given_back(
-    run: Run, capsys: Captured
-) -> None:
-    run.stage_out("one.txt")
-    Path(run.bb.file("reservation.json")).unlink()
-    assert run.delete() == 0
-    assert "was given back" in words(capsys)
-    assert not run.folder().exists()
-    assert run.noted().released_at is not None
-
-
-def test_without_its_note_results_are_guarded_as_ever(run: Run) -> None:
-    asked = run.noted().requested_at
-    run.promise({"one.txt": "/out/one.txt"})
-    Path(run.bb.file("reservation.json")).unlink()
-    assert run.delete() == 79
-    assert kept(run)
-    assert run.noted().requested_at == asked, "noted again as it was"
-
-
-def test_without_its_note_what_is_gone_does_not_make_results_safe(run: Run) -> None:
-    run.promise({"one.txt": "/out/one.txt"})
-    run.vanish()
-    Path(run.bb.file("reservation.json")).unlink()
-    assert run.delete() == 79
-
-
-def test_without_its_note_nobody_elses_is_given_back(
-    run: Run, capsys: Captured
-) -> None:
-    run.write("request.json", {**run.request.to_json(), "uuid": "another-run"})
-    Path(run.bb.file("reservation.json")).unlink()
-    assert run.delete() == 76
-    assert f"belongs to run {UUID}" in words(capsys)
-    assert kept(run)
-
-
-def test_setup_without_its_note_finds_what_is_there(run: Run, capsys: Captured) -> None:
-    asked = run.noted().requested_at
-    Path(run.bb.file("reservation.json")).unlink()
-    assert run.setup() == 0
-    assert "this run's already" in words(capsys)
-    assert run.noted().requested_at == asked
-
-
 # -- by hand
 
 

@@ -1,0 +1,182 @@
+"""How jobs and scripts are started: where, with which words, and what is said where
+they cannot be."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.engine.commands import script_command
+from pegasus_bb.engine.table import Table
+from pegasus_bb.errors import RunFailed
+from pegasus_bb.planner.dagfile import Script, read_dag
+
+from .conftest import Folder
+
+RECORDED = Path(__file__).parent.parent / "planner" / "recorded"
+
+
+def test_the_job_finds_what_its_submit_file_says(
+    folder: Folder, tmp_path: Path
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (scratch / "in.txt").write_text("hello")
+    look = folder.path / "look.py"
+    look.write_text(
+        f"#!{sys.executable}\nimport json, os, sys\n"
+        "print(json.dumps([os.getcwd(), sys.argv[1:], sys.stdin.read(),"
+        " os.environ['WORD'], os.environ['CONDOR_JOBID'],"
+        " os.getpid() == os.getsid(0)]))\nprint('bad', file=sys.stderr)\n"
+    )
+    look.chmod(0o755)
+    folder.job("a", vars={"which": "x y", "My.DAGNodeRetry": "$(RETRY)"})
+    (folder.path / "a.sub").write_text(
+        f"executable = look.py\ninitialdir = {scratch}\ninput = in.txt\n"
+        f"output = {folder.path}/a.out\nerror = a.err\n"
+        "arguments = \"one 'two  words' '$(which)' $(JOB) $(RETRY) *\"\n"
+        "environment = \"WORD='a b' CONDOR_JOBID=$(cluster).$(process)\"\nqueue\n"
+    )
+    folder.run()
+    cwd, argv, stdin, word, job, leads = json.loads((folder.path / "a.out").read_text())
+    assert cwd == str(scratch)
+    assert argv == ["one", "two  words", "x y", "a", "0", "*"]
+    assert (stdin, word, job, leads) == ("hello", "a b", "1.0", True)
+    assert (scratch / "a.err").read_text() == "bad\n"
+
+
+def test_a_job_of_a_pool_starts_where_pegasus_says_and_its_files_stay_here(
+    folder: Folder, tmp_path: Path
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    look = folder.path / "look.sh"
+    look.write_text("#!/bin/sh\npwd\n")
+    look.chmod(0o755)
+    folder.job("a")
+    (folder.path / "a.sub").write_text(
+        f"executable = look.sh\nremote_initialdir = {scratch}\noutput = a.out\nqueue\n"
+    )
+    folder.run()
+    assert (folder.path / "a.out").read_text() == f"{scratch}\n"
+
+
+def test_output_and_error_may_be_one_file(folder: Folder) -> None:
+    folder.job("a")
+    sub = folder.path / "a.sub"
+    sub.write_text(sub.read_text().replace("a.err", "a.out"))
+    folder.run()
+    text = (folder.path / "a.out").read_text()
+    assert "output of a" in text and "errors of a" in text
+
+
+def test_dir_is_where_a_node_finds_everything(folder: Folder) -> None:
+    below = folder.path / "below"
+    below.mkdir()
+    folder.job("a", directory="below")
+    for name in ("a.sub", "task.py"):
+        (folder.path / name).rename(below / name)
+    text = (below / "a.sub").read_text()
+    (below / "a.sub").write_text(text.replace(str(folder.program), "task.py"))
+    folder.dag.nodes["a"].pre = Script("task.py", "pre")
+    folder.run()
+    assert (below / "ran").read_text().split("\n")[0] == "pre"
+    assert (below / "a.out").exists()
+
+
+def test_a_script_gets_words_not_a_shell(folder: Folder) -> None:
+    folder.job("a", pre=Script("task.py", '$HOME;  out=`id`|*\terr="x"'))
+    folder.run()
+    assert folder.ran() == ["$HOME;", "a"]
+
+
+def test_macros_of_scripts(folder: Folder) -> None:
+    node = folder.job("a", retry=4)
+    folder.job("b")
+    table = Table(folder.dag, {"b"})
+    item = table.items["a"]
+    item.retries, item.status, item.pre_status, item.sequence = 2, 5, 1, 7
+    text = (
+        "$JOB $Node $RETRY $MAX_RETRIES $DAGID $DAG_STATUS $FAILED_COUNT $DONE_COUNT "
+        "$FUTILE_COUNT $QUEUED_COUNT $NODE_COUNT x=$RETRY $OTHER"
+    )
+    both = ["a", "a", "2", "4", str(os.getpid()), "0", "0", "1", "0", "0", "2"]
+    both += ["x=$RETRY", "$OTHER"]
+    late = "$RETURN $PRE_SCRIPT_RETURN $JOBID $CLUSTERID $SUCCESS"
+    script = Script("bin/x", f"{text} {late}")
+    pre = script_command(script, item, table, folder.path, post=False)
+    post = script_command(script, item, table, folder.path, post=True)
+    assert pre.argv == [str(folder.path / "bin/x"), *both, *late.split()]
+    assert post.argv[1:] == [*both, "5", "1", "7.0", "7", "False"]
+    assert node.name == "a"
+
+
+def test_the_post_script_of_a_recorded_dag(tmp_path: Path) -> None:
+    dag = read_dag(RECORDED / "gated.dag")
+    table = Table(dag, ())
+    item = table.items["cat1_ID0000002"]
+    item.status = 1
+    assert item.node.post is not None
+    command = script_command(item.node.post, item, table, tmp_path, post=True)
+    assert command.cwd == str(tmp_path)
+    assert command.argv == [
+        "/opt/pegasus/bin/pegasus-exitcode",
+        *("-r", "1", "-l", "demo-0.exitcode.log", "-M", "demo-0.cache.meta", "-N"),
+        ".//00/00/cat1_ID0000002.out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("task.py\n", "nowhere.py\n"), "nowhere.py cannot be started: No such file"),
+        (("queue", "input = no.txt\nqueue"), "no.txt cannot be opened"),
+        (("queue", "initialdir = no/folder\nqueue"), "no/folder"),
+        (("queue", "queue 7"), "queue 7"),
+    ],
+)
+def test_a_job_that_cannot_start_says_why(
+    folder: Folder, change: tuple[str, str], says: str
+) -> None:
+    folder.job("a", post=folder.script("post", "exits=1"))
+    sub = folder.path / "a.sub"
+    sub.write_text(sub.read_text().replace(*change))
+    with pytest.raises(RunFailed, match=says):
+        folder.run()
+    assert folder.ran() == ["post"], "POST hears of it and decides"
+
+
+def test_a_script_that_cannot_start_says_why(folder: Folder) -> None:
+    folder.job("a", pre=Script("no-gate"))
+    with pytest.raises(RunFailed, match="no-gate cannot be started: No such file"):
+        folder.run()
+
+
+@pytest.mark.parametrize(
+    ("first", "says"),
+    [
+        ("#!/nope/python3 -I\n", "its first line names '/nope/python3', and that"),
+        ("#! /bin/sh\r\n", r"its first line names '/bin/sh\\r', and that"),
+        ("no script\n", "cannot be started: Exec format error"),
+    ],
+)
+def test_a_wrong_interpreter_is_named(folder: Folder, first: str, says: str) -> None:
+    gate = folder.path / "gate"
+    gate.write_text(first)
+    gate.chmod(0o755)
+    folder.job("a", pre=Script("gate"))
+    with pytest.raises(RunFailed, match=says):
+        folder.run()
+
+
+def test_a_program_that_may_not_run_is_not_blamed_on_its_first_line(
+    folder: Folder,
+) -> None:
+    folder.job("a")
+    folder.program.chmod(0o644)
+    with pytest.raises(RunFailed, match=r"task\.py cannot be started: Permission"):
+        folder.run()

@@ -1,12 +1,14 @@
 """bb_setup and bb_delete join the abstract workflow, on the submit host.
 
-bb_setup waits for nothing; bb_delete waits for every job that no declared dependency
-waits for, so for all jobs. The order against what a planner adds (create_dir,
-stage_out, cleanup) is the seal's to make: an abstract workflow cannot say it.
+bb_setup waits for nothing; bb_delete waits for every job that no other waits for, by a
+declared dependency or for a file, so for all jobs. The order against what a planner
+adds (create_dir, stage_out, cleanup) is the seal's to make: an abstract workflow cannot
+say it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -86,13 +88,29 @@ def _dependencies(data: Data, delete: str) -> list[Data]:
     declared = data.get("jobDependencies") or []
     inner = {str(entry["id"]) for entry in declared if entry.get("children")}
     leaves = dict.fromkeys(
-        str(job["id"]) for job in data["jobs"] if str(job["id"]) not in inner
+        ident for ident in _without_readers(data["jobs"]) if ident not in inner
     )
     kept = []
     for entry in declared:
         empty = leaves.pop(str(entry["id"]), "") is None
         kept.append({**entry, "children": [delete]} if empty else entry)
     return [*kept, *({"id": leaf, "children": [delete]} for leaf in leaves)]
+
+
+def _without_readers(jobs: list[Data]) -> Iterator[str]:
+    """Jobs of whose outputs no job reads any."""
+    read = {
+        use["lfn"]
+        for job in jobs
+        for use in job.get("uses") or ()
+        if use.get("type") == "input"
+    }
+    for job in jobs:
+        if not any(
+            use.get("type") == "output" and use["lfn"] in read
+            for use in job.get("uses") or ()
+        ):
+            yield str(job["id"])
 
 
 def _transformation(name: str, pfn: str) -> Data:

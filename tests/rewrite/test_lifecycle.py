@@ -85,14 +85,25 @@ def test_an_entry_without_children_is_filled_not_doubled(
     ]
 
 
-def test_without_dependencies_bb_delete_waits_for_every_job(
+def test_files_say_who_waits_for_whom_where_no_dependency_does(
     inputs: Inputs, plan: Plan
 ) -> None:
+    def job(ident: str, reads: str, writes: str) -> dict[str, Any]:
+        uses = [{"lfn": lfn, "type": "input"} for lfn in reads.split()]
+        uses += [{"lfn": lfn, "type": "output"} for lfn in writes.split()]
+        return {"name": "a", "id": ident, "uses": uses}
+
     data = dict(inputs.workflow.data)
     del data["jobDependencies"]
+    data["jobs"] = [
+        job("A", "in", "x y"),
+        job("B", "x", "b"),
+        job("C", "b y", ""),
+        {"name": "a", "id": "D"},
+    ]
     inputs = replace(inputs, workflow=inputs.workflow.with_data(data))
     after = add_lifecycle_jobs(inputs, plan).workflow.data
-    assert [entry["id"] for entry in after["jobDependencies"]] == ["ID1", "ID2", "ID3"]
+    assert [entry["id"] for entry in after["jobDependencies"]] == ["C", "D"]
 
 
 def test_jobs_stay_before_dependencies_for_a_reader_that_streams(

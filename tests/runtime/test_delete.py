@@ -14,7 +14,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.copytree import digest_path
 from pegasus_bb.runtime.delete import release
 from tests.reservation.crash import crash_at_every_step
-from tests.runtime.lifecycle import NAME, UUID, Run, words
+from tests.runtime.lifecycle import NAME, UUID, Run, kept, with_data, words
 
 Captured = pytest.CaptureFixture[str]
 
@@ -22,14 +22,7 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
-    found = Run(tmp_path)
-    assert (found.setup(), found.gate()) == (0, 0)
-    (found.folder() / "scratch").write_text("only here")
-    return found
-
-
-def kept(run: Run) -> bool:
-    return (run.folder() / "scratch").exists()
+    return with_data(tmp_path)
 
 
 def test_with_all_results_safe_it_is_given_back(run: Run, capsys: Captured) -> None:

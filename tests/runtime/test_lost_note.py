@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.lifecycle import UUID, Run, words
+from tests.runtime.lifecycle import UUID, Run, kept, with_data, words
 
 Captured = pytest.CaptureFixture[str]
 
@@ -14,14 +14,7 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
-    found = Run(tmp_path)
-    assert (found.setup(), found.gate()) == (0, 0)
-    (found.folder() / "scratch").write_text("only here")
-    return found
-
-
-def kept(run: Run) -> bool:
-    return (run.folder() / "scratch").exists()
+    return with_data(tmp_path)
 
 
 def test_without_its_note_it_is_found_and_given_back(

@@ -12,7 +12,7 @@ from pathlib import Path
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.planner.aside import check_aside, make_room
+from pegasus_bb.planner.aside import make_room
 from pegasus_bb.planner.builtin.executable import Executable, PlannedJob
 from pegasus_bb.planner.builtin.fill import File, fill
 from pegasus_bb.planner.builtin.folders import Folders, fill_folders
@@ -43,7 +43,6 @@ def write(
     UsageError where there is one that may not.
     """
     target = context.submit_dir
-    check_aside(target, force)
     part = _part(target)
     try:
         part.mkdir(parents=True)

@@ -17,6 +17,7 @@ from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.planner.dagfile import Script
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
+from tests.engine.requests import request_of
 
 from .conftest import Folder
 
@@ -66,16 +67,7 @@ def request_(
 ) -> Request:
     """A run whose second node on the buffer failed; the reservation stands."""
     monkeypatch.setattr("pegasus_bb.engine.local.check_sealed", lambda *_: None)
-    request = Request(
-        name="pbbbefore",
-        backend="directory",
-        capacity=8 << 20,
-        prefix="/bb/pbbbefore",
-        uuid="11111111-2222-3333-4444-555555555555",
-        tier="bb",
-        site="cluster",
-        settings={"path": str(tmp_path / "tier"), "quota": "64MiB"},
-    )
+    request = request_of("pbbbefore", tmp_path / "tier")
     bb = folder.path / "bb"
     bb.mkdir()
     write_json(str(bb / "request.json"), request.to_json())

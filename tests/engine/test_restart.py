@@ -11,6 +11,7 @@ from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
+from tests.engine.requests import request_of
 
 from .conftest import Folder
 
@@ -26,16 +27,7 @@ def any_dag_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def request_(folder: Folder, tmp_path: Path) -> Request:
     """The folder belongs to a run whose reservation is up and noted."""
-    request = Request(
-        name="pbbfirst",
-        backend="directory",
-        capacity=8 * MIB,
-        prefix="/bb/pbbfirst",
-        uuid="11111111-2222-3333-4444-555555555555",
-        tier="bb",
-        site="cluster",
-        settings={"path": str(tmp_path / "tier"), "quota": "64MiB"},
-    )
+    request = request_of("pbbfirst", tmp_path / "tier")
     bb = folder.path / "bb"
     bb.mkdir()
     write_json(str(bb / "request.json"), request.to_json())

@@ -17,6 +17,7 @@ from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
+from tests.engine.requests import request_of
 
 from .conftest import Folder
 
@@ -127,16 +128,7 @@ def request_(folder: Folder, tmp_path: Path) -> Request:
     is not there before."""
     folder.job("a")
     folder.write()
-    request = Request(
-        name="pbbstatus",
-        backend="directory",
-        capacity=8 << 20,
-        prefix="/bb/pbbstatus",
-        uuid="11111111-2222-3333-4444-555555555555",
-        tier="bb",
-        site="cluster",
-        settings={"path": str(tmp_path / "tier"), "quota": "64MiB"},
-    )
+    request = request_of("pbbstatus", tmp_path / "tier")
     (folder.path / "bb").mkdir()
     write_json(str(folder.path / "bb" / "plan.json"), {"version": 1, "dag": "w.dag"})
     write_json(str(folder.path / "bb" / "request.json"), request.to_json())

@@ -19,6 +19,7 @@ from pegasus_bb.engine.dagman.log import Life, LifeLog
 from pegasus_bb.engine.dagman.replay import Replay
 from pegasus_bb.engine.dagman.submit import hand_over, submit, why_not_followed
 from pegasus_bb.engine.dagman.tail import Tail, offset_of
+from pegasus_bb.engine.dagman.verdict import read_verdict
 from pegasus_bb.engine.dagman.watch import ReservationWatch
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.local import Outcome
@@ -134,7 +135,7 @@ class _Following:
             life = self._follow(signals)
         finally:
             self._watcher.close()
-        if life.state == "ended" and life.status == 0:
+        if life.state == "ended" and life.status == 0 and self._ended_well():
             seconds = time.monotonic() - self._began
             done = self._table.counts[State.DONE]
             return Outcome(total, done, before, seconds, self._begun.aside)
@@ -160,7 +161,20 @@ class _Following:
         if life.state == "removed":
             how = f"stopped: DAGMan, job {life.cluster}, was removed ({life.words})"
             return RunInterrupted(not_done(self._table, self._place, rescue, how))
-        return RunFailed(not_done(self._table, self._place, rescue, "not done"))
+        told = not_done(self._table, self._place, rescue, "not done")
+        if not self._table.counts[State.FAILED]:
+            told = "\n".join([told, *self._what_dagman_says()])
+        return RunFailed(told)
+
+    def _ended_well(self) -> bool:
+        """pegasus-dagman's exit status alone does not tell."""
+        verdict = read_verdict(self._place)
+        return verdict is None or verdict.status == 0
+
+    def _what_dagman_says(self) -> list[str]:
+        """Where it ended, and no node is to blame."""
+        verdict = read_verdict(self._place)
+        return [f"DAGMan says: {line}" for line in verdict.errors] if verdict else []
 
     def _believe(self, rescue: Path) -> None:
         """DAGMan's own word on what is done, where the journal was behind."""

@@ -200,3 +200,29 @@ def test_what_pegasus_planned_is_submitted_by_pegasus_run(
     with pytest.raises(RunFailed, match="3 failed"):
         running.run(place.path)
     assert tools.submitted == [f"by pegasus-run {place.path}"]
+
+
+DAGMAN_OUT = """\
+11/21/26 16:33:25 ** condor_scheduniv_exec.9.0 (CONDOR_DAGMAN) STARTING UP
+11/21/26 16:33:26 **** condor_scheduniv_exec.9.0 (condor_DAGMAN) pid 9 EXITING WITH \
+STATUS {before}
+11/21/26 16:33:32 ** condor_scheduniv_exec.2.0 (CONDOR_DAGMAN) STARTING UP
+11/21/26 16:33:32 Warning: default node log file ./w.dag.nodes.log is in /tmp
+11/21/26 16:33:32 ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting
+11/21/26 16:33:32 Aborting DAG...
+"""
+EXITS = "11/21/26 16:33:32 **** x.2.0 (condor_DAGMAN) pid 1590 EXITING WITH STATUS {}\n"
+
+
+@pytest.mark.parametrize("end", [EXITS.format(1), ""], ids=["failed", "killed"])
+def test_what_pegasus_dagman_calls_success_is_not_believed(
+    place: SubmitDir, tools: Tools, end: str
+) -> None:
+    """It ends with 0 where DAGMan ended with 1, or by a signal, and monitord with 0."""
+    tools.plays("held-and-killed")
+    log = place.path / "w.dag.dagman.out"
+    log.write_text(DAGMAN_OUT.format(before=0) + end)
+    with pytest.raises(RunFailed, match="DAGMan says: ERROR: Warning is fatal"):
+        running.run(place.path)
+    log.write_text(DAGMAN_OUT.format(before=1) + EXITS.format(0))
+    assert running.run(place.path).done == 6

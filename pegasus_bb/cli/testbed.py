@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import click
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.planner.pegasus import find_home
 from pegasus_bb.testbed import testbed
 from pegasus_bb.testbed.flavour import DEFAULT, FLAVOURS, flavour
 from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.pegasus import Installed, find_installed
 from pegasus_bb.units import MIB, format_duration, parse_size
 
 _USER = click.option("--user", default="wfuser", help="wfuser, other or root.")
@@ -46,14 +49,27 @@ def command(context: click.Context, slurm: str) -> None:
     type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
     help="A folder to be seen inside at the same path, too.",
 )
+@click.option(
+    "--pegasus",
+    "with_pegasus",
+    is_flag=True,
+    help="Show the Pegasus of PEGASUS_HOME or PATH inside, with its Java and Python.",
+)
 @click.pass_obj
-def up(home: Home, install: bool, pool: str, shares: tuple[Path, ...]) -> None:
+def up(
+    home: Home,
+    install: bool,
+    pool: str,
+    shares: tuple[Path, ...],
+    with_pegasus: bool,
+) -> None:
     """Bring the site up: minutes the first time, then seconds. Twice is fine."""
     begin = time.monotonic()
     size = parse_size(pool)
     if size < MIB:
         raise UsageError(f"--pool {pool}: at least 1MiB")
-    fresh = testbed.up(home, _say, install, size, shares)
+    pegasus = _pegasus() if with_pegasus else None
+    fresh = testbed.up(home, _say, install, size, shares, pegasus)
     took = format_duration(time.monotonic() - begin)
     click.echo(f"up after {took}" if fresh else "was up already")
     click.echo(f"work folder, here and inside: {home.work}")
@@ -98,6 +114,17 @@ def status(home: Home) -> None:
 def down(home: Home) -> None:
     """End everything inside; the work folder stays. Twice is fine."""
     click.echo("down" if testbed.down(home) else "was down already")
+
+
+def _pegasus() -> Installed:
+    """The host's. Raises UsageError."""
+    found = find_home(os.environ)
+    if found is None:
+        raise UsageError(
+            "--pegasus: there is no pegasus-plan on this host; set PEGASUS_HOME, or "
+            "put the bin folder of a Pegasus 5.1 on PATH"
+        )
+    return find_installed(found.bin, os.environ)
 
 
 def _say(text: str) -> None:

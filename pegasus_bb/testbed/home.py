@@ -50,6 +50,11 @@ class Home:
         return self.folder / "state.json"
 
     @property
+    def environ(self) -> Path:
+        """What every command inside finds in its environment; most often none."""
+        return self.folder / "environ.json"
+
+    @property
     def log(self) -> Path:
         return self.folder / "build.log"
 

@@ -34,6 +34,7 @@ def check_namespaces() -> None:
 
 def hold(home: Home, shares: Sequence[Path]) -> int:
     """Start the holder and give back its process id, once its mounts are made."""
+    home.environ.unlink(missing_ok=True)  # of one that was killed
     ready, writing = os.pipe()
     holder = [sys.executable, "-I", "-m", "pegasus_bb.testbed.holder", str(writing)]
     words = ["unshare", *_KINDS, "--fork", "--propagation", "private", "--", *holder]
@@ -79,6 +80,7 @@ def release(home: Home) -> None:
                 raise PegasusBBError(f"process {pid} holds the testbed and stays")
             time.sleep(0.05)
     home.state.unlink(missing_ok=True)
+    home.environ.unlink(missing_ok=True)
 
 
 def inside(
@@ -91,11 +93,13 @@ def inside(
     pid = holder_of(home)
     if pid is None:
         raise PegasusBBError("no testbed is up; say `pegasus-bb testbed up`")
+    added = _environ(home)
     environ: Mapping[str, str] = {
+        **added,
         "HOME": "/root" if user == "root" else f"/home/{user}",
         "USER": user,
         "LOGNAME": user,
-        "PATH": _PATH,
+        "PATH": ":".join([*filter(None, [added.get("PATH")]), _PATH]),
         "LANG": "C.UTF-8",
         "TERM": os.environ.get("TERM", "dumb"),
     }
@@ -106,6 +110,14 @@ def inside(
         *(f"{key}={value}" for key, value in environ.items()),
         *argv,
     ]
+
+
+def _environ(home: Home) -> dict[str, str]:
+    """What was shown inside later, and is called with it."""
+    try:
+        return dict(read_json(str(home.environ)))
+    except FileNotFoundError:
+        return {}
 
 
 def call(home: Home, argv: Sequence[str], timeout: float = 60.0) -> Finished:

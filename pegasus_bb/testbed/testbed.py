@@ -11,6 +11,7 @@ from pegasus_bb.testbed import namespace, rootfs, site
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.needs import check_programs, check_root
 from pegasus_bb.testbed.ourselves import share_ourselves
+from pegasus_bb.testbed.pegasus import Installed, share_pegasus
 
 _ALWAYS = ("unshare", "nsenter", "mount", "chroot")
 
@@ -39,8 +40,10 @@ def up(
     install: bool = False,
     pool_size: int = 40 << 30,
     shares: Sequence[Path] = (),
+    pegasus: Installed | None = None,
 ) -> bool:
-    """Bring the site up; built first where it is not. False where it was up already.
+    """Bring the site up; built first where it is not. False where it was up already:
+    then no more than ``pegasus`` is shown in it.
 
     Raises UsageError where the host lacks something; PegasusBBError where it fails,
     with nothing left running.
@@ -48,6 +51,7 @@ def up(
     check_root()
     with home.locked():
         if namespace.holder_of(home) is not None:
+            _show_pegasus(home, pegasus)
             return False
         check_host(home, install, say)
         namespace.check_namespaces()
@@ -60,10 +64,16 @@ def up(
             namespace.hold(home, [home.work, *shares])
             share_ourselves(home)
             site.start_daemons(home, say)
+            _show_pegasus(home, pegasus)
         except BaseException:
             namespace.release(home)
             raise
     return True
+
+
+def _show_pegasus(home: Home, pegasus: Installed | None) -> None:
+    if pegasus is not None:
+        share_pegasus(home, pegasus)
 
 
 def check_host(home: Home, install: bool, say: Callable[[str], None]) -> None:

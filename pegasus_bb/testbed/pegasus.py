@@ -1,0 +1,112 @@
+"""The host's Pegasus inside, with the Java and the Python that it runs on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.files import write_json
+from pegasus_bb.process import ask
+from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.namespace import call
+from pegasus_bb.testbed.showing import python_paths, show
+
+_SYSTEM = Path("/usr")
+_PYTHON = """import json, os, sys, sysconfig
+print(json.dumps([sys.executable, sys.base_prefix, sys.prefix,
+                  sysconfig.get_path("stdlib"), os.path.realpath(sys.executable)]))
+"""
+_JAVA = ["-XshowSettings:properties", "-version"]
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A Pegasus of this host: what it is called with, and what has to be seen of it."""
+
+    environ: dict[str, str]
+    paths: tuple[Path, ...]
+
+
+def find_installed(folder: Path, environ: Mapping[str, str]) -> Installed:
+    """The Pegasus whose programs are in ``folder``. Raises UsageError where Java or
+    Python is missing, or where it lies where the testbed has its own files."""
+    home = folder.parent
+    if home in (_SYSTEM, Path("/")):
+        raise UsageError(
+            f"the Pegasus in {folder} is a part of the host's own system and cannot be "
+            "shown in the testbed, which has a system of its own; unpack a binary "
+            "distribution of Pegasus somewhere and set PEGASUS_HOME"
+        )
+    java = _java_home(environ)
+    python, python_seen = _python(environ)
+    said = {
+        "PEGASUS_HOME": str(home),
+        "JAVA_HOME": str(java),
+        "PEGASUS_PYTHON": python,
+        "PEGASUS_METRICS": "false",  # there is no network
+        "GIT_PYTHON_REFRESH": "quiet",  # nor git, which its Python looks for
+        "PATH": str(folder),
+    }
+    paths = [home, java, *_led_to(java), *python_seen]
+    return Installed(said, tuple(dict.fromkeys(paths)))
+
+
+def share_pegasus(home: Home, installed: Installed) -> None:
+    """Let it be seen inside at the same paths and found by every command.
+
+    May be repeated. Raises PegasusBBError, with its own words where it does not work.
+    """
+    show(home, installed.paths)
+    write_json(str(home.environ), installed.environ)
+    for tool in ("pegasus-preflight-check", "pegasus-version"):
+        answer = call(home, [tool])
+        if answer.status != 0:
+            home.environ.unlink()
+            said = (answer.err or answer.out).strip()[-600:]
+            raise PegasusBBError(f"in the testbed, {tool} failed: {said}")
+
+
+def _java_home(environ: Mapping[str, str]) -> Path:
+    """As Java itself says it: $JAVA_HOME, or where ``java`` on PATH leads."""
+    named = environ.get("JAVA_HOME")
+    program = f"{named}/bin/java" if named else _on_path("java", environ)
+    answer = ask([program or "java", *_JAVA])
+    for line in answer.err.splitlines():
+        key, _, value = line.partition(" = ")
+        if key.strip() == "java.home":
+            return Path(value.strip())
+    raise UsageError(
+        f"Pegasus needs Java: set JAVA_HOME, or put java on PATH ({answer.err.strip()})"
+    )
+
+
+def _python(environ: Mapping[str, str]) -> tuple[str, list[Path]]:
+    """The interpreter that Pegasus would take here, and what has to be seen of it."""
+    named = environ.get("PEGASUS_PYTHON") or _on_path("python3", environ)
+    answer = ask([named or "/usr/bin/python3", "-c", _PYTHON])
+    if answer.status != 0:
+        raise UsageError(f"Pegasus needs python3: {answer.err.strip()[-300:]}")
+    executable, base, prefix, stdlib, program = json.loads(answer.out)
+    seen = python_paths(Path(base), Path(prefix), Path(stdlib), Path(program))
+    # A name such as /usr/bin/python3 is another Python inside.
+    is_system = Path(base) == Path(prefix) == _SYSTEM
+    return (program if is_system else executable), seen
+
+
+def _on_path(program: str, environ: Mapping[str, str]) -> str | None:
+    return shutil.which(program, path=environ.get("PATH", os.defpath))
+
+
+def _led_to(folder: Path) -> Iterable[Path]:
+    """Files below /etc that links in ``folder`` lead to: Debian keeps Java's settings
+    there."""
+    for above, _, names in os.walk(folder):
+        for path in (Path(above, name) for name in names):
+            target = path.resolve()
+            if path.is_symlink() and target.is_relative_to("/etc") and target.exists():
+                yield target

@@ -13,10 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import tests.end_to_end.conftest as end_to_end
+from pegasus_bb.planner.pegasus import find_home
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import inside
+from tests.planner.real_desk import MARKS
 
 USER, UID = "wfuser", 1000
 PROJECT = Path(__file__).parents[2]
@@ -38,12 +42,18 @@ PROFILES = {
     },
 }
 
+PLANNERS = [
+    "builtin",
+    pytest.param("pegasus", marks=MARKS),
+]
+
 
 class Typist:
     """Types commands inside, as ``wfuser``, in ``work`` below ``root``."""
 
     home: Home
     root: Path
+    planner = "builtin"  # or pegasus, the real one
 
     def words(self, *argv: str) -> list[str]:
         return inside(self.home, argv, USER, str(self.root / "work"))
@@ -63,7 +73,7 @@ class Typist:
     def planned(self, run: str, *more: str) -> Path:
         words = ("--sites", "cluster", "--output-sites", "local", "--bb-poll", "2s")
         places = ("--output-dir", str(self.results(run)), "--relative-submit-dir", run)
-        folder = ("--dir", str(self.root / "submit"), "--bb-planner", "builtin")
+        folder = ("--dir", str(self.root / "submit"), "--bb-planner", self.planner)
         done = self.bb("plan", *words, *places, *folder, *more, "workflow.yml")
         assert done.status == 0, done.err
         return self.submit_dir(run)
@@ -89,9 +99,12 @@ class Typist:
 class Desk(Typist, end_to_end.Site):  # type: ignore[misc]
     """The diamond of tests/end_to_end."""
 
-    def __init__(self, home: Home, name: str, jobs: int = 0) -> None:
+    def __init__(
+        self, home: Home, name: str, jobs: int = 0, planner: str = "builtin"
+    ) -> None:
         self.home, self.jobs = home, jobs  # jobs: of the diamond, 0 for all
-        root = folder(home) / name
+        self.planner = planner
+        root = folder(home, planner) / name
         root.mkdir()
         super().__init__(root)
         task = root / "mix.py"
@@ -111,14 +124,16 @@ class Desk(Typist, end_to_end.Site):  # type: ignore[misc]
         self.save("workflow.yml", workflow)
 
     def _sites(self) -> dict[str, Any]:
-        return behind_slurm(super()._sites())
+        return behind_slurm(super()._sites(), self.planner)
 
 
-def behind_slurm(sites: dict[str, Any]) -> dict[str, Any]:
+def behind_slurm(sites: dict[str, Any], planner: str) -> dict[str, Any]:
     """A site catalog whose cluster is the testbed's Slurm."""
+    pegasus = find_home(os.environ) if planner == "pegasus" else None
+    environ = {"PEGASUS_HOME": str(pegasus.bin.parent)} if pegasus else {}
     sites["x-storage-tiers"] = {"cluster": [TIER]}
     [cluster] = [site for site in sites["sites"] if site["name"] == "cluster"]
-    cluster["profiles"] = PROFILES
+    cluster["profiles"] = {**PROFILES, "env": environ}
     return sites
 
 
@@ -131,10 +146,10 @@ def expected(jobs: int) -> dict[str, bytes]:
     return {output: files[output]}
 
 
-def folder(home: Home) -> Path:
+def folder(home: Home, planner: str = "builtin") -> Path:
     """Where the desks stand."""
-    path = home.work / "dagman-tests"
-    path.mkdir(exist_ok=True)
+    path = home.work / "dagman-tests" / planner
+    path.mkdir(parents=True, exist_ok=True)
     return path
 
 

@@ -15,6 +15,7 @@ from pegasus_bb.engine.journal import read_history
 from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import (
     PERSISTENT,
+    PLANNERS,
     PROJECT,
     Desk,
     Typist,
@@ -34,15 +35,18 @@ SMALL = {
 class Example(Typist):
     """One of examples/, its cluster the testbed's Slurm."""
 
-    def __init__(self, home: Home, name: str) -> None:
-        self.home, self.root = home, folder(home) / name
+    def __init__(self, home: Home, name: str, planner: str) -> None:
+        self.home, self.root = home, folder(home, planner) / name
+        self.planner = planner
         work = self.root / "work"
         generator = PROJECT / "examples" / name / "workflow_generator.py"
         places = ["--output-dir", str(work), "--scratch", str(self.root / "pfs")]
         argv = [sys.executable, str(generator), *places, *SMALL[name].split()]
         subprocess.run(argv, check=True, capture_output=True)
         sites = yaml.safe_load((work / "sites.yml").read_text())
-        (work / "sites.yml").write_text(yaml.safe_dump(behind_slurm(sites)))
+        (work / "sites.yml").write_text(
+            yaml.safe_dump(behind_slurm(sites, self.planner))
+        )
         self.belongs_to_the_user()
 
     def plan(self, run: str, mode: str) -> None:
@@ -54,22 +58,25 @@ class Example(Typist):
         return {str(path.relative_to(found)): path.read_bytes() for path in files}
 
 
+@pytest.mark.parametrize("planner", PLANNERS)
 def test_three_runs_at_once_each_come_to_their_own_end(
-    submit_host: Site, home: Home
+    submit_host: Site, home: Home, planner: str, planners: None
 ) -> None:
     with ThreadPoolExecutor() as stories:
         told = [
-            stories.submit(gives_what_it_gives_on_the_pfs, home, "cybershake"),
-            stories.submit(gives_what_it_gives_on_the_pfs, home, "1000genome"),
-            stories.submit(fails_halfway_and_goes_on_later, submit_host, home),
+            stories.submit(gives_what_it_gives_on_the_pfs, home, name, planner)
+            for name in SMALL
+        ]
+        told += [
+            stories.submit(fails_halfway_and_goes_on_later, submit_host, home, planner)
         ]
         for story in told:
             story.result(timeout=600)
     assert not submit_host.buffers()
 
 
-def gives_what_it_gives_on_the_pfs(home: Home, name: str) -> None:
-    example = Example(home, name)
+def gives_what_it_gives_on_the_pfs(home: Home, name: str, planner: str) -> None:
+    example = Example(home, name, planner)
     example.plan("bb", "persistent")
     example.plan("pfs", "off")
     run = example.start("bb")
@@ -86,9 +93,11 @@ def gives_what_it_gives_on_the_pfs(home: Home, name: str) -> None:
     assert said.status == 0, said.err
 
 
-def fails_halfway_and_goes_on_later(submit_host: Site, home: Home) -> None:
+def fails_halfway_and_goes_on_later(
+    submit_host: Site, home: Home, planner: str
+) -> None:
     """The reservation stays with what is on it, and DAGMan's rescue file is used."""
-    desk = Desk(home, "halfway", jobs=2)
+    desk = Desk(home, "halfway", 2, planner)
     submit = desk.planned("bb", *PERSISTENT)
     name = desk.reservation("bb")
     desk.trouble.write_text("b.dat")

@@ -68,11 +68,13 @@ class DataWarp(Backend):
 
     def status(self, request: Request) -> Status:
         try:
+            # In this order: what a job that has ended brought about is seen.
+            jobs = self._jobs(request)
             plugin = self.slurm.plugin()
             row = _row(plugin, request.name)
             if row is not None:
                 return self._of_row(row, request)
-            return self._of_job(self._create_job(request), plugin, request)
+            return self._of_job(self._newest(jobs, request), plugin, request)
         except SchedulerUnreachable as error:
             return Status(State.UNKNOWN, str(error))
         except ReservationFailed as error:
@@ -135,9 +137,8 @@ class DataWarp(Backend):
         said = f"job {job.id} that asks for {request.name} is {job.native}"
         if job.held:
             return Status(State.FAILED, f"{said}, held by Slurm: {job.words}")
-        if job.state is State.ABSENT:  # it may have come up between two questions
-            row = _row(self.slurm.plugin(), request.name)
-            return self._of_row(row, request) if row else Status(State.ABSENT, said)
+        if job.state is State.ABSENT:
+            return Status(State.ABSENT, said)
         if job.state is State.PENDING:
             self._check_size(plugin, request)
         return Status(job.state, f"{said}: {job.words or 'no reason given'}")
@@ -147,9 +148,15 @@ class DataWarp(Backend):
 
         Raises ReservationFailed where another run of this user asked.
         """
-        numbers = self.slurm.jobs(request.name)
-        jobs = [self.slurm.job(n) for n in numbers if n not in self._taken_back]
-        ours = [job for job in jobs if job and job.uid == self.uid]
+        return self._newest(self._jobs(request), request)
+
+    def _jobs(self, request: Request) -> List[Job]:
+        """Of this user, with that name."""
+        found = self.slurm.jobs(request.name)
+        return [job for job in found if job.uid == self.uid]
+
+    def _newest(self, jobs: List[Job], request: Request) -> Optional[Job]:
+        ours = [job for job in jobs if job.id not in self._taken_back]
         if ours and ours[-1].comment != request.uuid:
             raise ReservationFailed(
                 f"job {ours[-1].id} of {self.owner} asked for {request.name} for "

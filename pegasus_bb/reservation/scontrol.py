@@ -100,7 +100,7 @@ class Plugin(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What a record of ``scontrol show job`` says about a job that asks for space."""
+    """What scontrol or squeue says about a job that asks for space."""
 
     id: str
     name: str
@@ -243,7 +243,7 @@ def _job(record: str) -> Job:
         name=fields.get("JobName", ""),
         user=user,
         uid=uid,
-        state=_job_state(native, fields.get("BurstBufferState", "")),
+        state=job_state(native, fields.get("BurstBufferState", "")),
         native=native,
         reason=reason,
         held=native == "PENDING" and fields.get("Priority") == "0",
@@ -253,8 +253,9 @@ def _job(record: str) -> Job:
     )
 
 
-def _job_state(native: str, buffer: str) -> State:
-    """A job may wait for a scheduling pass though the buffer it asks for was made."""
+def job_state(native: str, buffer: str) -> State:
+    """Of Slurm's words for the job and for its buffer: a job may wait for a scheduling
+    pass though the buffer it asks for was made."""
     state = JOB_STATES.get(native, State.UNKNOWN)
     met = state is State.PENDING and buffer not in _NOT_MADE
     return State.ABSENT if met else state

@@ -1,4 +1,4 @@
-"""Slurm's commands as questions and answers; records come from scontrol.py."""
+"""Slurm's commands as questions and answers; scontrol.py and squeue.py read them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageErro
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.reservation.scontrol import Job, Plugin, parse_burst, parse_jobs
+from pegasus_bb.reservation.squeue import FORMAT, parse_queue
 
 # What the client programs say when slurmctld does not answer: asking again may help.
 _NO_ANSWER = re.compile(
@@ -80,14 +81,19 @@ class Slurm:
             )
         return (named or plugins)[0]
 
-    def jobs(self, name: str) -> List[str]:
-        """Ids of all jobs of that name that Slurm remembers, oldest first."""
+    def jobs(self, name: str) -> List[Job]:
+        """All jobs of that name, whose ever, that Slurm remembers, oldest first."""
         argv = ["squeue", "--noheader", "--states=all", f"--name={name}"]
-        answer = _ask([*argv, "--format=%i"])
+        answer = _ask([*argv, f"--Format={FORMAT}"])
         if answer.status != 0:
             raise SchedulerUnreachable(_words(answer, "squeue"))
-        numbers = [word for word in answer.out.split() if word.isdigit()]
-        return sorted(numbers, key=int)
+        try:
+            return parse_queue(answer.out)
+        except ValueError:
+            said = " ".join(answer.out.split())[:200]
+            raise SchedulerUnreachable(
+                f"squeue answers with something else than was asked for: {said!r}"
+            ) from None
 
     def job(self, number: str) -> Optional[Job]:
         """The record of a job, or None where Slurm has forgotten it."""

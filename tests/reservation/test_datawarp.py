@@ -14,6 +14,7 @@ import pytest
 
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
 from pegasus_bb.model.reservation import Request, State
+from pegasus_bb.reservation import slurm
 from pegasus_bb.reservation.datawarp import DataWarp
 from pegasus_bb.reservation.slurm import create_line
 from pegasus_bb.units import MIB
@@ -200,23 +201,64 @@ def test_a_pool_that_shrank_is_not_waited_for(bench: DataWarpBench) -> None:
     assert "for ever" in status.message
 
 
-def test_one_call_of_scontrol_tells_that_it_is_up(
-    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("changes", [{}, {"total": 50}, {"create_fails": "busy"}])
+def test_whatever_is_true_a_question_is_one_scontrol_and_one_squeue(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
 ) -> None:
+    asked = questions(monkeypatch)
+    assert bench.backend.status(REQUEST).state is State.ABSENT
+    assert asked == ["squeue", "scontrol show burst"]
     bench.backend.create(REQUEST)
-    until(bench, State.READY)
-    asked: list[list[str]] = []
-    from pegasus_bb.reservation import slurm
+    bench.change(**changes)
+    bench.backend.status(REQUEST)
+    asked.clear()
+    bench.backend.status(REQUEST)
+    assert asked == ["squeue", "scontrol show burst"]
 
+
+def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """From now on: the programs that were asked, in order."""
+    asked: list[str] = []
     real = slurm.ask
 
     def counting(argv: list[str], **rest: Any) -> Any:
-        asked.append(argv)
+        asked.append(" ".join(argv) if argv[0] == "scontrol" else argv[0])
         return real(argv, **rest)
 
     monkeypatch.setattr(slurm, "ask", counting)
+    return asked
+
+
+def test_it_came_up_between_the_two_questions(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job has ended and its buffer is there: never absent because of the order."""
+    bench.fill()
+    bench.backend.create(REQUEST)
+    real = slurm.ask
+
+    def then_there_is_room(argv: list[str], **rest: Any) -> Any:
+        answer = real(argv, **rest)
+        if bench.read()["buffers"][0]["name"] == "filler":
+            bench.free()
+            bench.backend.slurm.plugin()  # a scheduling pass
+        return answer
+
+    monkeypatch.setattr(slurm, "ask", then_there_is_room)
     assert bench.backend.status(REQUEST).state is State.READY
-    assert asked == [["scontrol", "show", "burst"]]
+
+
+def test_a_squeue_that_says_something_else_is_no_answer(
+    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.backend.create(REQUEST)
+    squeue = tmp_path / "bin" / "squeue"
+    squeue.parent.mkdir()
+    squeue.write_text("#!/bin/sh\necho JOBID PARTITION\n")
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{squeue.parent}:{os.environ['PATH']}")
+    status = bench.backend.status(REQUEST)
+    assert (status.state, "JOBID PARTITION" in status.message) == (State.UNKNOWN, True)
 
 
 # -- giving back

@@ -77,6 +77,7 @@ def test_times_are_local_and_a_relative_one_is_not_known() -> None:
         "show-bbstat",
         "squeue",
         "squeue-long",
+        "squeue-format",
         "sbatch.rejections",
     ],
 )

@@ -165,6 +165,14 @@ class Running:
             text=True,
         )
 
+    def until(self, true: Callable[[], Any], seconds: float = 120.0) -> Any:
+        """What ``true`` answers once that is something; it may not end before."""
+        return until(lambda: true() or self._goes_on(), seconds)
+
+    def _goes_on(self) -> None:
+        if self.process.poll() is not None:
+            raise AssertionError(f"it has ended: {self.end()}")
+
     def end(self, seconds: float = 300.0) -> Finished:
         try:
             _, err = self.process.communicate(timeout=seconds)

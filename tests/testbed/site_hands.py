@@ -9,6 +9,7 @@ from typing import Any
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.process import Finished, ask
+from pegasus_bb.reservation.removal import remove
 from pegasus_bb.reservation.scontrol import Buffer, Job, parse_burst, parse_jobs
 from pegasus_bb.testbed import site
 from pegasus_bb.testbed.datawarp.place import Place
@@ -37,7 +38,8 @@ class Site:
         self.home = home
         self.place: Place = site.forget_jobs(home, POOL)
         self.work = home.work / "site-tests"
-        self.work.mkdir(exist_ok=True)
+        remove(str(self.work))  # what an earlier test has written proves nothing
+        self.work.mkdir()
         self.work.chmod(0o1777)
 
     def run(self, user: str, *argv: str) -> Finished:

@@ -8,14 +8,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import PERSISTENT, Desk, expected, until
+from tests.testbed.condor_desk import PERSISTENT, PLANNERS, Desk, expected, until
 from tests.testbed.site_hands import Site
 
 pytestmark = [pytest.mark.site, pytest.mark.slow]
 
 
-def is_held(submit_host: Site, home: Home) -> None:
-    desk = Desk(home, "held", jobs=1)
+def is_held(submit_host: Site, home: Home, planner: str) -> None:
+    desk = Desk(home, "held", 1, planner)
     submit = desk.planned("bb", *PERSISTENT)
     said = "says=dwsd: no space left on any server: 507"
     mishaps = submit_host.place.root / "mishaps"
@@ -30,16 +30,16 @@ def is_held(submit_host: Site, home: Home) -> None:
     assert "no space" in (submit / "bb" / "gate.err").read_text()
 
 
-def is_larger_than_the_pool(submit_host: Site, home: Home) -> None:
-    desk = Desk(home, "large", jobs=1)
+def is_larger_than_the_pool(submit_host: Site, home: Home, planner: str) -> None:
+    desk = Desk(home, "large", 1, planner)
     desk.planned("bb", *PERSISTENT, "--bb-capacity", "2GiB")
     done = desk.run_to_the_end("bb")
     assert done.status == 80, done.err
     assert "asks for 2.0 GiB; pool wlm_pool has 1.0 GiB in all" in done.err
 
 
-def is_somebody_elses(submit_host: Site, home: Home) -> None:
-    desk = Desk(home, "stolen", jobs=1)
+def is_somebody_elses(submit_host: Site, home: Home, planner: str) -> None:
+    desk = Desk(home, "stolen", 1, planner)
     desk.planned("bb", *PERSISTENT)
     name = desk.reservation("bb")
     submit_host.hold("other", name, 10 << 20)
@@ -51,8 +51,8 @@ def is_somebody_elses(submit_host: Site, home: Home) -> None:
     submit_host.give_back("other", name)
 
 
-def vanishes(submit_host: Site, home: Home) -> None:
-    desk = Desk(home, "vanished", jobs=1)
+def vanishes(submit_host: Site, home: Home, planner: str) -> None:
+    desk = Desk(home, "vanished", 1, planner)
     submit = desk.planned("bb", *PERSISTENT)
     name, journal = desk.reservation("bb"), submit / "jobstate.log"
     run = desk.start("bb")
@@ -68,8 +68,8 @@ def vanishes(submit_host: Site, home: Home) -> None:
     assert "--restart" in again.err
 
 
-def comes_late(submit_host: Site, home: Home) -> None:
-    desk = Desk(home, "stopped", jobs=1)
+def comes_late(submit_host: Site, home: Home, planner: str) -> None:
+    desk = Desk(home, "stopped", 1, planner)
     submit = desk.planned("bb", *PERSISTENT, "--bb-capacity", "900MiB")
     first = desk.start("bb")
     until((submit / "bb" / "gate.json").exists)
@@ -117,14 +117,19 @@ def shows(desk: Desk, run: str, words: str) -> str:
 STORIES = (is_held, is_larger_than_the_pool, is_somebody_elses, vanishes, comes_late)
 
 
-@pytest.fixture(scope="module")
-def told(home: Home, python_inside: None) -> Iterator[dict[str, Future[None]]]:
+@pytest.fixture(scope="module", params=PLANNERS)
+def told(
+    home: Home, planners: None, request: pytest.FixtureRequest
+) -> Iterator[dict[str, Future[None]]]:
     """Mostly they wait, so they wait together; most of the pool is taken."""
     submit_host = Site(home)
     submit_host.hold("other", "filler", 1000 << 20)
     try:
         with ThreadPoolExecutor(len(STORIES)) as pool:
-            yield {s.__name__: pool.submit(s, submit_host, home) for s in STORIES}
+            yield {
+                story.__name__: pool.submit(story, submit_host, home, request.param)
+                for story in STORIES
+            }
     finally:
         submit_host.run("root", "condor_rm", "-all")
 

@@ -93,16 +93,14 @@ def _check_arguments(workflow: Workflow, job: Job) -> None:
 
 def _check_clusters(decided: Decided, job: Job, passed: tuple[str, ...]) -> None:
     """Nobody mends the clusters of a workflow that is planned while this one runs."""
-    if (decided.site.profile("pegasus", "style") or "condor").lower() == "glite":
-        return
     said = [word for argument in job.arguments for word in argument.split()]
     if any(word.startswith(_CLUSTERS) for word in (*said, *passed)):
         raise decided.workflow.document.error(
-            "with style condor HTCondor would start the clusters of a sub-workflow in "
-            "a folder on the buffer, before the launcher can find it",
+            "HTCondor would start the clusters of a sub-workflow in a folder on the "
+            "buffer, before the launcher can find it",
             ["jobs", job.index],
             job.name,
-            "leave --cluster out, or style: glite, or --bb-mode off",
+            "leave --cluster out, or --bb-mode off",
         )
 
 

@@ -8,22 +8,28 @@ from pegasus_bb.planner.pegasus.outcome import Outcome
 
 OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
 _CLUSTER = "merge_"
+# Of style condor, of style glite.
+_STARTS_IN = (("\nremote_initialdir = ", "\n"), ('\n+remote_iwd = "', '"\n'))
 
 
 def start_outside(outcome: Outcome, dag: Dag, site: str, scratch: str) -> None:
-    """The leaf cleanup of ``site``, and clusters of style condor.
+    """The leaf cleanup of ``site``, and clusters.
 
     The cleanup's Kickstart would change to the folder that it removes, and a retry
-    after a kill would find none. For a cluster HTCondor itself would change to the
-    planned prefix, which is nowhere; each of its tasks has a Kickstart that changes.
+    after a kill would find none. For a cluster HTCondor itself, or blahp, would change
+    to the planned prefix, which is nowhere; each of its tasks has a Kickstart that
+    changes.
     """
     ending = tuple(f"_{name}" for name in (site, site.replace(".", "_")))
     for node in dag.nodes.values():
         if node.name.startswith("cleanup_") and node.name.endswith(ending):
             _replace(outcome, node, f" -w {scratch} ", f" -w {OUTSIDE_SCRATCH} ")
         elif node.name.startswith(_CLUSTER):
-            says = "\nremote_initialdir = "
-            _replace(outcome, node, f"{says}{scratch}\n", f"{says}{OUTSIDE_SCRATCH}\n")
+            for begins, ends in _STARTS_IN:
+                old, new = (
+                    f"{begins}{place}{ends}" for place in (scratch, OUTSIDE_SCRATCH)
+                )
+                _replace(outcome, node, old, new)
 
 
 def _replace(outcome: Outcome, node: Node, old: str, new: str) -> None:

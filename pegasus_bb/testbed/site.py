@@ -50,7 +50,6 @@ def configure(home: Home, pool_size: int) -> Place:
     facts = {
         **{"host": HOST, "cpus": os.cpu_count(), "pool": POOL, "datawarp": DATAWARP},
         "slurm": float(home.flavour.slurm),
-        "below_tmp": home.folder.is_relative_to("/tmp"),  # noqa: S108 - DAGMan asks
     }
     files = _SLURM_FILES | (_CONDOR_FILES if home.flavour.htcondor else {})
     for name, place in files.items():

@@ -21,7 +21,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import Placed, Placement
 from pegasus_bb.placement import Explanation, explain, lint_replicas
 from pegasus_bb.planner.choices import output_site
-from pegasus_bb.planner.planning import Decided, read_and_place, with_capacity
+from pegasus_bb.planner.deciding import Decided, read_and_place, with_capacity
 from pegasus_bb.units import format_size
 
 

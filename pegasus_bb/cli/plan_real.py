@@ -13,6 +13,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import declared_tiers
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import (
     Call,
@@ -23,7 +24,6 @@ from pegasus_bb.planner.pegasus import (
     run_argv,
 )
 from pegasus_bb.planner.pegasus.call import become, run
-from pegasus_bb.planner.planning import properties_of
 from pegasus_bb.planner.summary import unused
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
@@ -60,6 +60,8 @@ def plan_real(
     if submit:
         sys.stdout.flush()
         ctx.exit(run(run_argv(home, call, planned.submit_dir), options.cwd))
+    if ctx.obj is not None:
+        ctx.obj.leave()  # as plan_builtin does
 
 
 def _tiers(options: PlanOptions) -> dict[str, list[Tier]]:

@@ -11,7 +11,7 @@ from pegasus_bb.engine.dagman.submit import why_not_followed
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.dagfile import read_dag
+from pegasus_bb.planner.dagreader import read_dag
 
 LOCAL, DAGMAN, AUTO = "local", "dagman", "auto"
 ENGINES = (AUTO, LOCAL, DAGMAN)

@@ -33,7 +33,7 @@ from pegasus_bb.engine.table import State, Table
 from pegasus_bb.engine.words import not_done
 from pegasus_bb.errors import RunFailed, RunInterrupted
 from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.dagfile import read_dag
+from pegasus_bb.planner.dagreader import read_dag
 
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL when a run is stopped
 

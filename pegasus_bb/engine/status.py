@@ -16,7 +16,7 @@ from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.files import lock_holder
 from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.dagfile import read_dag
+from pegasus_bb.planner.dagreader import read_dag
 
 _FAILURES = 5
 _DU_SECONDS = 5.0

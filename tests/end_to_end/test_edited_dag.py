@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.dagfile import Dag, Script, read_dag, write_dag
+from pegasus_bb.planner.dag import Dag, Script
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.dagwriter import write_dag
 
 from .conftest import Site
 

@@ -14,7 +14,7 @@ from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import ReservationFailed, RunFailed, UsageError
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
-from pegasus_bb.planner.dagfile import Script
+from pegasus_bb.planner.dag import Script
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from tests.engine.requests import request_of

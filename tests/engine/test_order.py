@@ -8,7 +8,8 @@ import pytest
 
 from pegasus_bb.engine import run
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dagfile import Dag, Node, write_dag
+from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.planner.dagwriter import write_dag
 
 from .conftest import Folder
 

@@ -13,7 +13,8 @@ import pytest
 from pegasus_bb.engine.commands import script_command
 from pegasus_bb.engine.table import Table
 from pegasus_bb.errors import RunFailed
-from pegasus_bb.planner.dagfile import Script, read_dag
+from pegasus_bb.planner.dag import Script
+from pegasus_bb.planner.dagreader import read_dag
 
 from .conftest import Folder
 

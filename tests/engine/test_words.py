@@ -14,7 +14,7 @@ from pegasus_bb.engine.progress import Bar, Lines, choose
 from pegasus_bb.engine.table import Item
 from pegasus_bb.engine.words import failed_nodes, last_words
 from pegasus_bb.errors import RunFailed
-from pegasus_bb.planner.dagfile import Node, Script
+from pegasus_bb.planner.dag import Node, Script
 
 from .conftest import Folder
 

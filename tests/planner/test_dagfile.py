@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dagfile import Dag, Node, Script, read_dag, write_dag
+from pegasus_bb.planner.dag import Dag, Node, Script
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.dagwriter import write_dag
 
 RECORDED = Path(__file__).parent / "recorded"
 

@@ -14,7 +14,7 @@ import pytest
 
 from pegasus_bb.planner.builtin.records import bb_files, top_files
 from pegasus_bb.planner.builtin.write import files_of
-from pegasus_bb.planner.dagfile import write_dag
+from pegasus_bb.planner.dagwriter import write_dag
 from pegasus_bb.rewrite import links
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.planner.dagfile import read_dag
+from pegasus_bb.planner.dagreader import read_dag
 from tests.planner.pegasus_desk import write_desk
 
 FAKE = Path(__file__).parent / "fake_pegasus_plan.py"

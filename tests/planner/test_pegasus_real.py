@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.planner.blahp import PERIODIC_RELEASE
-from pegasus_bb.planner.dagfile import read_dag
+from pegasus_bb.planner.dagreader import read_dag
 from tests.planner.real_desk import MARKS, Desk
 
 pytestmark = MARKS

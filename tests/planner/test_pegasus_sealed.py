@@ -9,7 +9,8 @@ import pytest
 
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.dagfile import Dag, Node, read_dag
+from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.pegasus.outcome import Outcome, promised, stage_outs
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
 from pegasus_bb.planner.seal import check, removals_on_disk, touching

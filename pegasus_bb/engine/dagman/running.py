@@ -43,7 +43,7 @@ from pegasus_bb.errors import (
     UsageError,
 )
 from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.dagfile import read_dag
+from pegasus_bb.planner.dagreader import read_dag
 
 
 @dataclass(frozen=True)

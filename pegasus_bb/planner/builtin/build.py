@@ -21,7 +21,7 @@ from pegasus_bb.planner.builtin.profiles import merge, of_properties
 from pegasus_bb.planner.builtin.programs import Programs
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dagfile import JOBSTATE_LOG, Dag
+from pegasus_bb.planner.dag import JOBSTATE_LOG, Dag
 from pegasus_bb.planner.seal import removals, seal
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 

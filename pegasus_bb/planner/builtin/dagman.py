@@ -9,7 +9,7 @@ from pegasus_bb.model.properties import Properties
 from pegasus_bb.planner.builtin.checks import REAL_PLANNER
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dagfile import Node, Script
+from pegasus_bb.planner.dag import Node, Script
 
 # As pegasus-plan writes them where nobody says otherwise.
 _MAX_JOBS = {"cleanup": 4, "registration": 1, "stageout": 10, "stagein": 10}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pegasus_bb.model.workflow import Job
-from pegasus_bb.planner.dagfile import Dag
+from pegasus_bb.planner.dag import Dag
 
 # namespace -> key -> value, merged from every source and checked
 Profiles = Mapping[str, Mapping[str, str]]

@@ -20,7 +20,7 @@ from pegasus_bb.planner.builtin.joblists import job_list
 from pegasus_bb.planner.builtin.records import bb_files, top_files
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dagfile import write_dag
+from pegasus_bb.planner.dagwriter import write_dag
 
 WORTH_A_PROCESS = 5000  # jobs: a second one writes submit files from here on
 

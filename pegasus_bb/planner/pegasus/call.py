@@ -14,6 +14,9 @@ from pegasus_bb.planner.pegasus.home import PLAN, Home
 from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW
 from pegasus_bb.process import start
 
+# What is done while a program works; it may ask whether that has ended.
+Meanwhile = Callable[[Callable[[], bool]], None]
+
 
 def plan_argv(
     home: Home, context: PlanContext, folder: Path, passed: Sequence[str]
@@ -32,7 +35,7 @@ def plan_argv(
 
 
 def call_planner(
-    argv: Sequence[str], said: Path, cwd: Path, meanwhile: Callable[[], None]
+    argv: Sequence[str], said: Path, cwd: Path, meanwhile: Meanwhile
 ) -> bytes:
     """What pegasus-plan prints, also kept in ``said``. Its errors go to ours as they
     come; ``meanwhile`` is done while it works. Raises UsageError where it fails."""
@@ -52,7 +55,7 @@ def run(
     argv: Sequence[str],
     cwd: Path,
     stdout: int | None = None,
-    meanwhile: Callable[[], None] | None = None,
+    meanwhile: Meanwhile | None = None,
 ) -> int:
     """The exit status of ``argv``; interrupted with us, it is waited for."""
     try:
@@ -61,7 +64,7 @@ def run(
         raise UsageError(f"{argv[0]} cannot be started: {error.strerror}") from error
     try:
         if meanwhile is not None:
-            meanwhile()
+            meanwhile(lambda: process.poll() is not None)
         return process.wait()
     except BaseException:
         process.terminate()

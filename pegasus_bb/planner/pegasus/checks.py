@@ -9,7 +9,7 @@ from pegasus_bb.model.settings import AUTO
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.sizing import wanted_capacity
-from pegasus_bb.planner.planning import Decided
+from pegasus_bb.planner.deciding import Decided
 
 # Options of a sub-workflow's own planning that would lead its jobs off the buffer.
 _LEADS_AWAY = (

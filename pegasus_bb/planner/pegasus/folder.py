@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,6 +49,13 @@ def replace_text(path: Path, data: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def append_lines(path: Path, lines: Iterable[str]) -> None:
+    """``replace_text`` by what it has and ``lines`` after it."""
+    text = path.read_bytes()
+    ended = text if text.endswith(b"\n") else text + b"\n"
+    replace_text(path, ended + "".join(f"{line}\n" for line in lines).encode())
 
 
 def _make(folder: Path, made: list[Path]) -> None:

@@ -42,9 +42,14 @@ class Outcome:
             ) from error
 
 
+def says_what_was_planned(folder: Path) -> Path:
+    """The file that ``read_outcome`` starts from."""
+    return folder / "braindump.yml"
+
+
 def read_outcome(folder: Path) -> Outcome:
     """Raises CatalogError where ``folder`` is not what pegasus-plan leaves."""
-    file = folder / "braindump.yml"
+    file = says_what_was_planned(folder)
     try:
         said = yaml.safe_load(file.read_text(encoding="utf-8"))
         name, version = str(said["dag"]), str(said["planner_version"])

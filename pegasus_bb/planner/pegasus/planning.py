@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.deciding import (
+    Decided,
+    no_collection,
+    plan_context,
+    read_and_decide,
+)
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.arguments import Call
 from pegasus_bb.planner.pegasus.bbfiles import (
@@ -26,26 +30,12 @@ from pegasus_bb.planner.pegasus.checks import (
     check_sub_workflows,
     vanishing,
 )
-from pegasus_bb.planner.pegasus.folder import claimed, replace_text
+from pegasus_bb.planner.pegasus.folder import append_lines, claimed
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
-from pegasus_bb.planner.pegasus.outcome import (
-    nodes_of_jobs,
-    promised,
-    read_outcome,
-    scratch_of,
-    stage_outs,
-)
-from pegasus_bb.planner.pegasus.sealed import lines_to_seal
+from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
+from pegasus_bb.planner.pegasus.reading import Found, Reader
 from pegasus_bb.planner.pegasus.starts import start_outside
-from pegasus_bb.planner.planning import (
-    Decided,
-    no_collection,
-    plan_context,
-    read_and_decide,
-)
-from pegasus_bb.planner.seal import removals_on_disk, touching
-from pegasus_bb.planner.seal.view import View
 from pegasus_bb.rewrite import Inputs, Plan, directive_files, links, rewrite
 from pegasus_bb.runtime.install import install_runtime
 
@@ -84,10 +74,15 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
         argv = plan_argv(home, context, folder, call.passed)
         with claimed(context.submit_dir, options.force):
             _prepare(folder, inputs, request, directive_files(knows))
-            install = partial(install_runtime, str(folder.parent), context.python)
+            reader = Reader(context, request)
+
+            def meanwhile(has_ended: Callable[[], bool]) -> None:
+                install_runtime(str(folder.parent), context.python)
+                reader.begin(has_ended)
+
             out = folder / "pegasus-plan.out"
-            said = call_planner(argv, out, options.cwd, install)
-            _complete(decided, context, request, placement, options.force)
+            said = call_planner(argv, out, options.cwd, meanwhile)
+            _complete(decided, context, request, reader.found(), options.force)
     return PegasusPlanned(
         context.submit_dir, request, said, tuple(notes), decided.summary()
     )
@@ -121,29 +116,17 @@ def _prepare(
 
 
 def _complete(
-    decided: Decided,
-    context: PlanContext,
-    request: Request,
-    placement: Placement,
-    force: bool,
+    decided: Decided, context: PlanContext, request: Request, found: Found, force: bool
 ) -> None:
-    """Seal the DAG, and write the rest of bb/. Raises CatalogError, NotSealed."""
-    outcome = read_outcome(context.submit_dir)
-    dag = read_dag(outcome.dag_file)
-    users = touching(dag, outcome.folder, request)
-    gate = f"{context.bin}/gate"
-    removes = removals_on_disk(dag, outcome.folder)
-    lines = lines_to_seal(dag, users, context.site, gate, context.poll, removes)
-    view = View(dag, users, context.site, gate)
-    (create_dir,) = view.gated
-    scratch = scratch_of(outcome, dag.nodes[create_dir])
-    outputs = promised(stage_outs(outcome, dag))
-    _check_results(decided, placement, outputs, force)
+    """Seal the DAG, and write the rest of bb/. Raises CatalogError."""
+    placement, outcome, scratch = decided.placement, found.outcome, found.scratch
+    assert placement is not None  # noqa: S101
+    _check_results(decided, placement, found.outputs, force)
     pfs_scratch = _on_the_pfs(decided, request, scratch)
     own = links(decided.workflow, placement, pfs_scratch)
-    files = link_files(own, nodes_of_jobs(outcome, dag)) if own else {}
+    files = link_files(own, nodes_of_jobs(outcome, found.dag)) if own else {}
     files["placement.json"] = placement_json(
-        placement, request.prefix, scratch, pfs_scratch, outputs
+        placement, request.prefix, scratch, pfs_scratch, found.outputs
     )
     name = outcome.dag_file.name
     files["plan.json"] = plan_json(context, outcome.version, name, scratch)
@@ -151,10 +134,8 @@ def _complete(
         file = context.submit_dir / "bb" / path
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)
-    start_outside(outcome, dag, context.site, scratch)
-    text = outcome.dag_file.read_bytes()
-    ended = text if text.endswith(b"\n") else text + b"\n"
-    replace_text(outcome.dag_file, ended + "".join(f"{x}\n" for x in lines).encode())
+    start_outside(outcome, found.dag, context.site, scratch)
+    append_lines(outcome.dag_file, found.missing)
 
 
 def _check_results(

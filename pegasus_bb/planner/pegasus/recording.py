@@ -16,10 +16,10 @@ from pathlib import Path
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.settings import Settings
+from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.interpreter import tried_python
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.arguments import plain
-from pegasus_bb.planner.planning import properties_of
 from pegasus_bb.runtime.install import install_runtime
 
 LAUNCHER = "pegasus.gridstart.launcher"

@@ -8,7 +8,7 @@ from typing import Any
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import read_json
-from pegasus_bb.planner.dagfile import Dag
+from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.seal.removals import removals_on_disk
 from pegasus_bb.planner.seal.sealing import check
 from pegasus_bb.planner.seal.touching import touching

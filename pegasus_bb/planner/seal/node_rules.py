@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
 
-from pegasus_bb.planner.dagfile import Node
+from pegasus_bb.planner.dag import Node
 from pegasus_bb.planner.seal.view import View, some
 
 _EXITCODES = ("/bb/bin/exitcode", "/pegasus-exitcode")

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dagfile import Dag
+from pegasus_bb.planner.dag import Dag
 
 Entries = Iterable[Mapping[str, Any]]
 _STAGE_OUT = ("stage_out_local_", "stage_out_remote_")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from pegasus_bb.planner.dagfile import Node, Script
+from pegasus_bb.planner.dag import Node, Script
 from pegasus_bb.planner.seal.node_rules import NODES
 from pegasus_bb.planner.seal.view import DEFERRED, View, some
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.dagfile import Dag, Node
+from pegasus_bb.planner.dag import Dag, Node
 
 
 def touching(dag: Dag, submit_dir: Path, request: Request) -> set[str]:

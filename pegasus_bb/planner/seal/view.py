@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pegasus_bb.planner.dagfile import Dag, Node
+from pegasus_bb.planner.dag import Dag, Node
 
 DEFERRED = 75  # the exit status of a gate that wants to be asked again
 _SETUP = re.compile(r"bb_setup_.+")

@@ -8,7 +8,7 @@ from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.planner.blahp import LOST_SIGHT
-from pegasus_bb.planner.dagfile import read_dag
+from pegasus_bb.planner.dagreader import read_dag
 from tests.engine.dagman.conftest import RECORDED, Listener
 
 

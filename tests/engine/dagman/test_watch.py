@@ -14,7 +14,7 @@ from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import SchedulerUnreachable
 from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
-from pegasus_bb.planner.dagfile import Dag, Node
+from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.runtime.bbdir import BBDir
 
 UP = Status(Reserved.READY, size=1)

@@ -1,0 +1,109 @@
+"""What has to be known of pegasus-plan's files: read while it still works.
+
+The .dag appears by rename when every submit file and job list stands; pegasus-plan then
+makes its databases for some seconds more, on one core. Should the .dag be another one
+in the end, what was read is not used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pegasus_bb.errors import CatalogError, PegasusBBError
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.pegasus.outcome import (
+    Outcome,
+    promised,
+    read_outcome,
+    says_what_was_planned,
+    scratch_of,
+    stage_outs,
+)
+from pegasus_bb.planner.pegasus.sealed import lines_to_seal
+from pegasus_bb.planner.seal import removals_on_disk, touching
+from pegasus_bb.planner.seal.view import View
+
+_LOOK = 0.03  # seconds
+
+
+@dataclass(frozen=True)
+class _Stamp:
+    """What has been planned, and which file its .dag is."""
+
+    outcome: Outcome
+    file: tuple[int, int, int]  # inode, bytes, time of its last change
+
+
+@dataclass(frozen=True)
+class Found:
+    """A planned submit directory, and what is missing in its .dag."""
+
+    outcome: Outcome
+    dag: Dag
+    missing: list[str]  # lines
+    scratch: str
+    outputs: dict[str, str]  # LFN -> where bb_delete looks for it
+
+
+class Reader:
+    """Reads the submit directory of one planning."""
+
+    def __init__(self, context: PlanContext, request: Request) -> None:
+        self._context, self._request = context, request
+        self._early: tuple[_Stamp, Found] | None = None
+
+    def begin(self, has_ended: Callable[[], bool]) -> None:
+        """Read as soon as the .dag stands; return where the planner has ended."""
+        stamp = None
+        while stamp is None and not has_ended():
+            time.sleep(_LOOK)
+            if says_what_was_planned(self._context.submit_dir).exists():
+                stamp = self._standing()
+        try:
+            if stamp is not None:
+                self._early = stamp, self._read(stamp.outcome)
+        except PegasusBBError:
+            return  # what is wrong is said once the planner has had its say
+
+    def found(self) -> Found:
+        """Of the finished directory. Raises CatalogError, NotSealed."""
+        try:
+            stamp = self._stamp()
+        except OSError as error:
+            raise CatalogError(
+                f"pegasus-plan left no .dag: {error.strerror}", str(error.filename)
+            ) from error
+        if self._early is not None and self._early[0] == stamp:
+            return self._early[1]
+        return self._read(stamp.outcome)
+
+    def _standing(self) -> _Stamp | None:
+        try:
+            return self._stamp()
+        except (CatalogError, OSError):
+            return None  # half of it, so far
+
+    def _stamp(self) -> _Stamp:
+        outcome = read_outcome(self._context.submit_dir)
+        file = outcome.dag_file.stat()
+        return _Stamp(outcome, (file.st_ino, file.st_size, file.st_mtime_ns))
+
+    def _read(self, outcome: Outcome) -> Found:
+        dag, site = read_dag(outcome.dag_file), self._context.site
+        users = touching(dag, outcome.folder, self._request)
+        gate = f"{self._context.bin}/gate"
+        removes = removals_on_disk(dag, outcome.folder)
+        lines = lines_to_seal(dag, users, site, gate, self._context.poll, removes)
+        (create_dir,) = View(dag, users, site, gate).gated
+        return Found(
+            outcome,
+            dag,
+            lines,
+            scratch_of(outcome, dag.nodes[create_dir]),
+            promised(stage_outs(outcome, dag)),
+        )

@@ -10,7 +10,7 @@ from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.engine.words import ending, why_script
-from pegasus_bb.planner.blahp import LOST_SIGHT
+from pegasus_bb.planner.blahp import is_released
 from pegasus_bb.planner.dag import Script
 from pegasus_bb.runtime.gate import GATE
 
@@ -124,8 +124,8 @@ class Replay:
     def _job_held(self, item: Item, event: Event) -> None:
         number = event.detail.partition(".")[0]
         why = self._held(int(number)) if number.isdigit() else None
-        # Empty where it was released since, as what blahp lost sight of soon is.
-        if why and why != LOST_SIGHT:
+        # Empty where it was released since.
+        if why and not is_released(why):
             self._watcher.note(
                 f"{item.node.name} is held: {why}; once that is mended: "
                 f"condor_release {number}"

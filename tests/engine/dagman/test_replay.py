@@ -7,7 +7,7 @@ from pegasus_bb.engine.journal import parse_event, read_history
 from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
-from pegasus_bb.planner.blahp import LOST_SIGHT
+from pegasus_bb.planner.blahp import AWAY, LOST_SIGHT
 from pegasus_bb.planner.dagreader import read_dag
 from tests.engine.dagman.conftest import RECORDED, Listener
 
@@ -71,9 +71,9 @@ def test_what_recovery_repeats_is_not_told_twice(place: SubmitDir) -> None:
 
 def test_a_job_that_is_held_is_told_with_what_to_do(place: SubmitDir) -> None:
     table, listener = Table(read_dag(place.dag), ()), Listener()
-    reasons = {7: "disk full", 8: LOST_SIGHT, 9: ""}
+    reasons = {7: "disk full", 8: LOST_SIGHT, 9: "", 10: f"sbatch: error: {AWAY}"}
     player = Replay(table, place, listener, reasons.get)
-    for words in ("SUBMIT 7.0", "JOB_HELD 7.0", "JOB_HELD 8.0", "JOB_HELD 9.0"):
+    for words in ("SUBMIT 7.0", *(f"JOB_HELD {number}.0" for number in reasons)):
         event = parse_event(f"10 E {words} cluster - 1\n")
         assert event is not None
         player.apply(event)

@@ -1,0 +1,29 @@
+"""Which held jobs HTCondor releases, by its own way of reading the expression."""
+
+from __future__ import annotations
+
+import classad2
+import pytest
+
+from pegasus_bb.planner.blahp import LOST_SIGHT, PERIODIC_RELEASE, is_released
+
+# As blahp words it, in the testbed.
+REFUSED = "submission command failed (exit code = 1) (stderr:sbatch: error: {})"
+AWAY = "Batch job submission failed: Unable to contact slurm controller (connect fail"
+LATE = "Batch job submission failed: Socket timed out on send/recv operation"
+REASONS = {
+    LOST_SIGHT: True,
+    REFUSED.format(AWAY): True,
+    REFUSED.format(LATE): False,  # slurmctld may have taken it
+    "via condor_hold (by user wfuser)": False,
+}
+
+
+@pytest.mark.parametrize(("reason", "released"), REASONS.items())
+def test_what_mends_itself_is_released(reason: str, released: bool) -> None:
+    ad = classad2.ClassAd({"HoldReason": reason, "NumHolds": 1})
+    said = classad2.ExprTree(PERIODIC_RELEASE)
+    assert said.eval(ad) is released
+    assert is_released(reason) is released
+    ad["NumHolds"] = 100
+    assert said.eval(ad) is False

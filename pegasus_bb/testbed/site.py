@@ -57,6 +57,7 @@ def configure(home: Home, pool_size: int) -> Place:
         (home.root / place).parent.mkdir(parents=True, exist_ok=True)
         (home.root / place).write_text(text)
     _quicken_blahp(home.root / "usr/libexec/blahp/slurm_status.py")
+    _calm_blahp(home.root / "etc/slurm", home.root / "etc/blah.config")
     return empty_datawarp(home, pool_size)
 
 
@@ -65,6 +66,20 @@ def _quicken_blahp(script: Path) -> None:
     if script.exists():
         text = script.read_text()
         script.write_text(text.replace("cache_timeout = 60", "cache_timeout = 0"))
+
+
+def _calm_blahp(slurm: Path, blahp: Path) -> None:
+    """On a busy machine slurmctld takes a job after sbatch has given up, and HTCondor
+    then holds it for ever: blahp's sbatch waits longer than people would."""
+    if not blahp.exists():
+        return
+    text = (slurm / "slurm.conf").read_text()
+    calm = text.replace("\nMessageTimeout=5\n", "\nMessageTimeout=60\n")
+    (slurm / "blahp.conf").write_text(calm)
+    line = "export SLURM_CONF=/etc/slurm/blahp.conf\n"
+    said = blahp.read_text()
+    if line not in said:
+        blahp.write_text(said + line)
 
 
 def empty_datawarp(home: Home, pool_size: int) -> Place:

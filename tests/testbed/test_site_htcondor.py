@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -68,6 +71,27 @@ def test_a_dag_runs_in_the_pool_on_the_submit_host_and_on_slurm(
     assert f"/dag{user}_" in said[2][5]
     assert (folder / "asked").exists()
     slurm.give_back(user, f"dag{user}")
+
+
+def test_a_busy_controller_is_waited_for(slurm: Site) -> None:
+    """Its job may be taken after sbatch gave up, and would then be held for ever."""
+    submit = "/usr/libexec/blahp/slurm_submit.sh"
+    with ThreadPoolExecutor() as beside:
+        with stopped(slurm, "slurmctld"):
+            asked = beside.submit(slurm.run, "wfuser", submit, "-c", "/bin/true")
+            time.sleep(8)
+        answer = asked.result(timeout=60)
+    assert (answer.status, "slurm/" in answer.out) == (0, True), answer
+
+
+@contextmanager
+def stopped(slurm: Site, daemon: str) -> Iterator[None]:
+    """It answers nobody meanwhile."""
+    assert slurm.run("root", "pkill", "-STOP", "-x", daemon).status == 0
+    try:
+        yield
+    finally:
+        slurm.run("root", "pkill", "-CONT", "-x", daemon)
 
 
 def _dag(slurm: Site, user: str) -> Path:

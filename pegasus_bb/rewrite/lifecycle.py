@@ -1,14 +1,12 @@
 """bb_setup and bb_delete join the abstract workflow, on the submit host.
 
-bb_setup waits for nothing; bb_delete waits for every job that no other waits for, by a
-declared dependency or for a file, so for all jobs. The order against what a planner
-adds (create_dir, stage_out, cleanup) is the seal's to make: an abstract workflow cannot
-say it.
+Neither waits for anything there. The order against the workflow's own jobs and what
+a planner adds (create_dir, stage_out, cleanup) is the seal's to make: an abstract
+workflow can say a part of it only, with an edge for every job that no other waits for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -59,18 +57,8 @@ def _free_ids(jobs: list[Data]) -> tuple[str, str]:
 
 
 def _workflow(inputs: Inputs, setup: str, delete: str) -> Data:
-    """The workflow's data; a planner reads it as a stream, jobs before dependencies."""
     data = inputs.workflow.data
-    jobs = [*data["jobs"], _job(SETUP, setup), _job(DELETE, delete)]
-    dependencies = _dependencies(data, delete)
-    changed = {**data, "jobs": jobs}
-    if list(data).index("jobs") > _place(data, "jobDependencies"):
-        del changed["jobDependencies"]
-    return {**changed, "jobDependencies": dependencies}
-
-
-def _place(data: Data, key: str) -> int:
-    return list(data).index(key) if key in data else len(data)
+    return {**data, "jobs": [*data["jobs"], _job(SETUP, setup), _job(DELETE, delete)]}
 
 
 def _job(name: str, ident: str) -> Data:
@@ -82,35 +70,6 @@ def _job(name: str, ident: str) -> Data:
         "uses": [],
         "profiles": {"selector": {"execution.site": "local"}},
     }
-
-
-def _dependencies(data: Data, delete: str) -> list[Data]:
-    declared = data.get("jobDependencies") or []
-    inner = {str(entry["id"]) for entry in declared if entry.get("children")}
-    leaves = dict.fromkeys(
-        ident for ident in _without_readers(data["jobs"]) if ident not in inner
-    )
-    kept = []
-    for entry in declared:
-        empty = leaves.pop(str(entry["id"]), "") is None
-        kept.append({**entry, "children": [delete]} if empty else entry)
-    return [*kept, *({"id": leaf, "children": [delete]} for leaf in leaves)]
-
-
-def _without_readers(jobs: list[Data]) -> Iterator[str]:
-    """Jobs of whose outputs no job reads any."""
-    read = {
-        use["lfn"]
-        for job in jobs
-        for use in job.get("uses") or ()
-        if use.get("type") == "input"
-    }
-    for job in jobs:
-        if not any(
-            use.get("type") == "output" and use["lfn"] in read
-            for use in job.get("uses") or ()
-        ):
-            yield str(job["id"])
 
 
 def _transformation(name: str, pfn: str) -> Data:

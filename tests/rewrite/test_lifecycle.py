@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,8 +35,6 @@ def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
     assert set(changed(inputs, after)) == {
         "workflow/jobs/3",
         "workflow/jobs/4",
-        "workflow/jobDependencies/1",
-        "workflow/jobDependencies/2",
         "transformations/transformations/3",
         "transformations/transformations/4",
     }
@@ -61,59 +58,9 @@ def test_two_jobs_of_the_submit_host_come_last(inputs: Inputs, plan: Plan) -> No
     }
 
 
-def test_bb_delete_waits_for_every_leaf_and_bb_setup_for_nothing(
-    inputs: Inputs, plan: Plan
-) -> None:
-    dependencies = add_lifecycle_jobs(inputs, plan).workflow.data["jobDependencies"]
-    assert dependencies == [
-        {"id": "ID1", "children": ["ID2"]},
-        {"id": "ID2", "children": ["BB0000002"]},
-        {"id": "ID3", "children": ["BB0000002"]},
-    ]
-
-
-def test_an_entry_without_children_is_filled_not_doubled(
-    edited: Any, plan: Plan
-) -> None:
-    declared = [{"id": "ID2", "children": []}, {"id": "ID1", "children": ["ID2"]}]
-    inputs = edited("workflow", {("jobDependencies",): declared})
-    dependencies = add_lifecycle_jobs(inputs, plan).workflow.data["jobDependencies"]
-    assert dependencies == [
-        {"id": "ID2", "children": ["BB0000002"]},
-        {"id": "ID1", "children": ["ID2"]},
-        {"id": "ID3", "children": ["BB0000002"]},
-    ]
-
-
-def test_files_say_who_waits_for_whom_where_no_dependency_does(
-    inputs: Inputs, plan: Plan
-) -> None:
-    def job(ident: str, reads: str, writes: str) -> dict[str, Any]:
-        uses = [{"lfn": lfn, "type": "input"} for lfn in reads.split()]
-        uses += [{"lfn": lfn, "type": "output"} for lfn in writes.split()]
-        return {"name": "a", "id": ident, "uses": uses}
-
-    data = dict(inputs.workflow.data)
-    del data["jobDependencies"]
-    data["jobs"] = [
-        job("A", "in", "x y"),
-        job("B", "x", "b"),
-        job("C", "b y", ""),
-        {"name": "a", "id": "D"},
-    ]
-    inputs = replace(inputs, workflow=inputs.workflow.with_data(data))
+def test_who_waits_for_whom_is_left_to_the_seal(inputs: Inputs, plan: Plan) -> None:
     after = add_lifecycle_jobs(inputs, plan).workflow.data
-    assert [entry["id"] for entry in after["jobDependencies"]] == ["C", "D"]
-
-
-def test_jobs_stay_before_dependencies_for_a_reader_that_streams(
-    inputs: Inputs, plan: Plan
-) -> None:
-    data = inputs.workflow.data
-    turned = {key: data[key] for key in reversed(list(data))}
-    inputs = replace(inputs, workflow=inputs.workflow.with_data(turned))
-    keys = list(add_lifecycle_jobs(inputs, plan).workflow.data)
-    assert keys.index("jobs") < keys.index("jobDependencies")
+    assert after["jobDependencies"] == inputs.workflow.data["jobDependencies"]
 
 
 def test_ids_that_are_taken_are_left_alone(edited: Any, plan: Plan) -> None:

@@ -111,14 +111,3 @@ def test_the_authors_own_1000genome_is_rewritten(nersc: tuple[Inputs, Plan]) -> 
         "properties/pegasus.data.configuration",
         "properties/pegasus.transfer.links",
     }
-
-
-def test_the_authors_results_wait_for_nothing_but_bb_delete_does(
-    nersc: tuple[Inputs, Plan],
-) -> None:
-    inputs, plan = nersc
-    workflow = read_workflow(rewrite(inputs, plan).workflow)
-    parents = [i for i, below in workflow.children.items() if "BB0000002" in below]
-    names = {workflow.jobs[ident].name for ident in parents}
-    assert names == {"mutation_overlap", "frequency"}
-    assert len(parents) == 28

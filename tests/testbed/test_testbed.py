@@ -58,6 +58,18 @@ def test_an_unknown_slurm_is_refused_with_those_that_there_are() -> None:
     assert ", ".join(FLAVOURS) in str(answer.exception)
 
 
+def test_a_pegasus_that_is_not_there_cannot_be_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("PEGASUS_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PEGASUS_BB_TESTBED", str(tmp_path))
+    answer = CliRunner().invoke(command, ["up", "--pegasus"])
+    assert isinstance(answer.exception, UsageError)
+    assert "set PEGASUS_HOME" in str(answer.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_each_slurm_has_a_folder_of_its_own(tmp_path: Path) -> None:
     folders = {Home(flavour, tmp_path).folder for flavour in FLAVOURS.values()}
     assert len(folders) == len(FLAVOURS)

@@ -296,7 +296,8 @@ def inner(user: User, kind: str = "pegasusWorkflow", arguments: str = "") -> Non
         ("condorWorkflow", "", "10MiB", "nobody plans the jobs of a DAG"),
         ("pegasusWorkflow", "--conf other", "10MiB", "would not run on the buffer"),
         ("pegasusWorkflow", "-C label", "10MiB", "would start the clusters of a sub-"),
-        ("pegasusWorkflow", "", "auto", "are not known before it is planned"),
+        ("pegasusWorkflow", "-o local", "auto", "are not known before it is planned"),
+        ("pegasusWorkflow", "", "10MiB", "nobody stages the results"),
     ],
 )
 def test_a_sub_workflow_that_cannot_be_done_right_is_refused(

@@ -9,6 +9,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,9 +80,14 @@ def test_a_sub_workflow_is_between_the_gate_and_bb_delete(desk: Desk) -> None:
         "replicas.yml", replicas=[*replicas, {"lfn": "inner.yml", "pfns": pfns}]
     )
     jobs = json.loads((desk.work / "workflow.yml").read_text())["jobs"]
-    inner = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB"}
+    inner: dict[str, Any] = {
+        "type": "pegasusWorkflow",
+        "file": "inner.yml",
+        "id": "SUB",
+    }
     inner["uses"] = [{"lfn": "inner.yml", "type": "input"}]
-    desk.change("workflow.yml", jobs=[*jobs, {**inner, "arguments": []}])
+    inner["arguments"] = ["--output-sites", "local"]
+    desk.change("workflow.yml", jobs=[*jobs, inner])
     dag = read_dag(desk.plan("r") / "demo-0.dag")
     assert "pegasus-plan_SUB" in dag.children["create_dir_demo_0_cori"]
     assert "bb_delete_BB0000002" in dag.children["pegasus-plan_SUB"]

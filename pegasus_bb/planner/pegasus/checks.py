@@ -19,6 +19,8 @@ _LEADS_AWAY = (
     "--relative-dir",
     "--randomdir",
 )
+# One of them has the results of a sub-workflow staged out.
+_STAGES_OUT = ("--output", "-o", "-O")
 _CLUSTERS = ("--cluster", "-C")
 
 
@@ -58,6 +60,7 @@ def check_sub_workflows(decided: Decided, passed: tuple[str, ...]) -> list[str]:
         _check_clusters(decided, job, passed)
         _check_kind(decided.workflow, job)
         _check_arguments(decided.workflow, job)
+        _check_stages_out(decided.workflow, job)
     if not inner:
         return []
     _check_sizes(decided.workflow, inner[0], decided)
@@ -89,6 +92,21 @@ def _check_arguments(workflow: Workflow, job: Job) -> None:
                     argument,
                     "leave it out, or --bb-mode off",
                 )
+
+
+def _check_stages_out(workflow: Workflow, job: Job) -> None:
+    """pegasus-plan does not give our --output-sites to the planning of a sub-workflow:
+    its results stay on the scratch, but for those that the job declares."""
+    said = (word for argument in job.arguments for word in argument.split())
+    if not any(job.outputs()) and not any(w.startswith(_STAGES_OUT) for w in said):
+        raise workflow.document.error(
+            "nobody stages the results of this sub-workflow out, so they would vanish "
+            "with the burst buffer",
+            ["jobs", job.index],
+            job.name,
+            "--output-sites local (and --output-dir FOLDER) among its arguments, its "
+            "results among its uses, or --bb-mode off",
+        )
 
 
 def _check_clusters(decided: Decided, job: Job, passed: tuple[str, ...]) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.planner.pegasus import find_home
 from pegasus_bb.testbed import testbed
 from pegasus_bb.testbed.datawarp.install import install
 from pegasus_bb.testbed.datawarp.place import Place, Pool
@@ -21,6 +20,7 @@ from pegasus_bb.testbed.flavour import DEFAULT
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.ourselves import share_ourselves
 from pegasus_bb.testbed.pegasus import find_installed, share_pegasus
+from tests.testbed.condor_desk import SHOWN
 from tests.testbed.site_hands import Site as SiteHands
 from tests.testbed.turns import turn, what_is_missing
 
@@ -156,9 +156,8 @@ def python_inside(home: Home) -> None:
 @pytest.fixture(scope="module")
 def planners(home: Home, python_inside: None) -> None:
     """The Pegasus of this machine is seen inside, where there is one."""
-    pegasus = find_home(os.environ)
-    if pegasus is not None:
-        share_pegasus(home, find_installed(pegasus.bin, os.environ))
+    if SHOWN is not None:
+        share_pegasus(home, find_installed(SHOWN.bin, os.environ))
 
 
 @pytest.fixture

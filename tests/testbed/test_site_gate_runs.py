@@ -139,10 +139,11 @@ def test_a_reservation_that(told: dict[str, Future[None]], story: str) -> None:
     told[story].result(timeout=400)
 
 
+@pytest.mark.parametrize("planner", PLANNERS)
 def test_a_reservation_that_comes_too_late_is_not_waited_for_for_ever(
-    submit_host: Site, home: Home
+    submit_host: Site, home: Home, planner: str, planners: None
 ) -> None:
-    desk = Desk(home, "late", jobs=1)
+    desk = Desk(home, "late", 1, planner)
     desk.planned("bb", *PERSISTENT, "--bb-wait", "6s")
     submit_host.hold("other", "filler", 1024 << 20)
     too_late = desk.run_to_the_end("bb")

@@ -8,19 +8,20 @@ import pytest
 
 from pegasus_bb.testbed import site
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import PERSISTENT, Desk, expected, until
+from tests.testbed.condor_desk import PERSISTENT, PLANNERS, Desk, expected, until
 from tests.testbed.site_hands import Site
 
 pytestmark = [pytest.mark.site, pytest.mark.slow]
 SLOW = 60  # seconds that the task takes while its file says so
 
 
+@pytest.mark.parametrize("planner", PLANNERS)
 def test_a_run_lives_through_an_outage_while_it_waits_and_while_it_runs(
-    submit_host: Site, home: Home
+    submit_host: Site, home: Home, planner: str, planners: None
 ) -> None:
     """In the second one blahp calls the running task ended, and its node is tried
     again: the two must not work on the same files at the same time."""
-    desk = Desk(home, "outage", jobs=1)
+    desk = Desk(home, "outage", 1, planner)
     slow = desk.root / "slow"
     slow.touch()
     task = desk.root / "mix.py"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import Desk
+from tests.testbed.condor_desk import PLANNERS, Desk
 from tests.testbed.site_hands import Site
 
 pytestmark = [pytest.mark.site, pytest.mark.slow]
@@ -45,11 +45,12 @@ def calls(home: Home) -> Iterator[Path]:
             path.unlink()
 
 
+@pytest.mark.parametrize("planner", PLANNERS)
 def test_a_thousand_jobs_ask_no_more_than_one(
-    submit_host: Site, home: Home, calls: Path
+    submit_host: Site, home: Home, calls: Path, planner: str, planners: None
 ) -> None:
     submit_host.hold("other", "filler", 1024 << 20)
-    desk = Desk(home, "roots", jobs=1)
+    desk = Desk(home, "roots", 1, planner)
     workflow = desk.document("workflow.yml")
     [job] = workflow["jobs"]
     workflow["jobs"] = [task(job, number) for number in range(ROOTS)]

@@ -15,6 +15,7 @@ import pytest
 
 from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.seal.view import View
 from tests.planner.real_desk import MARKS, Desk
 
 pytestmark = MARKS
@@ -90,7 +91,7 @@ def test_a_sub_workflow_is_between_the_gate_and_bb_delete(desk: Desk) -> None:
     desk.change("workflow.yml", jobs=[*jobs, inner])
     dag = read_dag(desk.plan("r") / "demo-0.dag")
     assert "pegasus-plan_SUB" in dag.children["create_dir_demo_0_cori"]
-    assert "bb_delete_BB0000002" in dag.children["pegasus-plan_SUB"]
+    assert "pegasus-plan_SUB" in View(dag, set(), "cori", "").before_delete
 
 
 def test_an_mpi_job_keeps_its_nodes_and_finds_the_buffer_on_all(

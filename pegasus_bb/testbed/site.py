@@ -21,15 +21,16 @@ from pegasus_bb.units import MIB
 USERS = {"wfuser": 1000, "other": 1001}
 DATAWARP = Path("/opt/dw")  # inside
 POOL = "wlm_pool"
+_ATTRIBUTES = "slurm_local_submit_attributes.sh"  # for real sites, too: see README.md
 _SLURM_FILES = {
-    "slurm.conf": "etc/slurm/slurm.conf",
-    "burst_buffer.conf": "etc/slurm/burst_buffer.conf",
-    "cgroup.conf": "etc/slurm/cgroup.conf",
-    "hosts": "etc/hosts",
+    "testbed/slurm.conf.j2": "etc/slurm/slurm.conf",
+    "testbed/burst_buffer.conf.j2": "etc/slurm/burst_buffer.conf",
+    "testbed/cgroup.conf.j2": "etc/slurm/cgroup.conf",
+    "testbed/hosts.j2": "etc/hosts",
 }
 _CONDOR_FILES = {
-    "condor.conf": "etc/condor/config.d/50-testbed.config",
-    "slurm_local_submit_attributes.sh": "etc/blahp/slurm_local_submit_attributes.sh",
+    "testbed/condor.conf.j2": "etc/condor/config.d/50-testbed.config",
+    f"blahp/{_ATTRIBUTES}": f"etc/blahp/{_ATTRIBUTES}",
 }
 # What daemons leave behind: a testbed that comes up knows no job of the last one.
 _STATE = ("var/spool/slurmctld", "var/spool/slurmd", "var/log/slurm")
@@ -43,7 +44,7 @@ def configure(home: Home, pool_size: int) -> Place:
     for name in _STATE:
         (home.root / name).mkdir(parents=True)
     templates = Environment(  # noqa: S701 - configuration files, not HTML
-        loader=PackageLoader("pegasus_bb", "templates/testbed"),
+        loader=PackageLoader("pegasus_bb"),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
@@ -53,7 +54,7 @@ def configure(home: Home, pool_size: int) -> Place:
     }
     files = _SLURM_FILES | (_CONDOR_FILES if home.flavour.htcondor else {})
     for name, place in files.items():
-        text = templates.get_template(f"{name}.j2").render(facts)
+        text = templates.get_template(name).render(facts)
         (home.root / place).parent.mkdir(parents=True, exist_ok=True)
         (home.root / place).write_text(text)
     _quicken_blahp(home.root / "usr/libexec/blahp/slurm_status.py")

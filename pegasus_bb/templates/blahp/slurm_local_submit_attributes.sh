@@ -8,6 +8,7 @@ unquoted() { local text="${1%\"}"; printf '%s' "${text#\"}"; }
 [ -n "$WALLTIME" ] && echo "#SBATCH --time $(unquoted "$WALLTIME")"
 [ -n "$CORES" ] && echo "#SBATCH --ntasks $(unquoted "$CORES")"
 [ -n "$NODES" ] && echo "#SBATCH --nodes $(unquoted "$NODES")"
+[ -n "$GPUS" ] && echo "#SBATCH --gpus $(unquoted "$GPUS")"
 [ -n "$PER_PROCESS_MEMORY" ] && echo "#SBATCH --mem-per-cpu $(unquoted "$PER_PROCESS_MEMORY")"
 [ -n "$TOTAL_MEMORY" ] && echo "#SBATCH --mem $(unquoted "$TOTAL_MEMORY")"
 [ -n "$EXTRA_ARGUMENTS" ] && echo "#SBATCH $(unquoted "$EXTRA_ARGUMENTS")"

@@ -24,9 +24,10 @@ test: setup lint  ## check style and types, run every test
 	$(BIN)/python -m pytest -n 3
 
 testbed: setup  ## as root: build the sites that some tests run on (docs/testbed.md)
-	for slurm in 24.11 22.05; do \
-	  $(BIN)/pegasus-bb testbed --slurm $$slurm up --install && $(BIN)/pegasus-bb testbed --slurm $$slurm down || exit; \
-	done
+	@for slurm in 24.11 22.05; do \
+	  { $(BIN)/pegasus-bb testbed --slurm $$slurm up --install && $(BIN)/pegasus-bb testbed --slurm $$slurm down; } & building="$$building $$!"; \
+	done; \
+	for site in $$building; do wait $$site || failed=1; done; exit $${failed:-0}
 
 lint: setup  ## ruff and mypy
 	$(BIN)/ruff check .

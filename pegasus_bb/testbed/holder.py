@@ -1,6 +1,8 @@
 """Process 1 of the namespaces: makes the mounts, then buries what dies inside.
 
-Called as `python -m pegasus_bb.testbed.holder READY-DESCRIPTOR ROOT [SHARED]...`.
+Called as `python -m pegasus_bb.testbed.holder READY LIFE ROOT [SHARED]...`, the first
+two descriptors: the word comes on READY once the mounts are made; LIFE is read, and all
+ends when nobody holds its other end any more (-1: all ends when this is killed).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -24,19 +27,27 @@ _SIOCSIFFLAGS, _SIOCSIFADDR = 0x8914, 0x8916
 
 def main(argv: list[str]) -> None:
     """Never returns: ends with SIGKILL, and everything inside with it."""
-    ready, root = int(argv[0]), Path(argv[1])
+    ready, life, root = int(argv[0]), int(argv[1]), Path(argv[2])
     socket.sethostname(HOST)
     _loopback_up()
-    for words in mounts(root, [Path(path) for path in argv[2:]]):
+    for words in mounts(root, [Path(path) for path in argv[3:]]):
         _mount(root, words)
     os.write(ready, b"ready")
     os.close(ready)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if life >= 0:
+        threading.Thread(target=_end_with, args=(life,), daemon=True).start()
     while True:
         try:
             os.wait()
         except ChildProcessError:
             time.sleep(1)
+
+
+def _end_with(life: int) -> None:
+    """The other end is closed with the process that has it, however that ends."""
+    os.read(life, 1)
+    os._exit(0)
 
 
 def mounts(root: Path, shares: list[Path]) -> list[list[str]]:

@@ -32,11 +32,15 @@ def check_namespaces() -> None:
         )
 
 
-def hold(home: Home, shares: Sequence[Path]) -> int:
-    """Start the holder and give back its process id, once its mounts are made."""
+def hold(home: Home, shares: Sequence[Path], life: int = -1) -> int:
+    """Start the holder and give back its process id, once its mounts are made.
+
+    ``life``: the end of a pipe; the holder ends when the other end is closed.
+    """
     home.environ.unlink(missing_ok=True)  # of one that was killed
     ready, writing = os.pipe()
-    holder = [sys.executable, "-I", "-m", "pegasus_bb.testbed.holder", str(writing)]
+    descriptors = [str(writing), str(life)]
+    holder = [sys.executable, "-I", "-m", "pegasus_bb.testbed.holder", *descriptors]
     words = ["unshare", *_KINDS, "--fork", "--propagation", "private", "--", *holder]
     with (home.folder / "holder.log").open("wb") as log:
         process = start(
@@ -44,7 +48,7 @@ def hold(home: Home, shares: Sequence[Path]) -> int:
             stdout=log.fileno(),
             stderr=log.fileno(),
             new_session=True,
-            pass_fds=(writing,),
+            pass_fds=(writing,) if life < 0 else (writing, life),
         )
     os.close(writing)
     answer = os.read(ready, 5)  # not up to the end: unshare keeps the pipe open

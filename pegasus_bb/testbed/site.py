@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Callable, Sequence
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.files import write_text
 from pegasus_bb.testbed.datawarp.install import install
 from pegasus_bb.testbed.datawarp.place import Place, Pool
 from pegasus_bb.testbed.holder import HOST, MOUNTS
@@ -75,8 +77,7 @@ def _calm_blahp(slurm: Path, blahp: Path) -> None:
     if not blahp.exists():
         return
     text = (slurm / "slurm.conf").read_text()
-    calm = text.replace("\nMessageTimeout=5\n", "\nMessageTimeout=60\n")
-    (slurm / "blahp.conf").write_text(calm)
+    (slurm / "blahp.conf").write_text(_with_patience(text, 60))
     line = "export SLURM_CONF=/etc/slurm/blahp.conf\n"
     said = blahp.read_text()
     if line not in said:
@@ -116,6 +117,7 @@ def start_controller(home: Home) -> None:
 
     slurmd, too, where it has ended: the node would stay unknown for ever.
     """
+    _be_patient(home, 30)  # seconds; a busy machine may need them
     must(home, ["/usr/sbin/slurmctld"])
     if call(home, ["pgrep", "-x", "slurmd"]).status != 0:
         must(home, ["/usr/sbin/slurmd"])
@@ -124,9 +126,23 @@ def start_controller(home: Home) -> None:
 
 
 def stop_controller(home: Home) -> None:
-    """Stop slurmctld; jobs that run go on. Back when it has ended."""
+    """Stop slurmctld; jobs that run go on. Back when it has ended.
+
+    Until it is started again the commands of Slurm say soon that it is away.
+    """
     call(home, ["pkill", "-x", "slurmctld"])
     _await_end(home, "slurmctld")
+    _be_patient(home, 2)
+
+
+def _be_patient(home: Home, seconds: int) -> None:
+    """So long Slurm's commands wait for an answer, and look for who could answer."""
+    conf = home.root / _SLURM_FILES["slurm.conf"]
+    write_text(str(conf), _with_patience(conf.read_text(), seconds))
+
+
+def _with_patience(text: str, seconds: int) -> str:
+    return re.sub(r"(?m)^MessageTimeout=\d+$", f"MessageTimeout={seconds}", text)
 
 
 def _await_end(home: Home, daemon: str) -> None:

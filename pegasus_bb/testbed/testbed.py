@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
 
@@ -41,10 +43,12 @@ def up(
     pool_size: int = 40 << 30,
     shares: Sequence[Path] = (),
     pegasus: Installed | None = None,
+    life: int = -1,
 ) -> bool:
     """Bring the site up; built first where it is not. False where it was up already:
     then no more than ``pegasus`` is shown in it.
 
+    ``life``: the end of a pipe; the site goes down when the other end is closed.
     Raises UsageError where the host lacks something; PegasusBBError where it fails,
     with nothing left running.
     """
@@ -61,7 +65,7 @@ def up(
         home.work.chmod(0o1777)
         site.configure(home, pool_size)
         try:
-            namespace.hold(home, [home.work, *shares])
+            namespace.hold(home, [home.work, *shares], life)
             share_ourselves(home)
             site.start_daemons(home, say)
             _show_pegasus(home, pegasus)
@@ -79,7 +83,13 @@ def _show_pegasus(home: Home, pegasus: Installed | None) -> None:
 def check_host(home: Home, install: bool, say: Callable[[str], None]) -> None:
     """Raises UsageError where programs are missing that `up` needs, now or to build."""
     build = () if rootfs.is_whole(home) else ("debootstrap",)
-    check_programs((*_ALWAYS, *build), install, say)
+    with ExitStack() as until_installed:
+        if install:  # of sites that are built at once, one installs
+            home.folder.parent.mkdir(parents=True, exist_ok=True)
+            path = home.folder.parent / "install.lock"
+            lock = until_installed.enter_context(path.open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        check_programs((*_ALWAYS, *build), install, say)
 
 
 def down(home: Home) -> bool:

@@ -22,7 +22,7 @@ from pegasus_bb.testbed.ourselves import share_ourselves
 from pegasus_bb.testbed.pegasus import find_installed, share_pegasus
 from tests.testbed.condor_desk import SHOWN
 from tests.testbed.site_hands import Site as SiteHands
-from tests.testbed.turns import turn, what_is_missing
+from tests.testbed.turns import turn, up, what_is_missing
 
 MIB = 1 << 20
 UID, GID = os.getuid(), os.getgid()
@@ -138,7 +138,7 @@ def home(request: pytest.FixtureRequest) -> Iterator[Home]:
     if missing:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
     with turn(home):
-        fresh = testbed.up(home, print)
+        fresh = up(home)
         try:
             yield home
         finally:

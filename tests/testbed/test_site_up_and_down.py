@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,20 +17,34 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.process import ask
 from pegasus_bb.testbed import namespace, site, testbed
 from pegasus_bb.testbed.home import Home
+from tests.testbed.condor_desk import until
 from tests.testbed.site_hands import EACH
+from tests.testbed.turns import up
+
+PROJECT = Path(__file__).parents[2]
+_UP_AND_WAIT = """
+import sys, time
+from pathlib import Path
+from pegasus_bb.testbed.flavour import flavour
+from pegasus_bb.testbed.home import Home
+from tests.testbed.turns import up
+up(Home(flavour(sys.argv[2]), Path(sys.argv[1]).parent))
+print("it is up", flush=True)
+time.sleep(600)
+"""
 
 pytestmark = [pytest.mark.site, pytest.mark.slow, pytest.mark.parametrize(**EACH)]
 
 
 @pytest.fixture(autouse=True)
 def is_up(home: Home) -> Iterator[None]:
-    testbed.up(home, print)
+    up(home)
     yield
 
 
 def test_up_twice_is_fine_and_changes_nothing(home: Home) -> None:
     holder = namespace.holder_of(home)
-    assert testbed.up(home, print) is False
+    assert up(home) is False
     assert namespace.holder_of(home) == holder
 
 
@@ -43,7 +59,7 @@ def test_down_leaves_no_process_and_no_mount_and_up_takes_seconds(home: Home) ->
     assert namespace.mounted_below(home.folder) == []
     assert testbed.status(home).holder is None
     begin = time.monotonic()
-    assert testbed.up(home, print) is True
+    assert up(home) is True
     assert time.monotonic() - begin < 30
 
 
@@ -53,7 +69,7 @@ def test_it_comes_up_with_no_job_and_no_buffer_of_the_last_time(home: Home) -> N
     assert testbed.run(home, words) == 0
     assert testbed.run(home, ["touch", "kept"]) == 0
     testbed.down(home)
-    testbed.up(home, print)
+    up(home)
     answers = testbed.status(home).answers
     assert answers["Slurm jobs"] == ""
     assert "Allocated Buffers" not in answers["burst buffer"]
@@ -110,9 +126,25 @@ def test_a_start_that_fails_leaves_nothing_running(
 
     monkeypatch.setattr(site, "start_daemons", fails)
     with pytest.raises(KeyboardInterrupt):
-        testbed.up(home, print)
+        up(home)
     assert namespace.holder_of(home) is None
     assert namespace.mounted_below(home.folder) == []
+
+
+def test_it_goes_down_with_the_tests_that_brought_it_up(home: Home) -> None:
+    testbed.down(home)
+    words = [sys.executable, "-c", _UP_AND_WAIT, str(home.folder), home.flavour.slurm]
+    tests = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=PROJECT)
+    assert tests.stdout is not None
+    while tests.stdout.readline() != "it is up\n":
+        assert tests.poll() is None
+    holder = namespace.holder_of(home)
+    assert holder is not None
+    space = _space(Path(f"/proc/{holder}"))
+    tests.kill()
+    tests.wait()
+    until(lambda: space not in [_space(path) for path in Path("/proc").glob("[0-9]*")])
+    assert namespace.holder_of(home) is None
 
 
 def test_a_holder_of_another_boot_is_not_taken_for_ours(home: Home) -> None:

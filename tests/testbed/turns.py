@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.testbed import testbed
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import check_namespaces
 from pegasus_bb.testbed.needs import check_root
@@ -25,6 +28,17 @@ def what_is_missing(home: Home) -> str:
     except UsageError as error:
         return str(error)
     return ""
+
+
+def up(home: Home) -> bool:
+    """As testbed.up; it goes down with this process, also where that is killed."""
+    return testbed.up(home, print, life=_life())
+
+
+@lru_cache
+def _life() -> int:
+    """The end of a pipe whose other end this process has, and no other."""
+    return os.pipe()[0]
 
 
 @contextmanager

@@ -24,8 +24,9 @@ USERS = {"wfuser": 1000, "other": 1001}
 DATAWARP = Path("/opt/dw")  # inside
 POOL = "wlm_pool"
 _ATTRIBUTES = "slurm_local_submit_attributes.sh"  # for real sites, too: see README.md
+_SLURM_CONF = "etc/slurm/slurm.conf"
 _SLURM_FILES = {
-    "testbed/slurm.conf.j2": "etc/slurm/slurm.conf",
+    "testbed/slurm.conf.j2": _SLURM_CONF,
     "testbed/burst_buffer.conf.j2": "etc/slurm/burst_buffer.conf",
     "testbed/cgroup.conf.j2": "etc/slurm/cgroup.conf",
     "testbed/hosts.j2": "etc/hosts",
@@ -137,7 +138,7 @@ def stop_controller(home: Home) -> None:
 
 def _be_patient(home: Home, seconds: int) -> None:
     """So long Slurm's commands wait for an answer, and look for who could answer."""
-    conf = home.root / _SLURM_FILES["slurm.conf"]
+    conf = home.root / _SLURM_CONF
     write_text(str(conf), _with_patience(conf.read_text(), seconds))
 
 

@@ -12,7 +12,7 @@ import os
 from typing import NamedTuple, Sequence, Tuple
 
 from pegasus_bb.runtime.copy import CopyFailed
-from pegasus_bb.runtime.links import is_below
+from pegasus_bb.runtime.paths import is_below
 
 _NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 

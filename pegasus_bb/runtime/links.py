@@ -7,6 +7,7 @@ import stat
 from typing import Dict, Iterator, NamedTuple, Tuple
 
 from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.runtime.paths import is_below
 
 
 class LinkFailed(PegasusBBError):
@@ -44,11 +45,6 @@ def checked_path(scratch: str, lfn: str) -> str:
             f"to {folder}"
         )
     return path
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether ``path`` is inside ``folder``, both without `..` and links."""
-    return bool(folder) and path.startswith(folder.rstrip("/") + "/")
 
 
 def planned_links(

@@ -19,6 +19,7 @@ from pegasus_bb.runtime.copy import (
 from pegasus_bb.runtime.copytree import copy_path
 from pegasus_bb.runtime.jobs import Transfer, Url
 from pegasus_bb.runtime.links import put_link
+from pegasus_bb.runtime.paths import plain_path
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfer_inputs import Inputs
 from pegasus_bb.runtime.transfer_scratch import PFS, Scratch
@@ -150,12 +151,6 @@ class Mover:
     def _is_promised(self, lfn: str, dest: str) -> bool:
         where = self.scratch.outputs.get(lfn)
         return where is not None and os.path.normpath(where) == os.path.normpath(dest)
-
-
-def plain_path(path: str) -> str:
-    """A full path without `/./`; `..` stays, for whoever checks it."""
-    full = path if path.startswith("/") else os.path.join(os.getcwd(), path)
-    return "/" + "/".join(part for part in full.split("/") if part not in ("", "."))
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -9,9 +9,8 @@ from typing import Callable, Container, List
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.runtime.copy import remove_tree
 from pegasus_bb.runtime.jobs import Mkdir, Remove
-from pegasus_bb.runtime.links import is_below
+from pegasus_bb.runtime.paths import is_below, plain_path
 from pegasus_bb.runtime.scratch_root import Roots
-from pegasus_bb.runtime.transfer_files import plain_path
 from pegasus_bb.runtime.transfer_scratch import Scratch
 
 Guard = Callable[[str], str]  # a promised LFN -> why it is not safe yet, or nothing

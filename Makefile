@@ -38,9 +38,10 @@ format: setup  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup  ## what planning, a job's start and a gate's poll cost, against their goals
+bench: setup  ## what planning, starting a job, a gate's poll and reading records cost, against their goals
 	$(BIN)/python tests/bench/planning.py
 	$(BIN)/python tests/bench/launch.py
+	$(BIN)/python tests/bench/report.py
 	$(BIN)/python tests/bench/pegasus.py
 
 clean:  ## remove what make made

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import Graph, build_graph, grown_graph
 from pegasus_bb.model.workflow import Workflow, read_workflow
+from tests.counting import calls
 
 
 def graph(
@@ -117,17 +116,11 @@ def test_a_file_that_a_job_reads_and_makes_is_no_circle() -> None:
 
 
 def test_the_cost_grows_with_the_workflow_not_its_square() -> None:
-    def calls(count: int) -> int:
+    def cost(count: int) -> int:
         jobs = [(f"J{n}", f"f{n - 1}", f"f{n}") for n in range(count)]
-        counted = Counter[str]()
-        sys.setprofile(lambda _, event, __: counted.update([event]))
-        try:
-            graph(*jobs)
-        finally:
-            sys.setprofile(None)
-        return counted["call"] + counted["c_call"]
+        return calls(lambda: graph(*jobs))
 
-    assert calls(2_000) < 11 * calls(200)
+    assert cost(2_000) < 11 * cost(200)
 
 
 OLD = (("A", "in", "x"), ("B", "x", "y"), ("C", "x", "z"))

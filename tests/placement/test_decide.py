@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.placement import decide
+from tests.counting import calls
 from tests.placement.world import World, job, sized, use
 
 
@@ -24,22 +23,21 @@ def test_need_counts_what_is_on_the_tier_and_nothing_else(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_thousands_of_jobs_and_hundreds_of_patterns_are_decided_in_a_moment(
+def test_thousands_of_jobs_and_hundreds_of_patterns_are_not_tried_one_by_one(
     world: World,
 ) -> None:
     world.jobs = [
         job(f"J{n}", use("in", "input", **sized(1)), use(f"f{n}", "output", **sized(1)))
-        for n in range(4_000)
+        for n in range(1_000)
     ]
-    exact = [f"f{n}: pfs" for n in range(0, 4_000, 10)]
-    globs = [f"'f{n}[13579]': pfs" for n in range(100, 200)]
+    exact = [f"f{n}: pfs" for n in range(0, 1_000, 10)]
+    globs = [f"'f{n}[13579]': pfs" for n in range(10, 100)]
     world.placement = "\n".join(exact + globs)
     workflow, catalogs, settings = world.read()
     graph = build_graph(workflow)
-    start = time.process_time()
-    placement = decide(
-        workflow, graph, catalogs, catalogs.tiers["cluster"][0], settings
-    )
-    assert time.process_time() - start < 2
-    assert placement.files["f1005"].tier == "pfs"
-    assert placement.files["f1006"].tier == "bb"
+    tier = catalogs.tiers["cluster"][0]
+    placement = decide(workflow, graph, catalogs, tier, settings)
+    assert placement.files["f105"].tier == "pfs"
+    assert placement.files["f106"].tier == "bb"
+    again = calls(lambda: decide(workflow, graph, catalogs, tier, settings))
+    assert again < 100 * len(workflow.jobs)  # not: jobs times patterns

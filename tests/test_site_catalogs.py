@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,15 +14,22 @@ import pytest
 from pegasus_bb.model.document import load
 from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.tiers import read_tiers
+from tests.planner.pegasus_desk import write_desk
+from tests.planner.real_desk import HOME, MARKS, Desk
 
-CATALOGS = sorted((Path(__file__).parents[1] / "site-catalogs").glob("*.yml"))
+FOLDER = Path(__file__).parents[1] / "site-catalogs"
+CATALOGS = sorted(FOLDER.glob("*.yml"))
+SLURM = FOLDER / "slurm-datawarp.yml"
 HERE = {
     "SCRATCH": "/lus/scratch",
     "FAST": "/fast",
     "RESULTS": "/home/me/results",
     "QUEUE": "debug",
-    "PEGASUS_HOME": "/opt/pegasus",
+    "SITE_PEGASUS": str(HOME.bin.parent) if HOME else "/opt/pegasus",
 }
+GIVEN = ("--sites", "hpc", "--output-sites", "local", "--dir", "submit")
+ON_TIER = ("--bb-mode", "persistent", "--bb-capacity", "1GiB")
+OURS = (sys.executable, "-m", "pegasus_bb", "plan")
 
 
 @pytest.mark.parametrize("catalog", CATALOGS, ids=lambda path: path.name)
@@ -30,6 +42,75 @@ def test_it_declares_a_tier_for_a_site_with_scratch(catalog: Path) -> None:
         assert sites.site(site).scratch is not None
 
 
+@pytest.mark.parametrize("catalog", CATALOGS, ids=lambda path: path.name)
+def test_it_asks_for_no_variable_that_pegasus_plan_unsets(catalog: Path) -> None:
+    text = catalog.read_text()
+    assert "${PEGASUS_HOME}" not in text  # nor in a comment, where it expands, too
+
+
 def test_the_readme_names_each() -> None:
-    readme = (CATALOGS[0].parent / "README.md").read_text()
-    assert [c.name for c in CATALOGS if f"`{c.name}`" not in readme] == []
+    readme = (FOLDER / "README.md").read_text()
+    files = [*CATALOGS, *FOLDER.glob("*.properties")]
+    assert [f.name for f in files if f"`{f.name}`" not in readme] == []
+
+
+def on_slurm(work: Path) -> None:
+    """The folder of a user who took the Slurm catalog and its properties. One input is
+    of site local, one of the site with the buffer."""
+    shutil.copy(SLURM, work / "sites.yml")
+    properties = SLURM.with_suffix(".properties")
+    shutil.copy(properties, work / "pegasus.properties")
+    text = (work / "transformations.yml").read_text()
+    (work / "transformations.yml").write_text(text.replace("cori", "hpc"))
+    workflow = json.loads((work / "workflow.yml").read_text())
+    workflow["jobs"][1]["uses"].append({"lfn": "too.txt", "type": "input"})
+    (work / "workflow.yml").write_text(json.dumps(workflow))
+    pfn = f"file://{work / 'in.txt'}"
+    replicas = [
+        {"lfn": lfn, "pfns": [{"site": site, "pfn": pfn}]}
+        for lfn, site in {"in.txt": "local", "too.txt": "hpc"}.items()
+    ]
+    catalog = {"pegasus": "5.0", "replicas": replicas}
+    (work / "replicas.yml").write_text(json.dumps(catalog))
+
+
+@pytest.mark.parametrize("mode", ["persistent", "off"])
+def test_the_built_in_planner_takes_the_slurm_catalog(
+    tmp_path: Path, mode: str
+) -> None:
+    work = tmp_path / "work"
+    write_desk(work)
+    on_slurm(work)
+    words = ("--bb-planner", "builtin", "--bb-capacity", "1GiB", "--bb-mode", mode)
+    done = subprocess.run(
+        [*OURS, *GIVEN, *words, "workflow.yml"],
+        cwd=work,
+        env={**os.environ, **HERE},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(work.glob("submit/*/*/*/*/*.dag"))
+
+
+@pytest.mark.parametrize(
+    ("argv", "transfers"),
+    [
+        pytest.param(
+            (*OURS, *ON_TIER), "stage_in_remote_", marks=MARKS, id="persistent"
+        ),
+        pytest.param(
+            (*OURS, "--bb-mode", "off"), "stage_in_local_", marks=MARKS, id="off"
+        ),
+        pytest.param(("pegasus-plan",), "stage_in_local_", marks=MARKS, id="plain"),
+    ],
+)
+def test_a_real_pegasus_takes_the_slurm_catalog(
+    tmp_path: Path, argv: tuple[str, ...], transfers: str
+) -> None:
+    desk = Desk(tmp_path)
+    on_slurm(desk.work)
+    desk.call(*argv, *GIVEN, "workflow.yml", **HERE)
+    [stage_in, *_more] = desk.work.glob("submit/*/*/*/*/00/00/stage_in_*.sub")
+    assert stage_in.name.startswith(transfers)

@@ -1,21 +1,25 @@
 """Properties: transfers run on the site, for only its nodes see the buffer.
 
-Nothing that the user set is dropped; what contradicts the buffer is refused.
+Nothing that the user set is dropped; what contradicts the buffer is refused. But for
+the site's auxillary.local: a plain pegasus-plan needs it where transfers read files of
+the submit host, and one catalog shall serve both.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.rewrite.edit import site_profile
+from pegasus_bb.rewrite.edit import site_profile, with_values
 from pegasus_bb.rewrite.inputs import Inputs, Plan
 
 # Pegasus joins this list and those of stagein, inter and stageout.
 REMOTE = "pegasus.transfer.*.remote.sites"
 CONFIGURATION = "pegasus.data.configuration"
 LINKS = "pegasus.transfer.links"
+AUXILIARY_LOCAL = "auxillary.local"
 
 
 def transfer_on_the_site(inputs: Inputs, plan: Plan) -> Inputs:
@@ -27,7 +31,11 @@ def transfer_on_the_site(inputs: Inputs, plan: Plan) -> Inputs:
         **_configuration(properties),
         **_links(properties, plan.placement),
     }
-    return replace(inputs, properties=properties.with_values(added, "pegasus-bb"))
+    return replace(
+        inputs,
+        sites=_on_its_nodes(inputs, plan.site),
+        properties=properties.with_values(added, "pegasus-bb"),
+    )
 
 
 def _check_site(inputs: Inputs, site: str) -> None:
@@ -38,12 +46,14 @@ def _check_site(inputs: Inputs, site: str) -> None:
             "the data configuration sharedfs",
             "data.configuration: sharedfs, or leave it out",
         )
-    said = site_profile(inputs, site, "auxillary.local")
-    if said is not None and said.value.lower() == "true":
-        raise said.error(
-            "transfers would run on the submit host, which does not see the buffer",
-            "auxillary.local: false, or leave it out",
-        )
+
+
+def _on_its_nodes(inputs: Inputs, site: str) -> Document:
+    """The site catalog, ``site`` without transfers on the submit host."""
+    said = site_profile(inputs, site, AUXILIARY_LOCAL)
+    if said is None or said.value.lower() != "true":
+        return inputs.sites
+    return with_values(inputs.sites, {said.keys: "false"})
 
 
 def _remote_sites(properties: Properties, site: str) -> dict[str, str]:

@@ -83,10 +83,13 @@ def test_another_site_may_have_its_own_way(edited: Any, plan: Plan) -> None:
     transfer_on_the_site(edited("sites", {at: "condorio"}), plan)
 
 
-def test_transfers_on_the_submit_host_are_refused(edited: Any, plan: Plan) -> None:
+def test_transfers_leave_the_submit_host_that_a_plain_run_wants(
+    edited: Any, plan: Plan
+) -> None:
     at = ("sites", 1, "profiles", "pegasus", "auxillary.local")
-    with pytest.raises(CatalogError, match="does not see the buffer"):
-        transfer_on_the_site(edited("sites", {at: "true"}), plan)
+    inputs = edited("sites", {at: "true"})
+    done = changed(inputs, transfer_on_the_site(inputs, plan))
+    assert done["sites/sites/1/profiles/pegasus/auxillary.local"] == "false"
 
 
 def test_no_links_where_a_link_is_needed_is_refused(inputs: Inputs, plan: Plan) -> None:

@@ -84,10 +84,10 @@ class DataWarp(Backend):
         variable = f"DW_PERSISTENT_STRIPED_{check_reservation_name(request.name)}"
         path = environ.get(variable, "")
         if not path.startswith("/"):
+            found = repr(path) if path else "not set"
+            number = environ.get("SLURM_JOB_ID", "")
             raise ReservationFailed(
-                f"${variable} is {'not set' if not path else repr(path)} in this job: "
-                f"its submit file lacks `#DW persistentdw name={request.name}`, or the "
-                "reservation is not attached to this node"
+                f"${variable} is {found} in this job. {_not_given(request, number)}"
             )
         if not os.path.isdir(path):
             raise ReservationFailed(
@@ -270,6 +270,19 @@ class DataWarp(Backend):
 
 def _row(plugin: Plugin, name: str) -> Optional[Buffer]:
     return next((row for row in plugin.buffers if row.name == name), None)
+
+
+def _not_given(request: Request, number: str) -> str:
+    """Why a job has no buffer, and how a person sees which of the causes it is."""
+    shown = f"scontrol show job {number or 'NUMBER'}"
+    return (
+        f"Likely Slurm was not given its `#DW persistentdw name={request.name}`: then "
+        f"`{shown}` has no line BurstBuffer=. HTCondor's blahp hands it on through "
+        "slurm_local_submit_attributes.sh, which an administrator installs on the "
+        "submit host (README, On a real site, administrator 3); in a DAG of your own "
+        "the submit file may lack it. Where the line is there, the reservation is not "
+        "attached to this node"
+    )
 
 
 def _may_come(job: Job) -> bool:

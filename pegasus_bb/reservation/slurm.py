@@ -7,7 +7,12 @@ import re
 import tempfile
 from typing import List, Mapping, Optional
 
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.errors import (
+    PegasusBBError,
+    ReservationFailed,
+    SchedulerUnreachable,
+    UsageError,
+)
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.reservation.scontrol import Job, Plugin, parse_burst, parse_jobs
@@ -22,6 +27,12 @@ _NO_ANSWER = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+PERSISTENT = "EnablePersistent"
+_DISABLED = (
+    f"`scontrol show burst` shows no Flags={PERSISTENT}, so Slurm makes persistent "
+    "buffers for its operators alone. An administrator has to write "
+    f"Flags={PERSISTENT} into burst_buffer.conf, then say `scontrol reconfigure`"
+)
 _OPTIONS = ("account", "partition", "qos")
 
 
@@ -124,7 +135,24 @@ class Slurm:
         words = _words(answer, "sbatch")
         if _NO_ANSWER.search(words):
             raise SchedulerUnreachable(words)
-        raise ReservationFailed(f"{words}{_advice(words)}")
+        raise ReservationFailed(f"{words}{self._advice(words)}")
+
+    def _advice(self, words: str) -> str:
+        """What would do, where the refusal ``words`` are of a kind that we know."""
+        if "root can not allocate" in words:
+            return "; run as an ordinary user"
+        if "Burst Buffer" in words and self._for_operators_only(words):
+            return f"; {_DISABLED}"
+        return ""
+
+    def _for_operators_only(self, words: str) -> bool:
+        """Slurms differ in their words for it, but not in the flags that they show."""
+        if "permission denied" in words:
+            return True
+        try:
+            return PERSISTENT not in self.plugin().flags
+        except PegasusBBError:
+            return False
 
     def cancel(self, number: str) -> None:
         """Take a job back; one that has ended is no mistake."""
@@ -146,11 +174,3 @@ def _words(answer: Finished, program: str) -> str:
     """What the program said, in one line."""
     said = " ".join((answer.err or answer.out).split())
     return f"{program}: {said or f'exit status {answer.status} without a word'}"
-
-
-def _advice(words: str) -> str:
-    if "Burst Buffer permission denied" in words:
-        return "; the site must set Flags=EnablePersistent in burst_buffer.conf"
-    if "root can not allocate" in words:
-        return "; run as an ordinary user"
-    return ""

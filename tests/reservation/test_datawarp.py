@@ -16,6 +16,7 @@ from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageErro
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.reservation import slurm
 from pegasus_bb.reservation.datawarp import DataWarp
+from pegasus_bb.reservation.scontrol import parse_burst
 from pegasus_bb.reservation.slurm import create_line
 from pegasus_bb.units import MIB
 from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, until
@@ -114,13 +115,32 @@ def test_what_sbatch_refuses_is_told_with_what_would_do(
     advice: str,
 ) -> None:
     words = REJECTIONS.read_text().splitlines()[index]
-    sbatch = tmp_path / "bin" / "sbatch"
+    sbatch_says(words, tmp_path, monkeypatch)
+    with pytest.raises(ReservationFailed, match=advice) as error:
+        bench.backend.create(REQUEST)
+    assert ("reconfigure" in str(error.value)) == (index == 2)
+
+
+def test_a_slurm_that_makes_buffers_for_operators_alone_names_who_can_mend_it(
+    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = (RECORDED / "show-burst.no-persistent.txt").read_text()
+    bench.change(flags=",".join(parse_burst(recorded)[0].flags))
+    words = REJECTIONS.read_text().splitlines()[3].partition(": ")[2]
+    sbatch_says(words, tmp_path, monkeypatch)
+    with pytest.raises(ReservationFailed, match="request invalid; ") as error:
+        bench.backend.create(REQUEST)
+    for word in ("administrator", "Flags=EnablePersistent", "scontrol reconfigure"):
+        assert word in str(error.value)
+
+
+def sbatch_says(words: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on sbatch refuses with ``words``."""
+    sbatch = folder / "bin" / "sbatch"
     sbatch.parent.mkdir()
     sbatch.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
     sbatch.chmod(0o755)
     monkeypatch.setenv("PATH", f"{sbatch.parent}:{os.environ['PATH']}")
-    with pytest.raises(ReservationFailed, match=advice):
-        bench.backend.create(REQUEST)
 
 
 # -- what Slurm answers
@@ -332,6 +352,15 @@ def test_a_variable_that_is_not_set_is_an_error_not_the_current_folder() -> None
         DataWarp(SETTINGS).path(REQUEST, {})
     with pytest.raises(ReservationFailed, match="PERSISTENT"):
         DataWarp(SETTINGS).path(REQUEST, {"DW_PERSISTENT_STRIPED_pbb4f1c2a9e": "."})
+
+
+def test_a_job_without_the_directive_says_who_hands_it_on_and_how_to_see_it() -> None:
+    with pytest.raises(ReservationFailed) as error:
+        DataWarp(SETTINGS).path(REQUEST, {"SLURM_JOB_ID": "417"})
+    said = str(error.value)
+    assert "slurm_local_submit_attributes.sh" in said
+    assert "`scontrol show job 417` has no line BurstBuffer=" in said
+    assert "in a DAG of your own the submit file may lack it" in said
 
 
 def test_a_mount_that_is_missing_is_an_error(bench: DataWarpBench) -> None:

@@ -69,6 +69,11 @@ def test_times_are_local_and_a_relative_one_is_not_known() -> None:
     assert {b.created for b in relative} == {0.0}
 
 
+def test_a_slurm_whose_persistent_buffers_are_switched_off_shows_it() -> None:
+    [found] = scontrol.parse_burst(text("show-burst.no-persistent"))
+    assert found.flags == ("DisablePersistent",)
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -17,6 +17,7 @@ MIB = 1 << 20
 FRESH: dict[str, Any] = {
     "down": False,  # slurmctld does not answer
     "plugin": True,  # burst_buffer/datawarp is configured
+    "flags": "EnablePersistent",
     "total": 1024,  # MiB in the pool
     "create_fails": "",  # words of dw_wlm_cli
     "destroy_fails": "",  # words of dw_wlm_cli

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from typing import TYPE_CHECKING
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.batch import WOULD_DO, is_plain
@@ -26,6 +25,9 @@ from pegasus_bb.rewrite.edit import (
     with_values,
 )
 from pegasus_bb.rewrite.inputs import Inputs, Plan
+
+if TYPE_CHECKING:  # no other backend needs it, and it is a third of all imports
+    from jinja2 import Environment
 
 ARGUMENTS = "glite.arguments"
 USE = "use.bbf"
@@ -64,6 +66,8 @@ def directive_files(plan: Plan) -> dict[str, str]:
 
 
 def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     templates = Environment(  # noqa: S701 - directives, not HTML; one checked filter
         loader=PackageLoader("pegasus_bb"),
         undefined=StrictUndefined,

@@ -25,6 +25,7 @@ from pegasus_bb.units import format_duration, format_size
 
 _STATES = ("done", "running", "ready", "waiting", "deferred", "failed", "futile")
 _OVER = "MORE THAN RESERVED, at the cost of other runs on this tier"
+_FAILED = "failed"
 _EARLIER, _MENDED = "failed in an earlier attempt", "failed earlier, then done"
 
 
@@ -137,7 +138,7 @@ def _show(status: RunStatus, reservation: dict[str, Any] | None) -> None:
     if reservation is not None:
         console.print(_reservation_line(reservation))
     failures = status.last_failures
-    for heading in ("failed", _EARLIER, _MENDED):
+    for heading in (_FAILED, _EARLIER, _MENDED):
         here = [failure for failure in failures if _heading(failure) == heading]
         _show_failures(console, heading, here)
 
@@ -145,7 +146,7 @@ def _show(status: RunStatus, reservation: dict[str, Any] | None) -> None:
 def _heading(failure: dict[str, Any]) -> str:
     if failure["done_since"]:
         return _MENDED
-    return _EARLIER if failure["earlier"] else "failed"
+    return _EARLIER if failure["earlier"] else _FAILED
 
 
 def _show_failures(
@@ -155,9 +156,10 @@ def _show_failures(
         console.print(f"{heading}:")
     for failure in failures:
         when = _clock(failure["time"])
-        console.print(
-            f"  {when} {failure['node']}: {failure['event']} {failure['status']}"
-        )
+        console.print(f"  {when} {failure['node']}: {failure['why']}")
+        if heading == _FAILED:
+            for file in failure["files"]:
+                console.print(f"    see {file}")
 
 
 def _clock(seconds: float) -> str:

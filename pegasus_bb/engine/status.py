@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.engine import words
 from pegasus_bb.engine.dagman.find import find
 from pegasus_bb.engine.journal import Event, read_history
 from pegasus_bb.engine.recovery import done_before
@@ -68,7 +69,7 @@ def run_status(submit_dir: Path) -> RunStatus:
     status.nodes["total"] = len(dag.nodes)
     status.running = table.names(State.RUNNING)
     status.failed = table.names(State.FAILED)
-    status.last_failures = _last_failures(history.events, table)
+    status.last_failures = _last_failures(history.events, table, place.path)
     status.finished = None if history.crashed else history.finished
     status.last_event = history.events[-1].time if history.events else 0
     return status
@@ -111,7 +112,9 @@ def _under_way(dag: Dag, name: str, event: str) -> State | None:
     return State.READY if event in _FAILED else _RUNNING.get(event)
 
 
-def _last_failures(events: list[Event], table: Table) -> list[dict[str, Any]]:
+def _last_failures(
+    events: list[Event], table: Table, submit_dir: Path
+) -> list[dict[str, Any]]:
     """One entry per attempt that failed, the last few."""
     failures = _attempts(events)
     last = {event.node: event for event in failures}
@@ -120,6 +123,8 @@ def _last_failures(events: list[Event], table: Table) -> list[dict[str, Any]]:
             "node": event.node,
             "event": event.event,
             "status": event.detail,
+            "why": words.failure(event.event, event.detail),
+            "files": _files(table, event.node, submit_dir),
             "time": event.time,
             "done_since": _is_in(table, event.node, State.DONE),
             "earlier": event is not last[event.node]
@@ -127,6 +132,14 @@ def _last_failures(events: list[Event], table: Table) -> list[dict[str, Any]]:
         }
         for event in failures[-_FAILURES:]
     ]
+
+
+def _files(table: Table, node: str, submit_dir: Path) -> list[str]:
+    """Of the node's newest attempt."""
+    if node not in table.items:
+        return []
+    found = words.node_files(table.items[node], submit_dir)
+    return [words.short(file, submit_dir) for file in found]
 
 
 def _attempts(events: list[Event]) -> list[Event]:

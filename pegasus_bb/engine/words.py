@@ -9,10 +9,13 @@ from pathlib import Path
 from pegasus_bb.engine.commands import folder_of
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
+from pegasus_bb.errors import RESERVATION_FAILED
 from pegasus_bb.planner.dag import Script
 
 # Ours and Pegasus's: they answer 1 where the job has failed.
 _EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
+
+_SETUP = "bb_setup_"
 
 _NODES = 5  # told in full
 _LINES = 5  # of what the task wrote to standard error
@@ -22,6 +25,19 @@ _READ = 1 << 20
 def ending(status: int) -> str:
     """How a process came to its end."""
     return f"signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def failure(event: str, detail: str) -> str:
+    """What a failure in the journal means; ``detail`` is an exit status, or, where
+    monitord writes of a POST script, the number of the job."""
+    who = {"JOB": "job", "PRE": "PRE script", "POST": "POST script"}
+    whose = who.get(event.partition("_")[0], "job")
+    if detail.lstrip("-").isdigit():
+        return f"its {whose} ended with {ending(int(detail))}"
+    job = f" (job {detail})" if detail.strip("-") else ""
+    if event.startswith("POST"):
+        return f"its POST script found a failure in what its job left{job}"
+    return f"its {whose} failed{job}"
 
 
 def why_script(item: Item, kind: str, script: Script, status: int) -> str:
@@ -50,7 +66,16 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
     if rescue is not None:
         lines.append(f"rescue file: {rescue.name}")
     lines.append(f"to go on:    pegasus-bb run {place.path}")
+    if any(_was_refused(item) for item in failed):
+        lines.append(
+            "             (pool and capacity are the plan's: where one is the cause, "
+            "plan again)"
+        )
     return "\n".join(lines)
+
+
+def _was_refused(item: Item) -> bool:
+    return item.node.name.startswith(_SETUP) and item.status == RESERVATION_FAILED
 
 
 def failed_nodes(items: Iterable[Item], submit_dir: Path) -> list[str]:
@@ -60,7 +85,7 @@ def failed_nodes(items: Iterable[Item], submit_dir: Path) -> list[str]:
     for item in items[:_NODES]:
         lines.append(f"  {item.node.name}: {item.reason}")
         for file in node_files(item, submit_dir):
-            lines.append(f"    see {_short(file, submit_dir)}")
+            lines.append(f"    see {short(file, submit_dir)}")
         words = last_words(item, submit_dir) if item.status else []
         lines += [f"    | {line.rstrip()[:300]}" for line in (*words, *item.said)]
     if len(items) > _NODES:
@@ -133,5 +158,6 @@ def _tail(file: Path) -> str:
         return ""
 
 
-def _short(file: Path, submit_dir: Path) -> str:
+def short(file: Path, submit_dir: Path) -> str:
+    """``file`` as a person finds it from the submit directory."""
     return str(file.relative_to(submit_dir) if submit_dir in file.parents else file)

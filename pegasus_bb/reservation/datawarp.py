@@ -172,14 +172,16 @@ class DataWarp(Backend):
         if pool is None:
             known = ", ".join(p.name for p in plugin.pools)
             raise ReservationFailed(
-                f"Slurm has no pool {request.pool!r}; there are {known}"
+                f"Slurm has no pool {request.pool!r}; there are {known}. Name one of "
+                "them in the tier (`pool`), or none, and plan again"
             )
         size = round_up(request.capacity, pool.granularity)
         if request.capacity <= 0 or size > pool.total:
             raise ReservationFailed(
                 f"reservation {request.name} asks for {format_size(request.capacity)}; "
                 f"pool {pool.name} has {format_size(pool.total)} in all, and Slurm "
-                "would leave it pending for ever. Lower pegasus.bb.capacity"
+                "would leave it pending for ever. Plan again with a lower capacity "
+                "(--bb-capacity)"
             )
 
     def _check_owner(self, row: Buffer, request: Request) -> None:

@@ -227,8 +227,8 @@ class Directory(Backend):
         if request.capacity <= 0 or size > total:
             raise ReservationFailed(
                 f"reservation {request.name} asks for {format_size(request.capacity)}; "
-                f"{self.root} has {format_size(total)} in all. Lower the capacity "
-                "(pegasus.bb.capacity) or raise the tier's quota"
+                f"{self.root} has {format_size(total)} in all. Plan again with a "
+                "lower capacity (--bb-capacity), or with a larger quota of the tier"
             )
 
     def _check_nothing_lies_there(self, request: Request) -> None:

@@ -12,11 +12,13 @@ import pytest
 
 from pegasus_bb import ledger
 from pegasus_bb.engine.status import bytes_below, run_status
+from pegasus_bb.engine.words import failure
 from pegasus_bb.errors import RunFailed
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
+from tests.engine.dagman.conftest import RECORDED
 from tests.engine.requests import request_of
 
 from .conftest import Folder
@@ -89,7 +91,9 @@ def test_after_a_failure(folder: Folder) -> None:
     )
     text = folder.command("status", str(folder.path)).stdout
     assert "stopped; pegasus-bb run goes on" in text
-    assert re.search(r"^failed:\n  20.* b: JOB_FAILURE 7$", text, re.MULTILINE)
+    told = r"^failed:\n  20.* b: its job ended with exit status 7\n    see b.out\n"
+    assert re.search(told, text, re.MULTILINE)
+    assert "    see b.err\n" in text
 
 
 def test_a_failure_that_a_retry_mended_is_not_a_failed_node(folder: Folder) -> None:
@@ -98,7 +102,9 @@ def test_a_failure_that_a_retry_mended_is_not_a_failed_node(folder: Folder) -> N
     status = run_status(folder.path)
     assert (status.failed, status.nodes["done"]) == ([], 1)
     text = folder.command("status", str(folder.path)).stdout
-    heading = r"^failed earlier, then done:\n  20.* a: JOB_FAILURE 1$"
+    heading = (
+        r"^failed earlier, then done:\n  20.* a: its job ended with exit status 1$"
+    )
     assert re.search(heading, text, re.MULTILINE)
     assert "\nfailed:" not in text
 
@@ -115,11 +121,33 @@ def test_an_attempt_that_failed_is_one_line_under_its_own_heading(
     told = re.sub(
         r"  20\S+ \S+ ", "  ", folder.command("status", str(folder.path)).stdout
     )
+    ended = "  a: its job ended with exit status"
     assert told.endswith(
-        "failed:\n  a: JOB_FAILURE 8\n"
-        "failed in an earlier attempt:\n  a: JOB_FAILURE 7\n"
-        "  a: JOB_FAILURE 8\n  a: JOB_FAILURE 8\n"
+        f"failed:\n{ended} 8\n    see a.out\n    see a.err\n"
+        f"failed in an earlier attempt:\n{ended} 7\n{ended} 8\n{ended} 8\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("event", "detail", "why"),
+    [
+        ("JOB_FAILURE", "76", "its job ended with exit status 76"),
+        ("JOB_FAILURE", "-9", "its job ended with signal 9"),
+        ("PRE_SCRIPT_FAILURE", "77", "its PRE script ended with exit status 77"),
+        ("POST_SCRIPT_FAILURE", "1", "its POST script ended with exit status 1"),
+        ("PRE_SCRIPT_FAILURE", "-", "its PRE script failed"),
+    ],
+)
+def test_a_line_of_the_journal_in_words(event: str, detail: str, why: str) -> None:
+    assert failure(event, detail) == why
+
+
+def test_monitord_notes_the_job_s_number_where_we_note_a_status() -> None:
+    lines = (RECORDED / "failed.jobstate.log").read_text().splitlines()
+    event, detail = next(x.split()[2:4] for x in lines if "POST_SCRIPT_F" in x)
+    assert detail == "27.0"
+    found = "its POST script found a failure in what its job left (job 27.0)"
+    assert failure(event, detail) == found
 
 
 @pytest.fixture

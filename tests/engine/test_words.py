@@ -110,6 +110,16 @@ def test_a_post_script_with_a_mind_of_its_own_is_told(
     assert reasons(folder, judge, status) == f"{told} 7"
 
 
+@pytest.mark.parametrize(("status", "again"), [(76, True), (78, False)])
+def test_a_refused_request_is_said_to_be_the_plan_s(
+    folder: Folder, status: int, again: bool
+) -> None:
+    folder.job("bb_setup_BB0000001", f"exits={status}")
+    with pytest.raises(RunFailed) as caught:
+        folder.run()
+    assert ("plan again" in str(caught.value)) is again
+
+
 RECORD = """\
 - invocation: True
   version: 3.0

@@ -50,6 +50,11 @@ def release(bb: BBDir, discard: bool = False) -> str:
         elif not asked_at(bb, request):
             return f"reservation {request.name} was never asked for"
     if not discard:
+        if noted is not None and _never_made(bb, request, noted, backend):
+            return (
+                f"reservation {request.name} was never made, so there is nothing to "
+                f"give back: it was refused ({noted.failure})"
+            )
         _check_results(bb, request, backend)
     words = _give_back(bb, request, noted, backend)
     _note_end(bb, request, noted, "discarded" if discard else "released")
@@ -150,6 +155,17 @@ def _absent_already(request: Request, noted: Optional[Reservation]) -> str:
         f"reservation {request.name} is not there: nothing to give back. Either it "
         "never came up, or something else removed it"
     )
+
+
+def _never_made(
+    bb: BBDir, request: Request, noted: Reservation, backend: Backend
+) -> bool:
+    """Whether every witness says so: the refusal was noted, what setup asked for was
+    never up (no request of this run was), nothing was staged out, and the backend
+    answers that it is absent."""
+    refused = noted.failure and not (noted.job or noted.owner or noted.released_at)
+    used = os.path.lexists(bb.file("ready.json")) or ours.has_progressed(bb, noted)
+    return bool(refused and not used and backend.status(request).state is State.ABSENT)
 
 
 def _check_results(bb: BBDir, request: Request, backend: Backend) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import give_up, release
+
+_PID = re.compile(r"pid (\d+) ")  # of who holds the lock
 
 
 @click.command("release", short_help="Give a reservation back by hand.")
@@ -40,9 +43,7 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     known = bb.request().name
     running = _running(Path(bb.path).parent)
     if running:
-        raise UsageError(
-            f"the run that uses {known} is going on: {running}; stop it first"
-        )
+        raise UsageError(f"the run that uses {known} is going on: {running}")
     if discard:
         _confirm(name, known)
     if gone is not None and (gone != known or not discard):
@@ -56,12 +57,18 @@ def command(name: str, discard: bool, gone: str | None) -> None:
 
 
 def _running(submit_dir: Path) -> str:
-    """Who works on the run, or may; empty where nobody does."""
+    """Who works on the run, or may, and what stops it; empty where nobody does."""
     holder = lock_holder(str(submit_dir / ENGINE_LOCK))
-    if holder or not any(submit_dir.glob("*.dag.dagman.log")):
-        return holder
+    if holder:
+        pid = _PID.match(holder)
+        how = f"`kill {pid.group(1)}` on that host" if pid else "end it"
+        return f"{holder}; stop it first: Ctrl-C where it runs, or {how}"
+    if not any(submit_dir.glob("*.dag.dagman.log")):
+        return ""
     found = find(find_submit_dir(submit_dir))
-    return found.words if found is not None else ""
+    if found is None or not found.words:
+        return ""
+    return f"{found.words}; stop it first: condor_rm {found.life.cluster}"
 
 
 def _confirm(said: str, known: str) -> None:

@@ -13,16 +13,17 @@ from pegasus_bb.units import MIB, parse_duration, parse_size
 
 KEY = "x-storage-tiers"
 
-_CHOICES = {
+# docs/tiers.md lists them all; a test holds the two together.
+CHOICES = {
     "backend": ("datawarp", "directory"),
     "access": ("striped", "private"),
     "intermediate": ("bb", "pfs"),
     "inputs": ("stage", "link", "pfs"),
     "outputs": ("bb", "pfs"),
 }
-_KEYS = ("name", *_CHOICES, "pool", "capacity", "granularity")
+KEYS = ("name", *CHOICES, "pool", "capacity", "granularity")
 _TAKEN = ("pfs", "link")  # words beside tiers, after bb.tier:
-_BACKEND_KEYS = {
+BACKEND_KEYS = {
     "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
     "directory": ("path", "quota", "timeout", "delay", "fail", "owner"),
 }
@@ -101,8 +102,8 @@ def _read_tier(sites: Document, site: str, entry: Any, at: list[Key]) -> Tier:
     _check_choices(sites, values, at)
     _check_keys(sites, values, at)
     _check_tier_name(sites, values["name"], [*at, "name"])
-    own = _BACKEND_KEYS[values["backend"]]
-    plain = {k: v for k, v in values.items() if k in _CHOICES or k in ("name", "pool")}
+    own = BACKEND_KEYS[values["backend"]]
+    plain = {k: v for k, v in values.items() if k in CHOICES or k in ("name", "pool")}
     return Tier(
         site=site,
         capacity=_capacity(sites, values, at),
@@ -122,7 +123,7 @@ def _text(sites: Document, value: Any, at: list[Key]) -> str:
 
 
 def _check_choices(sites: Document, values: Mapping[str, str], at: list[Key]) -> None:
-    for key, allowed in _CHOICES.items():
+    for key, allowed in CHOICES.items():
         if key in values and values[key] not in allowed:
             raise sites.error(
                 f"unknown {key}",
@@ -134,7 +135,7 @@ def _check_choices(sites: Document, values: Mapping[str, str], at: list[Key]) ->
 
 def _check_keys(sites: Document, values: Mapping[str, str], at: list[Key]) -> None:
     backend = values["backend"]
-    allowed = (*_KEYS, *_BACKEND_KEYS[backend])
+    allowed = (*KEYS, *BACKEND_KEYS[backend])
     for key in values:
         if key not in allowed:
             close = get_close_matches(key, allowed, 1)
@@ -172,27 +173,31 @@ def _check_tier_name(sites: Document, name: str, at: list[Key]) -> None:
 
 def _capacity(sites: Document, values: Mapping[str, str], at: list[Key]) -> int | None:
     text = values.get("capacity", "auto")
-    return None if text == "auto" else _size(sites, text, [*at, "capacity"])
+    if text == "auto":
+        return None
+    return _size(sites, text, [*at, "capacity"], "such as 700GiB, or auto")
 
 
 def _granularity(sites: Document, values: Mapping[str, str], at: list[Key]) -> int:
     text = values.get("granularity")
-    return 4 * MIB if text is None else _size(sites, text, [*at, "granularity"])
+    if text is None:
+        return 4 * MIB
+    return _size(sites, text, [*at, "granularity"], "such as 4MiB")
 
 
-def _size(sites: Document, text: str, at: list[Key]) -> int:
+def _size(sites: Document, text: str, at: list[Key], would_do: str) -> int:
     try:
         size = parse_size(text)
     except UsageError as error:
-        raise sites.error(str(error), at, text, "such as 700GiB, or auto") from error
+        raise sites.error(str(error), at, text, would_do) from error
     if size <= 0:
-        raise sites.error("a size above zero is needed", at, text, "such as 700GiB")
+        raise sites.error("a size above zero is needed", at, text, would_do)
     return size
 
 
 def _settings(sites: Document, own: Mapping[str, str], at: list[Key]) -> dict[str, str]:
     if "quota" in own:
-        _size(sites, own["quota"], [*at, "quota"])
+        _size(sites, own["quota"], [*at, "quota"], "such as 700GiB")
     for key in ("timeout", "poll", "delay"):
         try:
             parse_duration(own.get(key, "0"))

@@ -8,8 +8,10 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import load
-from pegasus_bb.model.tiers import Tier, read_tiers
+from pegasus_bb.model.tiers import BACKEND_KEYS, CHOICES, KEYS, Tier, read_tiers
 from pegasus_bb.units import GIB, KIB, MIB
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "tiers.md"
 
 
 def read(folder: Path, text: str) -> dict[str, list[Tier]]:
@@ -98,7 +100,8 @@ def test_tiers_stay_in_their_order(tmp_path: Path) -> None:
         ("capacity: -1", "capacity", "not a size", ""),
         ("capacity: [1]", "capacity", "a single value", ""),
         ("capacity:", "capacity", "a single value", ""),
-        ("granularity: 0", "granularity", "above zero", ""),
+        ("granularity: 0", "granularity", "above zero", "such as 4MiB"),
+        ("granularity: auto", "granularity", "not a size", "such as 4MiB"),
         ('pool: "a\\nb"', "pool", "line break", ""),
     ],
 )
@@ -111,6 +114,7 @@ def test_a_mistake_has_its_line(
     assert error.value.key == f"x-storage-tiers.cori.0.{key}"
     assert error.value.line == 3 + len(lines)
     assert would_do in error.value.would_do
+    assert ("auto" in error.value.would_do) <= (key == "capacity")
 
 
 @pytest.mark.parametrize(
@@ -186,3 +190,25 @@ def test_a_declaration_of_another_shape(
     with pytest.raises(CatalogError, match=what) as error:
         read(tmp_path, text)
     assert (error.value.line, error.value.key) == (line, key)
+
+
+def documented() -> dict[str, list[str]]:
+    """Key -> backend, values, default, meaning."""
+    lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
+    return {key: rest for key, *rest in rows[2:]}
+
+
+def test_the_document_lists_every_key_with_its_backends() -> None:
+    backends = dict.fromkeys(KEYS, "both")
+    for backend, keys in BACKEND_KEYS.items():
+        for key in keys:
+            backends[key] = "both" if key in backends else backend
+    assert {key: row[0] for key, row in documented().items()} == backends
+
+
+def test_the_document_lists_what_can_be_chosen_and_what_is_not_said() -> None:
+    for key, allowed in CHOICES.items():
+        _, values, default, _ = documented()[key]
+        assert values == ", ".join(f"`{word}`" for word in allowed)
+        assert default == getattr(Tier, key, "needed")

@@ -8,6 +8,7 @@ from pegasus_bb.cli.ended import cleanly_ended
 from pegasus_bb.cli.options import refuse_what_only_pegasus_has
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import Planned, plan
+from pegasus_bb.planner.who import planned_by
 
 
 def plan_builtin(ctx: click.Context, options: PlanOptions) -> None:
@@ -29,7 +30,8 @@ def plan_builtin(ctx: click.Context, options: PlanOptions) -> None:
 
 
 def _tell(planned: Planned, verbose: int) -> None:
-    for line in (*planned.notes, *planned.summary):
+    who = planned_by(planned.decided.catalogs.properties, None)
+    for line in (*planned.notes, who, *planned.summary):
         click.echo(line, err=True)
     if verbose:
         _tell_more(planned)

@@ -25,6 +25,7 @@ from pegasus_bb.planner.pegasus import (
 )
 from pegasus_bb.planner.pegasus.call import become, run
 from pegasus_bb.planner.summary import unused
+from pegasus_bb.planner.who import planned_by
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
 _VALUES = ("sites", "output_sites", "output_dir", "cleanup")
@@ -40,6 +41,7 @@ def plan_real(
     if settings.mode == "off":
         tiers = _tiers(options)
         if not (ctx.params["as_json"] or ctx.params["quiet"]):
+            click.echo(planned_by(properties_of(options), home), err=True)
             _note_unused(tiers, settings)
         first, *rest = plain_argv(home, argv)
         become([first, *recorded(options, settings, bool(tiers)), *rest])
@@ -52,7 +54,8 @@ def plan_real(
     with cleanly_ended():
         planned = plan_on_tier(options, call, home)
     quiet = call.as_json or ctx.params["quiet"]
-    for note in (*planned.notes, *(() if quiet else planned.summary)):
+    who = planned_by(properties_of(options), home, planned.planner)
+    for note in (*planned.notes, *(() if quiet else (who, *planned.summary))):
         click.echo(note, err=True)
     submit = bool(ctx.params["submit"])
     if not (submit and call.as_json):  # then pegasus-run's answer is the only JSON
@@ -60,6 +63,8 @@ def plan_real(
     if submit:
         sys.stdout.flush()
         ctx.exit(run(run_argv(home, call, planned.submit_dir), options.cwd))
+    if not quiet:
+        click.echo(f"or: pegasus-bb run {planned.submit_dir}, to follow it", err=True)
     if ctx.obj is not None:
         ctx.obj.leave()  # as plan_builtin does
 

@@ -12,6 +12,8 @@ from pegasus_bb.placement import wanted_capacity
 from pegasus_bb.planner.interpreter import untried
 from pegasus_bb.units import format_size
 
+_SHOWN = 3  # LFNs
+
 
 def summary(
     catalogs: Catalogs, settings: Settings, site: str, placement: Placement | None
@@ -27,6 +29,7 @@ def summary(
         mode,
         f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
         _capacity(catalogs, settings, placement),
+        *_unknown_sizes(placement),
         *python,
     )
 
@@ -52,6 +55,19 @@ def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> s
         )
     steps = f"in steps of {format_size(tier.granularity)}"
     return f"capacity: {format_size(size)} = {size} bytes, {steps} ({origin})"
+
+
+def _unknown_sizes(placement: Placement) -> list[str]:
+    """With a capacity that was given nobody has to know them: then it is said."""
+    unknown = placement.unknown
+    if not unknown:
+        return []
+    here = sum(placement.on_tier(lfn) for lfn in placement.files)
+    shown = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
+    return [
+        f"sizes:    not known for {len(unknown)} of {here} files on the tier "
+        f"({shown}); the capacity has to hold them, too"
+    ]
 
 
 def _origin(catalogs: Catalogs, name: str) -> str:

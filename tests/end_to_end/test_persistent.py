@@ -12,6 +12,8 @@ import yaml
 
 from .conftest import Site, expected, wait_for_event
 
+BUILT_IN = "planner:  built-in (command line)"  # as the site types it
+
 
 def records(submit_dir: Path) -> dict[str, dict]:
     found = {}
@@ -245,7 +247,8 @@ def test_a_base_folder_above_the_one_where_the_user_stands(site: Site) -> None:
 
 def test_plan_says_what_it_chose_and_where_that_was_said(site: Site) -> None:
     told = site.plan("bb", "--bb-mode", "persistent", "-Dpegasus.bb.headroom=0").stderr
-    assert told.splitlines()[-3:] == [
+    assert told.splitlines()[-4:] == [
+        BUILT_IN,
         "mode:     persistent (command line)",
         "tier:     bb of site cluster, directory (the first of sites.yml)",
         "capacity: 1.0 MiB = 1048576 bytes, in steps of 1.0 MiB (auto: 316.4 KiB of "
@@ -265,10 +268,26 @@ def test_plan_says_what_it_chose_and_where_that_was_said(site: Site) -> None:
 def test_a_tier_that_mode_off_leaves_alone_is_mentioned(site: Site) -> None:
     told = site.plan("pfs").stderr.splitlines()
     assert told == [
+        BUILT_IN,
         "mode:     off (the default)",
         "mode off: tier bb of site cluster is not used; --bb-mode persistent uses it",
     ]
     sites = site.document("sites.yml")
     del sites["x-storage-tiers"]
     site.save("sites.yml", sites)
-    assert site.plan("plain").stderr.splitlines() == ["mode:     off (the default)"]
+    told = site.plan("plain").stderr.splitlines()
+    assert told == [BUILT_IN, "mode:     off (the default)"]
+
+
+def test_a_capacity_that_was_given_does_not_hide_sizes_that_nobody_knows(
+    site: Site,
+) -> None:
+    workflow = site.document("workflow.yml")
+    for use in (use for job in workflow["jobs"] for use in job["uses"]):
+        if use["lfn"] == "a.dat":
+            use.pop("metadata", None)
+            use.pop("size", None)
+    site.save("workflow.yml", workflow)
+    told = site.plan("bb", "--bb-mode", "persistent", "--bb-capacity", "8MiB").stderr
+    [line] = [x for x in told.splitlines() if x.startswith("sizes: ")]
+    assert "not known for 1 of " in line and "(a.dat)" in line

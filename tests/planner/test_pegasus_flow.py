@@ -86,6 +86,22 @@ def test_what_the_planner_wrote_is_sealed_and_can_run(user: User) -> None:
     assert user.read("plan.json")["planner"] == "pegasus-plan 5.1.2"
 
 
+def test_who_plans_and_what_runs_it_is_told(user: User) -> None:
+    done = user.on_tier()
+    told = done.stderr.splitlines()
+    assert f"planner:  pegasus-plan 5.1.2 in {user.home}/bin (PEGASUS_HOME)" in told
+    assert told[-1] == f"or: pegasus-bb run {user.submit}, to follow it"
+    quiet = user.on_tier("--json", "--force").stderr
+    assert "planner:" not in quiet and "to follow it" not in quiet
+    assert "to follow it" not in user.on_tier("--submit", "--force").stderr
+
+
+def test_without_a_pegasus_it_is_told_why_the_built_in_plans(user: User) -> None:
+    told = user.on_tier(PEGASUS_HOME="", PATH="/nowhere").stderr
+    why = "no pegasus-plan in PEGASUS_HOME or on PATH"
+    assert f"planner:  built-in ({why})" in told.splitlines()
+
+
 def test_the_leaf_cleanup_does_not_start_in_the_folder_it_removes(user: User) -> None:
     user.on_tier()
     text = (user.submit / "00/00/cleanup_demo_0_cori.sub").read_text()
@@ -225,11 +241,13 @@ def test_a_tier_that_mode_off_leaves_alone_is_mentioned(user: User) -> None:
     user.program("pegasus-plan", "echo planned")
     done = user.plan("--sites", "cori", "workflow.yml")
     assert done.stdout == "planned\n"
-    assert done.stderr.startswith("mode off: tier bb of site cori is not used; ")
+    who, unused = done.stderr.splitlines()
+    assert who == f"planner:  pegasus-plan in {user.home}/bin (PEGASUS_HOME)"
+    assert unused.startswith("mode off: tier bb of site cori is not used; ")
     assert user.plan("--sites", "cori", "-q", "workflow.yml").stderr == ""
     (user.work / "sites.yml").write_text("<xml/>")
     done = user.plan("--sites", "cori", "workflow.yml")
-    assert (done.stdout, done.stderr) == ("planned\n", "")
+    assert (done.stdout, done.stderr) == ("planned\n", f"{who}\n")
 
 
 def test_the_built_in_planner_is_there_for_who_asks(user: User) -> None:

@@ -25,6 +25,12 @@ class Home:
         """The path of one of its programs."""
         return str(self.bin / name)
 
+    def is_of(self, folder: str) -> bool:
+        """Whether ``folder``, as PEGASUS_HOME names it, is this one."""
+        return (
+            bool(folder) and (Path(folder) / "bin" / PLAN).resolve().parent == self.bin
+        )
+
 
 def find_home(environ: Mapping[str, str]) -> Home | None:
     """$PEGASUS_HOME/bin, else the first folder of PATH with a real pegasus-plan."""

@@ -48,6 +48,7 @@ class PegasusPlanned:
 
     submit_dir: Path
     request: Request
+    planner: str  # pegasus-plan and its version
     said: bytes  # what pegasus-plan printed
     notes: tuple[str, ...]
     summary: tuple[str, ...]  # mode, tier, capacity, and where each was said
@@ -82,9 +83,11 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
 
             out = folder / "pegasus-plan.out"
             said = call_planner(argv, out, options.cwd, meanwhile)
-            _complete(decided, context, request, reader.found(), options.force)
+            found = reader.found()
+            _complete(decided, context, request, found, options.force)
+    planner = f"pegasus-plan {found.outcome.version}"
     return PegasusPlanned(
-        context.submit_dir, request, said, tuple(notes), decided.summary()
+        context.submit_dir, request, planner, said, tuple(notes), decided.summary()
     )
 
 

@@ -108,7 +108,9 @@ class Run:
     nodes: tuple[NodeTimes, ...] = ()  # empty where there is no job state log
     makespan: float | None = None  # seconds of the whole run, queueing included
     makespan_from: str = ""  # "jobstate.log" | "records": what it was taken from
-    span: float | None = None  # seconds from the first task's start to the last's end
+    # Seconds from the first task's start to the last's end; neither counts the time in
+    # which a run that was resumed lay still.
+    span: float | None = None
     gate_wait: float | None = None  # seconds that the gate held the run back
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ class JobStates:
 
     nodes: tuple[NodeTimes, ...] = ()
     makespan: float | None = None  # seconds in which the run was under way
+    still: tuple[tuple[float, float], ...] = ()  # from, to: no engine worked on it
     unread: int = 0  # lines that are not of the format
 
 
@@ -68,7 +70,9 @@ def job_states(text: Iterable[str]) -> JobStates:
             lines.append(line)
         elif raw.strip():
             unread += 1
-    return JobStates(_nodes(lines), _makespan(lines), unread)
+    spans = _spans(lines)
+    makespan = sum(span.seconds for span in spans) if spans else None
+    return JobStates(_nodes(lines), makespan, _between(spans), unread)
 
 
 def _parse(raw: str) -> Line | None:
@@ -113,8 +117,8 @@ def _advance(node: NodeTimes, line: Line) -> NodeTimes:
     return replace(node, **{name: line.time}) if name else node  # type: ignore[arg-type]
 
 
-def _makespan(lines: Iterable[Line]) -> float | None:
-    """Seconds under way: a run that was resumed is not charged for lying still.
+def _spans(lines: Iterable[Line]) -> list[_Span]:
+    """When it was under way: a run that was resumed is not charged for lying still.
 
     A DAGMan that recovers was away for a while only itself: its jobs went on.
     """
@@ -129,4 +133,9 @@ def _makespan(lines: Iterable[Line]) -> float | None:
             spans[-1].last = max(spans[-1].last, line.time)
         elif spans and (not state or state == "DAGMAN_FINISHED"):
             spans[-1].last = max(spans[-1].last, line.time)
-    return sum(span.seconds for span in spans) if spans else None
+    return spans
+
+
+def _between(spans: list[_Span]) -> tuple[tuple[float, float], ...]:
+    ends = ((before.last, after.begin) for before, after in pairwise(spans))
+    return tuple((since, until) for since, until in ends if since < until)

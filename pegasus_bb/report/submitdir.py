@@ -141,7 +141,7 @@ def _with_records(
     read = without_idle_counters(e for e in entries if isinstance(e, Task))
     tasks = sorted(read, key=lambda task: task.start)
     bad = [entry for entry in entries if isinstance(entry, Problem)]
-    span = _span(tasks)
+    span = _span(tasks, states.still if states else ())
     from_log = states.makespan if states else None
     source = "" if span is None else "records"
     return Run(
@@ -174,11 +174,15 @@ def _missing(found: _Found) -> tuple[str, ...]:
     return tuple(sorted(n for n in nodes if not n.startswith("pegasus-plan_")))
 
 
-def _span(tasks: Sequence[Task]) -> float | None:
-    """Seconds from the first task's start to the last one's end."""
+def _span(tasks: Sequence[Task], still: Iterable[tuple[float, float]]) -> float | None:
+    """Seconds from the first task's start to the last one's end, without those in
+    which the run lay ``still`` before it was resumed: the makespan has none of them."""
     if not tasks:
         return None
-    return max(t.end for t in tasks) - min(t.start for t in tasks)
+    first, last = min(t.start for t in tasks), max(t.end for t in tasks)
+    return (last - first) - sum(
+        max(0.0, min(until, last) - max(since, first)) for since, until in still
+    )
 
 
 def _gate_wait(nodes: Iterable[NodeTimes], tasks: Iterable[Task]) -> float | None:

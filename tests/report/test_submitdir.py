@@ -45,6 +45,25 @@ def test_without_a_job_state_log_the_makespan_is_the_records(recorded: Path) -> 
     assert run.gate_wait is None
 
 
+def test_where_a_run_lay_still_counts_neither_in_the_part_nor_in_the_whole(
+    submit_dir: Path, record_text: Text
+) -> None:
+    """The first task ran before the pause, another a minute later, after it."""
+    later = record_text(job="ID2").replace("18:54:54", "18:55:54")
+    (submit_dir / "00" / "00" / "cat_ID2.out.000").write_text(later)
+    began = 1795200894  # when the first task did
+    times = {began - 2: "STARTED 1.0", began + 3: "FINISHED 1"}
+    times |= {began + 55: "STARTED 9.0", began + 63: "FINISHED 0"}
+    lines = [f"{at} INTERNAL *** DAGMAN_{what} ***\n" for at, what in times.items()]
+    (submit_dir / "jobstate.log").write_text("".join(lines))
+
+    run = read_run(submit_dir)
+
+    assert run.tasks[0].start == began
+    assert run.makespan == 5 + 8
+    assert run.span == pytest.approx(61.5 - 52)
+
+
 def test_with_a_job_state_log_queueing_is_in_the_makespan(submit_dir: Path) -> None:
     (submit_dir / "jobstate.log").write_text(
         "100 INTERNAL *** DAGMAN_STARTED 1.0 ***\n"

@@ -24,6 +24,14 @@ def home(tmp_path: Path) -> Home:
     return home
 
 
+def test_htcondor_has_no_setting_without_a_value() -> None:
+    """condor_config_val fails on such a one, and pegasus-plan warns in each plan."""
+    template = Path(rootfs.__file__).parents[1] / "templates/testbed/condor.conf.j2"
+    lines = template.read_text().splitlines()
+    assert [x for x in lines if x.rstrip().endswith(" =")] == []
+    assert 'MOUNT_UNDER_SCRATCH = ""' in lines
+
+
 def test_who_is_not_root_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(UsageError, match=r"needs root.*Run it with sudo"):

@@ -19,6 +19,7 @@ _SETUP = "bb_setup_"
 
 _NODES = 5  # told in full
 _LINES = 5  # of what the task wrote to standard error
+_LONG = 600  # characters of a line: our own reasons with what would do are that long
 _READ = 1 << 20
 
 
@@ -87,7 +88,7 @@ def failed_nodes(items: Iterable[Item], submit_dir: Path) -> list[str]:
         for file in node_files(item, submit_dir):
             lines.append(f"    see {short(file, submit_dir)}")
         words = last_words(item, submit_dir) if item.status else []
-        lines += [f"    | {line.rstrip()[:300]}" for line in (*words, *item.said)]
+        lines += [f"    | {line.rstrip()[:_LONG]}" for line in (*words, *item.said)]
     if len(items) > _NODES:
         lines.append(f"  and {len(items) - _NODES} more")
     return lines
@@ -112,7 +113,7 @@ def last_words(item: Item, submit_dir: Path) -> list[str]:
             words = _recorded_stderr(text)
         elif not words and ".err" in file.name:
             words = text.splitlines()
-    return [line.rstrip()[:200] for line in words if line.strip()][-_LINES:]
+    return [line.rstrip()[:_LONG] for line in words if line.strip()][-_LINES:]
 
 
 def _recorded_stderr(text: str) -> list[str]:

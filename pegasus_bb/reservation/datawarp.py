@@ -87,7 +87,7 @@ class DataWarp(Backend):
             found = repr(path) if path else "not set"
             number = environ.get("SLURM_JOB_ID", "")
             raise ReservationFailed(
-                f"${variable} is {found} in this job. {_not_given(request, number)}"
+                f"${variable} is {found} in this job: {_not_given(request, number)}"
             )
         if not os.path.isdir(path):
             raise ReservationFailed(
@@ -275,15 +275,16 @@ def _row(plugin: Plugin, name: str) -> Optional[Buffer]:
 
 
 def _not_given(request: Request, number: str) -> str:
-    """Why a job has no buffer, and how a person sees which of the causes it is."""
-    shown = f"scontrol show job {number or 'NUMBER'}"
+    """Why a job has no buffer, and how a person sees which of the causes it is. In
+    lines: where the end of a node's words is shown, long ones are cut."""
     return (
-        f"Likely Slurm was not given its `#DW persistentdw name={request.name}`: then "
-        f"`{shown}` has no line BurstBuffer=. HTCondor's blahp hands it on through "
-        "slurm_local_submit_attributes.sh, which an administrator installs on the "
-        "submit host (README, On a real site, administrator 3); in a DAG of your own "
-        "the submit file may lack it. Where the line is there, the reservation is not "
-        "attached to this node"
+        f"Slurm was not given its `#DW persistentdw name={request.name}`, or the "
+        "reservation is not attached to this node\n"
+        f"  see:    `scontrol show job {number or 'NUMBER'}` has no line BurstBuffer= "
+        "where Slurm was not given it\n"
+        "  likely: blahp's slurm_local_submit_attributes.sh, which hands it on, is "
+        "missing on the submit host (README, On a real site, administrator 3)\n"
+        "  else:   in a DAG of your own the submit file may lack the directive"
     )
 
 

@@ -172,6 +172,15 @@ def test_without_a_record_the_last_words_are_in_err(tmp_path: Path, item: Item) 
     assert last_words(item, tmp_path) == [f"line {n}" for n in range(4, 9)]
 
 
+def test_a_long_reason_is_told_with_what_would_do(tmp_path: Path, item: Item) -> None:
+    (tmp_path / "00").mkdir()
+    reason = f"{'Slurm refuses it ' * 20}; an administrator has to mend it"
+    (tmp_path / "00" / "a.err").write_text(f"{reason}\n{'x' * 10_000}\n")
+    told = failed_nodes([item], tmp_path)
+    assert f"    | {reason}" in told
+    assert max(map(len, told)) < 700
+
+
 def test_a_record_without_stderr_leaves_it_to_err(tmp_path: Path, item: Item) -> None:
     (tmp_path / "00").mkdir()
     (tmp_path / "00" / "a.out").write_text("- invocation: True\n  version: 3.0\n")

@@ -361,7 +361,7 @@ def test_a_job_without_the_directive_says_who_hands_it_on_and_how_to_see_it() ->
     assert "slurm_local_submit_attributes.sh" in said
     assert "`scontrol show job 417` has no line BurstBuffer=" in said
     assert max(map(len, said.splitlines())) < 200  # as `run` shows it, uncut
-    assert "in a DAG of your own the submit file may lack it" in said
+    assert "in a DAG of your own the submit file may lack the" in said
 
 
 def test_a_mount_that_is_missing_is_an_error(bench: DataWarpBench) -> None:

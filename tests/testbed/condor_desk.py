@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -165,13 +166,18 @@ class Running:
     """A command of a person who looks at its output now and then."""
 
     def __init__(self, argv: list[str]) -> None:
+        self._err = tempfile.TemporaryFile()  # noqa: SIM115 - it outlives this call
         self.process = subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
+            stderr=self._err,
         )
+
+    def said(self) -> str:
+        """What it has told so far."""
+        size = os.fstat(self._err.fileno()).st_size
+        return os.pread(self._err.fileno(), size, 0).decode(errors="replace")
 
     def until(self, true: Callable[[], Any], seconds: float = 120.0) -> Any:
         """What ``true`` answers once that is something; it may not end before."""
@@ -183,12 +189,12 @@ class Running:
 
     def end(self, seconds: float = 300.0) -> Finished:
         try:
-            _, err = self.process.communicate(timeout=seconds)
+            self.process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            _, err = self.process.communicate()
-            raise AssertionError(f"no end after {seconds:g} s: {err}") from None
-        return Finished(self.process.returncode, "", err)
+            self.process.wait()
+            raise AssertionError(f"no end after {seconds:g} s: {self.said()}") from None
+        return Finished(self.process.returncode, "", self.said())
 
 
 def until(true: Callable[[], Any], seconds: float = 60.0) -> Any:

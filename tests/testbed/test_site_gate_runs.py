@@ -89,8 +89,10 @@ def comes_late(submit_host: Site, home: Home, planner: str) -> None:
     assert refused.status == 2
 
     again = desk.start("bb")
+    again.until(lambda: f"it works on it already, as job {number}" in again.said())
     desk.ask("condor_hold", number)
     until(lambda: shows(desk, "bb", f"job {number}, held: via condor_hold"))
+    again.until(lambda: "DAGMan is held: via condor_hold" in again.said())
     desk.ask("condor_release", number)
     submit_host.give_back("other", "filler")
     until(lambda: " mix_A SUBMIT " in (submit / "jobstate.log").read_text())
@@ -98,7 +100,6 @@ def comes_late(submit_host: Site, home: Home, planner: str) -> None:
     stopped = again.end(60)
     assert stopped.status == 130, stopped.err
     assert f"engine: dagman (it works on it already, as job {number})" in stopped.err
-    assert "DAGMan is held: via condor_hold" in stopped.err
     assert "was removed (via condor_rm (by user wfuser))" in stopped.err
     assert "rescue file: diamond-0.dag.rescue001" in stopped.err
 

@@ -8,6 +8,7 @@ from pegasus_bb.engine.journal import Event, History
 from pegasus_bb.engine.rescue import read_rescue
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.runtime.bbdir import BBDir
 
 
 def done_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
@@ -15,8 +16,13 @@ def done_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
 
     As DAGMan does it: the newest rescue file says, unless the engine was killed; then
     the journal adds what was done since. Without a rescue file the journal says all.
-    A DONE in the DAG always counts.
+    A DONE in the DAG always counts; bb_delete's where the reservation was given back.
     """
+    done = _said_done(place, dag, history)
+    return done - _not_given_back(place, done)
+
+
+def _said_done(place: SubmitDir, dag: Dag, history: History) -> set[str]:
     done = {node.name for node in dag.nodes.values() if node.done}
     rescues = place.rescues()
     if rescues:
@@ -26,6 +32,13 @@ def done_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
     if history.crashed:
         done |= succeeded(dag, history.events[history.since :])
     return done
+
+
+def _not_given_back(place: SubmitDir, done: set[str]) -> set[str]:
+    """bb_delete, where a rescue file calls it done and its reservation stands."""
+    deletes = {name for name in done if name.startswith("bb_delete_")}
+    noted = BBDir(str(place.bb)).reservation() if deletes else None
+    return deletes if noted is not None and noted.released_at is None else set()
 
 
 def succeeded(dag: Dag, events: Iterable[Event]) -> set[str]:

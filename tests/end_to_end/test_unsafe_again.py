@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,14 @@ from .conftest import Site, expected
 FIRST, LAST = "d.dat", "e.dat"
 
 
-def kept(site: Site, what_happens: str, *more: str) -> subprocess.CompletedProcess:
-    """A run whose results somebody touched before bb_delete, once, by way of sh."""
+def kept(
+    site: Site,
+    what_happens: str,
+    *more: str,
+    between: Callable[[Path], object] = str,
+) -> subprocess.CompletedProcess:
+    """A run whose results somebody touched before bb_delete, once, by way of sh;
+    run again, after ``between`` was done to its submit directory."""
     folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0", *more)
     delete = folder / "bb" / "bin" / "delete"
     real = delete.with_name("delete.real")
@@ -26,6 +33,7 @@ def kept(site: Site, what_happens: str, *more: str) -> subprocess.CompletedProce
     done = site.run("bb")
     assert done.returncode == 80 and "79" in done.stderr, done.stderr
     assert site.reservations() != []
+    between(folder)
     return site.run("bb")
 
 
@@ -40,6 +48,17 @@ def test_it_is_staged_out_again(site: Site, what: str) -> None:
     done = kept(site, f"rm {lost}", "--cleanup", "none")
     assert done.returncode == 0, done.stderr
     assert "to run again: stage_out_" in done.stderr
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
+def test_a_rescue_file_that_calls_bb_delete_done_is_not_believed(site: Site) -> None:
+    def edit(folder: Path) -> None:
+        newest = max(folder.glob("*.dag.rescue*"))
+        newest.write_text(newest.read_text() + "DONE bb_delete_BB0000002\n")
+
+    done = kept(site, f"rm {result(site)}", "--cleanup", "none", between=edit)
+    assert done.returncode == 0, done.stderr
     assert site.content("bb") == expected()
     assert site.reservations() == []
 

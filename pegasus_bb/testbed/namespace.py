@@ -72,6 +72,16 @@ def holder_of(home: Home) -> int | None:
         return None
 
 
+def note_whole(home: Home) -> None:
+    """Everything inside was started."""
+    write_json(str(home.state), {**read_json(str(home.state)), "whole": True})
+
+
+def is_half(home: Home) -> bool:
+    """Whether an `up` was killed before everything inside was started."""
+    return holder_of(home) is not None and "whole" not in read_json(str(home.state))
+
+
 def release(home: Home) -> None:
     """End everything inside and wait until it is gone."""
     pid = holder_of(home)

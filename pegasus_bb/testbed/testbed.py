@@ -54,6 +54,9 @@ def up(
     """
     check_root()
     with home.locked():
+        if namespace.is_half(home):
+            say("an `up` that was killed left half a site, which is taken down")
+            namespace.release(home)
         if namespace.holder_of(home) is not None:
             _show_pegasus(home, pegasus)
             return False
@@ -68,6 +71,7 @@ def up(
             namespace.hold(home, [home.work, *shares], life)
             share_ourselves(home)
             site.start_daemons(home, say)
+            namespace.note_whole(home)
             _show_pegasus(home, pegasus)
         except BaseException:
             namespace.release(home)

@@ -147,6 +147,16 @@ def test_it_goes_down_with_the_tests_that_brought_it_up(home: Home) -> None:
     assert namespace.holder_of(home) is None
 
 
+def test_half_a_site_that_a_killed_up_left_is_brought_up_anew(home: Home) -> None:
+    state = json.loads(home.state.read_text())
+    del state["whole"]
+    home.state.write_text(json.dumps(state))
+    assert up(home)
+    assert namespace.holder_of(home) != state["pid"]
+    assert namespace.call(home, ["sinfo", "-h"]).status == 0
+    assert not up(home)
+
+
 def test_a_holder_of_another_boot_is_not_taken_for_ours(home: Home) -> None:
     state = json.loads(home.state.read_text())
     home.state.write_text(json.dumps({**state, "started": "1"}))

@@ -25,7 +25,7 @@ from pegasus_bb.planner.pegasus.outcome import (
     stage_outs,
 )
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
-from pegasus_bb.planner.seal import removals_on_disk, touching
+from pegasus_bb.planner.seal import removals_on_disk, touching_in_doubt
 from pegasus_bb.planner.seal.view import View
 
 _LOOK = 0.03  # seconds
@@ -95,8 +95,8 @@ class Reader:
 
     def _read(self, outcome: Outcome) -> Found:
         dag, site = read_dag(outcome.dag_file), self._context.site
-        users = touching(dag, outcome.folder, self._request)
         gate = f"{self._context.bin}/gate"
+        users = touching_in_doubt(dag, outcome.folder, self._request, gate)
         removes = removals_on_disk(dag, outcome.folder)
         lines = lines_to_seal(dag, users, site, gate, self._context.poll, removes)
         (create_dir,) = View(dag, users, site, gate).gated

@@ -3,7 +3,7 @@
 from pegasus_bb.planner.seal.directory import check_directory
 from pegasus_bb.planner.seal.removals import removals, removals_on_disk
 from pegasus_bb.planner.seal.sealing import check, seal
-from pegasus_bb.planner.seal.touching import touching
+from pegasus_bb.planner.seal.touching import touching, touching_in_doubt
 
 __all__ = [
     "check",
@@ -12,4 +12,5 @@ __all__ = [
     "removals_on_disk",
     "seal",
     "touching",
+    "touching_in_doubt",
 ]

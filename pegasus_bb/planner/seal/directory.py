@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from pegasus_bb.files import read_json
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.seal.removals import removals_on_disk
 from pegasus_bb.planner.seal.sealing import check
-from pegasus_bb.planner.seal.touching import touching
+from pegasus_bb.planner.seal.touching import touching_in_doubt
 from pegasus_bb.planner.seal.view import View
 from pegasus_bb.runtime.bbdir import BBDir
 
@@ -30,12 +29,7 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
         return
     request, plan = bb.request(), _plan(submit_dir)
     gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
-    # Behind the gate, and not after bb_delete, every node may use the buffer.
-    view = View(dag, set(), request.site, gate)
-    doubtful = dag.nodes.keys() - view.behind_gate | view.after_delete
-    doubtful |= {*view.setups, *view.deletes}
-    few = {name: node for name, node in dag.nodes.items() if name in doubtful}
-    users = touching(replace(dag, nodes=few), submit_dir, request)
+    users = touching_in_doubt(dag, submit_dir, request, gate)
     removes = removals_on_disk(dag, submit_dir)
     check(dag, users, request.site, gate, removes, plan["planner"] == BUILT_IN)
 

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.planner.seal.view import View
+
+
+def touching_in_doubt(
+    dag: Dag, submit_dir: Path, request: Request, gate: str
+) -> set[str]:
+    """``touching``, asked only of the few nodes for which it decides anything.
+
+    Behind the gate, and not after bb_delete, every node may use the buffer.
+    """
+    view = View(dag, set(), request.site, gate)
+    doubtful = dag.nodes.keys() - view.behind_gate | view.after_delete
+    doubtful |= {*view.setups, *view.deletes}
+    few = {name: node for name, node in dag.nodes.items() if name in doubtful}
+    return touching(replace(dag, nodes=few), submit_dir, request)
 
 
 def touching(dag: Dag, submit_dir: Path, request: Request) -> set[str]:

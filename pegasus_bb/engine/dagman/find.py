@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,7 @@ def check_alone(place: SubmitDir) -> None:
     SchedulerUnreachable. Nor may jobs of one that has vanished run on."""
     found = find(place)
     if found is None or found.life.over:
+        _check_queue(place)
         return
     cluster = found.life.cluster
     if found.unknown:
@@ -87,4 +89,19 @@ def check_alone(place: SubmitDir) -> None:
             f"{place.path}: DAGMan, job {cluster}, is gone and left {len(left)} of its "
             "jobs in the queue; remove them first: "
             f"condor_rm -constraint 'DAGManJobId == {cluster}'"
+        )
+
+
+def _check_queue(place: SubmitDir) -> None:
+    """`condor_submit_dag -force` begins a new log, which tells of no earlier DAGMan."""
+    if shutil.which("condor_q") is None:
+        return
+    try:
+        others = queue.logging_to(log_of(place))
+    except SchedulerUnreachable:
+        return  # as far as the log tells there is none
+    if others:
+        raise UsageError(
+            f"{place.path}: DAGMan works on it as job {', '.join(others)}, of which "
+            f"its log does not tell; stop it with condor_rm {' '.join(others)}"
         )

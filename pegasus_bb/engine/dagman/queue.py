@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 from collections.abc import Sequence
+from pathlib import Path
 
 from pegasus_bb.errors import SchedulerUnreachable
 from pegasus_bb.process import Finished, ask
@@ -43,6 +44,16 @@ def jobs_of(cluster: int) -> list[str]:
     Raises SchedulerUnreachable.
     """
     constraint = ["-constraint", f"DAGManJobId == {cluster}"]
+    return [row[0] for row in _rows(constraint, "ClusterId")]
+
+
+def logging_to(log: Path) -> list[str]:
+    """DAGMans that note what becomes of them in ``log``, whatever it says of them.
+
+    Raises SchedulerUnreachable.
+    """
+    quoted = str(log).replace("\\", "\\\\").replace('"', '\\"')
+    constraint = ["-constraint", f'JobUniverse == 7 && UserLog == "{quoted}"']
     return [row[0] for row in _rows(constraint, "ClusterId")]
 
 

@@ -27,6 +27,7 @@ test -s {tools}/next
 QUEUE = """#!/bin/sh
 case "$*" in
     *DAGManJobId*) cat {tools}/jobs 2>/dev/null ;;
+    *UserLog*) cat {tools}/unlogged 2>/dev/null ;;
     *"-constraint false"*) ;;
     *) cat {tools}/queue 2>/dev/null ;;
 esac
@@ -59,6 +60,10 @@ class Tools:
     def jobs(self, *numbers: int) -> None:
         """Jobs of nodes."""
         (self.folder / "jobs").write_text("".join(f"{n}\n" for n in numbers))
+
+    def unlogged(self, number: int) -> None:
+        """A DAGMan on the same log, which does not tell of it."""
+        (self.folder / "unlogged").write_text(f"{number}\n")
 
     def falls_silent(self) -> None:
         """No schedd answers."""

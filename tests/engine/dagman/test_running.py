@@ -138,6 +138,19 @@ def test_on_another_host_the_queue_here_is_no_answer(
         run_locally(place.path)
 
 
+@pytest.mark.parametrize("acts", [[], ["failed"]])
+def test_a_dagman_whose_log_began_anew_without_it_is_found(
+    place: SubmitDir, tools: Tools, acts: list[str]
+) -> None:
+    for act in acts:
+        write_log(place, act)
+    tools.unlogged(7)
+    for engine in (run_locally, running.run):
+        with pytest.raises(UsageError, match="job 7, of which its log does not"):
+            engine(place.path)
+    assert not tools.submitted
+
+
 def test_jobs_of_a_dagman_that_vanished_must_be_gone_first(
     place: SubmitDir, tools: Tools
 ) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import List, Mapping, Optional, Set
+from typing import Dict, List, Mapping, Optional, Set
 
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import (
@@ -40,6 +40,7 @@ class DataWarp(Backend):
         self.uid = os.getuid()
         self.owner = identity.user_name()
         self._taken_back: Set[str] = set()  # jobs whose request delete() ended
+        self._of_others: Dict[str, int] = {}  # unaccounted for while a name was shown
 
     def create(self, request: Request) -> Reservation:
         name = check_reservation_name(request.name)
@@ -73,8 +74,12 @@ class DataWarp(Backend):
             plugin = self.slurm.plugin()
             row = _row(plugin, request.name)
             if row is not None:
+                self._note_shown(plugin, request)
                 return self._of_row(row, request)
-            return self._of_job(self._newest(jobs, request), plugin, request)
+            found = self._of_job(self._newest(jobs, request), plugin, request)
+            if found.state is State.ABSENT:
+                self._check_accounted(plugin, request)
+            return found
         except SchedulerUnreachable as error:
             return Status(State.UNKNOWN, str(error))
         except ReservationFailed as error:
@@ -101,9 +106,11 @@ class DataWarp(Backend):
         name = check_reservation_name(request.name)
         if _row(self.slurm.plugin(), name) is None:
             self._withdraw(request)
-        row = _row(self.slurm.plugin(), name)
+        plugin = self.slurm.plugin()
+        row = _row(plugin, name)
         if row is None:
-            return
+            return self._check_accounted(plugin, request)
+        self._note_shown(plugin, request)
         self._check_owner(row, request)
         self._create_job(request)  # refuses where another run of ours made it
         destroy = self._submit(request, destroy_line(request), ".destroy")
@@ -165,10 +172,38 @@ class DataWarp(Backend):
             )
         return ours[-1] if ours else None
 
+    # -- a row that is missing
+
+    def _note_shown(self, plugin: Plugin, request: Request) -> None:
+        pool = _pool(plugin, request)
+        if pool is not None:
+            self._of_others[request.name] = max(0, plugin.unaccounted(pool))
+
+    def _check_accounted(self, plugin: Plugin, request: Request) -> None:
+        """Raises SchedulerUnreachable where a missing row does not mean absent.
+
+        slurmctld that had no answer of DataWarp when it started shows no buffer, but
+        reads from the pools how much is in use.
+        """
+        pool = _pool(plugin, request)
+        if pool is None:
+            return
+        size = round_up(request.capacity, pool.granularity)
+        others = self._of_others.get(request.name, 0)
+        found = plugin.unaccounted(pool)
+        if found - others >= size > 0:
+            raise SchedulerUnreachable(
+                f"Slurm shows no buffer {request.name}, yet {format_size(found)} of "
+                f"pool {pool.name} are in use that no row accounts for: DataWarp may "
+                "not have answered slurmctld when it started. `dwstat instances`, or "
+                "an administrator, can tell whether it is there; `scontrol "
+                "reconfigure` or a restart of slurmctld reads it again"
+            )
+
     # -- refusals
 
     def _check_size(self, plugin: Plugin, request: Request) -> None:
-        pool = next((p for p in plugin.pools if request.pool in ("", p.name)), None)
+        pool = _pool(plugin, request)
         if pool is None:
             known = ", ".join(p.name for p in plugin.pools)
             raise ReservationFailed(
@@ -228,8 +263,9 @@ class DataWarp(Backend):
         words = ""
         while True:
             try:
-                if _row(self.slurm.plugin(), request.name) is None:
-                    return
+                plugin = self.slurm.plugin()
+                if _row(plugin, request.name) is None:
+                    return self._check_accounted(plugin, request)
                 words = ""
             except SchedulerUnreachable as error:
                 words = str(error)
@@ -268,6 +304,10 @@ class DataWarp(Backend):
             return True
         above = os.path.dirname(os.path.realpath(path))
         return os.stat(path).st_dev != os.stat(above).st_dev
+
+
+def _pool(plugin: Plugin, request: Request) -> Optional[Pool]:
+    return next((p for p in plugin.pools if request.pool in ("", p.name)), None)
 
 
 def _row(plugin: Plugin, name: str) -> Optional[Buffer]:

@@ -97,6 +97,12 @@ class Plugin(NamedTuple):
     flags: Tuple[str, ...]
     pools: List[Pool]
     buffers: List[Buffer]
+    spaces: List[Tuple[str, int]]  # pool ("": not told) and bytes of every row
+
+    def unaccounted(self, pool: Pool) -> int:
+        """Bytes of ``pool`` in use that no row accounts for, those of jobs included."""
+        shown = sum(size for name, size in self.spaces if name in ("", pool.name))
+        return pool.total - pool.free - shown
 
 
 class Job(NamedTuple):
@@ -187,6 +193,7 @@ def _plugin(lines: List[str]) -> Plugin:
         flags=tuple(flag for flag in fields.get("Flags", "").split(",") if flag),
         pools=_pools(" ".join(header), fields),
         buffers=[buffer for buffer in found if buffer is not None],
+        spaces=[_space(line) for line in rows],
     )
 
 
@@ -206,6 +213,11 @@ def _pool(name: str, fields: Dict[str, str]) -> Pool:
         total=size_of(fields.get("TotalSpace", "")),
         free=size_of(fields.get("FreeSpace", "")),
     )
+
+
+def _space(line: str) -> Tuple[str, int]:
+    fields = fields_of(line)
+    return fields.get("Pool", ""), size_of(fields.get("Size", ""))
 
 
 def _buffer(line: str) -> Optional[Buffer]:

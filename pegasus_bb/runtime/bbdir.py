@@ -83,7 +83,8 @@ class BBDir:
     def _no_placement(self, why: str) -> UsageError:
         return UsageError(
             f"{self.file('placement.json')}: cannot be used ({why}); without it nobody "
-            "knows which results were promised, so everything is kept"
+            "knows which results were promised, so everything is kept. Where planning "
+            "was killed: plan again"
         )
 
     def links(self, node: str) -> Dict[str, str]:

@@ -15,7 +15,12 @@ from dataclasses import replace
 from typing import Iterator, List, Optional, Sequence
 
 from pegasus_bb import ledger
-from pegasus_bb.errors import DataNotSafe, ReservationFailed, SchedulerUnreachable
+from pegasus_bb.errors import (
+    DataNotSafe,
+    ReservationFailed,
+    SchedulerUnreachable,
+    UsageError,
+)
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
@@ -48,6 +53,7 @@ def release(bb: BBDir, discard: bool = False) -> str:
         if noted is not None:
             bb.note_reservation(noted)
         elif not asked_at(bb, request):
+            _check_planned(bb)
             return f"reservation {request.name} was never asked for"
     if not discard:
         if noted is not None and _never_made(bb, request, noted, backend):
@@ -94,6 +100,16 @@ def _noted(bb: BBDir) -> Optional[Reservation]:
             "nothing was given back"
         )
     return noted
+
+
+def _check_planned(bb: BBDir) -> None:
+    """Raises UsageError where planning was killed before it had written everything."""
+    bb.placement()
+    if not os.path.exists(bb.file("plan.json")):
+        raise UsageError(
+            f"{bb.file('plan.json')} is missing: planning did not come to its end, and "
+            "nothing was asked for; plan again"
+        )
 
 
 def _note_end(

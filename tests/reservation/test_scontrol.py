@@ -62,6 +62,20 @@ def test_two_persistent_buffers() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "nobodys"),
+    [
+        ("show-burst.persistent-and-jobs", 0),
+        ("show-burst.two-persistent", 0),
+        ("show-burst.no-persistent", 0),
+        ("show-burst.not-read-back", 110 * MIB),
+    ],
+)
+def test_what_is_in_use_and_in_no_row(name: str, nobodys: int) -> None:
+    found = plugin(name)
+    assert found.unaccounted(found.pools[0]) == nobodys
+
+
 def test_times_are_local_and_a_relative_one_is_not_known() -> None:
     created = plugin("show-burst.two-persistent").buffers[1].created
     assert time.localtime(created)[:6] == (2026, 11, 20, 18, 25, 20)

@@ -359,7 +359,9 @@ def test_one_that_is_not_there_is_success_with_words(
 def test_before_setup_there_is_nothing_to_give_back(
     tmp_path: Path, capsys: Captured
 ) -> None:
-    assert Run(tmp_path / "fresh").delete() == 0
+    run = Run(tmp_path / "fresh")
+    run.write("plan.json", {"version": 1})
+    assert run.delete() == 0
     assert "never asked for" in words(capsys)
 
 

@@ -109,3 +109,19 @@ def test_a_purged_buffer_is_gone(run: SlurmRun) -> None:
     run.slurm(buffers=[])
     assert run.gate() == 76
     assert run.setup() == 76
+
+
+def test_a_buffer_that_slurm_has_not_read_back_is_kept(
+    run: SlurmRun, capsys: Captured
+) -> None:
+    run.setup()
+    assert run.gate() == 0
+    rows = run.slurm()["buffers"]
+    run.slurm(buffers=[], jobs=[], unseen=100)
+    assert run.gate() == 75
+    assert run.setup() == 78
+    assert run.delete() == 78
+    assert "no row accounts for" in words(capsys)
+    assert run.noted().released_at is None
+    run.slurm(buffers=rows, unseen=0)
+    assert run.gate() == 0

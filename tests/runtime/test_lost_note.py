@@ -60,3 +60,15 @@ def test_setup_without_its_note_finds_what_is_there(run: Run, capsys: Captured) 
     assert run.setup() == 0
     assert "this run's already" in words(capsys)
     assert run.noted().requested_at == asked
+
+
+@pytest.mark.parametrize("missing", ["plan.json", "placement.json"])
+def test_a_plan_that_was_killed_is_no_success(
+    tmp_path: Path, capsys: Captured, missing: str
+) -> None:
+    run = Run(tmp_path / "fresh")
+    run.write("plan.json", {"version": 1})
+    (run.submit / "bb" / missing).unlink()
+    assert run.delete() == 2
+    said = words(capsys)
+    assert missing in said and "plan again" in said

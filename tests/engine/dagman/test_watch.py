@@ -92,3 +92,9 @@ def test_a_mode_without_a_reservation_has_nothing_to_lose(
     desk = Desk(place, monkeypatch)
     Path(desk.bb.file("request.json")).unlink()
     assert not any(desk.looks(40))
+
+
+def test_where_it_is_not_known_nothing_is_called_gone(desk: Desk) -> None:
+    desk.was_up()
+    desk.answers = [GONE, GONE, Status(Reserved.UNKNOWN, "no row accounts for it")]
+    assert not any(desk.looks(6 * 9))

@@ -23,6 +23,7 @@ FRESH: dict[str, Any] = {
     "destroy_fails": "",  # words of dw_wlm_cli
     "lingers": False,  # the job that asks stays PENDING for a while after its success
     "passes": 0,  # scheduling passes before a job is looked at
+    "unseen": 0,  # MiB in use of buffers that slurmctld has not read back
     "buffers": [],
     "jobs": [],
 }

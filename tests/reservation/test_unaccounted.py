@@ -1,0 +1,76 @@
+"""Slurm shows no buffer where DataWarp did not answer slurmctld at its start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pegasus_bb.errors import SchedulerUnreachable
+from pegasus_bb.model.reservation import State
+from pegasus_bb.reservation.datawarp import DataWarp
+from tests.reservation.contract import REQUEST, until
+from tests.reservation.test_datawarp import SETTINGS, DataWarpBench, bench
+
+__all__ = ["bench"]
+
+
+def unread(bench: DataWarpBench) -> None:
+    """slurmctld was started again, DataWarp answered nothing but `pools`."""
+    rows = bench.read()["buffers"]
+    bench.change(unseen=sum(row["size"] for row in rows), buffers=[], jobs=[])
+
+
+def test_space_that_no_row_accounts_for_may_be_the_buffer(bench: DataWarpBench) -> None:
+    bench.backend.create(REQUEST)
+    until(bench, State.READY)
+    unread(bench)
+    status = DataWarp(SETTINGS).status(REQUEST)
+    assert status.state is State.UNKNOWN
+    for word in ("100.0 MiB of pool wlm_pool", "dwstat", "scontrol reconfigure"):
+        assert word in status.message
+    with pytest.raises(SchedulerUnreachable, match="no row accounts for"):
+        DataWarp(SETTINGS).delete(REQUEST)
+
+
+@pytest.mark.parametrize(("unseen", "state"), [(99, "absent"), (100, "unknown")])
+def test_less_than_its_size_is_not_it(
+    bench: DataWarpBench, unseen: int, state: str
+) -> None:
+    bench.change(unseen=unseen)
+    bench.row("another")
+    assert bench.backend.status(REQUEST).state.value == state
+
+
+def test_what_was_so_while_it_was_shown_is_not_it(bench: DataWarpBench) -> None:
+    """A server that is down, say: in use all the time, and nobody's row."""
+    bench.change(unseen=300)
+    bench.backend.create(REQUEST)
+    until(bench, State.READY)
+    fresh = DataWarp(SETTINGS)
+    fresh.delete(REQUEST)
+    assert fresh.status(REQUEST).state is State.ABSENT
+
+
+def test_an_end_that_is_not_seen_is_not_success(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """slurmctld is started again between the question and the answer."""
+    bench.backend.create(REQUEST)
+    until(bench, State.READY)
+    submit = bench.backend.slurm.submit
+
+    def submit_then_unread(*args: str) -> str:
+        number = submit(*args)
+        unread(bench)
+        return number
+
+    monkeypatch.setattr(bench.backend.slurm, "submit", submit_then_unread)
+    with pytest.raises(SchedulerUnreachable, match="no row accounts for"):
+        bench.backend.delete(REQUEST)
+
+
+def test_another_pool_does_not_matter(bench: DataWarpBench) -> None:
+    bench.change(unseen=500)
+    status = bench.backend.status(replace(REQUEST, pool="fast"))
+    assert status.state is State.ABSENT

@@ -109,7 +109,8 @@ class DataWarp(Backend):
         plugin = self.slurm.plugin()
         row = _row(plugin, name)
         if row is None:
-            return self._check_accounted(plugin, request)
+            self._check_accounted(plugin, request)
+            return
         self._note_shown(plugin, request)
         self._check_owner(row, request)
         self._create_job(request)  # refuses where another run of ours made it
@@ -265,7 +266,8 @@ class DataWarp(Backend):
             try:
                 plugin = self.slurm.plugin()
                 if _row(plugin, request.name) is None:
-                    return self._check_accounted(plugin, request)
+                    self._check_accounted(plugin, request)
+                    return
                 words = ""
             except SchedulerUnreachable as error:
                 words = str(error)

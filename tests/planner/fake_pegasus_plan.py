@@ -79,6 +79,9 @@ def write(submit: Path, scratch: str, workflow: dict, profiles: dict) -> None:
         (submit / "00/00" / f"{name}.sub").write_text(text)
     tasks = [name for name in jobs if name not in here]
     lines = [f"JOB {name} 00/00/{name}.sub" for name in (*nodes, *jobs)]
+    post = "/opt/pegasus/bin/pegasus-exitcode  -r $RETURN -l demo-0.exitcode.log"
+    for name in (*nodes, *jobs):
+        lines.append(f"SCRIPT POST {name} {post}    .//00/00/{name}.out")
     chain = ["create_dir_demo_0_cori", *tasks]
     chain += [name for name in nodes if name.startswith("stage_out")]
     if os.environ.get("FAKE_UNSEALABLE"):

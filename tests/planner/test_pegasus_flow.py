@@ -313,6 +313,7 @@ def inner(user: User, kind: str = "pegasusWorkflow", arguments: str = "") -> Non
     [
         ("condorWorkflow", "", "10MiB", "nobody plans the jobs of a DAG"),
         ("pegasusWorkflow", "--conf other", "10MiB", "would not run on the buffer"),
+        ("pegasusWorkflow", "-Ddagman.POST.scope=none", "10MiB", "could count as succ"),
         ("pegasusWorkflow", "-C label", "10MiB", "would start the clusters of a sub-"),
         ("pegasusWorkflow", "-o local", "auto", "are not known before it is planned"),
         ("pegasusWorkflow", "", "10MiB", "nobody stages the results"),
@@ -330,3 +331,39 @@ def test_a_sub_workflow_that_cannot_be_done_right_is_refused(
     done = user.on_tier("--bb-capacity", capacity)
     assert done.returncode == 2
     assert why in " ".join(done.stderr.split())
+
+
+def profiled(user: User, file: str, *keys: str | int) -> None:
+    data = json.loads((user.work / file).read_text())
+    at = data
+    for key in keys:
+        at = at[key]
+    at.setdefault("profiles", {}).setdefault("pegasus", {})["gridstart.path"] = "/true"
+    (user.work / file).write_text(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("sites.yml", "sites", 0),
+        ("sites.yml", "sites", 1),
+        ("transformations.yml", "transformations", 0),
+        ("transformations.yml", "transformations", 0, "sites", 0),
+        ("workflow.yml", "jobs", 1),
+    ],
+)
+def test_a_program_in_the_place_of_kickstart_is_refused(
+    user: User, keys: tuple[str, ...]
+) -> None:
+    profiled(user, *keys)
+    done = user.on_tier()
+    assert done.returncode == 2
+    assert "run under this program" in done.stderr
+    assert keys[0] in done.stderr
+
+
+def test_a_kickstart_elsewhere_may_be_named(user: User) -> None:
+    define = "-Dpegasus.gridstart.path="
+    refused = user.on_tier(f"{define}/bin/true")
+    assert "nobody knows how it ended" in " ".join(refused.stderr.split())
+    assert user.on_tier(f"{define}/opt/other/bin/pegasus-kickstart").returncode == 0

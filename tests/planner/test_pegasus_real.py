@@ -9,6 +9,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -113,3 +114,39 @@ def test_an_mpi_job_keeps_its_nodes_and_finds_the_buffer_on_all(
     (directives,) = (submit / "bb").glob("*.bbf")
     assert f"--bbf={directives}" in asked
     assert f"executable = {submit}/bb/bin/launch\n" in text
+
+
+def try_plan(desk: Desk, *words: str) -> CompletedProcess[str]:
+    given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
+    given += ("--relative-submit-dir", "r", "--bb-mode", "persistent")
+    bb = (sys.executable, "-m", "pegasus_bb", "plan")
+    return desk.try_call(*bb, *given, *words, "workflow.yml")
+
+
+@pytest.mark.parametrize(
+    "profiles",
+    [
+        {"post.scope": "none"},
+        {"post": "user", "post.path.user": "/bin/true"},
+        {"post.arguments": "-r 0"},
+    ],
+)
+def test_a_job_that_nobody_judges_is_refused(
+    desk: Desk, profiles: dict[str, str]
+) -> None:
+    jobs = json.loads((desk.work / "workflow.yml").read_text())["jobs"]
+    jobs[0]["profiles"] = {"dagman": profiles}
+    desk.change("workflow.yml", jobs=jobs)
+    done = try_plan(desk)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "cat1_ID1" in done.stderr
+    assert not (desk.work / "submit" / "r").exists()
+
+
+def test_the_scope_of_post_scripts_may_be_essential_but_not_none(desk: Desk) -> None:
+    done = try_plan(desk, "-Ddagman.post.scope=none")
+    assert done.returncode == 2
+    assert "Take post.scope out" in " ".join(done.stderr.split())
+    dag = read_dag(desk.plan("r", "-Ddagman.post.scope=essential") / "demo-0.dag")
+    without = {name for name, node in dag.nodes.items() if node.post is None}
+    assert without == {"register_cori_1_0"}

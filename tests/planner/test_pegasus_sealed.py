@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.planner.dag import Dag, Node, Script
 from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.pegasus.outcome import Outcome, promised, stage_outs
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
@@ -17,6 +17,7 @@ from pegasus_bb.planner.seal import check, removals_on_disk, touching
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
 GATE = "/submit/bb/bin/gate"
+POST = Script("/opt/pegasus/bin/pegasus-exitcode", "-r $RETURN x.out")
 GATED = "SCRIPT DEFER 75 30 PRE create_dir_demo_0_cori /submit/bb/bin/gate"
 
 
@@ -73,6 +74,17 @@ def test_a_clean_up_that_another_planner_runs_before_stage_out_is_refused(
         lines(tmp_path)
 
 
+def test_a_real_dag_without_post_scripts_is_refused(tmp_path: Path) -> None:
+    """So pegasus-plan writes it with -Ddagman.post.scope=none."""
+    shutil.copytree(RECORDED / "clustered", tmp_path, dirs_exist_ok=True)
+    dag_file = tmp_path / "demo-0.dag"
+    text = dag_file.read_text().splitlines(keepends=True)
+    dag_file.write_text("".join(x for x in text if not x.startswith("SCRIPT POST")))
+    with pytest.raises(NotSealed, match="no POST script for bb_delete_ID") as told:
+        lines(tmp_path)
+    assert "Take post.scope out" in str(told.value)
+
+
 def test_appended_to_a_real_dag_the_retry_is_zero_when_it_is_read(
     tmp_path: Path,
 ) -> None:
@@ -89,7 +101,7 @@ def test_appended_to_a_real_dag_the_retry_is_zero_when_it_is_read(
 
 def test_a_retry_of_the_gated_node_is_taken_back() -> None:
     names = ("create_dir_w_0_cori", "bb_setup_S", "bb_delete_D")
-    dag = Dag({name: Node(name, f"{name}.sub", retry=3) for name in names})
+    dag = Dag({name: Node(name, f"{name}.sub", post=POST, retry=3) for name in names})
     added = lines_to_seal(dag, {"create_dir_w_0_cori"}, "cori", GATE, 30, {})
     assert "RETRY create_dir_w_0_cori 0" in added
 
@@ -97,10 +109,10 @@ def test_a_retry_of_the_gated_node_is_taken_back() -> None:
 def test_a_sub_workflow_waits_for_the_gate_and_bb_delete_for_it() -> None:
     dag = Dag(
         {
-            "create_dir_w_0_cori": Node("create_dir_w_0_cori", "c.sub"),
-            "bb_setup_S": Node("bb_setup_S", "s.sub"),
+            "create_dir_w_0_cori": Node("create_dir_w_0_cori", "c.sub", post=POST),
+            "bb_setup_S": Node("bb_setup_S", "s.sub", post=POST),
             "subdax_inner": Node("subdax_inner", "inner.dag", "SUBDAG"),
-            "bb_delete_D": Node("bb_delete_D", "d.sub"),
+            "bb_delete_D": Node("bb_delete_D", "d.sub", post=POST),
         }
     )
     users = {"create_dir_w_0_cori", "subdax_inner"}

@@ -21,6 +21,7 @@ RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
 HAND_GATE = "/home/wfuser/wf/gate.sh"
 GATE = "/submit/bb/bin/gate"
 CREATE = "create_dir_w_0_cori"
+POST = Script("/opt/pegasus/bin/pegasus-exitcode", "-r $RETURN x.out")
 
 
 def request(prefix: str = "/bb/wfres", site: str = "cori") -> Request:
@@ -35,7 +36,7 @@ def small() -> Dag:
         "stage_out_remote_cori_0_0 cleanup_w_0_cori bb_delete_D cleanup_w_0_local"
     )
     return Dag(
-        {name: Node(name, f"00/00/{name}.sub") for name in names.split()},
+        {name: Node(name, f"00/00/{name}.sub", post=POST) for name in names.split()},
         {
             "create_dir_w_0_local": ["bb_setup_S", "bb_delete_D"],
             CREATE: ["task_1"],
@@ -81,7 +82,7 @@ def test_sealing_again_changes_nothing() -> None:
 def test_giving_back_waits_for_every_end_of_the_workflow_and_only_for_ends() -> None:
     dag = small()
     for name in ("register_cori_0_0", "subdag_inner", "check_cori_0_1"):
-        dag.nodes[name] = Node(name, f"{name}.sub")
+        dag.nodes[name] = Node(name, f"{name}.sub", post=POST)
         dag.children["task_1"].append(name)
     dag.nodes["subdag_inner"].kind = "SUBDAG"
     done = seal(dag, USERS | {"subdag_inner"}, "cori", GATE)

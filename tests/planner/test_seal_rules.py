@@ -77,7 +77,18 @@ def theirs(spoil: Spoil) -> Spoil:
     return make
 
 
+def exitcode(words: str) -> Script:
+    return Script("/usr/bin/pegasus-exitcode", words)
+
+
 TRUE = Script("/bin/true")
+REAL = "-r $RETURN -l w-0.exitcode.log -M w-0.cache.meta -N .//00/00/task_1.out"
+LIES = (
+    REAL.replace("-r $RETURN", ""),
+    REAL.replace("$RETURN", "0"),
+    *(f"{option} {REAL}" for option in ("-r 0", "-r0", "-Nr0", "--return=0")),
+    *(f"{option} {REAL}" for option in ("-I", "-nI", "--no-invocation", "--help")),
+)
 KEYS = ("bb_setup_S", CREATE, OUT, "bb_delete_D")
 SKIPS: tuple[dict[str, Any], ...] = ({"noop": True}, {"done": True}, {"pre_skip": 76})
 
@@ -128,17 +139,25 @@ SPOILT: dict[Rule, list[Spoil]] = {
         lambda run: run.cut(LEAF, "bb_delete_D"),
         lambda run: run.add("task_1", "register_local_0_0"),
     ],
-    nodes.key_nodes_really_run: [also(name, **skip) for name in KEYS for skip in SKIPS],
+    nodes.nodes_really_run: [
+        *(also(name, **skip) for name in (*KEYS, "task_1", LEAF) for skip in SKIPS),
+        *(theirs(also("task_1", **skip)) for skip in SKIPS),
+    ],
     nodes.post_tells_the_truth: [
         *(also(name, post=TRUE) for name in (*KEYS, "task_1", LEAF)),
         *(also(name, post=None) for name in KEYS),
-        *(theirs(also(name, post=TRUE)) for name in KEYS),
+        *(theirs(also(name, post=TRUE)) for name in (*KEYS, "task_1", EARLY, LEAF)),
+        *(theirs(also(name, post=None)) for name in (*KEYS, "task_1", EARLY, LEAF)),
+        *(theirs(also("task_1", post=exitcode(words))) for words in LIES),
+        *(also("task_1", post=Script(POST.executable, words)) for words in LIES),
+        theirs(also("register_local_0_0", post=TRUE)),
         theirs(also(OUT, post=Script("/bin/not-pegasus-exitcode"))),
+        theirs(also(OUT, post=exitcode(f"--no-invocations {REAL}"))),
     ],
     nodes.no_success_by_abort: [
         also("task_1", abort_on=(3, 0)),
         also("task_1", abort_on=(0, None)),
-        theirs(also("register", abort_on=(1, 0))),
+        theirs(also("register_local_0_0", abort_on=(1, 0))),
     ],
     nodes.cleanup_waits_for_stage_out: [
         lambda run: run.cut(OUT, EARLY),
@@ -165,18 +184,42 @@ def test_a_sealed_dag_passes(rule: Rule) -> None:
 @pytest.mark.parametrize(("rule", "spoil"), CASES)
 def test_what_breaks_a_rule_is_refused_by_it(rule: Rule, spoil: Spoil) -> None:
     run = good()
-    run.dag.nodes["register"] = Node("register", "r.sub", post=POST)
+    name = "register_local_0_0"
+    run.dag.nodes[name] = Node(name, "r.sub", post=POST)
     spoil(run)
     assert list(rule(run.view()))
 
 
-def test_another_planner_may_leave_out_post_scripts_or_have_its_own() -> None:
+ACCEPTED: list[Spoil] = [
+    also("task_1", post=exitcode(REAL)),
+    also("task_1", post=exitcode(f"-s PegasusLite:+exitcode+0 -f ERROR {REAL}")),
+    also(OWN, post=None),
+    also("register_local_0_0", post=None),
+    also("pegasus-plan_S", post=None, pre=Script("00/00/pegasus-plan_S.pre.sh")),
+    also("pegasus-plan_S", post=None, kind="SUBDAG"),
+]
+
+
+@pytest.mark.parametrize("change", ACCEPTED)
+def test_what_a_real_planner_writes_is_accepted(change: Spoil) -> None:
     run = good()
     run.ours = False
-    run.node(OUT, post=None)
-    run.node(CREATE, post=Script("/usr/bin/pegasus-exitcode", "-r $RETURN x.out"))
-    run.node("task_1", post=TRUE)
+    for name in ("register_local_0_0", "pegasus-plan_S"):
+        run.add(CREATE, name)
+    run.users.add("pegasus-plan_S")
+    change(run)
     assert list(nodes.post_tells_the_truth(run.view())) == []
+
+
+def test_a_task_is_no_sub_workflow_because_of_its_name() -> None:
+    run = good()
+    run.ours = False
+    run.add(CREATE, "pegasus-plan_S")
+    run.users.add("pegasus-plan_S")
+    run.node("pegasus-plan_S", post=None)
+    (told,) = nodes.post_tells_the_truth(run.view())
+    assert "no POST script for pegasus-plan_S:" in told
+    assert "Take post.scope out" in told
 
 
 def entry(kind: str, path: str, recursive: str = "") -> dict[str, Any]:

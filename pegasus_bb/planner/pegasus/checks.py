@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import PFS
@@ -10,6 +12,13 @@ from pegasus_bb.model.sites import Site
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.rewrite import Inputs
+from pegasus_bb.rewrite.edit import (
+    Said,
+    job_profiles,
+    site_profile,
+    transformation_profiles,
+)
 
 # Options of a sub-workflow's own planning that would lead its jobs off the buffer.
 _LEADS_AWAY = (
@@ -22,6 +31,8 @@ _LEADS_AWAY = (
 # One of them has the results of a sub-workflow staged out.
 _STAGES_OUT = ("--output", "-o", "-O")
 _CLUSTERS = ("--cluster", "-C")
+_POST = "-ddagman.post"  # in any case of letters, as pegasus-plan takes it
+_KICKSTART = "gridstart.path"
 
 
 def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
@@ -51,6 +62,33 @@ def check_passed(passed: tuple[str, ...], site: str) -> None:
                 f"--staging-site {value}: on a buffer the jobs of {site} share their "
                 f"files on {site} itself; leave it out, or plan with --bb-mode off"
             )
+
+
+def check_kickstart(inputs: Inputs, site: str) -> None:
+    """Without Kickstart's record nobody knows how a task ended. CatalogError."""
+    what = "every task would run under this program, and without Kickstart's record "
+    what += "nobody knows how it ended"
+    would_do = "take it out, or name a pegasus-kickstart"
+    for said in _kickstarts(inputs, site):
+        if not _is_kickstart(said.value):
+            raise said.error(what, would_do)
+    key = f"pegasus.{_KICKSTART}"
+    if key in inputs.properties and not _is_kickstart(inputs.properties[key]):
+        raise inputs.properties.error(key, what, would_do)
+
+
+def _kickstarts(inputs: Inputs, site: str) -> Iterator[Said]:
+    for entry in inputs.sites.data["sites"]:
+        if entry["name"] in (site, "local"):  # bb_setup and bb_delete are on local
+            own = site_profile(inputs, entry["name"], _KICKSTART)
+            if own is not None:
+                yield own
+    yield from transformation_profiles(inputs, _KICKSTART)
+    yield from job_profiles(inputs, _KICKSTART)
+
+
+def _is_kickstart(program: str) -> bool:
+    return program.rpartition("/")[2] == "pegasus-kickstart"
 
 
 def check_sub_workflows(decided: Decided, passed: tuple[str, ...]) -> list[str]:
@@ -84,6 +122,14 @@ def _check_kind(workflow: Workflow, job: Job) -> None:
 def _check_arguments(workflow: Workflow, job: Job) -> None:
     for place, argument in enumerate(job.arguments):
         for word in argument.split():
+            if word.lower().startswith(_POST):
+                raise workflow.document.error(
+                    "a POST script decides whether a job succeeded: without that of "
+                    "pegasus-plan failures of the sub-workflow could count as success",
+                    ["jobs", job.index, "arguments", place],
+                    argument,
+                    "leave it out, or --bb-mode off",
+                )
             if word.startswith(_LEADS_AWAY):
                 raise workflow.document.error(
                     f"with {word.partition('=')[0]} of its own the sub-workflow would "

@@ -25,6 +25,7 @@ from pegasus_bb.planner.pegasus.bbfiles import (
 )
 from pegasus_bb.planner.pegasus.call import call_planner, plan_argv
 from pegasus_bb.planner.pegasus.checks import (
+    check_kickstart,
     check_passed,
     check_style,
     check_sub_workflows,
@@ -71,7 +72,9 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
         notes = check_sub_workflows(decided, call.passed)
         folder = context.submit_dir / "bb" / PLANNED
         knows = Plan(context.site, placement, request, context.submit_dir)
-        inputs = for_pegasus(rewrite(_inputs(decided), knows), context.site, folder)
+        given = _inputs(decided)
+        check_kickstart(given, context.site)
+        inputs = for_pegasus(rewrite(given, knows), context.site, folder)
         argv = plan_argv(home, context, folder, call.passed)
         with claimed(context.submit_dir, options.force):
             _prepare(folder, inputs, request, directive_files(knows))

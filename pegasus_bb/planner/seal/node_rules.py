@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
 
-from pegasus_bb.planner.dag import Node
+from pegasus_bb.planner.seal.post_rules import post_tells_the_truth
 from pegasus_bb.planner.seal.view import View, some
 
-_EXITCODES = ("/bb/bin/exitcode", "/pegasus-exitcode")
 
-
-def key_nodes_really_run(view: View) -> Iterator[str]:
+def nodes_really_run(view: View) -> Iterator[str]:
     """No NOOP, DONE or PRE_SKIP where success without running loses data."""
-    for node in _key_nodes(view):
+    for node in (n for n in view.dag.nodes.values() if n.name in view.must_run):
         skips = {"NOOP": node.noop, "DONE": node.done}
         for word in (word for word, said in skips.items() if said):
             yield (
@@ -24,21 +22,6 @@ def key_nodes_really_run(view: View) -> Iterator[str]:
                 f"{node.name} has PRE_SKIP {node.pre_skip}: a PRE script, such as the "
                 "gate, that fails would count as success of the node. Remove PRE_SKIP"
             )
-
-
-def post_tells_the_truth(view: View) -> Iterator[str]:
-    """A POST script decides whether its node succeeded: only the known ones may."""
-    exitcode = view.gate.rpartition("/")[0] + "/exitcode"
-    if view.ours:
-        for node in view.dag.nodes.values():
-            if node.post is None or node.post.executable != exitcode:
-                found = node.post.executable if node.post else "none"
-                yield _foreign_post(node, found, exitcode)
-        return
-    for node in _key_nodes(view):
-        post = node.post.executable if node.post else exitcode
-        if post != exitcode and not post.endswith(_EXITCODES):
-            yield _foreign_post(node, post, "pegasus-exitcode")
 
 
 def no_success_by_abort(view: View) -> Iterator[str]:
@@ -70,24 +53,11 @@ def cleanup_waits_for_stage_out(view: View) -> Iterator[str]:
 
 
 NODES: tuple[Callable[[View], Iterator[str]], ...] = (
-    key_nodes_really_run,
+    nodes_really_run,
     post_tells_the_truth,
     no_success_by_abort,
     cleanup_waits_for_stage_out,
 )
-
-
-def _key_nodes(view: View) -> Iterator[Node]:
-    for names in (view.setups, view.gated, view.stage_outs, view.deletes):
-        for name in names:
-            yield view.dag.nodes[name]
-
-
-def _foreign_post(node: Node, found: str, wanted: str) -> str:
-    return (
-        f"the POST script of {node.name} is {found}, and it decides whether the node "
-        f"succeeded: a failure could count as success. It must be {wanted}"
-    )
 
 
 def _not_above(view: View, name: str, wanted: Set[str]) -> Set[str]:

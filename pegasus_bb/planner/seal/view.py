@@ -10,6 +10,7 @@ from functools import cached_property
 
 from pegasus_bb.planner.dag import Dag, Node
 
+_CHORE = re.compile(r"register_.+|cleanup_.+_[0-9]+_local")
 DEFERRED = 75  # the exit status of a gate that wants to be asked again
 _SETUP = re.compile(r"bb_setup_.+")
 _DELETE = re.compile(r"bb_delete_.+")
@@ -57,6 +58,16 @@ class View:
     def users(self) -> set[str]:
         """Nodes that need the reservation, apart from those that make and end it."""
         return set(self.touching) - {*self.setups, *self.deletes}
+
+    @cached_property
+    def must_run(self) -> set[str]:
+        """Nodes whose success without their work loses data: all that may use the
+        buffer, and those that make and end it. Not a planner's own chores on the
+        submit host."""
+        behind = self.behind_gate - self.after_delete
+        chores = {name for name in behind if _CHORE.fullmatch(name)} - self.users
+        keys = {*self.setups, *self.gated, *self.deletes, *self.removes}
+        return self.users | (behind - chores) | keys
 
     @cached_property
     def parents(self) -> dict[str, list[str]]:

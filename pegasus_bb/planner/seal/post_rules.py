@@ -1,0 +1,90 @@
+"""The rule about POST scripts, which decide whether their node succeeded.
+
+A job of the batch system often ends with 0 whatever its task did: what the record of
+Kickstart says counts, and a POST script has to read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pegasus_bb.planner.dag import Node, Script
+from pegasus_bb.planner.seal.view import View, some
+
+_EXITCODES = ("/bb/bin/exitcode", "/pegasus-exitcode")
+_PLANS = "pegasus-plan_"
+_REGISTERS = "register_"
+# Options, also within a bundle or cut short, of what pegasus-exitcode believes.
+_BELIEVES = re.compile(r"-[nN]*[rIh].*|--(?:r|h|no-i).*")
+
+
+def post_tells_the_truth(view: View) -> Iterator[str]:
+    """A POST script decides whether its node succeeded: only the known ones may."""
+    own = view.gate.rpartition("/")[0] + "/exitcode"
+    wanted = own if view.ours else "pegasus-exitcode"
+    keys = {*view.setups, *view.gated, *view.stage_outs, *view.deletes}
+    without = []
+    for node in view.dag.nodes.values():
+        if not view.ours and not _counts(node, view):
+            continue
+        if node.post is None:
+            if view.ours or not _may_lack_one(node, view):
+                without.append(node.name)
+        elif node.post.executable != own and (
+            view.ours or not node.post.executable.endswith(_EXITCODES)
+        ):
+            yield _foreign_post(node, node.post, wanted)
+        elif not _reads_all(node.post, view.ours or node.name in keys):
+            yield _half_blind(node, node.post)
+    if without:
+        yield _no_post(without, wanted)
+
+
+def _counts(node: Node, view: View) -> bool:
+    """Whether data is lost where the node failed and counts as done."""
+    return node.name in view.must_run or node.name.startswith(_REGISTERS)
+
+
+def _may_lack_one(node: Node, view: View) -> bool:
+    """Jobs that end with their own status: pegasus-plan gives a sub-workflow no POST
+    script, and with post.scope=essential none to registrations on the submit host."""
+    if node.kind == "SUBDAG":
+        return True
+    if node.name in view.must_run:
+        return node.name.startswith(_PLANS) and node.pre is not None
+    return True
+
+
+def _reads_all(post: Script, is_key: bool) -> bool:
+    words = post.arguments.split()
+    if not is_key:  # pegasus-plan has it for jobtype mpi, which has no Kickstart
+        words = [word for word in words if word != "--no-invocations"]
+    places = [i for i, word in enumerate(words) if _BELIEVES.fullmatch(word)]
+    said = [words[i : i + 2] for i in places]
+    return bool(said) and all(pair == ["-r", "$RETURN"] for pair in said)
+
+
+def _no_post(names: list[str], wanted: str) -> str:
+    return (
+        f"no POST script for {some(names)}: a task that failed would count as done, "
+        "and the buffer would be given back without its results. Take post.scope out "
+        f"of the dagman profiles and properties; the script must be {wanted}"
+    )
+
+
+def _foreign_post(node: Node, post: Script, wanted: str) -> str:
+    return (
+        f"the POST script of {node.name} is {post.executable}, and it decides whether "
+        f"the node succeeded: a failure could count as success. It must be {wanted}: "
+        "take the dagman profiles post and post.path out"
+    )
+
+
+def _half_blind(node: Node, post: Script) -> str:
+    return (
+        f"the POST script of {node.name} has the arguments {post.arguments!r}: with "
+        "another -r than $RETURN, or without reading the records of Kickstart "
+        "(--no-invocations), a failure could count as success. Take the dagman profile "
+        "post.arguments out"
+    )

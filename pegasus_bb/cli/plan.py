@@ -21,12 +21,8 @@ from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.pegasus import Home, find_home, need_home
 
 ARGV = "pegasus_bb.argv"
-_AFTERWARDS = {
-    "as_json",
-    "verbose",
-    "quiet",
-    "submit",
-}  # done once it is planned
+# What is done once it is planned.
+_AFTERWARDS = {"as_json", "verbose", "quiet", "submit"}
 
 
 class _Plan(PlanCommand):
@@ -53,12 +49,13 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     A real pegasus-plan does the planning where there is one.
     """
     said = plan_options({key: options[key] for key in options.keys() - _AFTERWARDS})
-    settings = read_settings(properties_of(said), said.cwd)
+    properties = properties_of(said)
+    settings = read_settings(properties, said.cwd)
     home = _home(settings)
     if home is not None:
         from pegasus_bb.cli.plan_real import plan_real
 
-        plan_real(ctx, said, settings, home)
+        plan_real(ctx, said, properties, settings, home)
         return
     from pegasus_bb.cli.plan_builtin import plan_builtin
 

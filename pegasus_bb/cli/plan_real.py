@@ -11,9 +11,9 @@ from pegasus_bb.cli.ended import cleanly_ended
 from pegasus_bb.cli.options import only_of_pegasus
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import declared_tiers
+from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import (
     Call,
@@ -34,14 +34,18 @@ _NAMES = {"as_json": "--json"}
 
 
 def plan_real(
-    ctx: click.Context, options: PlanOptions, settings: Settings, home: Home
+    ctx: click.Context,
+    options: PlanOptions,
+    properties: Properties,
+    settings: Settings,
+    home: Home,
 ) -> None:
     """Plan, print what pegasus-plan prints, and submit where that was asked for."""
     argv: tuple[str, ...] = ctx.meta["pegasus_bb.argv"]
     if settings.mode == "off":
-        tiers = _tiers(options)
+        tiers = _tiers(options, properties)
         if not (ctx.params["as_json"] or ctx.params["quiet"]):
-            click.echo(planned_by(properties_of(options), home), err=True)
+            click.echo(planned_by(properties, home), err=True)
             _note_unused(tiers, settings)
         first, *rest = plain_argv(home, argv)
         become([first, *recorded(options, settings, bool(tiers)), *rest])
@@ -54,7 +58,7 @@ def plan_real(
     with cleanly_ended():
         planned = plan_on_tier(options, call, home)
     quiet = call.as_json or ctx.params["quiet"]
-    who = planned_by(properties_of(options), home, planned.planner)
+    who = planned_by(properties, home, planned.planner)
     for note in (*planned.notes, *(() if quiet else (who, *planned.summary))):
         click.echo(note, err=True)
     submit = bool(ctx.params["submit"])
@@ -69,11 +73,11 @@ def plan_real(
         ctx.obj.leave()  # as plan_builtin does
 
 
-def _tiers(options: PlanOptions) -> dict[str, list[Tier]]:
+def _tiers(options: PlanOptions, properties: Properties) -> dict[str, list[Tier]]:
     """Those that the sites of the plan declare. A catalog that we cannot read is
     pegasus-plan's to judge."""
     try:
-        declared = declared_tiers(properties_of(options), options.cwd)
+        declared = declared_tiers(properties, options.cwd)
     except PegasusBBError:
         return {}
     sites = options.sites or declared

@@ -10,20 +10,21 @@ import re
 from collections.abc import Iterator
 
 from pegasus_bb.planner.dag import Node, Script
-from pegasus_bb.planner.seal.view import View, some
+from pegasus_bb.planner.seal.view import REGISTERS, View, some
 
 _EXITCODES = ("/bb/bin/exitcode", "/pegasus-exitcode")
 _PLANS = "pegasus-plan_"
-_REGISTERS = "register_"
-# Options, also within a bundle or cut short, of what pegasus-exitcode believes.
-_BELIEVES = re.compile(r"-[nN]*[rIh].*|--(?:r|h|no-i).*")
+# Options, also within a bundle or cut short, of what pegasus-exitcode believes, and the
+# word after each. One search of the whole text: every planning asks it of every node.
+_BELIEVES = re.compile(r"(-(?<!\S-)(?:[nN]*[rIh]|-(?:r|h|no-i))\S*)(?=\s+(\S+)|)")
+# pegasus-plan has it for jobtype mpi, which has no Kickstart.
+_WITHOUT_RECORD = "--no-invocations"
 
 
 def post_tells_the_truth(view: View) -> Iterator[str]:
     """A POST script decides whether its node succeeded: only the known ones may."""
     own = view.gate.rpartition("/")[0] + "/exitcode"
     wanted = own if view.ours else "pegasus-exitcode"
-    keys = {*view.setups, *view.gated, *view.stage_outs, *view.deletes}
     without = []
     for node in view.dag.nodes.values():
         if not view.ours and not _counts(node, view):
@@ -35,7 +36,7 @@ def post_tells_the_truth(view: View) -> Iterator[str]:
             view.ours or not node.post.executable.endswith(_EXITCODES)
         ):
             yield _foreign_post(node, node.post, wanted)
-        elif not _reads_all(node.post, view.ours or node.name in keys):
+        elif not _reads_all(node.post, view.ours or node.name in view.keys):
             yield _half_blind(node, node.post)
     if without:
         yield _no_post(without, wanted)
@@ -43,7 +44,7 @@ def post_tells_the_truth(view: View) -> Iterator[str]:
 
 def _counts(node: Node, view: View) -> bool:
     """Whether data is lost where the node failed and counts as done."""
-    return node.name in view.must_run or node.name.startswith(_REGISTERS)
+    return node.name in view.must_run or node.name.startswith(REGISTERS)
 
 
 def _may_lack_one(node: Node, view: View) -> bool:
@@ -57,12 +58,10 @@ def _may_lack_one(node: Node, view: View) -> bool:
 
 
 def _reads_all(post: Script, is_key: bool) -> bool:
-    words = post.arguments.split()
-    if not is_key:  # pegasus-plan has it for jobtype mpi, which has no Kickstart
-        words = [word for word in words if word != "--no-invocations"]
-    places = [i for i, word in enumerate(words) if _BELIEVES.fullmatch(word)]
-    said = [words[i : i + 2] for i in places]
-    return bool(said) and all(pair == ["-r", "$RETURN"] for pair in said)
+    said = _BELIEVES.findall(post.arguments)
+    if not is_key:
+        said = [pair for pair in said if pair[0] != _WITHOUT_RECORD]
+    return bool(said) and all(pair == ("-r", "$RETURN") for pair in said)
 
 
 def _no_post(names: list[str], wanted: str) -> str:

@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from pegasus_bb.planner.dag import Node, Script
 from pegasus_bb.planner.seal.node_rules import NODES
-from pegasus_bb.planner.seal.view import DEFERRED, View, some
+from pegasus_bb.planner.seal.view import DEFERRED, OWN_FOLDER, View, some
 
 Rule = Callable[[View], Iterator[str]]
 # These bring nodes that are not in this file.
 _UNSEEN = ("SPLICE", "INCLUDE", "CONNECT")
-_OWN_FOLDER = re.compile(r"cleanup_.+_[0-9]+_local")
 _NEVER = ("FINAL", "SERVICE", "PROVISIONER")
 
 
@@ -65,7 +63,7 @@ def delete_is_the_end(view: View) -> Iterator[str]:
     late = {
         name
         for name in view.after_delete
-        if name in view.users or _OWN_FOLDER.fullmatch(name) is None
+        if name in view.users or OWN_FOLDER.fullmatch(name) is None
     }
     if late:
         yield (

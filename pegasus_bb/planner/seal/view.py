@@ -10,7 +10,8 @@ from functools import cached_property
 
 from pegasus_bb.planner.dag import Dag, Node
 
-_CHORE = re.compile(r"register_.+|cleanup_.+_[0-9]+_local")
+REGISTERS = "register_"
+OWN_FOLDER = re.compile(r"cleanup_.+_[0-9]+_local")  # the real planner's, on this host
 DEFERRED = 75  # the exit status of a gate that wants to be asked again
 _SETUP = re.compile(r"bb_setup_.+")
 _DELETE = re.compile(r"bb_delete_.+")
@@ -64,10 +65,18 @@ class View:
         """Nodes whose success without their work loses data: all that may use the
         buffer, and those that make and end it. Not a planner's own chores on the
         submit host."""
-        behind = self.behind_gate - self.after_delete
-        chores = {name for name in behind if _CHORE.fullmatch(name)} - self.users
-        keys = {*self.setups, *self.gated, *self.deletes, *self.removes}
-        return self.users | (behind - chores) | keys
+        behind = {
+            name
+            for name in self.behind_gate - self.after_delete
+            if not (name.startswith(REGISTERS) or OWN_FOLDER.fullmatch(name))
+        }
+        cleanups = {*self.leaf_cleanups, *self.removes}
+        return self.users | behind | self.keys | cleanups
+
+    @cached_property
+    def keys(self) -> set[str]:
+        """Nodes that reserve and give back, that make the folder, that save results."""
+        return {*self.setups, *self.gated, *self.stage_outs, *self.deletes}
 
     @cached_property
     def parents(self) -> dict[str, list[str]]:

@@ -11,10 +11,27 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from pegasus_bb.reservation.removal import remove
+from pegasus_bb.removal import remove
 from pegasus_bb.testbed.flavour import DEFAULT, FLAVOURS
 
 NOBODY = 65534
+# Names that a careless program would split, expand, decode or take for an option.
+HOSTILE = [
+    "two words.txt",
+    'it\'s "quoted".txt',
+    "$(touch PWNED)",
+    "$HOME",
+    "a'; touch PWNED; '",
+    "line\nbreak",
+    "100%41.txt",
+    "#hash?query",
+    "\u202egnp.txt",
+    "-rf",
+    "back\\slash",
+    "n" * 255,
+    "d\u00e9j\u00e0 \u6f22\U0001f600",
+    os.fsdecode(b"not-utf8-\xff\xfe"),
+]
 
 
 class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
@@ -51,3 +68,9 @@ def of_a_user() -> Iterator[Path]:
         if is_root:
             os.seteuid(0)
         remove(str(folder))
+
+
+@pytest.fixture(params=HOSTILE, ids=range(len(HOSTILE)))
+def hostile(request: pytest.FixtureRequest) -> str:
+    """A file name that is legal, and trouble."""
+    return str(request.param)

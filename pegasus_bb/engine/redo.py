@@ -21,9 +21,9 @@ from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.planner.seal import touching
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.copytree import digest_path
 from pegasus_bb.runtime.guard import unsafe_results
 from pegasus_bb.runtime.jobs import Transfer, read_jobs
+from pegasus_bb.staging.folder import digest_path
 
 # Tasks, stage-in and sub-workflows: what they have read may be cleaned up since.
 _NOT_TWICE = re.compile(r"^\+pegasus_job_class\s*=\s*(1|2|10|11)\s*$", re.M | re.I)

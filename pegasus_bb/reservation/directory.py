@@ -13,6 +13,7 @@ import os
 import time
 from typing import Any, Dict, List, Mapping, Tuple
 
+from pegasus_bb import removal
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import (
     Request,
@@ -21,7 +22,7 @@ from pegasus_bb.model.reservation import (
     Status,
     check_reservation_name,
 )
-from pegasus_bb.reservation import identity, mishaps, removal, root
+from pegasus_bb.reservation import identity, mishaps, root
 from pegasus_bb.reservation.base import Backend, Pool
 from pegasus_bb.reservation.statefile import HALF, Books, opened, peek, remove_half
 from pegasus_bb.units import MIB, format_size, parse_duration, parse_size, round_up

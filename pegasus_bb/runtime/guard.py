@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.copy import CopyFailed
-from pegasus_bb.runtime.copytree import digest_path
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.folder import digest_path
 
 
 class Unsafe(NamedTuple):

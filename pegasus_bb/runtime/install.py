@@ -30,12 +30,14 @@ FILES = (
     "errors.py",
     "files.py",
     "ledger.py",
+    "paths.py",
     "process.py",
+    "removal.py",
     "units.py",
     "model/__init__.py",
     "model/reservation.py",
 )
-FOLDERS = ("reservation", "runtime")
+FOLDERS = ("reservation", "runtime", "staging")
 _STAYS = ("runtime/install.py",)
 
 _BODY = """\

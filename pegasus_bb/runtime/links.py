@@ -7,7 +7,7 @@ import stat
 from typing import Dict, Iterator, NamedTuple, Tuple
 
 from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.runtime.paths import is_below
+from pegasus_bb.paths import is_below
 
 
 class LinkFailed(PegasusBBError):
@@ -119,8 +119,8 @@ def bring_home(link: Link) -> Tuple[str, bool]:
     """
     if not link.ours:
         return f"{link.lfn}: replaced by a task; {link.target} was left as it is", True
-    from pegasus_bb.runtime.copy import remove_tree
-    from pegasus_bb.runtime.copytree import copy_path
+    from pegasus_bb.removal import remove as remove_tree
+    from pegasus_bb.staging.folder import copy_path
 
     # What is there already is of an earlier attempt, and this one is newer.
     copied = copy_path(link.path, link.target, digest=False, replace=True)

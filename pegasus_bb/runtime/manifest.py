@@ -6,8 +6,8 @@ import os
 import time
 from typing import Any, Dict, List
 
-from pegasus_bb.runtime.copy import Copied
 from pegasus_bb.runtime.files import append_json, read_journal
+from pegasus_bb.staging.onefile import Copied
 
 
 def stamp(found: os.stat_result) -> List[int]:

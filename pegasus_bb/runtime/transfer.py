@@ -15,7 +15,6 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.copy import explained
 from pegasus_bb.runtime.guard import Promises
 from pegasus_bb.runtime.jobs import Job, Mkdir, Remove, Transfer, read_jobs
 from pegasus_bb.runtime.scratch_root import Roots
@@ -24,6 +23,7 @@ from pegasus_bb.runtime.transfer_folders import Remover, make_folder
 from pegasus_bb.runtime.transfer_inputs import Inputs
 from pegasus_bb.runtime.transfer_other import hand_over
 from pegasus_bb.runtime.transfer_scratch import Scratch
+from pegasus_bb.staging.failures import explained
 
 # More threads only fight for the interpreter: hashing and fsync are what they wait for.
 _MOST_THREADS = 4

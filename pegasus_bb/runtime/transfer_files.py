@@ -7,22 +7,18 @@ import threading
 from typing import Dict, List
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.paths import plain_path
+from pegasus_bb.removal import remove
 from pegasus_bb.runtime import manifest
-from pegasus_bb.runtime.copy import (
-    Copied,
-    CopyFailed,
-    cut_name,
-    explained,
-    parts_in,
-    remove_tree,
-)
-from pegasus_bb.runtime.copytree import copy_path
 from pegasus_bb.runtime.jobs import Transfer, Url
 from pegasus_bb.runtime.links import put_link
-from pegasus_bb.runtime.paths import plain_path
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfer_inputs import Inputs
 from pegasus_bb.runtime.transfer_scratch import PFS, Scratch
+from pegasus_bb.staging.failures import CopyFailed, explained
+from pegasus_bb.staging.folder import copy_path
+from pegasus_bb.staging.onefile import Copied
+from pegasus_bb.staging.parts import cut_name, parts_in
 
 
 class NeedsOtherTool(Exception):
@@ -146,7 +142,7 @@ class Mover:
                 self._left[folder] = parts_in(folder)
             stale = self._left[folder].pop(cut_name(dest), [])
         for path in stale:
-            remove_tree(path)
+            remove(path)
 
     def _is_promised(self, lfn: str, dest: str) -> bool:
         where = self.scratch.outputs.get(lfn)

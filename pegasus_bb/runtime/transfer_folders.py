@@ -7,9 +7,9 @@ import sys
 from typing import Callable, Container, List
 
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.runtime.copy import remove_tree
+from pegasus_bb.paths import is_below, plain_path
+from pegasus_bb.removal import remove as remove_tree
 from pegasus_bb.runtime.jobs import Mkdir, Remove
-from pegasus_bb.runtime.paths import is_below, plain_path
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfer_scratch import Scratch
 

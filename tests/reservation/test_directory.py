@@ -207,7 +207,7 @@ def test_a_job_that_goes_on_writing_is_named(
 ) -> None:
     made(bench)
     with monkeypatch.context() as patched:
-        patched.setattr("pegasus_bb.reservation.removal.empty", lambda *_: None)
+        patched.setattr("pegasus_bb.removal.empty", lambda *_: None)
         (bench.folder() / "late").write_text("still writing")
         with pytest.raises(ReservationFailed, match="written to"):
             bench.backend.delete(REQUEST)

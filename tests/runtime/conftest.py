@@ -19,23 +19,6 @@ from pegasus_bb.runtime.install import install_runtime
 NAME = "pbb4f1c2a9e"
 PREFIX = f"/bb/{NAME}"
 NODE = "work_ID0000001"
-# Names that a careless program would split, expand, decode or take for an option.
-HOSTILE = [
-    "two words.txt",
-    'it\'s "quoted".txt',
-    "$(touch PWNED)",
-    "$HOME",
-    "a'; touch PWNED; '",
-    "line\nbreak",
-    "100%41.txt",
-    "#hash?query",
-    "\u202egnp.txt",
-    "-rf",
-    "back\\slash",
-    "n" * 255,
-    "d\u00e9j\u00e0 \u6f22\U0001f600",
-    os.fsdecode(b"not-utf8-\xff\xfe"),
-]
 
 
 class Site:
@@ -124,9 +107,3 @@ def site(tmp_path: Path) -> Site:
 @pytest.fixture
 def site_without_reservation(tmp_path: Path) -> Site:
     return Site(tmp_path, reserved=False)
-
-
-@pytest.fixture(params=HOSTILE, ids=range(len(HOSTILE)))
-def hostile(request: pytest.FixtureRequest) -> str:
-    """A file name that is legal, and trouble."""
-    return str(request.param)

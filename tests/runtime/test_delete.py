@@ -11,8 +11,8 @@ import pytest
 from pegasus_bb import ledger
 from pegasus_bb.errors import DataNotSafe
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.copytree import digest_path
 from pegasus_bb.runtime.delete import release
+from pegasus_bb.staging.folder import digest_path
 from tests.reservation.crash import crash_at_every_step
 from tests.runtime.lifecycle import NAME, UUID, Run, kept, with_data, words
 

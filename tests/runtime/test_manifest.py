@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pegasus_bb.runtime import manifest
-from pegasus_bb.runtime.copy import copy_file
+from pegasus_bb.staging.onefile import copy_file
 
 
 def arrive(folder: Path, lfn: str, text: str, uuid: str = "run-1") -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from pegasus_bb.errors import USAGE
 from pegasus_bb.runtime import manifest
-from pegasus_bb.runtime.copytree import digest_path
+from pegasus_bb.staging.folder import digest_path
 
 from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 

@@ -21,6 +21,7 @@ from pegasus_bb.reservation.datawarp import DataWarp
 
 _LENGTH = struct.Struct(">I")
 _CODE = ("__init__.py", "errors.py", "files.py", "units.py", "process.py")
+_CODE += ("paths.py", "removal.py")
 
 
 def send(pipe: IO[bytes], message: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.process import Finished, ask
-from pegasus_bb.reservation.removal import remove
+from pegasus_bb.removal import remove
 from pegasus_bb.reservation.scontrol import Buffer, Job, parse_burst, parse_jobs
 from pegasus_bb.testbed import site
 from pegasus_bb.testbed.datawarp.place import Place

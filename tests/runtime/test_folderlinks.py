@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime import manifest
-from pegasus_bb.runtime.copy import CopyFailed
-from pegasus_bb.runtime.copytree import copy_path, digest_path
 from pegasus_bb.runtime.guard import unsafe_results
 from pegasus_bb.runtime.scratch_root import MARK
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.folder import copy_path, digest_path
 
 from .job_lists import SCRATCH, Site, do, folder, names, transfer
 

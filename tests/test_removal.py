@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.reservation import removal
+from pegasus_bb import removal
 
 KEEP = "keep"
 

@@ -5,18 +5,12 @@ from __future__ import annotations
 import os
 from typing import Dict, Iterator, Sequence, Tuple
 
-from pegasus_bb.runtime.copy import (
-    Copied,
-    CopyFailed,
-    copy_file,
-    digest_file,
-    explained,
-    not_a_file,
-    part_name,
-    remove_tree,
-)
-from pegasus_bb.runtime.copylinks import Links
-from pegasus_bb.runtime.files import sync_directory
+from pegasus_bb.files import sync_directory
+from pegasus_bb.removal import remove
+from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
+from pegasus_bb.staging.folderlinks import Links
+from pegasus_bb.staging.onefile import Copied, copy_file, digest_file
+from pegasus_bb.staging.parts import part_name
 
 
 def copy_path(
@@ -69,7 +63,7 @@ def copy_tree(
     except OSError as error:
         raise explained(error, source, dest) from error
     finally:
-        remove_tree(part)
+        remove(part)
     words = _digest_of(dest, digests) if digest else ""
     return Copied(_size(dest), words, os.lstat(dest))
 
@@ -133,7 +127,7 @@ def _swap_in(part: str, dest: str) -> None:
         os.unlink(dest)
     os.rename(part, dest)
     sync_directory(os.path.dirname(dest) or ".")
-    remove_tree(aside)
+    remove(aside)
 
 
 def _walk(path: str, below: str = "") -> Iterator[Tuple[str, os.DirEntry[str]]]:

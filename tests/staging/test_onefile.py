@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.runtime import copy as copying
-from pegasus_bb.runtime.copy import CopyFailed, copy_file, remove_tree
-from pegasus_bb.runtime.copytree import copy_path, digest_path
+from pegasus_bb.removal import remove as remove_tree
+from pegasus_bb.staging import onefile as copying
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.folder import copy_path, digest_path
+from pegasus_bb.staging.onefile import copy_file
 
 
 def parts(folder: Path) -> list[str]:
@@ -163,15 +165,15 @@ def test_a_source_that_keeps_changing_is_refused(
 
 def grow(source: Path, changes: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Append to ``source`` in the middle of each copy."""
-    pour = copying._pour
+    pour = copying.pour
 
-    def and_grow(*arguments: object) -> int:
+    def and_grow(*arguments: object) -> copying.Poured:
         done = pour(*arguments)  # type: ignore[arg-type]
         with source.open("ab") as out:
             out.write(next(changes, b""))  # type: ignore[call-overload]
         return done
 
-    monkeypatch.setattr(copying, "_pour", and_grow)
+    monkeypatch.setattr(copying, "pour", and_grow)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import errno
 import os
 from typing import NamedTuple, Sequence, Tuple
 
-from pegasus_bb.runtime.copy import CopyFailed
-from pegasus_bb.runtime.paths import is_below
+from pegasus_bb.paths import is_below
+from pegasus_bb.staging.failures import CopyFailed
 
 _NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 

@@ -1,0 +1,1 @@
+"""Moving data safely: standard library only, runs on compute nodes."""

@@ -1,0 +1,59 @@
+"""Why a file did not arrive, for a person."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.units import format_size
+
+
+class CopyFailed(PegasusBBError):
+    """A file did not arrive; its destination is as it was before."""
+
+
+def not_a_file(path: str) -> CopyFailed:
+    """The refusal of a FIFO, a socket or a device."""
+    return CopyFailed(
+        f"{on_a_line(path)}: not a regular file, nor a folder or a link, so it is "
+        "neither copied nor read; move it away"
+    )
+
+
+def explained(error: OSError, source: str, dest: str) -> CopyFailed:
+    """``error`` for a person: which file, what it needs, what would do."""
+    words = f"{on_a_line(source)} -> {on_a_line(dest)}: {error.strerror or error}"
+    at = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+    if os.path.isabs(at) and at not in (source, dest):
+        words += f" ({on_a_line(at)})"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        words += f"; it needs {_size_of(source)}, {_room_at(dest)}"
+    elif error.errno == errno.EROFS:
+        words += "; the file system takes no more writes. Nothing was lost: the source "
+        words += "is untouched"
+    elif error.errno == errno.EIO:
+        words += "; the storage itself fails. The source was kept"
+    return CopyFailed(words)
+
+
+def on_a_line(path: str) -> str:
+    """``path`` as it can stand in a line of text, whatever it holds."""
+    return path if path.isprintable() else repr(path)
+
+
+def _size_of(path: str) -> str:
+    try:
+        return format_size(os.stat(path).st_size)
+    except OSError:
+        return "an unknown size"
+
+
+def _room_at(dest: str) -> str:
+    folder = os.path.dirname(dest) or "."
+    try:
+        room = os.statvfs(folder)
+    except OSError:
+        return f"{folder} cannot be read"
+    free = format_size(room.f_bavail * room.f_frsize)
+    return f"{folder} has {free} free (a quota may allow less)"

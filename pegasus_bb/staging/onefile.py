@@ -1,0 +1,158 @@
+"""Copy a file so that its name never stands for half of it.
+
+What is promised: the copy appears under its name whole and durable (temporary name in
+the same folder, fsync, rename, fsync of the folder) or not at all. A source that
+changes meanwhile is refused. A link in the place of the copy is replaced, never written
+through. Links in the source path are followed; mode bits are kept; holes stay holes;
+times, extended attributes and ACLs are not carried (a file as old as its source might
+be purged from a scratch at once). A FIFO, socket or device is refused. A folder is
+copied with all that is in it (folder.py); its links: folderlinks.py.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple, Optional
+
+from pegasus_bb.files import sync_directory
+from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
+from pegasus_bb.staging.parts import part_name
+from pegasus_bb.staging.pour import Poured, pour
+
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not be waited for
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_TRIES = 2
+
+
+class Copied(NamedTuple):
+    """What arrived."""
+
+    size: int  # bytes
+    digest: str  # sha256:..., or "" where nobody asked
+    stat: os.stat_result  # of the copy
+
+
+class Changed(Exception):
+    """The source is not what it was when the copy began."""
+
+
+def copy_file(source: str, dest: str, digest: bool = True) -> Copied:
+    """Copy the content of regular file ``source`` to ``dest``, whole and durable.
+
+    Where both are one file (same device and inode) nothing is written. Raises
+    CopyFailed; ``dest`` is then as it was.
+    """
+    why = ""
+    for _ in range(_TRIES):
+        try:
+            return _copy_once(source, dest, digest)
+        except Changed as error:
+            why = str(error)
+        except OSError as error:
+            raise explained(error, source, dest) from error
+    raise still_changing(source, why)
+
+
+def still_changing(source: str, why: str) -> CopyFailed:
+    """The refusal of a file that something still writes."""
+    return CopyFailed(
+        f"{on_a_line(source)}: it changed while it was copied ({why}), twice; "
+        "something still writes it"
+    )
+
+
+def digest_file(path: str) -> str:
+    """``sha256:...`` of a file's bytes. Raises OSError, CopyFailed."""
+    handle = open_source(path)
+    try:
+        from pegasus_bb.staging.hashed import pour_hashed
+
+        found = os.fstat(handle)
+        return pour_hashed(handle, -1, found.st_size, _is_hollow(found))[1]
+    finally:
+        os.close(handle)
+
+
+def open_source(path: str, folder: Optional[int] = None) -> int:
+    """A descriptor of regular file ``path``. Raises OSError, CopyFailed."""
+    handle = os.open(path, _READ, dir_fd=folder)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise not_a_file(path)
+
+
+def copy_into(
+    source: int, before: os.stat_result, part: str, digest: bool, folder: Optional[int]
+) -> Poured:
+    """Copy open file ``source`` into the new file ``part`` of ``folder``; durable.
+
+    Raises OSError, Changed; ``part`` is removed then.
+    """
+    mode = stat.S_IMODE(before.st_mode) & 0o777
+    out = os.open(part, _WRITE, 0o600, dir_fd=folder)
+    try:
+        try:
+            poured = pour(source, out, before.st_size, _is_hollow(before), digest)
+            check_unchanged(source, before, poured.size)
+            os.fchmod(out, mode)
+            os.fsync(out)
+        finally:
+            os.close(out)
+    except BaseException:
+        os.unlink(part, dir_fd=folder)
+        raise
+    return poured
+
+
+def check_unchanged(source: int, before: os.stat_result, copied: int) -> None:
+    """Raises Changed where the open file is of another size or time than before."""
+    compare(before, os.fstat(source))
+    if copied != before.st_size:
+        raise Changed(f"{copied} bytes read of {before.st_size}")
+    if os.pread(source, 1, copied):
+        raise Changed("it grew")
+
+
+def compare(before: os.stat_result, now: os.stat_result) -> None:
+    """Raises Changed where these are not of one file in one state."""
+    for what in ("st_ino", "st_dev", "st_size", "st_mtime_ns"):
+        if getattr(now, what) != getattr(before, what):
+            raise Changed(what[3:])
+
+
+def _copy_once(source: str, dest: str, digest: bool) -> Copied:
+    handle = open_source(source)
+    try:
+        before = os.fstat(handle)
+        already = _same_file(before, dest)
+        if already is not None:
+            words = digest_file(source) if digest else ""
+            return Copied(already.st_size, words, already)
+        part = part_name(dest)
+        poured = copy_into(handle, before, part, digest, None)
+    finally:
+        os.close(handle)
+    try:
+        compare(before, os.stat(source))
+        os.replace(part, dest)
+    except BaseException:
+        os.unlink(part)
+        raise
+    sync_directory(os.path.dirname(dest) or ".")
+    return Copied(poured.size, poured.digest, os.lstat(dest))
+
+
+def _same_file(source: os.stat_result, dest: str) -> Optional[os.stat_result]:
+    """``dest``'s stat where it is ``source`` itself; a link to it is not."""
+    try:
+        found = os.lstat(dest)
+    except OSError:
+        return None
+    same = (found.st_dev, found.st_ino) == (source.st_dev, source.st_ino)
+    return found if same else None
+
+
+def _is_hollow(found: os.stat_result) -> bool:
+    return found.st_blocks * 512 < found.st_size

@@ -1,0 +1,48 @@
+"""Temporary names: what a copy is called until it is whole."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Dict, List
+
+_LONGEST = 255 - 30
+_PART = re.compile(rb"\.(.*)\.([0-9]+)\.[0-9a-f]{6}\.part", re.DOTALL)
+
+
+def new_tag() -> str:
+    """What makes the parts of one try differ from those of all others."""
+    return f"{os.getpid()}.{os.urandom(3).hex()}"
+
+
+def part_of(name: str, tag: str) -> str:
+    """The temporary name of file ``name``; short enough where that itself is not."""
+    if len(name) > _LONGEST // 4:  # else it cannot be too long in bytes either
+        name = os.fsdecode(cut_name(name))
+    return f".{name}.{tag}.part"
+
+
+def part_name(dest: str) -> str:
+    """A temporary name beside ``dest``."""
+    folder, name = os.path.split(dest)
+    return os.path.join(folder, part_of(name, new_tag()))
+
+
+def cut_name(dest: str) -> bytes:
+    """The name of ``dest``, no longer than leaves room for what a part adds."""
+    return os.fsencode(os.path.basename(dest))[:_LONGEST]
+
+
+def parts_in(folder: str) -> Dict[bytes, List[str]]:
+    """What killed copies left in ``folder``: (cut) name of the file -> paths."""
+    found: Dict[bytes, List[str]] = {}
+    own = str(os.getpid()).encode()
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                match = _PART.fullmatch(os.fsencode(entry.name))
+                if match and match.group(2) != own:
+                    found.setdefault(match.group(1), []).append(entry.path)
+    except FileNotFoundError:
+        pass
+    return found

@@ -1,0 +1,167 @@
+"""The bytes of one open file into another, by the best way that the two allow.
+
+Without a digest the kernel moves them: a shared extent (reflink), else
+copy_file_range, else sendfile, else read and write. Each goes on where the one before
+it stopped: kernels and file systems refuse late, and some stop early in silence. With
+a digest the bytes have to be seen: they are read once, and hashed by a thread beside
+while they are written. Holes stay holes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
+
+from pegasus_bb.staging.durable import begin_writing
+
+FICLONE = 0x40049409  # linux/fs.h
+CHUNK = 4 << 20
+_STEP = 64 << 20  # for calls that take any length: a signal should not wait for long
+_REFUSED = (
+    errno.EXDEV,
+    errno.EINVAL,
+    errno.EOPNOTSUPP,
+    errno.ENOSYS,
+    errno.ENOTTY,
+    errno.EPERM,
+    errno.EBADF,
+    errno.ETXTBSY,
+    errno.EOVERFLOW,
+)
+Way = Callable[[int, int, int, int], int]  # source, out, offset, length -> bytes moved
+
+
+class Poured(NamedTuple):
+    """What went over."""
+
+    size: int  # bytes, holes included
+    digest: str  # sha256:..., or "" where nobody asked
+    how: str  # reflink, copy_file_range, sendfile, read and write
+
+
+def pour(source: int, out: int, size: int, hollow: bool, digest: bool) -> Poured:
+    """Copy ``size`` bytes of open file ``source`` into the empty open file ``out``.
+
+    Fewer arrive where the source ends before that. Raises OSError.
+    """
+    if size == 0:
+        return Poured(0, hexdigest(new_hash()) if digest else "", "read and write")
+    cloned = _clone(source, out)
+    if digest:
+        from pegasus_bb.staging.hashed import pour_hashed  # needs threads
+
+        total, words = pour_hashed(source, -1 if cloned else out, size, hollow)
+        return Poured(total, words, "reflink" if cloned else "read and write")
+    if cloned:
+        return Poured(os.fstat(out).st_size, "", "reflink")
+    how = ""
+    total = 0
+    for offset, length in data_of(source, size) if hollow else [(0, size)]:
+        moved, how = _move(source, out, offset, length)
+        total = offset + moved
+        if moved < length:
+            break
+    else:
+        total = size
+    os.ftruncate(out, total)
+    return Poured(total, "", how or "read and write")
+
+
+def data_of(source: int, size: int) -> Iterator[Tuple[int, int]]:
+    """(offset, length) of what is no hole; all of it where that cannot be told."""
+    offset = 0
+    while offset < size:
+        try:
+            begin = os.lseek(source, offset, os.SEEK_DATA)
+            end = min(size, os.lseek(source, begin, os.SEEK_HOLE))
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # ENXIO: nothing but a hole from here on
+                yield offset, size - offset
+            return
+        if begin >= size:
+            return
+        yield begin, end - begin
+        offset = end
+
+
+def new_hash() -> Any:
+    """SHA-256, the digest of manifests."""
+    import hashlib  # not at the top: many jobs hash nothing
+
+    return hashlib.sha256()
+
+
+def hexdigest(hasher: Any) -> str:
+    """The digest as manifests have it."""
+    return f"sha256:{hasher.hexdigest()}"
+
+
+def write_all(out: int, view: memoryview, offset: int) -> None:
+    """Write ``view`` at ``offset``. Raises OSError."""
+    while view:
+        done = os.pwrite(out, view, offset)
+        view, offset = view[done:], offset + done
+
+
+def _clone(source: int, out: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.ioctl(out, FICLONE, source)
+    except OSError:  # of another file system, or of one that shares nothing
+        return False
+    return True
+
+
+def _move(source: int, out: int, offset: int, length: int) -> Tuple[int, str]:
+    """Bytes moved of this range, and by which way the last of them."""
+    done, how = 0, ""
+    for name, way in _ways():
+        more = _by(way, source, out, offset + done, length - done)
+        how = name if more or not how else how
+        done += more
+        if done == length:
+            break
+    return done, how
+
+
+def _ways() -> List[Tuple[str, Way]]:
+    found: List[Tuple[str, Way]] = []
+    if hasattr(os, "copy_file_range"):  # Python 3.8
+        found.append(("copy_file_range", _copy_file_range))
+    if hasattr(os, "sendfile"):
+        found.append(("sendfile", _sendfile))
+    return [*found, ("read and write", _read_and_write)]
+
+
+def _by(way: Way, source: int, out: int, offset: int, length: int) -> int:
+    """Bytes that ``way`` moved before it ended, was refused, or was done."""
+    done = 0
+    while done < length:
+        try:
+            step = way(source, out, offset + done, min(_STEP, length - done))
+        except OSError as error:
+            if way is not _read_and_write and error.errno in _REFUSED:
+                return done
+            raise
+        if step == 0:
+            return done
+        begin_writing(out, offset + done, step)
+        done += step
+    return done
+
+
+def _copy_file_range(source: int, out: int, offset: int, length: int) -> int:
+    return os.copy_file_range(source, out, length, offset, offset)
+
+
+def _sendfile(source: int, out: int, offset: int, length: int) -> int:
+    os.lseek(out, offset, os.SEEK_SET)
+    return os.sendfile(out, source, offset, length)
+
+
+def _read_and_write(source: int, out: int, offset: int, length: int) -> int:
+    data = os.pread(source, min(CHUNK, length), offset)
+    write_all(out, memoryview(data), offset)
+    return len(data)

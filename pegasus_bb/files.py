@@ -61,6 +61,7 @@ def append_json(path: str, entry: Dict[str, Any]) -> None:
     """Add one line to a journal that several processes write, durably.
 
     A line torn by a crash is closed off by the next writer and skipped by readers.
+    Raises OSError where it is not there whole, also on a file system that took a part.
     """
     # flock belongs to this opening of the file. lockf would belong to the process: it
     # keeps no other thread out, and ends when any thread closes the same file.
@@ -69,9 +70,12 @@ def append_json(path: str, entry: Dict[str, Any]) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX)
         end = os.lseek(handle, 0, os.SEEK_END)
         torn = end > 0 and os.pread(handle, 1, end - 1) != b"\n"
-        line = ("\n" if torn else "") + json.dumps(entry) + "\n"
-        os.write(handle, line.encode())
+        line = (("\n" if torn else "") + json.dumps(entry) + "\n").encode()
+        while line:  # a file system that gets full takes a part, then says so
+            line = line[os.write(handle, line) :]
         os.fsync(handle)
+        if not end:
+            sync_directory(os.path.dirname(os.path.abspath(path)))
     finally:
         os.close(handle)
 

@@ -6,12 +6,31 @@ exists, so that none is ever held without being on the list, not even after kill
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 from pegasus_bb.files import append_json, read_journal
+
+ENDS = ("released", "discarded", "refused")  # given back, with its data, or never made
+
+
+class Asked(NamedTuple):
+    """A reservation that a run asked for, of all its lines."""
+
+    name: str
+    uuid: str  # of the run
+    backend: str
+    size: int  # bytes
+    submit_dir: str
+    host: str  # where bb_setup ran; empty in lines of older runs, as the next two
+    label: str  # of the workflow
+    request: Dict[str, Any]  # model.reservation.Request, as it was planned
+    time: float  # when it was asked for, the last time
+    end: str = ""  # how it ended, one of ENDS; empty: nobody noted that it did
+    ended_at: float = 0.0
 
 
 def path() -> str:
@@ -48,3 +67,39 @@ def entries() -> List[Dict[str, Any]]:
 def find(name: str) -> List[Dict[str, Any]]:
     """The lines of the reservation of that name, newest first."""
     return [entry for entry in reversed(entries()) if entry.get("name") == name]
+
+
+def reservations() -> List[Asked]:
+    """What was ever asked for, by run, in the order of asking; linear in the lines."""
+    found: Dict[Tuple[str, str], Asked] = {}
+    for entry in entries():
+        key = (str(entry.get("name", "")), str(entry.get("uuid", "")))
+        event = entry.get("event")
+        if event == "requested":
+            found[key] = _asked(key, entry)
+        elif event in ENDS and key in found:
+            when = _number(entry.get("time"))
+            found[key] = found[key]._replace(end=str(event), ended_at=when)
+    return list(found.values())
+
+
+def _asked(key: Tuple[str, str], entry: Dict[str, Any]) -> Asked:
+    request = entry.get("request")
+    return Asked(
+        name=key[0],
+        uuid=key[1],
+        backend=str(entry.get("backend", "")),
+        size=int(_number(entry.get("size"))),
+        submit_dir=str(entry.get("submit_dir", "")),
+        host=str(entry.get("host", "")),
+        label=str(entry.get("label", "")),
+        request=request if isinstance(request, dict) else {},
+        time=_number(entry.get("time")),
+    )
+
+
+def _number(value: Any) -> float:
+    """A line that somebody edited is no reason to list nothing."""
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return float(value)
+    return 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,51 @@ def test_one_that_cannot_be_read_is_a_warning_too(
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path))
     assert ledger.entries() == []
     assert "warning" in capsys.readouterr().err
+
+
+# -- by reservation
+
+
+def test_of_all_lines_there_is_one_entry_by_name_and_run(journal: Path) -> None:
+    ledger.note("requested", name="one", uuid="1", size=5, submit_dir="/a", host="h")
+    ledger.note("requested", name="two", uuid="2")
+    ledger.note("released", name="one", uuid="1")
+    ledger.note("released", name="two", uuid="of another run")
+    one, two = ledger.reservations()
+    assert (one.name, one.size, one.submit_dir, one.host) == ("one", 5, "/a", "h")
+    assert (one.end, one.ended_at >= one.time) == ("released", True)
+    assert (two.name, two.end) == ("two", "")
+
+
+def test_one_that_is_asked_for_once_more_is_open_again(journal: Path) -> None:
+    ledger.note("requested", name="one", uuid="1", size=5)
+    ledger.note("refused", name="one", uuid="1")
+    assert [asked.end for asked in ledger.reservations()] == ["refused"]
+    ledger.note("requested", name="one", uuid="1", size=7)
+    [one] = ledger.reservations()
+    assert (one.end, one.size) == ("", 7)
+
+
+@pytest.mark.parametrize("value", ['"x"', "null", "[]", "{}", "NaN", "1e999", "true"])
+def test_a_line_that_somebody_edited_hides_no_other(journal: Path, value: str) -> None:
+    ledger.note("requested", name="one", uuid="1")
+    keys = ("time", "event", "name", "uuid", "size", "request")
+    with journal.open("a") as file:
+        for key in keys:
+            file.write(f'{{"event": "requested", "name": "odd", "{key}": {value}}}\n')
+    ledger.note("requested", name="two", uuid="2")
+    names = [asked.name for asked in ledger.reservations()]
+    assert names[0] == "one" and names[-1] == "two"
+
+
+def test_a_long_one_is_read_in_about_a_second(journal: Path) -> None:
+    journal.parent.mkdir()
+    with journal.open("w") as file:
+        for number in range(50_000):
+            line = {"name": f"pbb{number}", "uuid": f"run-{number}", "size": 1 << 40}
+            asked = {"time": 1e9, "event": "requested", **line, "request": dict(line)}
+            file.write(json.dumps(asked) + "\n")
+            file.write(json.dumps({"time": 2e9, "event": "released", **line}) + "\n")
+    begin = time.process_time()
+    assert len(ledger.reservations()) == 50_000
+    assert time.process_time() - begin < 3.0  # 0.6 s where nobody else is at work

@@ -42,6 +42,13 @@ class BBDir:
                 "is this the bb folder of a submit directory that pegasus-bb planned?"
             ) from error
 
+    def label(self) -> str:
+        """What the workflow is called; empty where no plan tells."""
+        try:
+            return str(read_json(self.file("plan.json"))["label"])
+        except (OSError, ValueError, TypeError, KeyError):
+            return ""
+
     def reservation(self) -> Optional[Reservation]:
         """What setup noted, or None before setup. Raises UsageError."""
         try:

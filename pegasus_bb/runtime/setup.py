@@ -7,6 +7,7 @@ before it exists, so a kill at any moment leaves none that nobody knows of.
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 from dataclasses import replace
@@ -97,6 +98,9 @@ def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
         size=request.capacity,
         uuid=request.uuid,
         submit_dir=program.submit_dir(bb),
+        host=socket.gethostname(),
+        label=bb.label(),
+        request=request.to_json(),
     )
     bb.note_reservation(intent)
     try:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb import ledger
-from pegasus_bb.model.reservation import State
+from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime import setup
 from tests.reservation.crash import crash_at_every_step
 from tests.runtime.lifecycle import NAME, UUID, Run, words
@@ -31,6 +32,8 @@ def test_it_asks_notes_and_returns(run: Run, capsys: Captured) -> None:
     [line] = ledger.entries()
     assert (line["event"], line["name"], line["uuid"]) == ("requested", NAME, UUID)
     assert line["submit_dir"] == str(run.submit)
+    assert Request.from_json(line["request"]) == run.request
+    assert line["host"] == socket.gethostname()
     assert "100.0 MiB" in words(capsys)
 
 
@@ -194,7 +197,8 @@ def test_killed_anywhere_nothing_is_held_unlisted_and_again_works(
         monkeypatch.setenv("PEGASUS_BB_LEDGER", str(root / "ledger.jsonl"))
         run = Run(root)
         if run.folder().exists():
-            assert ledger.find(NAME), step
+            [asked] = ledger.reservations()
+            assert (asked.name, asked.end) == (NAME, ""), step
             assert run.noted().name == NAME, step
         assert run.setup() == 0, step
         assert run.gate() == 0, step

@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test testbed lint setup bench format clean
+.PHONY: help demo test testbed lint setup bench bench-staging format clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.installed: pyproject.toml setup.py
 	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) is no Python that starts; pegasus_bb needs 3.10 or newer. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
@@ -43,6 +43,9 @@ bench: setup  ## what planning, starting a job, a gate's poll and reading record
 	$(BIN)/python tests/bench/launch.py
 	$(BIN)/python tests/bench/report.py
 	$(BIN)/python tests/bench/pegasus.py
+
+bench-staging: setup  ## copying trees beside cp, rsync, tar, fpsync, dcp, pegasus-transfer: docs/staging.md
+	$(BIN)/python -m tests.bench.staging $(BENCH)
 
 clean:  ## remove what make made
 	-@$(PYTHON) examples/demo.py --clean

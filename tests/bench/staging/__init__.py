@@ -1,0 +1,1 @@
+"""How fast data is moved, beside what people use today: `make bench-staging`."""

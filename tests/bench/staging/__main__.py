@@ -1,0 +1,146 @@
+"""Our mover beside what people use, and beside what the machine can do at all.
+
+All programs take turns in every round, in an order that the seed fixes; what counts is
+a ratio within one round. `make bench-staging` runs this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pegasus_bb.runtime.install import install_runtime
+from tests.bench.staging.goals import goals_of
+from tests.bench.staging.limits import all_limits
+from tests.bench.staging.peers import OURS, Peer, all_peers
+from tests.bench.staging.scenes import Run, Scene, how_cold, play, takes_part
+from tests.bench.staging.sets import GIB, SETS, FileSet, write_set
+from tests.bench.staging.table import as_json, table
+
+ROUNDS = {"large": 3, "mixed": 5, "small": 5, "many": 1}
+_SPARE = 2 * GIB  # room that others may need meanwhile
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench-staging", description=__doc__)
+    add = parser.add_argument
+    add("--sets", nargs="+", choices=SETS, default=list(SETS))
+    add("--src", nargs="+", choices=("tmpfs", "disk"), default=["tmpfs", "disk"])
+    add("--cache", nargs="+", choices=("warm", "cold"), default=["warm", "cold"])
+    add("--peers", nargs="+", metavar="NAME", help="these only; ours always")
+    add("--rounds", type=int, help="of every set (else as many as the set is worth)")
+    add("--scale", type=float, default=1.0, help="of every set; goals are for 1")
+    add("--disk", type=Path, help="work here (else in TMPDIR, or /var/tmp)")
+    add("--tmpfs", type=Path, default=Path("/dev/shm"))
+    add(
+        "--pegasus-transfer", default="", help="the program, or its virtual environment"
+    )
+    add("--json", type=Path, help="write every single run into this file")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    options = parse(argv)
+    # Not /tmp, which is in memory on some systems.
+    where = os.environ.get("TMPDIR", "/var/tmp")
+    disk = Path(tempfile.mkdtemp(prefix="bench-staging-", dir=options.disk or where))
+    tmpfs = Path(tempfile.mkdtemp(prefix="bench-staging-", dir=options.tmpfs))
+    # Gigabytes are to be removed, whoever ends this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        return bench(options, disk, tmpfs)
+    finally:
+        shutil.rmtree(disk)
+        shutil.rmtree(tmpfs)
+
+
+def bench(options: argparse.Namespace, disk: Path, tmpfs: Path) -> int:
+    """Play every scene and say what came out: 0 where all goals are met, else 1."""
+    (disk / "copies").mkdir()
+    install_runtime(str(disk / "bb"))
+    peers, limits = all_peers(options.pegasus_transfer, disk / "bb"), all_limits(disk)
+    unknown = set(options.peers or ()) - {peer.name for peer in peers}
+    if unknown:
+        sys.exit(
+            f"--peers: no {', '.join(sorted(unknown))}; there are "
+            + ", ".join(peer.name for peer in peers)
+        )
+    peers = [peer for peer in peers if asked_for(peer, options.peers)]
+    if {"cold", "disk"} <= {*options.cache, *options.src}:
+        print(how_cold(), flush=True)
+    runs: list[Run] = []
+    for scene, source in scenes(options, disk, tmpfs):
+        asked = [peer for peer in [*peers, *limits] if takes_part(peer, scene.files)]
+        rounds = options.rounds or ROUNDS[scene.files.name]
+        present = [peer for peer in asked if not peer.missing]
+        of_scene = list(play(scene, source, disk, present, rounds))
+        absent = {peer.name: peer.missing for peer in asked if peer.missing}
+        print("\n" + table(scene, of_scene, absent), flush=True)
+        runs += of_scene
+    goals = goals_of(runs, [limit.name for limit in limits])
+    print("\n" + "\n".join(map(str, goals)))
+    if options.json:
+        missing = {peer.name: peer.missing for peer in peers if peer.missing}
+        options.json.write_text(json.dumps(as_json(runs, goals, missing), indent=1))
+    return 0 if all(goal.met for goal in goals) else 1
+
+
+def asked_for(peer: Peer, names: Sequence[str] | None) -> bool:
+    return names is None or peer.name in names or peer.name.startswith(OURS)
+
+
+def scenes(
+    options: argparse.Namespace, disk: Path, tmpfs: Path
+) -> Iterator[tuple[Scene, Path]]:
+    """Each scene with its source, which is there until the next one is asked for."""
+    for name in options.sets:
+        files = SETS[name](options.scale)
+        for on, root in (("tmpfs", tmpfs), ("disk", disk)):
+            if on not in options.src:
+                continue
+            need_room(files, root, disk)
+            source = root / f"source-{name}"
+            write_set(files, source)
+            for cache in ("warm", "cold"):
+                if cache in options.cache and worth(name, on, cache, options.src):
+                    yield Scene(files, on, cache), source
+            remove_source(source, on)
+
+
+def worth(name: str, on: str, cache: str, sources: Sequence[str]) -> bool:
+    """A tmpfs is never cold, and memory does not depend on where the files lie."""
+    if name == "many":
+        return (on, cache) == (sources[0], "warm")
+    return (on, cache) != ("tmpfs", "cold")
+
+
+def remove_source(source: Path, on: str) -> None:
+    """On disk the names stay until the end, see check.py."""
+    if on == "tmpfs":
+        shutil.rmtree(source)
+        return
+    for folder, _, names in os.walk(source):
+        for name in names:
+            os.truncate(Path(folder, name), 0)
+
+
+def need_room(files: FileSet, source: Path, dest: Path) -> None:
+    """Stop here, and not half-way, where there is no room."""
+    for root, size in ((source, files.size), (dest, 2 * files.size)):
+        free = shutil.disk_usage(root).free
+        if free < size + _SPARE:
+            sys.exit(
+                f"{root}: {free / GIB:.1f} GiB are free; the {files.name} set needs "
+                f"{(size + _SPARE) / GIB:.1f}. Say --scale 0.5, or --disk elsewhere"
+            )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

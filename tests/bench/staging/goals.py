@@ -1,0 +1,113 @@
+"""What must hold, each as one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+
+from tests.bench.staging.peers import LIST, OURS, PEGASUS, UNVERIFIED
+from tests.bench.staging.scenes import Run, Scene
+
+MIB_AT_MOST, DIGEST_AT_MOST = 200.0, 1.10
+LEAST_OF_FASTEST, LEAST_OF_CP, LEAST_OF_PEGASUS = 1.0, 0.8, 20.0
+_OWN = (OURS, UNVERIFIED, LIST)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """``figure`` is the median of the rounds; ``low`` to ``high`` all of them."""
+
+    scene: str
+    what: str
+    figure: float
+    low: float
+    high: float
+    need: str
+    met: bool
+
+    def __str__(self) -> str:
+        word = "met" if self.met else "MISSED"
+        spread = f" ({self.low:.2f} to {self.high:.2f})" if self.low < self.high else ""
+        return (
+            f"{word:6} {self.scene}: {self.what}: {self.figure:.2f}{spread}, "
+            f"{self.need}"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def ratios(runs: Sequence[Run], name: str, to: str = OURS) -> list[float]:
+    """Per round: how many times as long as ``to`` ``name`` took."""
+    took = {(run.round, run.name): run.cost.wall for run in runs if not run.failed}
+    rounds = sorted({run.round for run in runs})
+    return [
+        took[turn, name] / took[turn, to]
+        for turn in rounds
+        if (turn, name) in took and (turn, to) in took
+    ]
+
+
+def goals_of(runs: Sequence[Run], limits: Sequence[str]) -> list[Goal]:
+    """Every goal that ``runs`` say something about; ``limits`` copy nothing."""
+    scenes = list(dict.fromkeys(run.scene for run in runs))
+    goals: list[Goal] = []
+    for scene in scenes:
+        of_scene = [run for run in runs if run.scene == scene]
+        goals.extend(_of_scene(scene, of_scene, limits))
+    goals.extend(_memory(runs))
+    return goals
+
+
+def _of_scene(
+    scene: Scene, runs: Sequence[Run], limits: Sequence[str]
+) -> Iterator[Goal]:
+    if failed := [run for run in runs if run.failed and run.name in _OWN]:
+        what = f"ours failed, {failed[0].failed}"
+        yield Goal(scene.title, what, len(failed), 0, 0, "at most 0", False)
+    names = {run.name for run in runs} - set(limits) - set(_OWN)
+    if scene.files.name in ("large", "mixed"):
+        yield from _fastest(scene, runs, names)
+    if scene.files.name == "large":
+        yield from _at_most(scene, ratios(runs, OURS, UNVERIFIED))
+    if scene.files.name == "small":
+        for name, least in (("cp -r", LEAST_OF_CP), (PEGASUS, LEAST_OF_PEGASUS)):
+            yield from _at_least(scene, name, ratios(runs, name), least)
+
+
+def _fastest(scene: Scene, runs: Sequence[Run], names: set[str]) -> Iterator[Goal]:
+    """Ours beside the one peer that did best against it."""
+    found = {name: values for name in names if (values := ratios(runs, name))}
+    if found:
+        best = min(sorted(found), key=lambda name: median(found[name]))
+        what = f"{best}, the fastest,"
+        yield from _at_least(scene, what, found[best], LEAST_OF_FASTEST)
+
+
+def _at_least(
+    scene: Scene, name: str, values: list[float], least: float
+) -> Iterator[Goal]:
+    if values:
+        what = f"{name} took so many times as long as ours verified"
+        figure, low, high = median(values), min(values), max(values)
+        need = f"at least {least:g}"
+        yield Goal(scene.title, what, figure, low, high, need, figure >= least)
+
+
+def _at_most(scene: Scene, values: list[float]) -> Iterator[Goal]:
+    if values:
+        what = "ours verified took so many times as long as ours unverified"
+        figure, low, high = median(values), min(values), max(values)
+        met = figure <= DIGEST_AT_MOST
+        need = f"at most {DIGEST_AT_MOST:.2f}"
+        yield Goal(scene.title, what, figure, low, high, need, met)
+
+
+def _memory(runs: Sequence[Run]) -> Iterator[Goal]:
+    held = [(run.cost.mib, run) for run in runs if run.name in _OWN and not run.failed]
+    if held:
+        most, run = max(held, key=lambda pair: pair[0])
+        what = f"MiB that all processes of {run.name} held"
+        need = f"at most {MIB_AT_MOST:g}"
+        yield Goal(run.scene.title, what, most, most, most, need, most <= MIB_AT_MOST)

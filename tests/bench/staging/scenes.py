@@ -1,0 +1,116 @@
+"""One scene: a set on one kind of source, copied by everybody in turn."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.staging.check import check_copy, empty_files
+from tests.bench.staging.measure import Cost, RunFailed, run, sync_file_system
+from tests.bench.staging.peers import OURS, Peer, Task
+from tests.bench.staging.sets import SEED, FileSet
+
+_DROP = Path("/proc/sys/vm/drop_caches")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where the source lies, and whether the machine has it in memory already."""
+
+    files: FileSet
+    on: str  # tmpfs | disk
+    cache: str  # warm | cold
+
+    @property
+    def title(self) -> str:
+        return f"{self.files.name}, {self.on} to disk, {self.cache}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one program cost in one round of a scene; ``failed`` is what it said."""
+
+    scene: Scene
+    round: int
+    name: str
+    cost: Cost
+    failed: str = ""
+
+
+def play(
+    scene: Scene, source: Path, work: Path, peers: Sequence[Peer], rounds: int
+) -> Iterator[Run]:
+    """Every round all of ``peers``, in an order of its own that the seed fixes."""
+    draw = random.Random(f"{SEED} {scene.title}")
+    for turn in range(rounds):
+        order = [peer for peer in peers if turn < peer.most_rounds]
+        draw.shuffle(order)
+        for peer in order:
+            yield _one(scene, turn, peer, source, work)
+
+
+def _one(scene: Scene, turn: int, peer: Peer, source: Path, work: Path) -> Run:
+    """Only `run` is timed."""
+    number = len(os.listdir(work / "copies"))  # noqa: PTH208
+    task = Task(scene.files, source, work / f"copies/{number}", work / "room")
+    shutil.rmtree(task.work, ignore_errors=True)
+    task.work.mkdir()
+    if not peer.makes_dest:
+        task.dest.mkdir()
+    argv = peer.argv(task)
+    prepare_cache(scene, source)
+    try:
+        cost = run(argv, work, work / "said")
+        if not peer.is_limit:
+            check_copy(scene.files, source, task.dest)
+        failed = ""
+    except (RunFailed, OSError) as error:
+        cost, failed = Cost(0, 0, 0), str(error)
+    task.dest.mkdir(exist_ok=True)
+    empty_files(task.dest)
+    sync_file_system(work)
+    print(
+        f"{scene.title}: {peer.name} {failed or f'{cost.wall:.2f} s'}",
+        file=sys.stderr,
+        flush=True,
+    )
+    return Run(scene, turn + 1, peer.name, cost, failed)
+
+
+def prepare_cache(scene: Scene, source: Path) -> None:
+    """Warm: everything was read just now. Cold: as little as we may is in memory."""
+    if scene.on == "tmpfs":
+        return
+    if scene.cache == "cold" and os.access(_DROP, os.W_OK):
+        os.sync()
+        _DROP.write_text("3")
+        return
+    for path, _ in scene.files.files:
+        with (source / path).open("rb", buffering=0) as data:
+            if scene.cache == "warm":
+                while data.read(1 << 20):
+                    pass
+            else:
+                os.posix_fadvise(data.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def how_cold() -> str:
+    """What a cold cache means here."""
+    if os.access(_DROP, os.W_OK):
+        return "cold: all caches dropped before each run"
+    return (
+        "cold: only the sources' bytes dropped before each run, not names and inodes "
+        "(dropping all of it needs root)"
+    )
+
+
+def takes_part(peer: Peer, files: FileSet) -> bool:
+    """Whether ``peer`` is asked to copy ``files``."""
+    if files.name == "many":  # there for our memory alone
+        return peer.name == OURS or "many" in peer.only
+    return not peer.only or files.name in peer.only

@@ -1,0 +1,187 @@
+"""What `make bench-staging` says can be believed: it counts all of a run, it sees a
+copy that is none, and whoever did not take part or failed is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bench.staging.__main__ import main
+from tests.bench.staging.check import check_copy, empty_files
+from tests.bench.staging.goals import goals_of
+from tests.bench.staging.measure import Cost, RunFailed, run
+from tests.bench.staging.peers import OURS, PEGASUS, UNVERIFIED, pegasus_transfer_start
+from tests.bench.staging.scenes import Run, Scene
+from tests.bench.staging.sets import KIB, MIB, SETS, FileSet, write_set
+from tests.bench.staging.table import table
+
+TREE = FileSet("mixed", (("a/b/one", 3 * MIB), ("a/two", 5), ("three", 0)))
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> tuple[Path, Path]:
+    """A tree and its copy, made by the same seed."""
+    write_set(TREE, tmp_path / "source")
+    write_set(TREE, tmp_path / "copy")
+    return tmp_path / "source", tmp_path / "copy"
+
+
+def test_the_sets_are_what_is_promised() -> None:
+    sizes = {name: [size for _, size in make(1.0).files] for name, make in SETS.items()}
+    assert sizes["small"] == [4 * KIB] * 20_000
+    assert sizes["large"] == [512 * MIB] * 8
+    assert len(sizes["mixed"]) == 2_000
+    assert (
+        sorted(sizes["mixed"])[1_000]
+        < 100 * KIB
+        < MIB
+        < sum(sizes["mixed"]) / 2_000 * 4
+    )
+    assert SETS["mixed"](1.0) == SETS["mixed"](1.0)
+
+
+def test_a_copy_is_one(copied: tuple[Path, Path]) -> None:
+    source, copy = copied
+    check_copy(TREE, source, copy)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "word"),
+    [
+        (lambda copy: (copy / "three").unlink(), "1 of 3 files are missing"),
+        (lambda copy: (copy / "three.part").touch(), "1 are there that should not be"),
+        (lambda copy: os.truncate(copy / "a/two", 4), "of 3145733 bytes"),
+        (lambda copy: (copy / "a/two").write_bytes(b"other"), "not what"),
+        (lambda copy: zeros(copy / "a/b/one"), "not what"),
+    ],
+)
+def test_what_is_no_copy_is_seen(spoil, word, copied: tuple[Path, Path]) -> None:
+    source, copy = copied
+    spoil(copy)
+    with pytest.raises(RunFailed, match=word):
+        check_copy(TREE, source, copy)
+
+
+def zeros(path: Path) -> None:
+    """A block in the middle that never arrived."""
+    with path.open("r+b") as file:
+        file.seek(2 * MIB)
+        file.write(bytes(4 * KIB))
+
+
+def test_names_stay_when_room_is_given_back(copied: tuple[Path, Path]) -> None:
+    source, _ = copied
+    empty_files(source)
+    assert [(source / name).stat().st_size for name, _ in TREE.files] == [0, 0, 0]
+
+
+def test_a_run_is_all_that_it_started(tmp_path: Path) -> None:
+    """A child that is left behind, works on and takes memory."""
+    code = (
+        "import os, time\n"
+        "if os.fork() == 0 and os.fork() == 0:\n"
+        "    held = b'x' * (100 << 20); begun = time.process_time()\n"
+        "    while time.process_time() < begun + 0.4: pass\n"
+    )
+    argv = [sys.executable, "-S", "-c", code]
+    cost = run(argv, tmp_path, tmp_path / "said")
+    assert cost.wall > 0.4
+    assert cost.cpu > 0.4
+    assert 100 < cost.mib < 200
+
+
+def test_a_program_that_fails_is_quoted(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match="ended with 3: no room"):
+        run(["sh", "-c", "echo no room >&2; exit 3"], tmp_path, tmp_path / "said")
+
+
+def scene(name: str) -> Scene:
+    return Scene(SETS[name](0.001), "tmpfs", "warm")
+
+
+def runs(name: str, **walls: list[float]) -> list[Run]:
+    """Rounds of one scene; a program's name has `_` where it has a space."""
+    return [
+        Run(scene(name), turn, who.replace("_", " "), Cost(wall, 1.0, 10.0))
+        for who, of_rounds in walls.items()
+        for turn, wall in enumerate(of_rounds, start=1)
+    ]
+
+
+def test_a_goal_is_the_median_of_ratios_within_a_round() -> None:
+    """A slow round is slow for both: the medians of seconds would say 0.5."""
+    played = runs("small", cp_r=[1.0, 9.0, 1.0], **{OURS: [1.0, 9.0, 2.0]})
+    (goal,) = (g for g in goals_of(renamed(played), []) if "cp -r" in g.what)
+    assert (goal.figure, goal.low, goal.high, goal.met) == (1.0, 0.5, 1.0, True)
+
+
+def renamed(played: list[Run]) -> list[Run]:
+    return [
+        Run(r.scene, r.round, r.name.replace("cp r", "cp -r"), r.cost, r.failed)
+        for r in played
+    ]
+
+
+def test_ours_has_to_pass_the_fastest_peer_and_not_the_machine() -> None:
+    walls = {OURS: [2.0], UNVERIFIED: [1.5], "rsync": [1.9], "tar": [4.0], "dd": [0.5]}
+    goals = goals_of(runs("large", **walls), limits=["dd"])
+    fastest, digests, memory = goals
+    assert "rsync" in fastest.what
+    assert (fastest.figure, fastest.met) == (0.95, False)
+    assert (round(digests.figure, 2), digests.met) == (1.33, False)
+    assert memory.met
+
+
+def test_memory_is_the_most_of_any_run() -> None:
+    played = runs("many", **{OURS: [1.0]})
+    played += [Run(scene("many"), 2, OURS, Cost(1.0, 1.0, 201.0))]
+    assert [goal.met for goal in goals_of(played, [])] == [False]
+
+
+def test_ours_that_fails_misses_a_goal() -> None:
+    played = [Run(scene("mixed"), 1, OURS, Cost(0, 0, 0), "disk on fire")]
+    (goal,) = goals_of(played, [])
+    assert not goal.met
+    assert "disk on fire" in str(goal)
+
+
+def test_who_is_missing_and_who_failed_stand_in_the_table() -> None:
+    played = runs("small", **{OURS: [1.0]})
+    played += [Run(scene("small"), 1, "fpsync", Cost(0, 0, 0), "no such option")]
+    lines = table(scene("small"), played, {"dcp": "not installed"}).splitlines()
+    assert lines[-2] == f"{'fpsync':26} FAILED 1 of 1 times: no such option"
+    assert lines[-1] == f"{'dcp':26} not installed"
+
+
+def test_pegasus_transfer_of_pip_is_a_module(tmp_path: Path) -> None:
+    assert pegasus_transfer_start(str(tmp_path / "nope"))[1].startswith("not at")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").touch()
+    argv, missing = pegasus_transfer_start(str(tmp_path))
+    assert (argv[1:], missing) == (["-m", "Pegasus.cli.pegasus-transfer"], "")
+
+
+@pytest.mark.slow
+def test_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A thousandth of the sets: every run is in the JSON, nothing is left."""
+    for name in ("disk", "memory"):
+        (tmp_path / name).mkdir()
+    words = ["--scale", "0.001", "--rounds", "2", "--peers", "cp -r", PEGASUS]
+    words += ["--sets", "small", "many", "--cache", "warm", "--src", "tmpfs"]
+    words += ["--disk", f"{tmp_path}/disk", "--tmpfs", f"{tmp_path}/memory"]
+    words += ["--pegasus-transfer", "nowhere", "--json", f"{tmp_path}/all.json"]
+    status = main(words)
+    said = capsys.readouterr().out
+    data = json.loads((tmp_path / "all.json").read_text())
+    assert status == (0 if all(goal["met"] for goal in data["goals"]) else 1)
+    assert [run["failed"] for run in data["runs"] if run["failed"]] == []
+    small = {run["name"] for run in data["runs"] if run["set"] == "small"}
+    assert {OURS, UNVERIFIED, "cp -r"} < small
+    assert PEGASUS in data["missing"]
+    assert f"{PEGASUS:26} not at nowhere" in said
+    assert not any((tmp_path / "disk").iterdir())
+    assert not any((tmp_path / "memory").iterdir())

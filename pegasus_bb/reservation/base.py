@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import List, Mapping, NamedTuple
+from typing import List, Mapping, NamedTuple, Sequence
 
-from pegasus_bb.model.reservation import Request, Reservation, Status
+from pegasus_bb.model.reservation import Request, Reservation, State, Status
 
 
 class Pool(NamedTuple):
@@ -15,6 +15,27 @@ class Pool(NamedTuple):
     granularity: int
     total: int
     free: int
+
+
+class Row(NamedTuple):
+    """A reservation as its scheduler lists it, whoever asked for it."""
+
+    name: str
+    own: bool  # it belongs to this user
+    status: Status
+
+
+class Look(NamedTuple):
+    """What is true at one moment of many reservations."""
+
+    statuses: List[Status]  # of the requests, in their order
+    rows: List[Row]  # all that this user can see
+    words: str = ""  # why nothing is known; empty where the scheduler has answered
+
+
+def unseen(requests: Sequence[Request], words: str) -> Look:
+    """Nobody answers, and ``words`` say why: neither up nor gone."""
+    return Look([Status(State.UNKNOWN, words) for _ in requests], [], words)
 
 
 class Backend(ABC):
@@ -76,5 +97,14 @@ class Backend(ABC):
         """Pools, the default one first. Raises SchedulerUnreachable."""
 
     @abstractmethod
-    def rows(self) -> List[Status]:
-        """Every reservation that this user can see; ``message`` holds its name."""
+    def look(self, requests: Sequence[Request]) -> Look:
+        """The status of each of ``requests``, and every row; reads only.
+
+        However many they are, the scheduler is asked as for one. Never raises for
+        what it answers: where that is nothing, the statuses are UNKNOWN.
+        """
+
+    @abstractmethod
+    def whom(self) -> str:
+        """Who is asked, in any form: backends that answer alike may be asked for each
+        other's requests."""

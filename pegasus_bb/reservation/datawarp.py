@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Dict, List, Mapping, Optional, Set
+from dataclasses import replace
+from typing import Dict, List, Mapping, Optional, Sequence, Set
 
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import (
@@ -22,7 +23,7 @@ from pegasus_bb.model.reservation import (
     check_reservation_name,
 )
 from pegasus_bb.reservation import identity
-from pegasus_bb.reservation.base import Backend, Pool
+from pegasus_bb.reservation.base import Backend, Look, Pool, Row, unseen
 from pegasus_bb.reservation.scontrol import Buffer, Job, Plugin
 from pegasus_bb.reservation.slurm import Slurm, create_line, destroy_line
 from pegasus_bb.units import format_size, parse_duration, round_up
@@ -72,18 +73,35 @@ class DataWarp(Backend):
             # In this order: what a job that has ended brought about is seen.
             jobs = self._jobs(request)
             plugin = self.slurm.plugin()
-            row = _row(plugin, request.name)
-            if row is not None:
-                self._note_shown(plugin, request)
-                return self._of_row(row, request)
-            found = self._of_job(self._newest(jobs, request), plugin, request)
-            if found.state is State.ABSENT:
-                self._check_accounted(plugin, request)
-            return found
         except SchedulerUnreachable as error:
             return Status(State.UNKNOWN, str(error))
         except ReservationFailed as error:
             return Status(State.FAILED, str(error))
+        return self._judged(request, jobs, plugin, _row(plugin, request.name))
+
+    def look(self, requests: Sequence[Request]) -> Look:
+        jobs: Dict[str, List[Job]] = {}
+        try:
+            for job in self.slurm.jobs(*(request.name for request in requests)):
+                if job.uid == self.uid:
+                    jobs.setdefault(job.name, []).append(job)
+            plugin = self.slurm.plugin()
+        except (SchedulerUnreachable, ReservationFailed) as error:
+            return unseen(requests, str(error))
+        rows = {row.name: row for row in plugin.buffers}
+        return Look(
+            [
+                self._judged(r, jobs.get(r.name, []), plugin, rows.get(r.name))
+                for r in requests
+            ],
+            [
+                Row(row.name, row.uid == self.uid, self._shown(row))
+                for row in rows.values()
+            ],
+        )
+
+    def whom(self) -> str:
+        return "Slurm"
 
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         variable = f"DW_PERSISTENT_STRIPED_{check_reservation_name(request.name)}"
@@ -120,24 +138,38 @@ class DataWarp(Backend):
     def pools(self) -> List[Pool]:
         return self.slurm.plugin().pools
 
-    def rows(self) -> List[Status]:
-        return [
-            Status(row.state, row.name, row.user, row.size, row.created)
-            for row in self.slurm.plugin().buffers
-        ]
-
     # -- what a status is made of
 
+    def _judged(
+        self, request: Request, jobs: List[Job], plugin: Plugin, row: Optional[Buffer]
+    ) -> Status:
+        try:
+            if row is not None:
+                self._note_shown(plugin, request)
+                return self._of_row(row, request)
+            found = self._of_job(self._newest(jobs, request), plugin, request)
+            if found.state is State.ABSENT:
+                self._check_accounted(plugin, request)
+            return found
+        except SchedulerUnreachable as error:
+            return Status(State.UNKNOWN, str(error))
+        except ReservationFailed as error:
+            return Status(State.FAILED, str(error))
+
     def _of_row(self, row: Buffer, request: Request) -> Status:
-        words, state = f"{row.native} in pool {row.pool or 'not known'}", row.state
+        shown = self._shown(row)
         try:
             self._check_owner(row, request)
             self._check_large_enough(row, request)
         except ReservationFailed as error:
-            words, state = str(error), State.FAILED
+            return replace(shown, state=State.FAILED, message=str(error))
+        return shown
+
+    def _shown(self, row: Buffer) -> Status:
+        words = f"{row.native} in pool {row.pool or 'not known'}"
         # The number decides: names may be resolved differently elsewhere.
         owner = self.owner if row.uid == self.uid else row.user
-        return Status(state, words, owner, row.size, row.created)
+        return Status(row.state, words, owner, row.size, row.created)
 
     def _of_job(self, job: Optional[Job], plugin: Plugin, request: Request) -> Status:
         if job is None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from pegasus_bb import removal
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
@@ -23,7 +23,7 @@ from pegasus_bb.model.reservation import (
     check_reservation_name,
 )
 from pegasus_bb.reservation import identity, mishaps, root
-from pegasus_bb.reservation.base import Backend, Pool
+from pegasus_bb.reservation.base import Backend, Look, Pool, Row, unseen
 from pegasus_bb.reservation.statefile import HALF, Books, opened, peek, remove_half
 from pegasus_bb.units import MIB, format_size, parse_duration, parse_size, round_up
 
@@ -41,6 +41,7 @@ class Directory(Backend):
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         """Raises UsageError where a key cannot be read."""
+        self.settings = dict(settings)
         self.root = os.path.abspath(settings.get("path", ""))
         self.granularity = parse_size(settings.get("granularity", 4 * MIB))
         self.quota = parse_size(settings["quota"]) if settings.get("quota") else None
@@ -77,17 +78,19 @@ class Directory(Backend):
         )
 
     def status(self, request: Request) -> Status:
+        return self.look([request]).statuses[0]
+
+    def look(self, requests: Sequence[Request]) -> Look:
         try:
             with opened(self.root, self.quota) as books:
-                words = self._strike(books, "status", request)
-                found = self._look(books, request)
+                statuses = [self._answer(books, request) for request in requests]
+                rows = [self._row(name, e) for name, e in books.entries.items()]
         except SchedulerUnreachable as error:
-            return Status(State.UNKNOWN, str(error))
-        if words == mishaps.UNREACHABLE:
-            return Status(State.UNKNOWN, f"{self.root} gave no answer (as asked for)")
-        if words == mishaps.GONE:
-            return Status(State.ABSENT, "no such reservation (as asked for)")
-        return Status(State.FAILED, words) if words else found
+            return unseen(requests, str(error))
+        return Look(statuses, rows)
+
+    def whom(self) -> str:
+        return repr(sorted({**self.settings, "path": self.root}.items()))
 
     def place(self) -> str:
         return root.read(self.root)
@@ -134,21 +137,26 @@ class Directory(Backend):
             total, used = books.quota(self.quota), books.used()
         return [Pool("directory", self.granularity, total, max(0, total - used))]
 
-    def rows(self) -> List[Status]:
-        with opened(self.root, self.quota) as books:
-            return [
-                Status(
-                    state=self._state_of(entry),
-                    message=name,
-                    owner=entry["owner"],
-                    size=entry["size"],
-                    created=entry["created"],
-                    uuid=entry["uuid"],
-                )
-                for name, entry in books.entries.items()
-            ]
-
     # -- what a status is made of
+
+    def _answer(self, books: Books, request: Request) -> Status:
+        words = self._strike(books, "status", request)
+        if words == mishaps.UNREACHABLE:
+            return Status(State.UNKNOWN, f"{self.root} gave no answer (as asked for)")
+        if words == mishaps.GONE:
+            return Status(State.ABSENT, "no such reservation (as asked for)")
+        return Status(State.FAILED, words) if words else self._look(books, request)
+
+    def _row(self, name: str, entry: Dict[str, Any]) -> Row:
+        found = Status(
+            self._state_of(entry),
+            f"in {os.path.join(self.root, name)}",
+            entry["owner"],
+            entry["size"],
+            entry["created"],
+            entry["uuid"],
+        )
+        return Row(name, entry["owner"] == self.owner, found)
 
     def _look(self, books: Books, request: Request) -> Status:
         entry = books.entries.get(request.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from typing import List, Mapping, Optional
+from typing import List, Mapping, Optional, Sequence
 
 from pegasus_bb.errors import (
     PegasusBBError,
@@ -33,6 +33,7 @@ _DISABLED = (
     "buffers for its operators alone. An administrator has to write "
     f"Flags={PERSISTENT} into burst_buffer.conf, then say `scontrol reconfigure`"
 )
+_NAMES = 2000  # in one question: a word of a command line has 128 KiB
 _OPTIONS = ("account", "partition", "qos")
 
 
@@ -92,9 +93,13 @@ class Slurm:
             )
         return (named or plugins)[0]
 
-    def jobs(self, name: str) -> List[Job]:
-        """All jobs of that name, whose ever, that Slurm remembers, oldest first."""
-        argv = ["squeue", "--noheader", "--states=all", f"--name={name}"]
+    def jobs(self, *names: str) -> List[Job]:
+        """All jobs of those names, whose ever, that Slurm remembers, oldest first."""
+        many = range(0, len(names), _NAMES)
+        return [job for i in many for job in self._jobs(names[i : i + _NAMES])]
+
+    def _jobs(self, names: Sequence[str]) -> List[Job]:
+        argv = ["squeue", "--noheader", "--states=all", f"--name={','.join(names)}"]
         answer = _ask([*argv, f"--Format={FORMAT}"])
         if answer.status != 0:
             raise SchedulerUnreachable(_words(answer, "squeue"))

@@ -60,6 +60,11 @@ def until(bench: Bench, wanted: State, request: Request = REQUEST) -> Status:
     raise AssertionError(f"still {found}, not {wanted}")
 
 
+def names(bench: Bench) -> list[str]:
+    """Of all reservations that are shown."""
+    return [row.name for row in bench.backend.look([]).rows]
+
+
 class Contract:
     """The promise of pegasus_bb.reservation.base.Backend."""
 
@@ -89,7 +94,7 @@ class Contract:
             first.size,
         )
         until(bench, State.READY)
-        assert len(bench.backend.rows()) == 1
+        assert names(bench) == [REQUEST.name]
 
     def test_a_name_of_another_run_is_refused(self, bench: Bench) -> None:
         bench.backend.create(OTHER_RUN)
@@ -116,14 +121,14 @@ class Contract:
         other = bench.occupy(REQUEST.name)
         with pytest.raises(ReservationFailed, match=other):
             bench.backend.delete(REQUEST)
-        assert [row.message for row in bench.backend.rows()] == [REQUEST.name]
+        assert names(bench) == [REQUEST.name]
 
     def test_more_than_there_is_in_all_is_refused_at_once(self, bench: Bench) -> None:
         with pytest.raises(ReservationFailed, match="in all"):
             bench.backend.create(replace(REQUEST, capacity=2048 * MIB))
         with pytest.raises(ReservationFailed):
             bench.backend.create(replace(REQUEST, capacity=0))
-        assert bench.backend.rows() == []
+        assert names(bench) == []
 
     def test_a_name_that_a_scheduler_misreads_is_refused(self, bench: Bench) -> None:
         with pytest.raises(UsageError, match="hurry"):
@@ -146,7 +151,7 @@ class Contract:
         bench.backend.delete(REQUEST)
         assert bench.backend.status(REQUEST).state is State.ABSENT
         bench.free()
-        assert REQUEST.name not in [row.message for row in bench.backend.rows()]
+        assert REQUEST.name not in names(bench)
 
     def test_the_path_is_given_only_where_it_is_ready(self, bench: Bench) -> None:
         with pytest.raises(ReservationFailed, match=REQUEST.name):
@@ -174,7 +179,7 @@ class Contract:
         bench.backend.delete(REQUEST)
         assert bench.backend.status(REQUEST).state is State.ABSENT
         bench.backend.delete(REQUEST)
-        assert bench.backend.rows() == []
+        assert names(bench) == []
 
     def test_the_name_can_be_used_again_after_that(self, bench: Bench) -> None:
         bench.backend.create(REQUEST)
@@ -186,11 +191,40 @@ class Contract:
     def test_rows_show_it_with_owner_and_size(self, bench: Bench) -> None:
         noted = bench.backend.create(REQUEST)
         until(bench, State.READY)
-        [row] = bench.backend.rows()
-        assert (row.message, row.state) == (REQUEST.name, State.READY)
-        assert row.size >= REQUEST.capacity
-        assert row.owner
-        assert noted.owner
+        [row] = bench.backend.look([]).rows
+        assert (row.name, row.own) == (REQUEST.name, True)
+        assert row.status.state is State.READY
+        assert row.status.size >= REQUEST.capacity
+        assert row.status.owner == noted.owner != ""
+
+    def test_rows_of_others_are_shown_as_theirs(self, bench: Bench) -> None:
+        other = bench.occupy(REQUEST.name)
+        [row] = bench.backend.look([]).rows
+        assert (row.name, row.own, row.status.owner) == (REQUEST.name, False, other)
+
+    def test_a_look_at_many_tells_of_each_what_its_status_tells(
+        self, bench: Bench
+    ) -> None:
+        bench.backend.create(REQUEST)
+        until(bench, State.READY)
+        bench.fill()
+        waits = replace(REQUEST, name="pbbwaits", capacity=500 * MIB)
+        bench.backend.create(waits)
+        never = replace(REQUEST, name="pbbnever")
+        requests = [never, REQUEST, waits, replace(OTHER_RUN, capacity=MIB), REQUEST]
+        found = bench.backend.look(requests)
+        assert found.words == ""
+        states = [State.ABSENT, State.READY, State.PENDING]
+        assert [status.state for status in found.statuses[:3]] == states
+        asked = [bench.backend.status(request) for request in requests]
+        for told, status in zip(found.statuses, asked, strict=True):
+            assert (told.state, told.size) == (status.state, status.size)
+        assert REQUEST.name in names(bench)
+
+    def test_a_backend_is_asked_for_others_of_the_same_settings(
+        self, bench: Bench
+    ) -> None:
+        assert bench.backend.whom() == bench.backend.whom() != ""
 
     def test_pools_count_what_is_held(self, bench: Bench) -> None:
         [before] = bench.backend.pools()
@@ -212,5 +246,6 @@ class Contract:
                 call(REQUEST)
         with pytest.raises(SchedulerUnreachable):
             bench.backend.pools()
-        with pytest.raises(SchedulerUnreachable):
-            bench.backend.rows()
+        found = bench.backend.look([REQUEST, OTHER_RUN])
+        assert [status.state for status in found.statuses] == [State.UNKNOWN] * 2
+        assert (found.rows, found.words != "") == ([], True)

@@ -15,7 +15,7 @@ from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageErro
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.units import MIB
-from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, until
+from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, names, until
 from tests.reservation.crash import crash_at_every_step
 
 BIG = replace(REQUEST, name="pbbfiller", capacity=1000 * MIB, uuid="filler")
@@ -236,7 +236,7 @@ def test_a_create_killed_anywhere_is_listed_and_can_be_repeated(tmp_path: Path) 
         killed=lambda root: DirectoryBench(root).backend.create(REQUEST),
     ):
         bench = DirectoryBench(root)
-        listed = [row.message for row in bench.backend.rows()]
+        listed = names(bench)
         assert bench.folder().exists() == (listed == [REQUEST.name]), step
         bench.backend.create(REQUEST)
         assert bench.backend.status(REQUEST).state is State.READY, step

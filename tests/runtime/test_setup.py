@@ -202,4 +202,4 @@ def test_killed_anywhere_nothing_is_held_unlisted_and_again_works(
             assert run.noted().name == NAME, step
         assert run.setup() == 0, step
         assert run.gate() == 0, step
-        assert len(run.backend().rows()) == 1, step
+        assert len(run.backend().look([]).rows) == 1, step

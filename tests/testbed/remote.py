@@ -9,14 +9,14 @@ import pickle
 import shutil
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import pegasus_bb
 from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.process import start
-from pegasus_bb.reservation.base import Backend, Pool
+from pegasus_bb.reservation.base import Backend, Look, Pool
 from pegasus_bb.reservation.datawarp import DataWarp
 
 _LENGTH = struct.Struct(">I")
@@ -84,8 +84,12 @@ class Remote(Backend):
     def pools(self) -> list[Pool]:
         return list(self._ask("pools"))
 
-    def rows(self) -> list[Status]:
-        return list(self._ask("rows"))
+    def look(self, requests: Sequence[Request]) -> Look:
+        found: Look = self._ask("look", list(requests))
+        return found
+
+    def whom(self) -> str:
+        return str(self._ask("whom"))
 
     def close(self) -> None:
         assert self.process.stdin is not None

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -163,6 +165,38 @@ def test_pegasus_transfer_of_pip_is_a_module(tmp_path: Path) -> None:
     (tmp_path / "bin/python").touch()
     argv, missing = pegasus_transfer_start(str(tmp_path))
     assert (argv[1:], missing) == (["-m", "Pegasus.cli.pegasus-transfer"], "")
+
+
+@pytest.mark.slow
+def test_who_is_stopped_stops_what_runs_and_leaves_nothing(tmp_path: Path) -> None:
+    """While pegasus-transfer, played by a sleep, does its work."""
+    python = tmp_path / "peers/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!/bin/sh\necho $$ >{tmp_path}/pid\nexec sleep 60\n")
+    python.chmod(0o755)
+    for name in ("disk", "memory"):
+        (tmp_path / name).mkdir()
+    words = [
+        "--scale",
+        "0.001",
+        "--sets",
+        "small",
+        "--src",
+        "tmpfs",
+        "--peers",
+        PEGASUS,
+    ]
+    words += ["--disk", f"{tmp_path}/disk", "--tmpfs", f"{tmp_path}/memory"]
+    words += ["--pegasus-transfer", f"{tmp_path}/peers"]
+    argv = [sys.executable, "-m", "tests.bench.staging", *words]
+    bench = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
+    while not (tmp_path / "pid").exists() and bench.poll() is None:
+        time.sleep(0.05)
+    bench.terminate()
+    assert bench.wait(30) == 1
+    assert not any((tmp_path / "disk").iterdir())
+    assert not any((tmp_path / "memory").iterdir())
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,9 +52,14 @@ def run(argv: Sequence[str], dest: Path, said: Path) -> Cost:
         finally:
             os._exit(0)
     os.close(writer)
-    with open(reader, encoding="utf-8") as answer:  # noqa: PTH123 - a descriptor
-        text = answer.read()
-    os.waitpid(pid, 0)
+    try:
+        with open(reader, encoding="utf-8") as answer:  # noqa: PTH123 - a descriptor
+            text = answer.read()
+    except BaseException:  # who stops the benchmark stops what it runs
+        os.kill(pid, signal.SIGTERM)
+        raise
+    finally:
+        os.waitpid(pid, 0)
     if not text:
         raise RunFailed(f"{argv[0]} could not be started, or watched: see above")
     status, wall, cpu, mib = json.loads(text)
@@ -70,8 +76,7 @@ def _supervised(argv: Sequence[str], dest: Path, said: Path) -> tuple[float, ...
     _libc.prctl(_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
     begun = time.perf_counter()
     pid = _start(argv, said)
-    # Who stops the benchmark stops what it runs: nothing is left to fill the disk.
-    signal.signal(signal.SIGTERM, lambda *_: os.killpg(pid, signal.SIGKILL))
+    signal.signal(signal.SIGTERM, lambda *_: _kill(pid))
     with _Watch() as watch:
         status = _wait_for_all(pid, begun + TIMEOUT)
         sync_file_system(dest)
@@ -107,9 +112,7 @@ def _start(argv: Sequence[str], said: Path) -> int:
 
 def _wait_for_all(pid: int, until: float) -> int:
     """The exit status of ``pid``, once it and all that it left behind have ended."""
-    killer = threading.Timer(
-        until - time.perf_counter(), os.killpg, (pid, signal.SIGKILL)
-    )
+    killer = threading.Timer(until - time.perf_counter(), _kill, (pid,))
     killer.start()
     status = 0
     try:
@@ -121,6 +124,11 @@ def _wait_for_all(pid: int, until: float) -> int:
         return status
     finally:
         killer.cancel()
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 class _Watch:

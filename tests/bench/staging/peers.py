@@ -8,13 +8,13 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from tests.bench.staging.sets import FileSet
 
 OURS, UNVERIFIED, LIST = "pegasus-bb", "pegasus-bb, unverified", "pegasus-bb, job list"
 PEGASUS = "pegasus-transfer"
+_ROOT = Path(__file__).parents[3]
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -91,7 +91,7 @@ def _unless(program: str, hint: str) -> str:
 
 
 def _stage(task: Task, verify: str) -> list[str]:
-    if find_spec("pegasus_bb.staging") is None:
+    if not (_ROOT / "pegasus_bb/cli/stage.py").exists():
         return _copy_tree(task, verify)
     return [
         *(sys.executable, "-m", "pegasus_bb", "stage"),
@@ -103,11 +103,10 @@ def _copy_tree(task: Task, verify: str) -> list[str]:
     """What a workflow copies folders with."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pegasus_bb.runtime.copytree import copy_tree\n"
+        "from pegasus_bb.staging.folder import copy_tree\n"
         "copy_tree(sys.argv[2], sys.argv[3], sys.argv[4] == 'digest')"
     )
-    package = Path(__file__).parents[3]
-    start = [sys.executable, "-I", "-S", "-c", code, str(package)]
+    start = [sys.executable, "-I", "-S", "-c", code, str(_ROOT)]
     return [*start, str(task.source), str(task.dest), verify]
 
 

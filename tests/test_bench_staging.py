@@ -16,8 +16,15 @@ from tests.bench.staging.__main__ import main
 from tests.bench.staging.check import check_copy, empty_files
 from tests.bench.staging.goals import goals_of
 from tests.bench.staging.measure import Cost, RunFailed, run
-from tests.bench.staging.peers import OURS, PEGASUS, UNVERIFIED, pegasus_transfer_start
-from tests.bench.staging.scenes import Run, Scene
+from tests.bench.staging.peers import (
+    OURS,
+    PEGASUS,
+    UNVERIFIED,
+    Peer,
+    Task,
+    pegasus_transfer_start,
+)
+from tests.bench.staging.scenes import Run, Scene, play, why_absent
 from tests.bench.staging.sets import KIB, MIB, SETS, FileSet, write_set
 from tests.bench.staging.table import table
 
@@ -96,9 +103,40 @@ def test_a_run_is_all_that_it_started(tmp_path: Path) -> None:
     assert 100 < cost.mib < 200
 
 
+def test_memory_is_that_of_all_processes_together(tmp_path: Path) -> None:
+    code = (
+        "import os, time; pid = os.fork(); held = b'x' * (60 << 20); time.sleep(0.5)\n"
+        "if pid: os.wait()\n"
+    )
+    cost = run([sys.executable, "-S", "-c", code], tmp_path, tmp_path / "said")
+    assert 120 < cost.mib < 180
+
+
 def test_a_program_that_fails_is_quoted(tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match="ended with 3: no room"):
         run(["sh", "-c", "echo no room >&2; exit 3"], tmp_path, tmp_path / "said")
+
+
+def test_who_does_not_copy_has_failed_and_not_won(tmp_path: Path) -> None:
+    (tmp_path / "copies").mkdir()
+    write_set(scene("small").files, tmp_path / "source")
+    liar = Peer("liar", lambda task: ["mkdir", str(task.dest)])
+    (lie,) = play(scene("small"), tmp_path / "source", tmp_path, [liar], rounds=1)
+    assert "20 of 20 files are missing" in lie.failed
+
+
+def test_who_takes_minutes_has_one_round_and_none_in_the_cold(tmp_path: Path) -> None:
+    (tmp_path / "copies").mkdir()
+    write_set(scene("small").files, tmp_path / "source")
+
+    def copy(task: Task) -> list[str]:
+        return ["cp", "-r", str(task.source), str(task.dest)]
+
+    peers = [Peer("slow", copy, takes_minutes=True), Peer("quick", copy)]
+    played = play(scene("small"), tmp_path / "source", tmp_path, peers, rounds=3)
+    assert sorted(run.name for run in played) == ["quick"] * 3 + ["slow"]
+    cold = Scene(scene("small").files, "disk", "cold")
+    assert [bool(why_absent(peer, cold)) for peer in peers] == [True, False]
 
 
 def scene(name: str) -> Scene:

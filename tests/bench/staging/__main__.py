@@ -20,7 +20,14 @@ from pegasus_bb.runtime.install import install_runtime
 from tests.bench.staging.goals import goals_of
 from tests.bench.staging.limits import all_limits
 from tests.bench.staging.peers import OURS, Peer, all_peers
-from tests.bench.staging.scenes import Run, Scene, how_cold, play, takes_part
+from tests.bench.staging.scenes import (
+    Run,
+    Scene,
+    how_cold,
+    play,
+    takes_part,
+    why_absent,
+)
 from tests.bench.staging.sets import GIB, SETS, FileSet, write_set
 from tests.bench.staging.table import as_json, table
 
@@ -79,9 +86,9 @@ def bench(options: argparse.Namespace, disk: Path, tmpfs: Path) -> int:
     for scene, source in scenes(options, disk, tmpfs):
         asked = [peer for peer in [*peers, *limits] if takes_part(peer, scene.files)]
         rounds = options.rounds or ROUNDS[scene.files.name]
-        present = [peer for peer in asked if not peer.missing]
+        absent = {peer.name: why_absent(peer, scene) for peer in asked}
+        present = [peer for peer in asked if not absent[peer.name]]
         of_scene = list(play(scene, source, disk, present, rounds))
-        absent = {peer.name: peer.missing for peer in asked if peer.missing}
         print("\n" + table(scene, of_scene, absent), flush=True)
         runs += of_scene
     goals = goals_of(runs, [limit.name for limit in limits])

@@ -37,7 +37,7 @@ class Peer:
     missing: str = ""
     makes_dest: bool = True  # a program that does not finds it there, empty
     is_limit: bool = False  # copies nothing: a row to compare with
-    most_rounds: int = 99  # of one that takes minutes
+    takes_minutes: bool = False  # so it has one round only, and none in the cold
     only: tuple[str, ...] = ()  # sets that it is asked to do; all where empty
 
 
@@ -69,7 +69,7 @@ def all_peers(pegasus_transfer: str, bb: Path) -> list[Peer]:
             lambda task: [*start, "--file", _job_list(task)],
             missing,
             makes_dest=False,
-            most_rounds=1,
+            takes_minutes=True,
         ),
     ]
 

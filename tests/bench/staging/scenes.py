@@ -48,7 +48,7 @@ def play(
     """Every round all of ``peers``, in an order of its own that the seed fixes."""
     draw = random.Random(f"{SEED} {scene.title}")
     for turn in range(rounds):
-        order = [peer for peer in peers if turn < peer.most_rounds]
+        order = [peer for peer in peers if turn == 0 or not peer.takes_minutes]
         draw.shuffle(order)
         for peer in order:
             yield _one(scene, turn, peer, source, work)
@@ -114,3 +114,10 @@ def takes_part(peer: Peer, files: FileSet) -> bool:
     if files.name == "many":  # there for our memory alone
         return peer.name == OURS or "many" in peer.only
     return not peer.only or files.name in peer.only
+
+
+def why_absent(peer: Peer, scene: Scene) -> str:
+    """Empty where ``peer`` takes its turns in ``scene``."""
+    if not peer.missing and peer.takes_minutes and scene.cache == "cold":
+        return "in warm scenes only: it takes minutes"
+    return peer.missing

@@ -24,7 +24,7 @@ def table(scene: Scene, runs: Sequence[Run], missing: Mapping[str, str]) -> str:
     names = dict.fromkeys(run.name for run in runs)
     rows = {name: [run for run in runs if run.name == name] for name in names}
     lines += [_row(runs, name) for name in sorted(rows, key=lambda n: _rank(rows[n]))]
-    lines += [f"{name:26} {why}" for name, why in missing.items()]
+    lines += [f"{name:26} {why}" for name, why in missing.items() if why]
     return "\n".join(lines)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import marshal
 import os
@@ -79,6 +78,8 @@ def _alone() -> bool:
 
 def _end_with(parent: int) -> None:
     """Where ``parent`` is killed the kernel kills this process too (Linux's prctl)."""
+    import ctypes  # few plannings are long enough for a second process
+
     try:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     except (OSError, AttributeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from pathlib import Path
 
@@ -127,3 +128,14 @@ def test_rewriting_reads_no_clock_and_starts_nothing(path: Path) -> None:
         "os",
         "pegasus_bb.process",
     }
+
+
+def test_planning_imports_only_what_every_planning_needs() -> None:
+    """Beside a pegasus-plan of some seconds a tenth of a second counts."""
+    story = (
+        "import sys, pegasus_bb.cli.plan, pegasus_bb.cli.plan_real; print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", story], capture_output=True, text=True)
+    heavy = {"yaml", "jinja2", "rich", "ctypes", "urllib.request", "htcondor2"}
+    assert not heavy & set(done.stdout.split()), done.stderr
+    assert "pegasus_bb.cli.plan_real" in done.stdout

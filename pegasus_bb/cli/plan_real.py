@@ -20,7 +20,6 @@ from pegasus_bb.planner.pegasus import (
     Home,
     plain_argv,
     plan_on_tier,
-    recorded,
     run_argv,
 )
 from pegasus_bb.planner.pegasus.call import become, run
@@ -47,6 +46,8 @@ def plan_real(
         if not (ctx.params["as_json"] or ctx.params["quiet"]):
             click.echo(planned_by(properties, home), err=True)
             _note_unused(tiers, settings)
+        from pegasus_bb.planner.pegasus.recording import recorded
+
         first, *rest = plain_argv(home, argv)
         become([first, *recorded(options, settings, bool(tiers)), *rest])
     only = only_of_pegasus(ctx)

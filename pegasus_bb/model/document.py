@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import orjson
-import yaml
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.expand import expand
@@ -41,16 +40,9 @@ class Document:
 
     def line(self, keys: Sequence[object]) -> int:
         """The line (from 1) of the value under ``keys``, or of its nearest parent."""
-        try:
-            node = yaml.compose(self.text, Loader=yaml.CSafeLoader)
-        except yaml.YAMLError:
-            return 0
-        for key in (*self.root, *keys):
-            below = _child(node, key)
-            if below is None:
-                break
-            node = below
-        return 0 if node is None else int(node.start_mark.line) + 1
+        from pegasus_bb.model.lines import line_of  # its import costs, errors are few
+
+        return line_of(self.text, (*self.root, *keys))
 
     def error(
         self,
@@ -109,19 +101,3 @@ def dump(data: Data) -> bytes:
     """``data`` as JSON, which every YAML reader takes, in the order of its keys."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
     return orjson.dumps(data, option=option)
-
-
-def _child(node: yaml.Node | None, key: object) -> yaml.Node | None:
-    if isinstance(node, yaml.MappingNode):
-        for name, below in node.value:
-            if name.value == str(key):
-                return _at(name, below)
-    if isinstance(node, yaml.SequenceNode) and isinstance(key, int):
-        return node.value[key] if key < len(node.value) else None
-    return None
-
-
-def _at(name: yaml.Node, below: yaml.Node) -> yaml.Node:
-    """The value, but with the line of its key: that is where people look."""
-    below.start_mark = name.start_mark
-    return below

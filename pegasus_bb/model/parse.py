@@ -6,12 +6,10 @@ Pegasus's conventions: only true and false are booleans, dates stay text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
-import yaml
 from ryaml import InvalidYamlError  # type: ignore[attr-defined]
 
 from pegasus_bb.errors import CatalogError
@@ -30,12 +28,14 @@ def parse(text: str, path: Path) -> Any:
         # The fast reader leaves YAML 1.1's merge keys as they stand.
         return _merged(data) if "<<" in text else data
     except (InvalidYamlError, ValueError, TypeError, RecursionError) as error:
+        from pegasus_bb.model.lines import fault_line  # its import costs
+
         said = str(error)
         named = re.search(r"line (\d+)", said)
         raise CatalogError(
             f"is not YAML: {said.splitlines()[0] if said else 'nested too deeply'}",
             file=str(path),
-            line=int(named.group(1)) if named else _fault_line(text),
+            line=int(named.group(1)) if named else fault_line(text),
         ) from error
 
 
@@ -59,33 +59,3 @@ def _merged(data: Any) -> Any:
     for source in reversed(sources):
         below.update(_merged(source))
     return {**below, **own}
-
-
-def _fault_line(text: str) -> int:
-    """Where the fault is that the fast reader found but did not place; else 0."""
-    try:
-        root = yaml.compose(text, Loader=yaml.CSafeLoader)
-    except yaml.MarkedYAMLError as error:
-        return error.problem_mark.line + 1 if error.problem_mark else 0
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return 0
-    return next(_repeated(root), 0) if root else 0
-
-
-def _repeated(root: yaml.Node) -> Iterator[int]:
-    """Lines of keys that a mapping has twice."""
-    waiting, met = [root], set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in met:
-            continue
-        met.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            names: set[Any] = set()
-            for name, below in node.value:
-                waiting.append(below)
-                if isinstance(name.value, str) and name.value in names:
-                    yield int(name.start_mark.line) + 1
-                names.add(name.value if isinstance(name.value, str) else id(name))
-        elif isinstance(node, yaml.SequenceNode):
-            waiting.extend(node.value)

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import javaproperties
-
 from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.propertyfile import parse_properties
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,6 @@ def read_properties(
     return Properties(settings)
 
 
-def write_properties(properties: Mapping[str, str]) -> str:
-    """``properties`` as the text of a Java properties file, in their order."""
-    return str(javaproperties.dumps(dict(properties), timestamp=False))
-
-
 def _default_file(cwd: Path, home: Path) -> Path | None:
     candidates = (cwd / "pegasus.properties", home / ".pegasusrc")
     return next((file for file in candidates if file.is_file()), None)
@@ -90,18 +84,13 @@ def _default_file(cwd: Path, home: Path) -> Path | None:
 def _read(file: Path) -> dict[str, Setting]:
     try:
         text = file.read_text(encoding="utf-8")
-        return dict(_settings(text, str(file)))
+        return {
+            key: Setting(value.strip(), str(file), line)
+            for line, key, value in parse_properties(text)
+        }
     except OSError as error:
         raise CatalogError(
             f"cannot be read: {error.strerror}", file=str(file)
         ) from error
-    except (UnicodeDecodeError, javaproperties.InvalidUEscapeError) as error:
+    except ValueError as error:  # of its encoding, or of an escape
         raise CatalogError(f"is not a properties file: {error}", str(file)) from error
-
-
-def _settings(text: str, origin: str) -> Iterator[tuple[str, Setting]]:
-    line = 1
-    for element in javaproperties.parse(text):
-        if isinstance(element, javaproperties.KeyValue):
-            yield element.key, Setting(element.value.strip(), origin, line)
-        line += element.source.count("\n")

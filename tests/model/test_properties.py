@@ -11,8 +11,8 @@ from pegasus_bb.model.properties import (
     Properties,
     Setting,
     read_properties,
-    write_properties,
 )
+from pegasus_bb.model.propertyfile import format_properties, parse_properties
 
 
 @pytest.fixture
@@ -78,6 +78,23 @@ def test_java_s_ways_of_writing(here: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("a\\:b=c\\=d", "a:b", "c=d"),
+        ("a = b = c", "a", "b = c"),
+        ("a\tb\\tc", "a", "b\tc"),
+        ("a=\\ud83d\\ude00", "a", "\U0001f600"),
+        ("a=b\\\\\nc=d", "a", "b\\"),
+        ("\\\n  # a=1", "#", "a=1"),
+        ("a=1\\", "a", "1"),
+        ("\ra=1\r\n", "a", "1"),
+    ],
+)
+def test_java_s_rarer_ways_of_writing(text: str, key: str, value: str) -> None:
+    assert next(parse_properties(text))[1:] == (key, value)
+
+
 def test_an_error_knows_the_line_even_after_notes_and_continued_lines(
     here: Path,
 ) -> None:
@@ -108,8 +125,15 @@ def test_laying_values_over_leaves_the_first_as_they_were() -> None:
 
 
 def test_what_is_written_reads_back(here: Path) -> None:
-    odd = {"a b": "x=y", "c:d": " # !", "e": "ü\\", "pegasus.x": "", "f": "1\n2"}
-    (here / "conf").write_text(write_properties(odd))
+    odd = {
+        "a b": "x=y",
+        "\U0001f600": "\t\x00",
+        "c:d": " # !",
+        "e": "ü\\",
+        "pegasus.x": "",
+        "f": "1\n2",
+    }
+    (here / "conf").write_text(format_properties(odd))
     again = read(here, conf=here / "conf")
     assert list(again) == list(odd)
     assert {k: v.strip() for k, v in odd.items()} == dict(again)

@@ -9,8 +9,7 @@ import pytest
 
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus import recorded
-from pegasus_bb.planner.pegasus.recording import counting
+from pegasus_bb.planner.pegasus.recording import counting, recorded
 
 SHAREDFS = "pegasus.data.configuration=sharedfs"
 

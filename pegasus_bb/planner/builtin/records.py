@@ -12,7 +12,7 @@ import orjson
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import dump
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import write_properties
+from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.names import VERSION, compact, properties_file
@@ -35,7 +35,7 @@ def top_files(
     yield "catalogs/sites.yml", dump(catalogs.sites.document.data)
     yield "catalogs/replicas.yml", dump(catalogs.replicas.document.data)
     yield "catalogs/transformations.yml", dump(catalogs.transformations.document.data)
-    properties = write_properties(catalogs.properties)
+    properties = format_properties(catalogs.properties)
     yield properties_file(context.uuid), properties.encode()
     yield "braindump.yml", _braindump(workflow, context, host).encode()
     yield f"{name}.cache", "".join(_cache(executable, workflow, context)).encode()

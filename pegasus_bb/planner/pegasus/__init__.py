@@ -3,7 +3,6 @@
 from pegasus_bb.planner.pegasus.arguments import Call, plain_argv, run_argv
 from pegasus_bb.planner.pegasus.home import Home, find_home, need_home
 from pegasus_bb.planner.pegasus.planning import PegasusPlanned, plan_on_tier
-from pegasus_bb.planner.pegasus.recording import recorded
 
 __all__ = [
     "Call",
@@ -13,6 +12,5 @@ __all__ = [
     "need_home",
     "plain_argv",
     "plan_on_tier",
-    "recorded",
     "run_argv",
 ]

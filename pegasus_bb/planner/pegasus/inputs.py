@@ -14,7 +14,7 @@ import orjson
 
 from pegasus_bb.model.catalogs import SOURCES
 from pegasus_bb.model.document import Data
-from pegasus_bb.model.properties import write_properties
+from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.sites import SCRATCH
 from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.planner.pegasus.places import programs_on_site, replicas_by_path
@@ -105,7 +105,7 @@ def files_for_pegasus(inputs: Inputs) -> Iterator[tuple[str, bytes]]:
         strict=True,
     ):
         yield name, _text(document.data)
-    yield PROPERTIES, write_properties(inputs.properties).encode()
+    yield PROPERTIES, format_properties(inputs.properties).encode()
 
 
 def _text(data: Data) -> bytes:

@@ -1,0 +1,68 @@
+"""Where in a YAML text something stands: a second, slower reading, for errors only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import yaml
+
+
+def line_of(text: str, keys: Iterable[object]) -> int:
+    """The line (from 1) of the value under ``keys``, or of its nearest parent."""
+    try:
+        node = yaml.compose(text, Loader=yaml.CSafeLoader)
+    except yaml.YAMLError:
+        return 0
+    for key in keys:
+        below = _child(node, key)
+        if below is None:
+            break
+        node = below
+    return 0 if node is None else int(node.start_mark.line) + 1
+
+
+def fault_line(text: str) -> int:
+    """Where the fault is that the fast reader found but did not place; else 0."""
+    try:
+        root = yaml.compose(text, Loader=yaml.CSafeLoader)
+    except yaml.MarkedYAMLError as error:
+        return error.problem_mark.line + 1 if error.problem_mark else 0
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return 0
+    return next(_repeated(root), 0) if root else 0
+
+
+def _child(node: yaml.Node | None, key: object) -> yaml.Node | None:
+    if isinstance(node, yaml.MappingNode):
+        for name, below in node.value:
+            if name.value == str(key):
+                return _at(name, below)
+    if isinstance(node, yaml.SequenceNode) and isinstance(key, int):
+        return node.value[key] if key < len(node.value) else None
+    return None
+
+
+def _at(name: yaml.Node, below: yaml.Node) -> yaml.Node:
+    """The value, but with the line of its key: that is where people look."""
+    below.start_mark = name.start_mark
+    return below
+
+
+def _repeated(root: yaml.Node) -> Iterator[int]:
+    """Lines of keys that a mapping has twice."""
+    waiting, met = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in met:
+            continue
+        met.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            names: set[Any] = set()
+            for name, below in node.value:
+                waiting.append(below)
+                if isinstance(name.value, str) and name.value in names:
+                    yield int(name.start_mark.line) + 1
+                names.add(name.value if isinstance(name.value, str) else id(name))
+        elif isinstance(node, yaml.SequenceNode):
+            waiting.extend(node.value)

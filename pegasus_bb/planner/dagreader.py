@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from pegasus_bb.errors import CatalogError
@@ -134,17 +135,22 @@ class _Reader:
 
     def _parent(self, rest: str) -> None:
         words = rest.split()
-        at = next((i for i, word in enumerate(words) if word.upper() == "CHILD"), 0)
-        if at == 0 or at == len(words) - 1:
+        if "CHILD" in words:
+            at = words.index("CHILD")
+        else:
+            at = next((i for i, word in enumerate(words) if word.upper() == "CHILD"), 0)
+        parents, children = words[:at], words[at + 1 :]
+        if not parents or not children:
             raise _MistakeError(
                 "PARENT without parents or children",
                 rest.strip(),
                 "PARENT a b CHILD c d",
             )
-        for name in words[:at] + words[at + 1 :]:
-            self._node(name)
-        for parent in words[:at]:
-            self.dag.children.setdefault(parent, []).extend(words[at + 1 :])
+        for name in (*parents, *children):
+            if name not in self.dag.nodes:
+                self._node(name)
+        for parent in parents:
+            self.dag.children.setdefault(parent, []).extend(children)
 
     def _script(self, rest: str) -> None:
         words = rest.split(None, 3)
@@ -189,15 +195,7 @@ class _Reader:
 
     def _vars(self, rest: str) -> None:
         name, _, text = rest.strip(" \t\r\n").partition(" ")
-        pairs: dict[str, str] = {}
-        end = 0
-        while match := _PAIR.match(text, end):
-            pairs[match[1]] = _ESCAPE.sub(r"\1", match[2] or match[3] or match[4] or "")
-            end = match.end()
-        if text[end:].strip() or not pairs:
-            raise _MistakeError(
-                "not a list of macros", text[end:].strip(), 'VARS node name="value" ...'
-            )
+        pairs = _macros(text)
         for node in self._nodes(name):
             node.vars.update(pairs)
 
@@ -222,6 +220,20 @@ class _Reader:
     def _max_jobs(self, rest: str) -> None:
         category, limit = _exactly(rest, "MAXJOBS category number", 2)
         self.dag.max_jobs[category] = _int(limit, least=0)
+
+
+@lru_cache(100)  # planners say the same of every node
+def _macros(text: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    end = 0
+    while match := _PAIR.match(text, end):
+        pairs[match[1]] = _ESCAPE.sub(r"\1", match[2] or match[3] or match[4] or "")
+        end = match.end()
+    if text[end:].strip() or not pairs:
+        raise _MistakeError(
+            "not a list of macros", text[end:].strip(), 'VARS node name="value" ...'
+        )
+    return pairs
 
 
 def _node_options(node: Node, options: list[str]) -> None:

@@ -11,9 +11,10 @@ from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.dag import Dag, Node, Script
 from pegasus_bb.planner.dagreader import read_dag
-from pegasus_bb.planner.pegasus.outcome import Outcome, promised, stage_outs
+from pegasus_bb.planner.joblistfile import job_lists
+from pegasus_bb.planner.pegasus.outcome import promised, stage_outs
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
-from pegasus_bb.planner.seal import check, removals_on_disk, touching
+from pegasus_bb.planner.seal import check, removals, touching
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
 GATE = "/submit/bb/bin/gate"
@@ -28,7 +29,8 @@ def request(prefix: str = "/bb/wfres") -> Request:
 def lines(folder: Path, prefix: str = "/bb/wfres") -> list[str]:
     dag = read_dag(folder / "demo-0.dag")
     users = touching(dag, folder, request(prefix))
-    return lines_to_seal(dag, users, "cori", GATE, 30, removals_on_disk(dag, folder))
+    removes = removals(dag.nodes, job_lists(dag, folder))
+    return lines_to_seal(dag, users, "cori", GATE, 30, removes)
 
 
 def test_a_directory_without_gate_gets_one_and_the_last_edges(tmp_path: Path) -> None:
@@ -124,7 +126,7 @@ def test_a_sub_workflow_waits_for_the_gate_and_bb_delete_for_it() -> None:
 def test_promised_results_are_those_of_the_stage_out_jobs() -> None:
     folder = RECORDED / "gated"
     dag = read_dag(folder / "demo-0.dag")
-    found = stage_outs(Outcome(folder, folder / "demo-0.dag", "5.1.2"), dag)
+    found = stage_outs(dag.nodes, job_lists(dag, folder))
     assert promised(found) == {"out.txt": "file:///home/wfuser/wf/out/out.txt"}
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
-
-import orjson
-import yaml
 
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.parse import parse
 from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.planner.joblistfile import Entries, path_of
 
 _JOB = re.compile(r'^\+pegasus_wf_dax_job_id = "([^"\n]+)"', re.MULTILINE)
 _TASK = re.compile(r"^#@ \d+ \S+ (\S+)", re.MULTILINE)  # in the list of a cluster
@@ -51,9 +48,9 @@ def read_outcome(folder: Path) -> Outcome:
     """Raises CatalogError where ``folder`` is not what pegasus-plan leaves."""
     file = says_what_was_planned(folder)
     try:
-        said = yaml.safe_load(file.read_text(encoding="utf-8"))
+        said = parse(file.read_text(encoding="utf-8"), file)
         name, version = str(said["dag"]), str(said["planner_version"])
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+    except (OSError, KeyError, TypeError) as error:
         raise CatalogError(
             f"does not say what was planned ({error})",
             str(file),
@@ -62,12 +59,14 @@ def read_outcome(folder: Path) -> Outcome:
     return Outcome(folder, folder / name, version)
 
 
-def stage_outs(outcome: Outcome, dag: Dag) -> dict[str, list[str]]:
+def stage_outs(
+    names: Iterable[str], entries: Callable[[str], Entries]
+) -> dict[str, list[str]]:
     """LFN -> the URLs that the workflow's stage-out jobs bring it to."""
     found: dict[str, list[str]] = {}
-    for node in dag.nodes.values():
-        if node.name.startswith("stage_out_"):
-            for entry in _entries(outcome, node):
+    for name in names:
+        if name.startswith("stage_out_"):
+            for entry in entries(name):
                 urls = [str(dest["url"]) for dest in entry.get("dest_urls", ())]
                 found.setdefault(str(entry.get("lfn")), []).extend(urls)
     return found
@@ -77,7 +76,9 @@ def promised(stage_outs: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """LFN -> the place where bb_delete will look for it. Raises CatalogError."""
     places: dict[str, str] = {}
     for lfn, urls in stage_outs.items():
-        here = next((url for url in urls if urlsplit(url).scheme == "file"), None)
+        here = next(
+            (url for url in urls if url.partition(":")[0].lower() == "file"), None
+        )
         if here is None:
             raise CatalogError(
                 f"the result {lfn} is staged out to where bb_delete cannot look, so "
@@ -89,12 +90,12 @@ def promised(stage_outs: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return places
 
 
-def scratch_of(outcome: Outcome, node: Node) -> str:
-    """The folder that the create_dir job ``node`` makes. Raises CatalogError."""
-    for entry in _entries(outcome, node):
+def scratch_of(create_dir: str, entries: Callable[[str], Entries]) -> str:
+    """The folder that the create_dir job makes. Raises CatalogError."""
+    for entry in entries(create_dir):
         if entry.get("type") == "mkdir":
-            return str(urlsplit(str(entry["target"]["url"])).path)
-    raise CatalogError(f"{node.name} makes no directory", str(outcome.dag_file))
+            return path_of(str(entry["target"]["url"]))
+    raise CatalogError(f"{create_dir} makes no directory", would_do="plan again")
 
 
 def nodes_of_jobs(outcome: Outcome, dag: Dag) -> Iterator[tuple[str, str]]:
@@ -105,15 +106,3 @@ def nodes_of_jobs(outcome: Outcome, dag: Dag) -> Iterator[tuple[str, str]]:
             yield match[1], node.name
         for task in _TASK.findall(outcome.text(node, ".in")):
             yield task, node.name
-
-
-def _entries(outcome: Outcome, node: Node) -> list[dict[str, Any]]:
-    text = outcome.text(node, ".in")
-    try:
-        entries: list[dict[str, Any]] = orjson.loads(text)
-    except ValueError as error:
-        raise CatalogError(
-            f"the job list of {node.name} cannot be read: {error}",
-            str(outcome.dag_file),
-        ) from error
-    return entries

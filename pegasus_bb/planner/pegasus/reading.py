@@ -16,6 +16,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.joblistfile import job_lists
 from pegasus_bb.planner.pegasus.outcome import (
     Outcome,
     promised,
@@ -25,7 +26,7 @@ from pegasus_bb.planner.pegasus.outcome import (
     stage_outs,
 )
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
-from pegasus_bb.planner.seal import removals_on_disk, touching_in_doubt
+from pegasus_bb.planner.seal import removals, touching_in_doubt
 from pegasus_bb.planner.seal.view import View
 
 _LOOK = 0.03  # seconds
@@ -97,13 +98,14 @@ class Reader:
         dag, site = read_dag(outcome.dag_file), self._context.site
         gate = f"{self._context.bin}/gate"
         users = touching_in_doubt(dag, outcome.folder, self._request, gate)
-        removes = removals_on_disk(dag, outcome.folder)
+        entries = job_lists(dag, outcome.folder)
+        removes = removals(dag.nodes, entries)
         lines = lines_to_seal(dag, users, site, gate, self._context.poll, removes)
         (create_dir,) = View(dag, users, site, gate).gated
         return Found(
             outcome,
             dag,
             lines,
-            scratch_of(outcome, dag.nodes[create_dir]),
-            promised(stage_outs(outcome, dag)),
+            scratch_of(create_dir, entries),
+            promised(stage_outs(dag.nodes, entries)),
         )

@@ -1,7 +1,7 @@
 """The seal: an executable DAG that cannot lose data, or none at all."""
 
 from pegasus_bb.planner.seal.directory import check_directory
-from pegasus_bb.planner.seal.removals import removals, removals_on_disk
+from pegasus_bb.planner.seal.removals import removals
 from pegasus_bb.planner.seal.sealing import check, seal
 from pegasus_bb.planner.seal.touching import touching, touching_in_doubt
 
@@ -9,7 +9,6 @@ __all__ = [
     "check",
     "check_directory",
     "removals",
-    "removals_on_disk",
     "seal",
     "touching",
     "touching_in_doubt",

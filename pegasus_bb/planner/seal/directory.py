@@ -8,7 +8,8 @@ from typing import Any
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import read_json
 from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.seal.removals import removals_on_disk
+from pegasus_bb.planner.joblistfile import job_lists
+from pegasus_bb.planner.seal.removals import removals
 from pegasus_bb.planner.seal.sealing import check
 from pegasus_bb.planner.seal.touching import touching_in_doubt
 from pegasus_bb.planner.seal.view import View
@@ -30,7 +31,7 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
     request, plan = bb.request(), _plan(submit_dir)
     gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
     users = touching_in_doubt(dag, submit_dir, request, gate)
-    removes = removals_on_disk(dag, submit_dir)
+    removes = removals(dag.nodes, job_lists(dag, submit_dir))
     check(dag, users, request.site, gate, removes, plan["planner"] == BUILT_IN)
 
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-import orjson
+from pegasus_bb.planner.joblistfile import Entries, path_of
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dag import Dag
-
-Entries = Iterable[Mapping[str, Any]]
 _STAGE_OUT = ("stage_out_local_", "stage_out_remote_")
 _CLEAN_UP = ("clean_up_", "cleanup_")
 
@@ -29,7 +23,7 @@ def removals(
     for name in (name for name in listed if name.startswith(_STAGE_OUT)):
         for entry in entries(name):
             for source in entry.get("src_urls", ()):
-                saved.setdefault(_path(source), set()).add(name)
+                saved.setdefault(path_of(str(source.get("url", ""))), set()).add(name)
     return {
         name: {
             node
@@ -42,19 +36,8 @@ def removals(
     }
 
 
-def removals_on_disk(dag: Dag, submit_dir: Path) -> dict[str, set[str]]:
-    """As ``removals``, of what stands in ``submit_dir``. Raises CatalogError."""
-
-    def entries(name: str) -> Entries:
-        node = dag.nodes[name]
-        file = submit_dir / node.directory / node.submit_file
-        return _job_list(file.with_suffix(".in"))
-
-    return removals(dag.nodes, entries)
-
-
 def _removed(target: Mapping[str, Any], saved: Mapping[str, set[str]]) -> set[str]:
-    path = _path(target)
+    path = path_of(str(target.get("url", "")))
     if str(target.get("recursive", "")).lower() != "true":
         return saved.get(path, set())
     below = path.rstrip("/") + "/"
@@ -64,26 +47,3 @@ def _removed(target: Mapping[str, Any], saved: Mapping[str, set[str]]) -> set[st
         if place == path or place.startswith(below)
         for name in names
     }
-
-
-def _path(place: Mapping[str, Any]) -> str:
-    """``file://host/a/./b`` and ``symlink:///a/b`` are /a/b."""
-    rest = str(place.get("url", "")).partition("://")[2]
-    path = "/" + rest.partition("/")[2]
-    plain = "/." not in path and "//" not in path and not path.endswith("/")
-    return path if plain else posixpath.normpath(path)
-
-
-def _job_list(file: Path) -> Entries:
-    """Empty where there is none: a task may have such a name."""
-    try:
-        found = orjson.loads(file.read_bytes())
-        if not isinstance(found, list) or not all(isinstance(e, dict) for e in found):
-            raise ValueError("not a list of transfers")
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError) as error:
-        raise CatalogError(
-            f"the job list cannot be read: {error}", str(file), would_do="plan again"
-        ) from error
-    return found

@@ -125,7 +125,7 @@ def test_who_does_not_copy_has_failed_and_not_won(tmp_path: Path) -> None:
     assert "20 of 20 files are missing" in lie.failed
 
 
-def test_who_takes_minutes_has_one_round_and_none_in_the_cold(tmp_path: Path) -> None:
+def test_who_takes_minutes_has_one_round_of_a_sets_first_scene(tmp_path: Path) -> None:
     (tmp_path / "copies").mkdir()
     write_set(scene("small").files, tmp_path / "source")
 
@@ -135,8 +135,7 @@ def test_who_takes_minutes_has_one_round_and_none_in_the_cold(tmp_path: Path) ->
     peers = [Peer("slow", copy, takes_minutes=True), Peer("quick", copy)]
     played = play(scene("small"), tmp_path / "source", tmp_path, peers, rounds=3)
     assert sorted(run.name for run in played) == ["quick"] * 3 + ["slow"]
-    cold = Scene(scene("small").files, "disk", "cold")
-    assert [bool(why_absent(peer, cold)) for peer in peers] == [True, False]
+    assert [bool(why_absent(peer, False)) for peer in peers] == [True, False]
 
 
 def scene(name: str) -> Scene:

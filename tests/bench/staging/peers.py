@@ -37,7 +37,7 @@ class Peer:
     missing: str = ""
     makes_dest: bool = True  # a program that does not finds it there, empty
     is_limit: bool = False  # copies nothing: a row to compare with
-    takes_minutes: bool = False  # so it has one round only, and none in the cold
+    takes_minutes: bool = False  # so it has one round of a set's first scene
     only: tuple[str, ...] = ()  # sets that it is asked to do; all where empty
 
 

@@ -116,8 +116,8 @@ def takes_part(peer: Peer, files: FileSet) -> bool:
     return not peer.only or files.name in peer.only
 
 
-def why_absent(peer: Peer, scene: Scene) -> str:
-    """Empty where ``peer`` takes its turns in ``scene``."""
-    if not peer.missing and peer.takes_minutes and scene.cache == "cold":
-        return "in warm scenes only: it takes minutes"
+def why_absent(peer: Peer, is_first: bool) -> str:
+    """Empty where ``peer`` takes its turns; ``is_first``: in a set's first scene."""
+    if not peer.missing and peer.takes_minutes and not is_first:
+        return "in the first scene of a set only: it takes minutes"
     return peer.missing

@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "pegasus_bb.cli.explain",
     "report": "pegasus_bb.cli.report",
     "release": "pegasus_bb.cli.release",
+    "stage": "pegasus_bb.cli.stage",
     "hook": "pegasus_bb.cli.hook",
     "testbed": "pegasus_bb.cli.testbed",
 }

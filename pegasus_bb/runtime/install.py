@@ -101,7 +101,7 @@ def travelling_files(package: str) -> List[str]:
     found = [name for name in FILES if os.path.exists(os.path.join(package, name))]
     for folder in FOLDERS:
         for name in sorted(os.listdir(os.path.join(package, folder))):
-            if name.endswith(".py"):
+            if name.endswith((".py", ".so")):
                 found.append(f"{folder}/{name}")
     return [name for name in found if name not in _STAYS]
 
@@ -123,4 +123,5 @@ def _copy(source: str, dest: str) -> None:
     """Copy and compile, so that a thousand first jobs need not each compile it."""
     os.makedirs(os.path.dirname(dest), exist_ok=True)
     shutil.copyfile(source, dest)
-    py_compile.compile(dest, doraise=True, quiet=1)
+    if dest.endswith(".py"):
+        py_compile.compile(dest, doraise=True, quiet=1)

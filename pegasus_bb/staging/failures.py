@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.errors import NOT_COPIED, PegasusBBError
 from pegasus_bb.units import format_size
 
 
 class CopyFailed(PegasusBBError):
     """A file did not arrive; its destination is as it was before."""
+
+    exit_code = NOT_COPIED
 
 
 def not_a_file(path: str) -> CopyFailed:

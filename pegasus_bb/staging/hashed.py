@@ -12,10 +12,18 @@ import threading
 from typing import Iterator, Optional, Tuple
 
 from pegasus_bb.staging.durable import begin_writing
-from pegasus_bb.staging.pour import CHUNK, data_of, hexdigest, new_hash, write_all
+from pegasus_bb.staging.pour import (
+    CHUNK,
+    Tell,
+    data_of,
+    hexdigest,
+    new_hash,
+    nobody,
+    write_all,
+)
 
-_BUFFERS = 3  # one is filled, one written, one hashed
-_ALONE = 256 << 10  # bytes; below, a thread takes longer to start than the hashing
+_BUFFERS = 4  # one is filled, one written, one hashed, one to spare
+_ALONE = 8 << 20  # bytes; below, other files keep the other core busy
 _ZEROS = memoryview(bytes(CHUNK))
 
 
@@ -59,19 +67,21 @@ class Hasher:
                 self._free.put(memoryview(view.obj))
 
 
-def pour_hashed(source: int, out: int, size: int, hollow: bool) -> Tuple[int, str]:
+def pour_hashed(
+    source: int, out: int, size: int, hollow: bool, tell: Tell = nobody
+) -> Tuple[int, str]:
     """Copy ``size`` bytes, and their digest. ``out`` -1: read and hash them only.
 
     Returns (bytes that there were, sha256:...). Raises OSError.
     """
     if size <= _ALONE and not hollow:
-        return _alone(source, out, size)
+        return _alone(source, out, size, tell)
     hasher = Hasher()
     try:
         total = 0
         for offset, length in data_of(source, size) if hollow else [(0, size)]:
             hasher.zeros(offset - total)
-            total = offset + _range(source, out, offset, length, hasher)
+            total = offset + _range(source, out, offset, length, hasher, tell)
             if total < offset + length:
                 break
         else:
@@ -84,7 +94,9 @@ def pour_hashed(source: int, out: int, size: int, hollow: bool) -> Tuple[int, st
     return total, digest
 
 
-def _range(source: int, out: int, offset: int, length: int, hasher: Hasher) -> int:
+def _range(
+    source: int, out: int, offset: int, length: int, hasher: Hasher, tell: Tell
+) -> int:
     done = 0
     while done < length:
         buffer = hasher.buffer()
@@ -95,11 +107,12 @@ def _range(source: int, out: int, offset: int, length: int, hasher: Hasher) -> i
         if out >= 0:
             write_all(out, buffer[:size], offset + done)
             begin_writing(out, offset + done, size)
+        tell(size)
         done += size
     return done
 
 
-def _alone(source: int, out: int, size: int) -> Tuple[int, str]:
+def _alone(source: int, out: int, size: int, tell: Tell) -> Tuple[int, str]:
     hasher = new_hash()
     total = 0
     for data in _read(source, size):
@@ -107,13 +120,14 @@ def _alone(source: int, out: int, size: int) -> Tuple[int, str]:
         if out >= 0:
             write_all(out, memoryview(data), total)
         total += len(data)
+        tell(len(data))
     return total, hexdigest(hasher)
 
 
 def _read(source: int, size: int) -> Iterator[bytes]:
     offset = 0
     while offset < size:
-        data = os.pread(source, size - offset, offset)
+        data = os.pread(source, min(CHUNK, size - offset), offset)
         if not data:
             return
         yield data

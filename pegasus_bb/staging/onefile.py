@@ -18,11 +18,11 @@ from typing import NamedTuple, Optional
 from pegasus_bb.files import sync_directory
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.parts import part_name
-from pegasus_bb.staging.pour import Poured, pour
+from pegasus_bb.staging.pour import Poured, Tell, nobody, pour
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not be waited for
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-_TRIES = 2
+TRIES = 2
 
 
 class Copied(NamedTuple):
@@ -44,7 +44,7 @@ def copy_file(source: str, dest: str, digest: bool = True) -> Copied:
     CopyFailed; ``dest`` is then as it was.
     """
     why = ""
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         try:
             return _copy_once(source, dest, digest)
         except Changed as error:
@@ -74,9 +74,9 @@ def digest_file(path: str) -> str:
         os.close(handle)
 
 
-def open_source(path: str, folder: Optional[int] = None) -> int:
+def open_source(path: str, folder: Optional[int] = None, follow: bool = True) -> int:
     """A descriptor of regular file ``path``. Raises OSError, CopyFailed."""
-    handle = os.open(path, _READ, dir_fd=folder)
+    handle = os.open(path, _READ if follow else _READ | os.O_NOFOLLOW, dir_fd=folder)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
     os.close(handle)
@@ -84,9 +84,15 @@ def open_source(path: str, folder: Optional[int] = None) -> int:
 
 
 def copy_into(
-    source: int, before: os.stat_result, part: str, digest: bool, folder: Optional[int]
+    source: int,
+    before: os.stat_result,
+    part: str,
+    digest: bool,
+    folder: Optional[int] = None,
+    durable: bool = True,
+    tell: Tell = nobody,
 ) -> Poured:
-    """Copy open file ``source`` into the new file ``part`` of ``folder``; durable.
+    """Copy open file ``source`` into the new file ``part`` of ``folder``.
 
     Raises OSError, Changed; ``part`` is removed then.
     """
@@ -94,10 +100,11 @@ def copy_into(
     out = os.open(part, _WRITE, 0o600, dir_fd=folder)
     try:
         try:
-            poured = pour(source, out, before.st_size, _is_hollow(before), digest)
+            poured = pour(source, out, before.st_size, _is_hollow(before), digest, tell)
             check_unchanged(source, before, poured.size)
             os.fchmod(out, mode)
-            os.fsync(out)
+            if durable:
+                os.fsync(out)
         finally:
             os.close(out)
     except BaseException:
@@ -131,7 +138,7 @@ def _copy_once(source: str, dest: str, digest: bool) -> Copied:
             words = digest_file(source) if digest else ""
             return Copied(already.st_size, words, already)
         part = part_name(dest)
-        poured = copy_into(handle, before, part, digest, None)
+        poured = copy_into(handle, before, part, digest)
     finally:
         os.close(handle)
     try:

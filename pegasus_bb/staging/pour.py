@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 from pegasus_bb.staging.durable import begin_writing
 
 FICLONE = 0x40049409  # linux/fs.h
-CHUNK = 4 << 20
+CHUNK = 1 << 20
 _STEP = 64 << 20  # for calls that take any length: a signal should not wait for long
 _REFUSED = (
     errno.EXDEV,
@@ -29,6 +29,7 @@ _REFUSED = (
     errno.ETXTBSY,
     errno.EOVERFLOW,
 )
+Tell = Callable[[int], None]  # bytes that have just been copied
 Way = Callable[[int, int, int, int], int]  # source, out, offset, length -> bytes moved
 
 
@@ -40,7 +41,13 @@ class Poured(NamedTuple):
     how: str  # reflink, copy_file_range, sendfile, read and write
 
 
-def pour(source: int, out: int, size: int, hollow: bool, digest: bool) -> Poured:
+def nobody(_: int) -> None:
+    """Hears how far a copy is, where no person waits for it."""
+
+
+def pour(
+    source: int, out: int, size: int, hollow: bool, digest: bool, tell: Tell = nobody
+) -> Poured:
     """Copy ``size`` bytes of open file ``source`` into the empty open file ``out``.
 
     Fewer arrive where the source ends before that. Raises OSError.
@@ -51,14 +58,15 @@ def pour(source: int, out: int, size: int, hollow: bool, digest: bool) -> Poured
     if digest:
         from pegasus_bb.staging.hashed import pour_hashed  # needs threads
 
-        total, words = pour_hashed(source, -1 if cloned else out, size, hollow)
+        total, words = pour_hashed(source, -1 if cloned else out, size, hollow, tell)
         return Poured(total, words, "reflink" if cloned else "read and write")
     if cloned:
+        tell(size)
         return Poured(os.fstat(out).st_size, "", "reflink")
     how = ""
     total = 0
     for offset, length in data_of(source, size) if hollow else [(0, size)]:
-        moved, how = _move(source, out, offset, length)
+        moved, how = _move(source, out, offset, length, tell)
         total = offset + moved
         if moved < length:
             break
@@ -114,11 +122,13 @@ def _clone(source: int, out: int) -> bool:
     return True
 
 
-def _move(source: int, out: int, offset: int, length: int) -> Tuple[int, str]:
+def _move(
+    source: int, out: int, offset: int, length: int, tell: Tell
+) -> Tuple[int, str]:
     """Bytes moved of this range, and by which way the last of them."""
     done, how = 0, ""
     for name, way in _ways():
-        more = _by(way, source, out, offset + done, length - done)
+        more = _by(way, source, out, offset + done, length - done, tell)
         how = name if more or not how else how
         done += more
         if done == length:
@@ -135,7 +145,7 @@ def _ways() -> List[Tuple[str, Way]]:
     return [*found, ("read and write", _read_and_write)]
 
 
-def _by(way: Way, source: int, out: int, offset: int, length: int) -> int:
+def _by(way: Way, source: int, out: int, offset: int, length: int, tell: Tell) -> int:
     """Bytes that ``way`` moved before it ended, was refused, or was done."""
     done = 0
     while done < length:
@@ -148,6 +158,7 @@ def _by(way: Way, source: int, out: int, offset: int, length: int) -> int:
         if step == 0:
             return done
         begin_writing(out, offset + done, step)
+        tell(step)
         done += step
     return done
 

@@ -1,0 +1,126 @@
+"""pegasus-bb stage: copy a file or a folder as the workflow's transfers do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from pegasus_bb import ledger
+from pegasus_bb.errors import DONE, INTERRUPTED, NOT_COPIED
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.stage import Stage, check_places
+from pegasus_bb.units import format_duration, format_size
+
+
+@click.command("stage", short_help="copy a file or a folder, verified, and go on later")
+@click.option(
+    "--verify",
+    type=click.Choice(["none", "size", "digest"]),
+    default="digest",
+    show_default=True,
+    help="size: of source and copy, once it has its name; digest: also SHA-256 of what "
+    "was copied, into the journal.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Say what was done as JSON.")
+@click.option(
+    "--journal",
+    "journal_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where it is noted what has arrived; by default in your state folder.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Only say what went wrong.")
+@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("dest", type=click.Path(path_type=Path))
+def command(
+    verify: str,
+    as_json: bool,
+    journal_path: Path | None,
+    quiet: bool,
+    source: Path,
+    dest: Path,
+) -> None:
+    """Copy SOURCE, a file or a folder, to DEST.
+
+    A folder becomes DEST, or is merged into it where it is one already; a file goes
+    into DEST where that is a folder. Each file appears under its name whole and
+    durable, or not at all. Run it again after a failure or a crash: what has arrived,
+    and was not changed on either side, is not copied again.
+
+    Exit status: 0 all is there; 81 some files did not arrive, each is named.
+    """
+    begun = time.monotonic()
+    come, go = os.path.abspath(source), os.path.abspath(dest)
+    if os.path.isdir(go) and not os.path.isdir(come):
+        go = os.path.join(go, os.path.basename(come))
+    check_places(come, go)
+    where = str(journal_path) if journal_path else _journal_path(come, go)
+    stage = Stage(come, go, Journal(where, come, go), verify, _say)
+    status = _run(stage, shown=not (quiet or as_json))
+    seconds = time.monotonic() - begun
+    if as_json:
+        click.echo(json.dumps(_document(stage, status, seconds, where)))
+    elif not quiet:
+        click.echo(_summary(stage, seconds), err=True)
+    sys.exit(status)
+
+
+def _run(stage: Stage, shown: bool) -> int:
+    try:
+        if shown and sys.stderr.isatty():
+            from pegasus_bb.cli.stage_progress import shown_progress
+
+            with shown_progress(stage) as tell:
+                done = stage.run(tell)
+        else:
+            done = stage.run()
+    except KeyboardInterrupt:
+        click.echo("pegasus-bb: interrupted; run it again to go on", err=True)
+        return INTERRUPTED
+    return DONE if done else NOT_COPIED
+
+
+def _say(failure: CopyFailed) -> None:
+    click.echo(f"pegasus-bb: {failure}", err=True)
+
+
+def _journal_path(source: str, dest: str) -> str:
+    """One per pair of places, beside the ledger."""
+    pair = f"{os.path.realpath(source)}\0{os.path.realpath(dest)}"
+    name = hashlib.sha256(os.fsencode(pair)).hexdigest()[:16]
+    return os.path.join(os.path.dirname(ledger.path()), "stage", f"{name}.jsonl")
+
+
+def _summary(stage: Stage, seconds: float) -> str:
+    rate = format_size(int(stage.bytes / max(seconds, 1e-3)))
+    words = f"{stage.files} files, {format_size(stage.bytes)}"
+    words += f" in {format_duration(seconds)} ({rate}/s)"
+    if stage.kept:
+        words += f"; {stage.kept} were there already"
+    if stage.failed:
+        words += f"; {stage.failed} FAILED, run it again once that is mended"
+    return words
+
+
+def _document(
+    stage: Stage, status: int, seconds: float, journal: str
+) -> dict[str, object]:
+    return {
+        "source": stage.source,
+        "dest": stage.dest,
+        "status": status,
+        "files": stage.files,
+        "bytes": stage.bytes,
+        "kept": stage.kept,
+        "failed": stage.failed,
+        "folders": stage.folders,
+        "links": stage.links,
+        "seconds": round(seconds, 3),
+        "journal": journal,
+    }

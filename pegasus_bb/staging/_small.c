@@ -1,0 +1,157 @@
+/* Many small files in one call: copied to temporary names, later renamed.
+
+   Optional: helper.py loads this through ctypes where it was built and fits the node,
+   and does the same in Python where not. No part of it calls the interpreter, so other
+   threads go on. A file goes from one buffer into one file; whoever calls makes it
+   durable between pbb_copy and pbb_rename. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VERSION 1
+#define LONGEST 225 /* bytes of a name that a part keeps, as in parts.py */
+
+enum step { DONE, SOURCE, NOT_A_FILE, CHANGED, PART, RENAME };
+
+struct task { /* "=iiII" in helper.py */
+  int32_t from_folder, to_folder;
+  uint32_t from, to; /* where the names begin in ``names`` */
+};
+
+struct result { /* "=iiqQQqq32s" in helper.py */
+  int32_t step, error;
+  int64_t size;
+  uint64_t dev, ino;
+  int64_t mtime_ns, ctime_ns;
+  unsigned char digest[32];
+};
+
+typedef unsigned char *sha256(const unsigned char *, size_t, unsigned char *);
+
+int pbb_version(void) { return VERSION; }
+
+static int64_t ns(struct timespec t) { return t.tv_sec * INT64_C(1000000000) + t.tv_nsec; }
+
+static int fail(struct result *result, enum step step, int error) {
+  result->step = step;
+  result->error = error;
+  return -1;
+}
+
+static void part_of(const char *name, const char *tag, char *part) {
+  size_t length = strlen(name);
+  if (length > LONGEST) length = LONGEST;
+  *part++ = '.';
+  memcpy(part, name, length);
+  part += length;
+  *part++ = '.';
+  strcpy(part, tag);
+  strcat(part, ".part");
+}
+
+/* The whole file in ``buffer``, which has room for one byte more than it may hold. */
+static int take(int source, struct stat *before, char *buffer, size_t room,
+                struct result *result) {
+  struct stat after;
+  size_t size = 0;
+  if (fstat(source, before) != 0) return fail(result, SOURCE, errno);
+  if (!S_ISREG(before->st_mode)) return fail(result, NOT_A_FILE, 0);
+  if ((uint64_t)before->st_size >= room) return fail(result, CHANGED, 0);
+  for (;;) { /* one byte more is asked for, so that growing shows */
+    ssize_t got = read(source, buffer + size, before->st_size + 1 - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(result, SOURCE, errno);
+    size += got;
+    if (size > (size_t)before->st_size) return fail(result, CHANGED, 0);
+    if (got == 0 || size == (size_t)before->st_size) break;
+  }
+  if (fstat(source, &after) != 0) return fail(result, SOURCE, errno);
+  if (size != (size_t)before->st_size || after.st_size != before->st_size ||
+      ns(after.st_mtim) != ns(before->st_mtim))
+    return fail(result, CHANGED, 0);
+  result->size = size;
+  return 0;
+}
+
+static int fill(int out, const struct stat *source, const char *buffer, size_t size) {
+  struct stat made;
+  mode_t mode = source->st_mode & 0777;
+  while (size > 0) {
+    ssize_t put = write(out, buffer, size);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return -1;
+    buffer += put;
+    size -= put;
+  }
+  if (fstat(out, &made) != 0) return -1; /* umask and default ACLs take bits away */
+  return (made.st_mode & 0777) == mode ? 0 : fchmod(out, mode);
+}
+
+static int give(const struct task *task, const char *part, const struct stat *source,
+                const char *buffer, struct result *result) {
+  int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, error = 0;
+  int out = openat(task->to_folder, part, flags, source->st_mode & 0777);
+  if (out < 0) return fail(result, PART, errno);
+  if (fill(out, source, buffer, result->size) != 0) error = errno;
+  if (close(out) != 0 && error == 0) error = errno; /* NFS tells of a full disk here */
+  if (error == 0) return 0;
+  unlinkat(task->to_folder, part, 0);
+  return fail(result, PART, error);
+}
+
+/* Copy each file to the temporary name of its destination. ``hash`` may be NULL. */
+void pbb_copy(const char *names, const char *tag, const struct task *tasks,
+              struct result *results, size_t count, int follow, sha256 *hash,
+              char *buffer, size_t room) {
+  int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW);
+  char part[LONGEST + 64];
+  for (size_t i = 0; i < count; i++) {
+    const struct task *task = tasks + i;
+    struct result *result = results + i;
+    struct stat before;
+    int source = openat(task->from_folder, names + task->from, flags), taken;
+    memset(result, 0, sizeof *result);
+    if (source < 0) {
+      fail(result, SOURCE, errno);
+      continue;
+    }
+    taken = take(source, &before, buffer, room, result);
+    close(source);
+    if (taken != 0) continue;
+    if (hash != NULL) hash((unsigned char *)buffer, result->size, result->digest);
+    part_of(names + task->to, tag, part);
+    give(task, part, &before, buffer, result);
+  }
+}
+
+/* Give those that were copied their names; what they are then goes into the results. */
+void pbb_rename(const char *names, const char *tag, const struct task *tasks,
+                struct result *results, size_t count) {
+  char part[LONGEST + 64];
+  for (size_t i = 0; i < count; i++) {
+    const struct task *task = tasks + i;
+    struct result *result = results + i;
+    const char *name = names + task->to;
+    struct stat now;
+    if (result->step != DONE) continue;
+    part_of(name, tag, part);
+    if (renameat(task->to_folder, part, task->to_folder, name) != 0) {
+      fail(result, RENAME, errno);
+      unlinkat(task->to_folder, part, 0);
+      continue;
+    }
+    if (fstatat(task->to_folder, name, &now, AT_SYMLINK_NOFOLLOW) != 0) {
+      fail(result, RENAME, errno);
+      continue;
+    }
+    result->dev = now.st_dev;
+    result->ino = now.st_ino;
+    result->mtime_ns = ns(now.st_mtim);
+    result->ctime_ns = ns(now.st_ctim);
+  }
+}

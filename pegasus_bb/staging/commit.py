@@ -1,0 +1,133 @@
+"""Copied files become durable, then get their names, then are told of.
+
+One thread does it for all. Names become durable with the data of the next round: n
+rounds need n + 1 calls of syncfs, and whatever is copied during one of them is the
+next round.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import Callable, Dict, List, Optional, Tuple
+
+from pegasus_bb.staging.batches import Batch, Elsewhere
+from pegasus_bb.staging.durable import sync_file_system
+from pegasus_bb.staging.failures import explained
+from pegasus_bb.staging.items import Item, Landed, Outcome
+from pegasus_bb.staging.plain import discard
+
+Broken = Dict[int, OSError]  # by device
+
+_WAITING = 8  # batches; more would only fill the disk with what has no name yet
+
+
+class Committer:
+    """Takes copied batches; ``tell`` hears what became of each item."""
+
+    def __init__(self, tag: str, tell: Callable[[Outcome], None]) -> None:
+        self._tag, self._tell = tag, tell
+        self._copied: queue.Queue[Optional[Batch]] = queue.Queue(_WAITING)
+        self._named: List[Outcome] = []  # whose names are not durable yet
+        self._aborted = threading.Event()
+        self.fault: Optional[BaseException] = None  # a mistake of ours
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def take(self, batch: Batch) -> None:
+        """``batch`` is copied. Waits while too many are."""
+        self._copied.put(batch)
+
+    def finish(self) -> None:
+        """All batches were taken: return when all are told of."""
+        self._copied.put(None)
+        self._thread.join()
+
+    def abort(self) -> None:
+        """From now on nothing gets its name; temporary files are removed."""
+        self._aborted.set()
+
+    @property
+    def is_aborted(self) -> bool:
+        return self._aborted.is_set()
+
+    def _work(self) -> None:
+        ended = False
+        while not ended:
+            batches, ended = self._next()
+            try:
+                if self._aborted.is_set():
+                    self._discard(batches)
+                else:
+                    self._round(batches)
+            except BaseException as error:
+                self.fault = self.fault or error
+                self._discard(batches)
+        try:
+            self._round([])
+        except BaseException as error:
+            self.fault = self.fault or error
+
+    def _next(self) -> Tuple[List[Batch], bool]:
+        """All that is copied by now, and whether that was the last.
+
+        Waits for some only where no name waits to be made durable.
+        """
+        found: List[Batch] = []
+        while True:
+            try:
+                batch = self._copied.get(block=not (found or self._named))
+            except queue.Empty:
+                return found, False
+            if batch is None:
+                return found, True
+            found.append(batch)
+
+    def _round(self, batches: List[Batch]) -> None:
+        items = [item for batch in batches for item in batch.items]
+        broken = _sync([*(outcome.item for outcome in self._named), *items])
+        for outcome in self._named:
+            self._tell(_unless(broken, outcome))
+        self._named = []
+        for item in items:
+            if item.dest.device in broken:
+                discard(item, self._tag)
+        for batch in batches:
+            self._name(batch, broken)
+
+    def _name(self, batch: Batch, broken: Broken) -> None:
+        answers = batch.copier.rename(batch, self._tag)
+        for item, answer in zip(batch.items, answers):
+            if isinstance(answer, Elsewhere):
+                continue
+            if item.dest.device in broken:
+                self._tell(_unless(broken, Outcome(item, None)))
+            elif isinstance(answer, Landed):
+                self._named.append(Outcome(item, answer))
+            else:
+                self._tell(Outcome(item, None, answer))
+
+    def _discard(self, batches: List[Batch]) -> None:
+        for batch in batches:
+            for item in batch.items:
+                discard(item, self._tag)
+
+
+def _sync(items: List[Item]) -> Broken:
+    """Make the file systems that ``items`` went to durable; those that failed."""
+    broken: Broken = {}
+    for device, folder in {item.dest.device: item.dest for item in items}.items():
+        try:
+            sync_file_system(folder.fd)
+        except OSError as error:
+            broken[device] = error
+    return broken
+
+
+def _unless(broken: Broken, outcome: Outcome) -> Outcome:
+    """``outcome``, unless its file system could not make it durable."""
+    item = outcome.item
+    error = broken.get(item.dest.device)
+    if error is None:
+        return outcome
+    return Outcome(item, None, explained(error, item.source_path, item.dest_path))

@@ -1,0 +1,80 @@
+"""What the mover is given, and what it answers."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, List, NamedTuple, Optional
+
+from pegasus_bb.staging.failures import CopyFailed
+
+
+class Folder:
+    """An open folder, closed with its last user: a walk needs few at a time.
+
+    Names are looked up in it, so no path gets too long, and no link that somebody
+    puts into a path meanwhile leads elsewhere.
+    """
+
+    __slots__ = ("device", "fd", "path")
+
+    def __init__(self, fd: int, path: str) -> None:
+        self.fd, self.path = fd, path
+        self.device = os.fstat(fd).st_dev
+
+    def __del__(self) -> None:
+        os.close(self.fd)
+
+    @classmethod
+    def open(cls, path: str) -> Folder:
+        """The folder at ``path``, through links. Raises OSError."""
+        return cls(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), path)
+
+    def enter(self, name: str) -> Folder:
+        """The folder ``name`` in it; a link is refused. Raises OSError."""
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        return Folder(os.open(name, flags, dir_fd=self.fd), self.at(name))
+
+    def at(self, name: str) -> str:
+        """The path of ``name`` in it, for people."""
+        return f"{self.path}/{name}" if self.path != "/" else f"/{name}"
+
+
+class Item(NamedTuple):
+    """A file to be copied; its place is a folder and a name in it."""
+
+    source: Folder
+    name: str
+    dest: Folder
+    as_name: str
+    size: int  # bytes, as far as is known
+    hollow: bool = False  # it may have holes worth keeping
+    mark: Any = None  # the caller's own
+
+    @property
+    def source_path(self) -> str:
+        return self.source.at(self.name)
+
+    @property
+    def dest_path(self) -> str:
+        return self.dest.at(self.as_name)
+
+
+class Landed(NamedTuple):
+    """A file that is whole and durable under its name."""
+
+    size: int  # bytes
+    digest: str  # sha256:..., or "" where nobody asked
+    stamp: List[int]  # device, inode, mtime_ns, ctime_ns of the copy
+
+
+class Outcome(NamedTuple):
+    """What became of an item: one of the two."""
+
+    item: Item
+    landed: Optional[Landed]
+    failure: Optional[CopyFailed] = None
+
+
+def stamp(found: os.stat_result) -> List[int]:
+    """What changes when a file does; programs can set back mtime, but not ctime."""
+    return [found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns]

@@ -1,0 +1,127 @@
+"""What a copy by hand has done: a line per file, so that the next try goes on.
+
+A line holds only while both files are what they were then: device, inode, size, mtime
+and ctime. Lines are appended when a file is durable under its name, and a torn one is
+skipped, so a crash costs some files their line, and never gives one to a wrong file.
+What is kept of a line is 8 bytes: a million files need 8 MB.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from array import array
+from bisect import bisect_left
+from typing import Any, Dict, List
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.files import read_journal
+from pegasus_bb.staging.items import Landed
+
+_SOURCE = ("dev", "ino", "size", "mtime_ns", "ctime_ns")
+_MANY = 1000  # lines that are written at once
+
+
+class Journal:
+    """The journal of one source and destination; one process writes it at a time."""
+
+    def __init__(self, path: str, source: str, dest: str) -> None:
+        """Raises UsageError where another process has it, OSError."""
+        self.path = path
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._file = os.open(path, flags, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise UsageError(
+                f"{path}: another pegasus-bb stage of {source} to {dest} is at work"
+            ) from error
+        self._done = array("Q")
+        self.tags: List[str] = []  # of tries that did not end: their parts may be left
+        self._lines: List[str] = []
+        self._read()
+
+    def begin(self, tag: str) -> None:
+        """A try begins; ``tag`` is in the names of its temporary files."""
+        self._append({"begun": tag})
+        self.flush()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no file was copied before."""
+        return not self._done
+
+    def has(
+        self, name: str, source: os.stat_result, copy: os.stat_result, digest: bool
+    ) -> bool:
+        """Whether a line says that ``copy`` is the copy of ``source``, both as now.
+
+        ``digest``: only a line with the digest of what was copied counts.
+        """
+        pair = _state(source), _state(copy)
+        return self._holds(_key(name, *pair, True)) or (
+            not digest and self._holds(_key(name, *pair, False))
+        )
+
+    def _holds(self, key: int) -> bool:
+        at = bisect_left(self._done, key)
+        return at < len(self._done) and self._done[at] == key
+
+    def note(self, name: str, source: os.stat_result, landed: Landed) -> None:
+        """The file ``name`` is durable."""
+        device, inode, mtime, ctime = landed.stamp
+        copy = [device, inode, landed.size, mtime, ctime]
+        entry = {"name": name, "source": _state(source), "copy": copy}
+        self._append({**entry, "digest": landed.digest} if landed.digest else entry)
+
+    def flush(self) -> None:
+        """What was noted is durable when this returns. Raises OSError."""
+        if not self._lines:
+            return
+        data = memoryview("".join(self._lines).encode())
+        while data:
+            data = data[os.write(self._file, data) :]
+        os.fsync(self._file)
+        self._lines = []
+
+    def end(self) -> None:
+        """All is done: no part of any try is left."""
+        self._append({"ended": True})
+        self.flush()
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _append(self, entry: Dict[str, Any]) -> None:
+        self._lines.append(json.dumps(entry) + "\n")
+        if len(self._lines) >= _MANY:
+            self.flush()
+
+    def _read(self) -> None:
+        for entry in read_journal(self.path):
+            if "begun" in entry:
+                self.tags.append(str(entry["begun"]))
+            elif "ended" in entry:
+                self.tags = []
+            elif isinstance(entry.get("name"), str):
+                copy, source = entry.get("copy"), entry.get("source")
+                self._done.append(_key(entry["name"], source, copy, "digest" in entry))
+        self._done = array("Q", sorted(self._done))
+        size = os.fstat(self._file).st_size
+        if size and os.pread(self._file, 1, size - 1) != b"\n":
+            self._lines.append(
+                "\n"
+            )  # the torn line of a crash must not take ours along
+
+
+def _state(found: os.stat_result) -> List[int]:
+    return [int(getattr(found, f"st_{name}")) for name in _SOURCE]
+
+
+def _key(name: str, source: Any, copy: Any, digest: bool) -> int:
+    text = json.dumps([name, source, copy, digest])
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")

@@ -1,0 +1,172 @@
+"""Many files at once: whole, durable, then named, and only then told of.
+
+    walk (caller) -> batches -> copiers (threads) -> commit.py -> outcomes
+
+A file that fails costs itself only. Memory does not grow with the number of files:
+every queue has an end, and the walk waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections import deque
+from typing import Callable, Deque, Iterable, Iterator, List, Optional, Set
+
+from pegasus_bb.staging.batches import Batch, Copier
+from pegasus_bb.staging.commit import Committer
+from pegasus_bb.staging.helper import Helper, load
+from pegasus_bb.staging.items import Folder, Item, Outcome
+from pegasus_bb.staging.parts import new_tag
+from pegasus_bb.staging.plain import Alone, Plain, discard
+from pegasus_bb.staging.pour import Tell, nobody
+
+_FILES = 512  # of a batch
+_BYTES = 32 << 20
+_IN_HAND = 4  # batches that wait for a copier
+_BATCHES = 20  # in all queues and hands; each folder of each is open
+
+
+class Mover:
+    """Copies files; items.py has what it takes and answers."""
+
+    def __init__(
+        self,
+        digest: bool = True,
+        follow: bool = True,
+        threads: int = 0,
+        tell: Tell = nobody,
+    ) -> None:
+        """``follow``: a source may be a link. ``threads``: 0 for what is best here.
+        ``tell`` hears the bytes as they go, from several threads."""
+        self._follow, self._told = follow, tell
+        self._threads = threads or min(4, max(2, os.cpu_count() or 2))
+        self.tag = new_tag()
+        self._small: Copier = load(digest) or Plain(digest)
+        self._alone = Alone(digest)
+        self._folders = max(1, (_most_handles() - 200) // (2 * _BATCHES))
+        self._fault: Optional[BaseException] = None  # a mistake of ours, not a file's
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the compiled helper does the small files."""
+        return isinstance(self._small, Helper)
+
+    def move(self, items: Iterable[Item]) -> Iterator[Outcome]:
+        """Copy all ``items``, which may be made while others are copied.
+
+        Yields what became of each, in no order; what is told of is durable.
+        """
+        outcomes: Deque[Outcome] = deque()  # append and popleft are atomic
+        committer = Committer(self.tag, outcomes.append)
+        crew = _Crew(self._threads, lambda batch: self._copy(batch, committer))
+        try:
+            for batch in self._batches(items):
+                crew.give(batch)
+                yield from _taken(outcomes)
+            crew.finish()
+            committer.finish()
+        except BaseException:
+            committer.abort()
+            crew.finish()
+            committer.finish()
+            raise
+        yield from _taken(outcomes)
+        for fault in (crew.fault, committer.fault):
+            if fault is not None:
+                raise fault
+
+    def _copy(self, batch: Batch, committer: Committer) -> None:
+        if committer.is_aborted:
+            return
+
+        def tell(size: int) -> None:
+            if committer.is_aborted:
+                raise _Stopped
+            self._told(size)
+
+        try:
+            batch.copier.copy(batch, self.tag, self._follow, tell)
+        except BaseException:
+            for item in batch.items:
+                discard(item, self.tag)
+            raise
+        again = batch.copier.changed(batch)
+        committer.take(batch)
+        for item in again:
+            self._copy(Batch([item], self._alone), committer)
+
+    def _batches(self, items: Iterable[Item]) -> Iterator[Batch]:
+        small: List[Item] = []
+        size = 0
+        folders: Set[Folder] = set()
+        for item in items:
+            if item.hollow or item.size > self._small.limit:
+                yield Batch([item], self._alone)
+                continue
+            small.append(item)
+            size += item.size
+            folders.add(item.dest)
+            full = len(small) >= _FILES or size >= _BYTES
+            if full or len(folders) >= self._folders:
+                yield Batch(small, self._small)
+                small, size, folders = [], 0, set()
+        if small:
+            yield Batch(small, self._small)
+
+
+class _Stopped(Exception):
+    """Nobody waits for this copy any more."""
+
+
+class _Crew:
+    """Threads that copy batches."""
+
+    def __init__(self, threads: int, copy: Callable[[Batch], None]) -> None:
+        self._todo: queue.Queue[Optional[Batch]] = queue.Queue(_IN_HAND)
+        self._copy = copy
+        self.fault: Optional[BaseException] = None  # a mistake of ours, not a file's
+        self._threads = [
+            threading.Thread(target=self._work, daemon=True) for _ in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def give(self, batch: Batch) -> None:
+        """Waits while enough is in hand. Raises the mistake that ended a copier."""
+        if self.fault is not None:
+            raise self.fault
+        self._todo.put(batch)
+
+    def finish(self) -> None:
+        """All batches were given: return when they are copied."""
+        for _ in self._threads:
+            self._todo.put(None)
+        for thread in self._threads:
+            thread.join()
+        self._threads = []
+
+    def _work(self) -> None:
+        for batch in iter(self._todo.get, None):
+            try:
+                self._copy(batch)
+            except BaseException as error:
+                self.fault = self.fault or error
+
+
+def _taken(outcomes: Deque[Outcome]) -> Iterator[Outcome]:
+    while outcomes:
+        yield outcomes.popleft()
+
+
+def _most_handles() -> int:
+    """How many files may be open; as many as the system lets us have."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 8192 if hard == resource.RLIM_INFINITY else min(hard, 8192)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return 8192 if soft == resource.RLIM_INFINITY else soft

@@ -1,0 +1,126 @@
+"""Files one after the other, in Python.
+
+`Plain` stands in for the compiled helper. `Alone` takes one file at a time: those that
+are too large for a batch, have holes, or changed while a batch was copied.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import List, Union
+
+from pegasus_bb.staging.batches import Answer, Batch, Copier, Elsewhere
+from pegasus_bb.staging.failures import CopyFailed, explained
+from pegasus_bb.staging.items import Item, Landed, stamp
+from pegasus_bb.staging.onefile import (
+    TRIES,
+    Changed,
+    compare,
+    copy_into,
+    open_source,
+    still_changing,
+)
+from pegasus_bb.staging.parts import part_of
+from pegasus_bb.staging.pour import Poured, Tell
+
+LARGE = 64 << 20  # bytes; from here on its copier makes a file durable, not the batch
+Result = Union[Poured, CopyFailed, Elsewhere]
+
+
+class Plain(Copier):
+    """Small files, each tried once."""
+
+    limit = (1 << 20) - 1
+
+    def __init__(self, digest: bool) -> None:
+        self._digest = digest
+
+    def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
+        batch.results = [self._result(item, tag, follow, tell) for item in batch.items]
+
+    def changed(self, batch: Batch) -> List[Item]:
+        pairs = zip(batch.items, batch.results)
+        return [item for item, result in pairs if isinstance(result, Elsewhere)]
+
+    def rename(self, batch: Batch, tag: str) -> List[Answer]:
+        pairs = zip(batch.items, batch.results)
+        return [_named(item, result, tag) for item, result in pairs]
+
+    def _result(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+        try:
+            return self._copied(item, tag, follow, tell)
+        except CopyFailed as failure:
+            return failure
+        except OSError as error:
+            return explained(error, item.source_path, item.dest_path)
+
+    def _copied(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+        """Raises OSError, CopyFailed."""
+        try:
+            return _copy_part(item, tag, self._digest, follow, tell)
+        except Changed:
+            return Elsewhere()
+
+
+class Alone(Plain):
+    """Any file; one that changes is tried again."""
+
+    limit = 1 << 63
+
+    def _copied(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+        why = ""
+        for _ in range(TRIES):
+            try:
+                return _copy_part(item, tag, self._digest, follow, tell)
+            except Changed as error:
+                why = str(error)
+        raise still_changing(item.source_path, why)
+
+
+def discard(item: Item, tag: str) -> None:
+    """Remove the temporary file of ``item``, if there is one."""
+    try:
+        os.unlink(part_of(item.as_name, tag), dir_fd=item.dest.fd)
+    except OSError:
+        pass
+
+
+def _copy_part(item: Item, tag: str, digest: bool, follow: bool, tell: Tell) -> Poured:
+    """Copy ``item`` to its temporary name; a large one is durable then.
+
+    Raises OSError, Changed, CopyFailed where it is no regular file.
+    """
+    source = open_source(item.name, item.source.fd, follow)
+    try:
+        before = os.fstat(source)
+        poured = copy_into(
+            source,
+            before,
+            part_of(item.as_name, tag),
+            digest,
+            item.dest.fd,
+            before.st_size >= LARGE,
+            tell,
+        )
+    finally:
+        os.close(source)
+    try:
+        now = os.stat(item.name, dir_fd=item.source.fd, follow_symlinks=follow)
+        compare(before, now)
+    except BaseException:
+        discard(item, tag)
+        raise
+    return poured
+
+
+def _named(item: Item, result: Result, tag: str) -> Answer:
+    if not isinstance(result, Poured):
+        return result
+    part, folder = part_of(item.as_name, tag), item.dest.fd
+    try:
+        os.rename(part, item.as_name, src_dir_fd=folder, dst_dir_fd=folder)
+        found = os.lstat(item.as_name, dir_fd=folder)
+    except OSError as error:
+        discard(item, tag)
+        return explained(error, item.source_path, item.dest_path)
+    return Landed(result.size, result.digest, stamp(found))

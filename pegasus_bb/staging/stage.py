@@ -1,0 +1,161 @@
+"""Copy a file or a whole tree by hand: the mover, a journal, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Callable, Iterator
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.paths import is_below
+from pegasus_bb.staging.durable import sync_file_system
+from pegasus_bb.staging.failures import CopyFailed, explained, on_a_line
+from pegasus_bb.staging.items import Folder, Item, Landed
+from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.mover import Mover
+from pegasus_bb.staging.parts import part_of
+from pegasus_bb.staging.pour import Tell, nobody
+from pegasus_bb.staging.tree import Tree
+
+Fail = Callable[[CopyFailed], None]
+
+
+class Stage:
+    """One copy of ``source`` to ``dest``; what it has done so far may be read."""
+
+    def __init__(
+        self, source: str, dest: str, journal: Journal, verify: str, fail: Fail
+    ) -> None:
+        """Both are full paths. ``verify``: none, size or digest. ``fail`` hears of
+        every file that cannot be copied, as it happens.
+
+        Raises UsageError where there is no source, or one lies in the other.
+        """
+        self.source, self.dest = source, dest
+        self._journal, self._verify = journal, verify
+        self._digest = verify == "digest"
+        self._tell_failure = fail
+        self.files = self.bytes = self.kept = self.failed = 0
+        self.folders = self.links = 0
+        check_places(source, dest)
+
+    def run(self, tell: Tell = nobody) -> bool:
+        """Copy whatever is not there yet: whether all of it is. Raises OSError.
+
+        ``tell`` hears the bytes as they go, from several threads.
+        """
+        mover = Mover(self._digest, follow=False, tell=tell)
+        self._journal.begin(mover.tag)
+        if os.path.isdir(self.source):
+            self._tree(mover)
+        else:
+            self._move(mover, iter([_single(self.source, self.dest)]))
+        self._journal.flush()
+        if not self.failed:
+            self._journal.end()
+        return not self.failed
+
+    def fail(self, failure: CopyFailed) -> None:
+        self.failed += 1
+        self._tell_failure(failure)
+
+    def _tree(self, mover: Mover) -> None:
+        source = Folder.open(self.source)
+        mode = stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777
+        os.makedirs(self.dest, exist_ok=True)
+        dest = Folder.open(self.dest)
+        tree = Tree(source, dest, mover.tag, self.fail)
+        self._move(mover, tree.items())
+        tree.finish()
+        os.fchmod(dest.fd, mode)
+        sync_file_system(dest.fd)
+        self.folders, self.links = tree.folders, tree.links
+
+    def _move(self, mover: Mover, items: Iterator[Item]) -> None:
+        for outcome in mover.move(self._missing(items)):
+            if outcome.landed is None:
+                self.fail(outcome.failure or CopyFailed("no reason is known"))
+                continue
+            try:
+                self._landed(outcome.item, outcome.landed)
+            except CopyFailed as failure:
+                self.fail(failure)
+
+    def _landed(self, item: Item, landed: Landed) -> None:
+        """Raises CopyFailed."""
+        if self._verify != "none":
+            _check_size(item)
+        self.files += 1
+        self.bytes += landed.size
+        self._journal.note(self._name(item), item.mark, landed)
+
+    def _missing(self, items: Iterator[Item]) -> Iterator[Item]:
+        """Those that an earlier try has not brought; its parts of them are removed."""
+        if self._journal.is_new and not self._journal.tags:
+            yield from items
+            return
+        for item in items:
+            if self._is_there(item):
+                self.kept += 1
+                continue
+            for tag in self._journal.tags:
+                _remove(item.dest, part_of(item.as_name, tag))
+            yield item
+
+    def _is_there(self, item: Item) -> bool:
+        try:
+            copy = os.stat(item.as_name, dir_fd=item.dest.fd, follow_symlinks=False)
+        except OSError:
+            return False
+        return self._journal.has(self._name(item), item.mark, copy, self._digest)
+
+    def _name(self, item: Item) -> str:
+        return item.dest_path[len(self.dest) + 1 :]
+
+
+def _single(source: str, dest: str) -> Item:
+    folder = os.path.dirname(dest)
+    os.makedirs(folder, exist_ok=True)
+    found = os.lstat(source)
+    return Item(
+        Folder.open(os.path.dirname(source)),
+        os.path.basename(source),
+        Folder.open(folder),
+        os.path.basename(dest),
+        found.st_size,
+        found.st_blocks * 512 < found.st_size,
+        found,
+    )
+
+
+def check_places(source: str, dest: str) -> None:
+    """Raises UsageError where there is no source, or one lies in the other."""
+    real, copy = os.path.realpath(source), os.path.realpath(dest)
+    if not os.path.lexists(source):
+        raise UsageError(f"{source}: is not there")
+    if real == copy:
+        raise UsageError(f"{dest}: is {source} itself")
+    for inner, outer in ((copy, real), (real, copy)):
+        if is_below(inner, outer) and os.path.isdir(outer):
+            raise UsageError(f"{source} -> {dest}: one lies in the other")
+
+
+def _check_size(item: Item) -> None:
+    """Raises CopyFailed where source and copy are not of one size."""
+    try:
+        source = os.stat(item.name, dir_fd=item.source.fd, follow_symlinks=False)
+        copy = os.stat(item.as_name, dir_fd=item.dest.fd, follow_symlinks=False)
+    except OSError as error:
+        raise explained(error, item.source_path, item.dest_path) from error
+    if source.st_size != copy.st_size:
+        raise CopyFailed(
+            f"{on_a_line(item.dest_path)}: has {copy.st_size} bytes, its source "
+            f"{on_a_line(item.source_path)} {source.st_size}: it was changed meanwhile"
+        )
+
+
+def _remove(folder: Folder, name: str) -> None:
+    try:
+        os.unlink(name, dir_fd=folder.fd)
+    except OSError:  # mostly there is none
+        pass

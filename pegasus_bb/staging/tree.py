@@ -1,0 +1,176 @@
+"""A folder and all in it, as items for the mover: streamed, whatever its size.
+
+What becomes of each kind of thing is said in docs/staging.md. Folders are made and
+links are put while the walk goes on; files are left to the mover.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
+
+from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
+from pegasus_bb.staging.items import Folder, Item
+from pegasus_bb.staging.parts import part_of
+
+HOLLOW = 64 << 10  # bytes; holes of smaller files are not worth a call for each
+Fail = Callable[[CopyFailed], None]
+
+
+class Name(NamedTuple):
+    """One of several names of a file: a hard link. Both are paths below the copy; open
+    folders would be too many."""
+
+    first: str
+    name: str
+
+
+class Tree:
+    """Walks ``source`` once; makes its folders and links below ``dest``."""
+
+    def __init__(self, source: Folder, dest: Folder, tag: str, fail: Fail) -> None:
+        """``fail`` hears of what cannot be copied; the walk goes on."""
+        self._tag, self._fail = tag, fail
+        self._waiting: List[Tuple[Folder, str, Folder]] = []
+        self._top = source, dest
+        self._modes: List[Tuple[str, int]] = []  # of folders that nobody may write
+        self._first: Dict[Tuple[int, int], Tuple[str, int]] = {}  # and names to come
+        self._names: List[Name] = []
+        self.folders = self.links = 0  # made or found
+
+    def items(self) -> Iterator[Item]:
+        """Every regular file below the source, once however many names it has."""
+        yield from self._folder(*self._top)
+        while self._waiting:
+            source, name, dest = self._waiting.pop()
+            try:
+                found = source.enter(name)
+                inner = self._made(found, dest, name)
+            except OSError as error:
+                self._fail(explained(error, source.at(name), dest.at(name)))
+                continue
+            yield from self._folder(found, inner)
+
+    def finish(self) -> None:
+        """After the items have landed: further names of files, modes of folders."""
+        for each in self._names:
+            try:
+                self._put_name(each)
+            except OSError as error:
+                top = self._top[1]
+                self._fail(explained(error, top.at(each.first), top.at(each.name)))
+        for path, mode in reversed(self._modes):
+            folder = self._reached(path)
+            os.fchmod(folder.fd, mode)
+
+    def _folder(self, source: Folder, dest: Folder) -> Iterator[Item]:
+        try:
+            with os.scandir(source.fd) as entries:
+                for entry in entries:
+                    yield from self._entry(source, entry, dest)
+        except OSError as error:
+            self._fail(explained(error, source.path, dest.path))
+
+    def _entry(
+        self, source: Folder, entry: os.DirEntry[str], dest: Folder
+    ) -> Iterator[Item]:
+        name = entry.name
+        try:
+            if entry.is_symlink():
+                self._put_link(source, name, dest)
+            elif entry.is_dir():
+                self._waiting.append((source, name, dest))
+            elif entry.is_file():
+                yield from self._file(source, entry, dest)
+            else:
+                self._fail(not_a_file(source.at(name)))
+        except OSError as error:
+            self._fail(explained(error, source.at(name), dest.at(name)))
+
+    def _file(
+        self, source: Folder, entry: os.DirEntry[str], dest: Folder
+    ) -> Iterator[Item]:
+        found = entry.stat(follow_symlinks=False)
+        if found.st_nlink > 1 and self._has_name(found, dest, entry.name):
+            return
+        size = found.st_size
+        hollow = size >= HOLLOW and found.st_blocks * 512 < size
+        yield Item(source, entry.name, dest, entry.name, size, hollow, found)
+
+    def _made(self, source: Folder, dest: Folder, name: str) -> Folder:
+        """The folder ``name`` of ``dest``, with the mode of ``source``."""
+        mode = stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777
+        try:
+            os.mkdir(name, mode | 0o700, dir_fd=dest.fd)
+        except FileExistsError:
+            pass  # a link or a file of that name is refused below
+        made = dest.enter(name)
+        if mode & 0o700 != 0o700:
+            self._modes.append((self._below(made.path), mode))
+        if stat.S_IMODE(os.fstat(made.fd).st_mode) & 0o777 != mode | 0o700:
+            os.fchmod(made.fd, mode | 0o700)
+        self.folders += 1
+        return made
+
+    def _put_link(self, source: Folder, name: str, dest: Folder) -> None:
+        self.links += 1
+        target = os.readlink(name, dir_fd=source.fd)
+        if _link(dest, name) == target:
+            return
+        part = part_of(name, self._tag)
+        os.symlink(target, part, dir_fd=dest.fd)
+        self._named(part, dest, name)
+
+    def _has_name(self, found: os.stat_result, dest: Folder, name: str) -> bool:
+        """Whether this is a further name of a file that was met before."""
+        key = found.st_dev, found.st_ino
+        path = self._below(dest.at(name))
+        if key not in self._first:
+            self._first[key] = path, found.st_nlink
+            return False
+        first, left = self._first[key]
+        self._names.append(Name(first, path))
+        if left == 2:
+            del self._first[key]  # all of its names were met
+        else:
+            self._first[key] = first, left - 1
+        return True
+
+    def _put_name(self, each: Name) -> None:
+        first, dest = (self._reached(os.path.dirname(path)) for path in each)
+        name = os.path.basename(each.name)
+        part = part_of(name, self._tag)
+        os.link(
+            os.path.basename(each.first),
+            part,
+            src_dir_fd=first.fd,
+            dst_dir_fd=dest.fd,
+            follow_symlinks=False,
+        )
+        self._named(part, dest, name)
+
+    def _below(self, path: str) -> str:
+        return path[len(self._top[1].path.rstrip("/")) + 1 :]
+
+    def _reached(self, path: str) -> Folder:
+        """The folder at ``path`` below the copy, through no link. Raises OSError."""
+        folder = self._top[1]
+        for name in path.split("/") if path else ():
+            folder = folder.enter(name)
+        return folder
+
+    def _named(self, part: str, dest: Folder, name: str) -> None:
+        try:
+            os.rename(part, name, src_dir_fd=dest.fd, dst_dir_fd=dest.fd)
+        except OSError:
+            os.unlink(part, dir_fd=dest.fd)
+            raise
+
+
+def _link(folder: Folder, name: str) -> str:
+    """Where link ``name`` of ``folder`` leads; nothing where it is none."""
+    try:
+        return os.readlink(name, dir_fd=folder.fd)
+    except OSError:
+        return ""

@@ -1,0 +1,68 @@
+"""pegasus-bb stage, as it is typed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import DONE, NOT_COPIED, USAGE
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "data" / "in").mkdir(parents=True)
+    (tmp_path / "data" / "a").write_text("one")
+    (tmp_path / "data" / "in" / "b").write_text("two")
+    return tmp_path
+
+
+def stage(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pegasus_bb", "stage", *words],
+        cwd=work,
+        env={**os.environ, "PEGASUS_BB_LEDGER": str(work / "state" / "ledger.jsonl")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_a_folder_and_again(work: Path) -> None:
+    done = stage(work, "data", "copy/of it/", "--json")
+    assert done.returncode == DONE, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["files"], said["bytes"], said["kept"]) == (2, 6, 0)
+    assert (work / "copy" / "of it" / "in" / "b").read_text() == "two"
+    assert Path(said["journal"]).parent == work / "state" / "stage"
+    again = stage(work, "data", "copy/of it")
+    assert again.returncode == DONE
+    assert "2 were there already" in again.stderr
+
+
+def test_a_file_into_a_folder_and_to_a_name(work: Path) -> None:
+    (work / "there").mkdir()
+    assert stage(work, "data/a", "there").returncode == DONE
+    assert stage(work, "data/a", "new/name", "--quiet").stderr == ""
+    assert (work / "there" / "a").read_text() == "one"
+    assert (work / "new" / "name").read_text() == "one"
+
+
+def test_what_did_not_arrive_is_named(work: Path) -> None:
+    os.mkfifo(work / "data" / "pipe")
+    done = stage(work, "data", "copy", "--json")
+    assert done.returncode == NOT_COPIED == json.loads(done.stdout)["status"]
+    assert "data/pipe: not a regular file" in done.stderr
+    assert (work / "copy" / "a").exists()
+
+
+@pytest.mark.parametrize("words", [("none", "copy"), ("data", "data/in/copy")])
+def test_nothing_to_copy_leaves_nothing(work: Path, words: tuple[str, str]) -> None:
+    done = stage(work, *words)
+    assert done.returncode == USAGE
+    assert not (work / "copy").exists()
+    assert not (work / "state").exists()

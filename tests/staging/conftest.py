@@ -1,0 +1,69 @@
+"""Both copiers: the compiled helper, and Python alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.helper import load
+from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.stage import Stage
+
+
+@pytest.fixture(params=["helper", "python"])
+def copier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every story is told of both."""
+    if request.param == "python":
+        monkeypatch.setenv("PEGASUS_BB_HELPER", "none")
+    elif load(digest=True) is None:
+        if os.environ.get("CI") == "true" and shutil.which("cc"):
+            pytest.fail("there is a compiler, but the helper was not built")
+        pytest.skip("the compiled helper was not built: no compiler")
+    return str(request.param)
+
+
+class Desk:
+    """Stages `from` to `to` below a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.source, self.dest = root, root / "from", root / "to"
+        self.failures: list[str] = []
+
+    def write(self, name: str, data: bytes | str) -> Path:
+        path = self.source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return path
+
+    def stage(
+        self,
+        verify: str = "digest",
+        tell: Callable[[int], None] = lambda size: None,
+    ) -> Stage:
+        """One try, to its end."""
+        self.failures = []
+        journal = Journal(str(self.root / "journal"), "from", "to")
+
+        def fail(failure: CopyFailed) -> None:
+            self.failures.append(str(failure))
+
+        try:
+            stage = Stage(str(self.source), str(self.dest), journal, verify, fail)
+            stage.run(tell)
+        finally:
+            journal.close()
+        return stage
+
+    def parts(self) -> list[str]:
+        return [str(path) for path in self.root.rglob("*.part")]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    (tmp_path / "from").mkdir()
+    yield Desk(tmp_path)

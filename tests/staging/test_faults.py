@@ -1,0 +1,180 @@
+"""One file that cannot be copied: one clear error, nothing half, the rest is done."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.staging import commit, onefile
+from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.stage import Stage
+
+from .conftest import Desk
+
+
+@contextmanager
+def no_file_above(size: int) -> Iterator[None]:
+    """The system refuses longer files, as a quota would."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("copier")
+@pytest.mark.parametrize("size", [200_000, 3 << 20])
+def test_a_write_that_is_refused(desk: Desk, size: int) -> None:
+    desk.write("a", "fits")
+    desk.write("b", os.urandom(size))
+    desk.write("c", "fits as well")
+    with no_file_above(100_000):
+        stage = desk.stage()
+    assert stage.failed == 1
+    assert "/from/b -> " in desk.failures[0]
+    assert "File too large" in desk.failures[0]
+    assert sorted(path.name for path in desk.dest.iterdir()) == ["a", "c"]
+    assert desk.parts() == []
+
+
+@pytest.mark.parametrize(
+    "number, words",
+    [
+        (errno.ENOSPC, r"it needs 3\.0 MiB, .* free"),
+        (errno.EDQUOT, r"it needs 3\.0 MiB, .* quota"),
+        (errno.EROFS, "takes no more writes"),
+        (errno.EIO, "storage itself fails"),
+    ],
+)
+def test_a_full_or_failing_destination(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, number: int, words: str
+) -> None:
+    desk.write("small", "fits")
+    desk.write("large", os.urandom(3 << 20))
+    pour = onefile.pour
+
+    def fails(source: int, out: int, size: int, *rest: object) -> onefile.Poured:
+        pour(source, out, min(size, 1 << 20), *rest)  # type: ignore[arg-type]
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(onefile, "pour", fails)
+    monkeypatch.setattr("pegasus_bb.staging.plain.Plain.limit", 1 << 20)
+    desk.stage()
+    (failure,) = [words for words in desk.failures if "large" in words]
+    assert re.search(words, failure)
+    assert not (desk.dest / "large").exists()
+    assert desk.parts() == []
+
+
+@pytest.mark.usefixtures("copier")
+def test_a_disk_that_cannot_make_them_durable_gets_no_names(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.write("a", "1")
+    desk.write("b", "2")
+
+    def fails(folder: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(commit, "sync_file_system", fails)
+    stage = desk.stage()
+    assert stage.failed == 2 and stage.files == 0
+    assert all("the storage itself fails" in words for words in desk.failures)
+    assert list(desk.dest.iterdir()) == []
+
+
+def test_a_source_that_nobody_may_read(of_a_user: Path) -> None:
+    desk = Desk(of_a_user)
+    desk.source.mkdir()
+    desk.write("open", "1")
+    desk.write("shut", "2").chmod(0)
+    desk.write("dir/file", "3")
+    (desk.source / "dir").chmod(0)
+    desk.stage()
+    assert sorted(words.split(" -> ")[0][-4:] for words in desk.failures) == [
+        "/dir",
+        "shut",
+    ]
+    assert all("Permission denied" in words for words in desk.failures)
+    assert (desk.dest / "open").read_text() == "1"
+    (desk.source / "dir").chmod(0o755)
+
+
+@pytest.mark.usefixtures("copier")
+def test_a_file_that_grows_all_the_time(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batch sees it change, and so do both tries that it gets by itself."""
+    desk.write("still", "1")
+    growing = desk.write("growing", os.urandom(2 << 20))
+    pour = onefile.pour
+
+    def and_grow(*arguments: object) -> onefile.Poured:
+        with growing.open("ab") as out:
+            out.write(b"more")
+        return pour(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(onefile, "pour", and_grow)
+    stage = desk.stage()
+    (words,) = [words for words in desk.failures if "growing" in words]
+    assert "changed while it was copied" in words and "twice" in words
+    assert not (desk.dest / "growing").exists()
+    assert stage.failed <= 2
+
+
+def test_one_in_the_other_is_refused(desk: Desk) -> None:
+    journal = Journal(str(desk.root / "journal"), "", "")
+    places = [("from", "from"), ("from", "from/in"), (".", "from"), ("none", "to")]
+    for source, dest in places:
+        with pytest.raises(UsageError, match=r"itself|lies in the other|not there"):
+            Stage(
+                str(desk.root / source),
+                str(desk.root / dest),
+                journal,
+                "size",
+                lambda _: None,
+            )
+
+
+def test_a_mistake_of_ours_is_not_hidden(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(100):
+        desk.write(str(number), "x")
+
+    def wrong(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("pegasus_bb.staging.plain.Plain.copy", wrong)
+    monkeypatch.setenv("PEGASUS_BB_HELPER", "none")
+    with pytest.raises(ZeroDivisionError):
+        desk.stage()
+    assert desk.parts() == []
+
+
+@pytest.mark.usefixtures("copier")
+def test_an_interrupt_leaves_whole_files_only(desk: Desk) -> None:
+    for number in range(2000):
+        desk.write(f"{number:04d}", os.urandom(100))
+
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        desk.stage(tell=interrupt)
+    assert desk.parts() == []
+    for path in desk.dest.iterdir():
+        assert path.read_bytes() == (desk.source / path.name).read_bytes()
+    assert desk.stage().failed == 0
+    assert len(list(desk.dest.iterdir())) == 2000

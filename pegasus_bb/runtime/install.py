@@ -10,6 +10,8 @@ import os
 import py_compile
 import re
 import shutil
+import struct
+from importlib.util import MAGIC_NUMBER, cache_from_source
 from typing import List
 
 from pegasus_bb.errors import UsageError
@@ -120,8 +122,33 @@ def _start(python: str) -> str:
 
 
 def _copy(source: str, dest: str) -> None:
-    """Copy and compile, so that a thousand first jobs need not each compile it."""
     os.makedirs(os.path.dirname(dest), exist_ok=True)
     shutil.copyfile(source, dest)
     if dest.endswith(".py"):
+        _compile(source, dest)
+
+
+def _compile(source: str, dest: str) -> None:
+    """So that a thousand first jobs need not each compile it. Python keeps what it
+    compiles beside the source: nothing is compiled twice."""
+    said = os.stat(source)
+    os.utime(dest, ns=(said.st_atime_ns, said.st_mtime_ns))  # Python tells by it
+    compiled = cache_from_source(source)
+    try:
+        if not _is_of(compiled, said):
+            py_compile.compile(source, compiled, doraise=True, quiet=1)
+        os.makedirs(os.path.dirname(cache_from_source(dest)), exist_ok=True)
+        shutil.copyfile(compiled, cache_from_source(dest))
+    except OSError:  # the package is somebody else's
         py_compile.compile(dest, doraise=True, quiet=1)
+
+
+def _is_of(compiled: str, source: os.stat_result) -> bool:
+    """Whether that file, if there is one, was made of ``source`` as it is now."""
+    numbers = (0, int(source.st_mtime), source.st_size)
+    wanted = MAGIC_NUMBER + struct.pack("<3I", *(n & 0xFFFFFFFF for n in numbers))
+    try:
+        with open(compiled, "rb") as file:
+            return file.read(len(wanted)) == wanted
+    except FileNotFoundError:
+        return False

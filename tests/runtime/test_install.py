@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import ast
 import json
+import marshal
 import os
+import py_compile
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import cache_from_source
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.runtime import install
 from pegasus_bb.runtime.install import PROGRAMS, default_python, install_runtime
 
 Site = Any  # tests/runtime/conftest.py
@@ -169,3 +175,60 @@ def test_a_node_that_may_not_write_the_submit_folder(bb: Path) -> None:
     assert after == before
     assert {path: path.stat().st_mtime_ns for path in after} == stamps
     assert os.access(bb, os.R_OK)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of its own, just installed: nothing of it is compiled."""
+    copy = tmp_path / "pegasus_bb"
+    leave = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(install.__file__).parent.parent, copy, ignore=leave)
+    monkeypatch.setattr(install, "__file__", str(copy / "runtime" / "install.py"))
+    return copy
+
+
+def compiled(bb: Path) -> CodeType:
+    """What Python runs for units.py without a look at its text."""
+    source = bb / "lib" / "pegasus_bb" / "units.py"
+    kept = Path(cache_from_source(str(source)))
+    said = source.stat()
+    assert struct.unpack("<2I", kept.read_bytes()[8:16]) == (
+        int(said.st_mtime),
+        said.st_size,
+    )
+    code: CodeType = marshal.loads(kept.read_bytes()[16:])  # noqa: S302 - ours
+    return code
+
+
+def test_what_is_compiled_once_is_copied(
+    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_runtime(str(tmp_path / "one"))
+    monkeypatch.setattr(py_compile, "compile", pytest.fail)
+    install_runtime(str(tmp_path / "two"))
+    assert compiled(tmp_path / "two") == compiled(tmp_path / "one")
+
+
+def test_a_changed_source_is_compiled_again(tmp_path: Path, package: Path) -> None:
+    install_runtime(str(tmp_path / "one"))
+    with (package / "units.py").open("a") as source:
+        source.write("CHANGED = 1\n")
+    install_runtime(str(tmp_path / "two"))
+    assert "CHANGED" not in compiled(tmp_path / "one").co_names
+    assert "CHANGED" in compiled(tmp_path / "two").co_names
+
+
+def test_a_package_that_others_own_is_compiled_in_the_run(
+    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = py_compile.compile
+
+    def compile_elsewhere(file: str, *args: Any, **options: Any) -> None:
+        if file.startswith(str(package)):
+            raise PermissionError(13, "Permission denied")
+        really(file, *args, **options)
+
+    monkeypatch.setattr(py_compile, "compile", compile_elsewhere)
+    install_runtime(str(tmp_path / "bb"))
+    assert "parse_size" in compiled(tmp_path / "bb").co_names
+    assert not list(package.rglob("*.pyc"))

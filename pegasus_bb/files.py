@@ -5,6 +5,7 @@ Standard library only and Python 3.7: this file travels to compute nodes.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -13,8 +14,25 @@ from typing import Any, Dict, Iterator
 ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
 
 
+@contextlib.contextmanager
+def _about(path: str) -> Iterator[None]:
+    """Let an OSError name ``path``: what failed was a descriptor, or a temporary name
+    that nobody knows."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = path
+        del error.filename2  # None would be printed as a name
+        raise
+
+
 def sync_directory(path: str) -> None:
     """Make the entries of directory ``path`` durable."""
+    with _about(path):
+        _sync_directory(path)
+
+
+def _sync_directory(path: str) -> None:
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -23,7 +41,15 @@ def sync_directory(path: str) -> None:
 
 
 def write_text(path: str, text: str, mode: int = 0o644) -> None:
-    """Put ``text`` under ``path`` whole or not at all, durably."""
+    """Put ``text`` under ``path`` whole or not at all, durably.
+
+    Raises OSError with the name ``path``.
+    """
+    with _about(path):
+        _write_text(path, text, mode)
+
+
+def _write_text(path: str, text: str, mode: int) -> None:
     import tempfile  # 3 ms that a job which only reads does not pay
 
     folder = os.path.dirname(os.path.abspath(path))
@@ -61,8 +87,14 @@ def append_json(path: str, entry: Dict[str, Any]) -> None:
     """Add one line to a journal that several processes write, durably.
 
     A line torn by a crash is closed off by the next writer and skipped by readers.
-    Raises OSError where it is not there whole, also on a file system that took a part.
+    Raises OSError with the name ``path`` where it is not there whole, also on a file
+    system that took a part.
     """
+    with _about(path):
+        _append_json(path, entry)
+
+
+def _append_json(path: str, entry: Dict[str, Any]) -> None:
     # flock belongs to this opening of the file. lockf would belong to the process: it
     # keeps no other thread out, and ends when any thread closes the same file.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)

@@ -93,7 +93,8 @@ def _tell_where(error: OSError, folder: int, name: str) -> None:
     known = str(error.filename or "")
     if error.errno and (not os.path.isabs(known) or known.startswith("/proc/self/fd/")):
         where = os.readlink(f"/proc/self/fd/{folder}")
-        error.filename, error.filename2 = os.path.join(where, name), None
+        error.filename = os.path.join(where, name)
+        del error.filename2  # None would be printed as a name
 
 
 def _is_folder(folder: int, name: str) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pegasus_bb.files import append_json, read_journal, read_json
+from pegasus_bb.files import append_json, read_journal, read_json, write_json
 
 LINES = 40
 WRITERS = 4
@@ -68,3 +71,41 @@ def test_a_line_that_nests_too_deeply_is_skipped_as_a_torn_one(tmp_path: Path) -
     with pytest.raises(ValueError, match="nested too deeply"):
         path.write_text("[" * 200_000)
         read_json(str(path))
+
+
+def test_a_line_for_which_only_a_part_has_room_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """write() takes what there is room for, and complains at the next call only."""
+    journal, room, write = str(tmp_path / "journal"), [30], os.write
+
+    def nearly_full(handle: int, data: Any) -> int:
+        if not room[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        done = write(handle, bytes(data)[: room[0]])
+        room[0] -= done
+        return done
+
+    append_json(journal, {"n": 1})
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", nearly_full)
+        with pytest.raises(OSError, match="No space left") as caught:
+            append_json(journal, {"n": 2, "long": "x" * 100})
+    assert caught.value.filename == journal
+    append_json(journal, {"n": 3})
+    assert [entry["n"] for entry in read_journal(journal)] == [1, 3]
+
+
+@pytest.mark.parametrize("call", ["fsync", "fchmod", "replace"])
+def test_an_error_names_the_file_that_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def fails(*_: Any) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path = tmp_path / "note.json"
+    with monkeypatch.context() as broken:
+        broken.setattr(os, call, fails)
+        with pytest.raises(OSError, match=f"error: '{path}'$"):
+            write_json(str(path), {})
+    assert list(tmp_path.iterdir()) == []

@@ -346,9 +346,10 @@ class Directory(Backend):
         self._identity(request)
         half = os.path.join(self.root, HALF + os.urandom(16).hex())
         os.rename(self._folder(request), half)
-        if not remove_half(half):
+        why = remove_half(half)
+        if why:
             os.rename(half, self._folder(request))
             raise ReservationFailed(
-                f"reservation {request.name} is written to while it is given back; "
-                "end the job that still uses it, then delete again"
+                f"reservation {request.name} was not given back: {why}; then delete "
+                "again"
             )

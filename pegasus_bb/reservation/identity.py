@@ -73,12 +73,22 @@ def note(path: str, identity: Dict[str, Any]) -> None:
     write_json(os.path.join(path, FILE), identity)
 
 
+def restore(path: str, identity: Dict[str, Any]) -> None:
+    """Mark ``path`` again as being given back: it could not go without its mark."""
+    known = {key: value for key, value in identity.items() if key != "doomed"}
+    write_json(os.path.join(path, DOOMED), known)
+
+
 def doom(path: str) -> None:
     """Mark ``path`` as being given back, for good; works on a full file system too."""
     folder = open_folder(path)
     try:
         if not _read_file(folder, DOOMED):
             os.rename(FILE, DOOMED, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError as error:
+        error.filename = os.path.join(path, FILE)
+        del error.filename2  # None would be printed as a name
+        raise
     finally:
         os.close(folder)
 

@@ -86,7 +86,7 @@ class Books:
 
     def _sweep(self, half: str) -> None:
         """Finish what a crash left; where a job wrote into it, put it back."""
-        if not remove_half(half):
+        if remove_half(half):
             with contextlib.suppress(OSError, KeyError, UsageError):
                 name = str(identity.read(half)["name"])
                 check_reservation_name(name)
@@ -138,19 +138,38 @@ def peek(root: str) -> Books:
     return Books(root, _load(root))
 
 
-def remove_half(path: str) -> bool:
-    """Remove a folder on its way out; False where it holds more than its identity."""
-    with contextlib.suppress(OSError):
+def remove_half(path: str) -> str:
+    """Remove a folder on its way out; why it is still there, with its identity."""
+    try:
         folder = identity.open_folder(path)
         try:
             names = os.listdir(folder)
-            if all(name.startswith(_OF_IDENTITY) for name in names):
-                for name in names:
-                    os.unlink(name, dir_fd=folder)
-                os.rmdir(path)
+            if not all(name.startswith(_OF_IDENTITY) for name in names):
+                return "it is written to while it is given back; end the job that does"
+            known = identity.read_in(folder)
+            for name in names:
+                os.unlink(name, dir_fd=folder)
         finally:
             os.close(folder)
-    return not os.path.lexists(path)
+        _remove_empty(path, known)
+    except FileNotFoundError:
+        return f"{path} is still there" if os.path.lexists(path) else ""
+    except OSError as error:
+        return f"{path} cannot be removed ({error.strerror})"
+    return ""
+
+
+def _remove_empty(path: str, known: Dict[str, Any]) -> None:
+    """A job may write into it at the last moment, or its disk fail: nobody could tell
+    then whose it is, and it would be in the way for ever."""
+    try:
+        os.rmdir(path)
+    except FileNotFoundError:
+        return
+    except OSError:
+        if known.get("uuid"):
+            identity.restore(path, known)
+        raise
 
 
 def _mode(root: str, name: str) -> Optional[int]:

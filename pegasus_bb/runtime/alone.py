@@ -8,6 +8,7 @@ there waits while that other job runs.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -39,9 +40,13 @@ class Alone:
         if not self._job or not self._note:
             return
         self._wait_for(self._noted())
-        os.makedirs(os.path.dirname(self._note), exist_ok=True)
-        with open(self._note, "w", encoding="ascii") as out:
-            out.write(self._job)
+        try:
+            os.makedirs(os.path.dirname(self._note), exist_ok=True)
+            with open(self._note, "w", encoding="ascii") as out:
+                out.write(self._job)
+        except OSError as error:
+            error.filename = self._note  # a write knows none
+            raise
 
     def _wait_for(self, other: str) -> None:
         if other in ("", self._job) or not _runs(other):
@@ -52,7 +57,8 @@ class Alone:
 
     def __exit__(self, *_: object) -> None:
         if self._job and self._note and self._noted() == self._job:
-            os.unlink(self._note)
+            with contextlib.suppress(OSError):  # the task is done, whatever is left
+                os.unlink(self._note)
 
     def _noted(self) -> str:
         """The number of the job that is at work, or was killed; empty for none."""

@@ -14,7 +14,7 @@ import stat
 import sys
 from typing import Dict, List, Optional, Sequence
 
-from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
+from pegasus_bb.errors import BUG, PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.runtime.alone import Alone
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
@@ -41,6 +41,10 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     except PegasusBBError as error:
         print(f"launch: {error}", file=sys.stderr)
         return error.exit_code
+    except OSError as error:  # of ours: a full disk under bb/running, say
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"launch: {where}{error.strerror}", file=sys.stderr)
+        return BUG
 
 
 def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
 from typing import Dict, Iterator, NamedTuple, Tuple
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.paths import is_below
+
+_LONGEST = 240  # bytes of a name, where more is to be added to it
+_TRIES = 100  # to replace what others replace as well
 
 
 class LinkFailed(PegasusBBError):
@@ -66,17 +71,46 @@ def put_link(path: str, target: str) -> None:
     Raises OSError (a folder in its place, no permission, ...).
     """
     try:
-        if os.readlink(path) == target:
-            return
-    except OSError:
+        os.symlink(target, path)  # mostly nothing is there yet
+        return
+    except FileExistsError:
         pass
-    part = f"{os.path.dirname(path)}/.link.{os.getpid()}.{os.urandom(4).hex()}.part"
-    os.symlink(target, part)
+    for _ in range(_TRIES):
+        if os.path.islink(path) and os.readlink(path) == target:
+            return
+        if _replaced_by_link(path, target):
+            return
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), path)
+
+
+def _replaced_by_link(path: str, target: str) -> bool:
+    """Whether it was done; not where another process was at it with the same name.
+
+    That name is always the same, so what a killed one left is taken away by the next.
+    """
+    part = _beside(path, "link")
+    try:
+        os.symlink(target, part)
+    except FileExistsError:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+        return False
     try:
         os.replace(part, path)
+    except FileNotFoundError:
+        return False
     except BaseException:
-        os.unlink(part)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
         raise
+    return True
+
+
+def _beside(path: str, kind: str) -> str:
+    """A temporary name for what becomes of ``path``, short enough for any name."""
+    folder, name = os.path.split(path)
+    cut = os.fsdecode(os.fsencode(name)[: _LONGEST - len(kind)])
+    return os.path.join(folder, f".{cut}.{kind}.part")
 
 
 def is_stray(link: Link) -> bool:
@@ -98,6 +132,7 @@ def make_link(link: Link) -> str:
         os.makedirs(os.path.dirname(link.path), exist_ok=True)
         if link.ours:
             os.makedirs(os.path.dirname(link.target), exist_ok=True)
+            _finish(link)
         if is_stray(link):
             note, kept = bring_home(link)
             if kept:
@@ -108,6 +143,15 @@ def make_link(link: Link) -> str:
             f"{link.path}: cannot become a link to {link.target}: {error.strerror}"
         ) from error
     return note
+
+
+def _finish(link: Link) -> None:
+    """Take away a folder that a killed job had brought home already."""
+    aside = _beside(link.path, "stray")
+    if os.path.lexists(aside):
+        from pegasus_bb.removal import remove as remove_tree
+
+        remove_tree(aside)
 
 
 def bring_home(link: Link) -> Tuple[str, bool]:
@@ -121,11 +165,15 @@ def bring_home(link: Link) -> Tuple[str, bool]:
         return f"{link.lfn}: replaced by a task; {link.target} was left as it is", True
     from pegasus_bb.removal import remove as remove_tree
     from pegasus_bb.staging.folder import copy_path
+    from pegasus_bb.staging.parts import cut_name, parts_in
 
+    left = parts_in(os.path.dirname(link.target)).get(cut_name(link.target), [])
+    for part in left:  # by a job that was killed on the way
+        remove_tree(part)
     # What is there already is of an earlier attempt, and this one is newer.
     copied = copy_path(link.path, link.target, digest=False, replace=True)
     if os.path.isdir(link.path):  # a link cannot be renamed over a folder
-        aside = f"{os.path.dirname(link.path)}/.stray.{os.getpid()}.part"
+        aside = _beside(link.path, "stray")
         os.rename(link.path, aside)
         put_link(link.path, link.target)
         remove_tree(aside)

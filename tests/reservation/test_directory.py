@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -210,6 +211,24 @@ def test_a_job_that_goes_on_writing_is_named(
         patched.setattr("pegasus_bb.removal.empty", lambda *_: None)
         (bench.folder() / "late").write_text("still writing")
         with pytest.raises(ReservationFailed, match="written to"):
+            bench.backend.delete(REQUEST)
+    assert bench.backend.status(REQUEST).state is State.DELETING
+    bench.backend.delete(REQUEST)
+    assert bench.backend.status(REQUEST).state is State.ABSENT
+
+
+def test_one_that_cannot_go_at_the_last_moment_still_tells_whose_it_is(
+    bench: DirectoryBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that appears in it, or a disk that fails: delete again finds it ours."""
+    made(bench)
+
+    def fails(path: object, **_: object) -> None:
+        raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rmdir", fails)
+        with pytest.raises(ReservationFailed, match=r"not given back.*not empty"):
             bench.backend.delete(REQUEST)
     assert bench.backend.status(REQUEST).state is State.DELETING
     bench.backend.delete(REQUEST)

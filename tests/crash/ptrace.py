@@ -1,0 +1,202 @@
+"""As little of ptrace and seccomp as it takes to stop a program before a system call.
+
+A seccomp filter lets the kernel stop the program at the calls that are asked for and at
+no other: all else runs at full speed. Every request comes from the thread that started
+the program.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import signal
+import struct
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, NoReturn
+
+_TRACEME, _CONT, _SETOPTIONS, _GET_SYSCALL_INFO = 0, 7, 0x4200, 0x420E
+_POKEUSER, _GETREGSET, _SETREGSET = 6, 0x4204, 0x4205
+_RAX, _ORIG_RAX = 80, 120  # where x86_64 has them in struct user
+_GENERAL_REGISTERS, _ARM_SYSTEM_CALL = 1, 0x404
+_FORK, _VFORK, _CLONE, _EXEC, _SECCOMP = 0x2, 0x4, 0x8, 0x10, 0x80
+_EXITKILL = 0x100000  # should the tests themselves be killed, nothing stays behind
+_OPTIONS = _FORK | _VFORK | _CLONE | _EXEC | _SECCOMP | _EXITKILL
+_EVENT_SECCOMP, _EVENT_STOP = 7, 128
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
+_RET_TRACE, _RET_ALLOW = 0x7FF00000, 0x7FFF0000
+_LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06  # of the filter's machine
+_WALL, _OF_THIS_THREAD = 0x40000000, 0x20000000
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+_libc.ptrace.restype = ctypes.c_long
+_libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+
+
+class NotPermitted(Exception):
+    """This machine lets nobody trace, or its kernel is too old."""
+
+
+class Stop(NamedTuple):
+    """Why a thread stands still, or that it ended."""
+
+    pid: int
+    status: int  # as wait gives it
+
+    @property
+    def ended(self) -> bool:
+        return os.WIFEXITED(self.status) or os.WIFSIGNALED(self.status)
+
+    @property
+    def is_call(self) -> bool:
+        return self.status >> 16 == _EVENT_SECCOMP
+
+    @property
+    def to_deliver(self) -> int:
+        """The signal that it stopped for, if one did; 0 for what ptrace itself does."""
+        number = os.WSTOPSIG(self.status)
+        ours = self.status >> 16 or number in (signal.SIGTRAP, signal.SIGSTOP)
+        return 0 if ours else number
+
+
+def _ptrace(request: int, pid: int, addr: int = 0, data: int | None = 0) -> int:
+    done = int(_libc.ptrace(request, pid, addr, data))
+    if done < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return done
+
+
+def start(
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    cwd: str,
+    streams: Sequence[int],
+    numbers: Collection[int],
+) -> int:
+    """Start ``argv`` so that it stops before each call of ``numbers``; its pid.
+
+    ``streams`` become its 0, 1 and 2. Raises NotPermitted.
+    """
+    program = _filter(numbers)
+    argv, environ = list(argv), dict(environ)
+    pid = os.fork()
+    if pid == 0:
+        _become(argv, environ, cwd, streams, program)
+    _, status = os.waitpid(pid, _WALL)
+    if not os.WIFSTOPPED(status):
+        raise NotPermitted(f"no program may be traced here ({status})")
+    _ptrace(_SETOPTIONS, pid, 0, _OPTIONS)
+    go_on(pid)
+    return pid
+
+
+def _become(
+    argv: list[str],
+    environ: dict[str, str],
+    cwd: str,
+    streams: Sequence[int],
+    program: ctypes.Array[ctypes.c_char],
+) -> NoReturn:
+    try:
+        for number, handle in enumerate(streams):
+            os.dup2(handle, number)
+        os.chdir(cwd)
+        _ptrace(_TRACEME, 0)
+        os.kill(os.getpid(), signal.SIGSTOP)  # until our tracer listens
+        pointer = ctypes.addressof(program)
+        if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
+            _libc.prctl(_PR_SET_SECCOMP, _FILTER, pointer, 0, 0)
+        os.execve(argv[0], argv, environ)  # noqa: S606
+    finally:
+        os._exit(126)
+
+
+def _filter(numbers: Collection[int]) -> ctypes.Array[ctypes.c_char]:
+    """struct sock_fprog with its program behind it: trace ``numbers``, allow all else.
+
+    The numbers are those of this machine's own calls; nothing here is a barrier.
+    """
+    wanted = sorted(numbers)
+    lines = [(_LOAD, 0, 0, 0)]  # the number of the call
+    for n, number in enumerate(wanted):
+        lines.append((_EQUAL, len(wanted) - n, 0, number))
+    lines += [(_RETURN, 0, 0, _RET_ALLOW), (_RETURN, 0, 0, _RET_TRACE)]
+    code = b"".join(struct.pack("HBBI", *line) for line in lines)
+    head = struct.calcsize("HxxxxxxP")
+    whole = ctypes.create_string_buffer(head + len(code))
+    behind = ctypes.addressof(whole) + head
+    whole.raw = struct.pack("HxxxxxxP", len(lines), behind) + code
+    return whole
+
+
+def wait() -> Stop | None:
+    """What happens next in any of the programs that this thread traces; None: no more.
+
+    No other child of the tests is waited for: theirs belong to other threads.
+    """
+    try:
+        return Stop(*os.waitpid(-1, _WALL | _OF_THIS_THREAD))
+    except ChildProcessError:
+        return None
+
+
+def go_on(pid: int, number: int = 0) -> None:
+    """Let a thread run until its next stop, with signal ``number`` if any."""
+    try:
+        _ptrace(_CONT, pid, 0, number)
+    except ProcessLookupError:  # killed meanwhile: its end will be told
+        pass
+
+
+def call_of(pid: int) -> tuple[int, list[int]] | None:
+    """Number and arguments of the call that ``pid`` is about to make.
+
+    None where it was killed meanwhile. Raises NotPermitted by an old kernel.
+    """
+    info = ctypes.create_string_buffer(88)
+    try:
+        _ptrace(_GET_SYSCALL_INFO, pid, len(info), ctypes.addressof(info))
+    except ProcessLookupError:
+        return None
+    except OSError as error:
+        raise NotPermitted("this kernel is older than Linux 5.3") from error
+    number, *args = struct.unpack_from("Q6Q", info.raw, 24)
+    return number, args
+
+
+def refuse(pid: int, number: int) -> None:
+    """Let the kernel answer the call that ``pid`` is about to make with an errno."""
+    if platform.machine() == "aarch64":
+        _refuse_on_arm(pid, number)
+        return
+    _ptrace(_POKEUSER, pid, _RAX, -number)
+    _ptrace(_POKEUSER, pid, _ORIG_RAX, -1)
+
+
+def _refuse_on_arm(pid: int, number: int) -> None:
+    registers = ctypes.create_string_buffer(34 * 8)
+    _register_set(_GETREGSET, pid, _GENERAL_REGISTERS, registers)
+    registers.raw = struct.pack("q", -number) + registers.raw[8:]
+    _register_set(_SETREGSET, pid, _GENERAL_REGISTERS, registers)
+    none = ctypes.create_string_buffer(struct.pack("i", -1), 4)
+    _register_set(_SETREGSET, pid, _ARM_SYSTEM_CALL, none)
+
+
+def _register_set(
+    request: int, pid: int, kind: int, data: ctypes.Array[ctypes.c_char]
+) -> None:
+    """A struct iovec says where a set of registers is read to or written from."""
+    place = struct.pack("PN", ctypes.addressof(data), len(data))
+    vector = ctypes.create_string_buffer(place)
+    _ptrace(request, pid, kind, ctypes.addressof(vector))
+
+
+def text_at(pid: int, address: int) -> str:
+    """The text at ``address`` of the program, up to its NUL."""
+    found = b""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        while b"\0" not in found:
+            room = 4096 - (address + len(found)) % 4096  # never across a page
+            found += os.pread(memory.fileno(), room, address + len(found))
+    return os.fsdecode(found.partition(b"\0")[0])

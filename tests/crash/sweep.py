@@ -1,0 +1,153 @@
+"""A story, killed at every system call that changes something, and then run again.
+
+Or, in its other form, with an error in the place of every such call.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pegasus_bb.errors import BUG
+from pegasus_bb.files import read_journal
+from pegasus_bb.runtime.install import install_runtime
+
+from .injector import Traced, run_traced
+
+_FEWEST = 5  # a story that changes less tests nothing
+_PARTS = (".part", ".removed")  # how names end that are nobody's result
+
+
+class Story(ABC):
+    """A program at work in folder ``root``; what must hold whatever happens to it."""
+
+    spares = False  # the programs that it starts are those of another machine
+    queries: tuple[str, ...] = ()  # those of them that only ask
+    ends = 0  # with this status, where nothing goes wrong
+
+    def __init__(self, root: Path) -> None:
+        """All that is there before the program starts."""
+        self.root = self.watched = root
+
+    @property
+    @abstractmethod
+    def argv(self) -> list[str]:
+        """The program and its arguments."""
+
+    @property
+    def stdin(self) -> bytes:
+        return b""
+
+    @property
+    def environ(self) -> dict[str, str]:
+        ledger = str(self.root / "ledger.jsonl")
+        return {"PATH": os.environ["PATH"], "PEGASUS_BB_LEDGER": ledger}
+
+    @abstractmethod
+    def check_left(self) -> None:
+        """What holds at the moment after the crash, before anything runs again."""
+
+    @abstractmethod
+    def check_done(self) -> None:
+        """What holds after it ran again to its end."""
+
+    def ledger(self) -> list[str]:
+        """The events of the only reservation there is."""
+        lines = read_journal(self.environ["PEGASUS_BB_LEDGER"])
+        return [str(line["event"]) for line in lines]
+
+    def run(self, strike_at: int = 0, error: int = 0) -> Traced:
+        self.traced = run_traced(
+            self.argv,
+            self.watched,
+            strike_at=strike_at,
+            spares=self.spares,
+            queries=self.queries,
+            error=error,
+            stdin=self.stdin,
+            environ=self.environ,
+        )
+        return self.traced
+
+    def install(self, bb: Path) -> None:
+        """The run's programs, from a folder that all runs of the sweep share."""
+        installed = self.root.parent / "installed"
+        if not installed.exists():
+            install_runtime(str(installed), sys.executable)
+        for name in ("bin", "lib"):
+            (bb / name).symlink_to(installed / name)
+
+
+def no_parts_below(*folders: Path) -> None:
+    """A second run leaves nothing of the first one's temporary files."""
+    for folder in folders:
+        left = [str(path) for path in folder.rglob("*") if path.name.endswith(_PARTS)]
+        assert left == []
+
+
+def killed_at_every_call(story: type[Story], tmp_path: Path) -> None:
+    """Kill it before its first, second, ... call; look; let it run again; look."""
+    for n, root in _roots(tmp_path):
+        told = story(root)
+        done = told.run(strike_at=n)
+        with _named(n, done):
+            if done.struck_at is None:
+                assert done.status == told.ends
+                told.check_done()
+                assert n > _FEWEST
+                return
+            told.check_left()
+            again = told.run()
+            assert again.status == told.ends, again.said
+            told.check_done()
+
+
+def refused_at_every_call(
+    story: type[Story], tmp_path: Path, numbers: tuple[int, ...] = (errno.ENOSPC,)
+) -> None:
+    """Let its first, second, ... call fail; look; let it run again; look.
+
+    It may get along without, or fail with words: the kernel's, and no traceback. With
+    CI=true at every call, else at every third.
+    """
+    for n, root in _roots(tmp_path, 1 if os.environ.get("CI") == "true" else 3):
+        told = story(root)
+        number = numbers[n % len(numbers)]
+        done = told.run(strike_at=n, error=number)
+        with _named(n, done):
+            if done.struck_at is None:
+                assert n > _FEWEST
+                return
+            assert "Traceback" not in done.said
+            if done.status != told.ends:
+                assert os.strerror(number) in done.said
+                assert done.status != BUG or "/" in done.said  # a path is named
+            told.check_left()
+            again = told.run()
+            assert again.status == told.ends, again.said
+            told.check_done()
+
+
+def _roots(tmp_path: Path, step: int = 1) -> Iterator[tuple[int, Path]]:
+    for n in range(1, 1000, step):
+        root = tmp_path / str(n)
+        root.mkdir()
+        yield n, root
+        shutil.rmtree(root)  # not reached by one that fails: it can be looked at
+    raise AssertionError("it never comes to an end")
+
+
+@contextmanager
+def _named(n: int, done: Traced) -> Iterator[None]:
+    """Says of what goes wrong inside which call the program was struck at."""
+    try:
+        yield
+    except (AssertionError, OSError) as error:
+        where = f"struck at call {n}, {done.struck_at}: {error}\n{done.said[-2000:]}"
+        raise AssertionError(where) from error

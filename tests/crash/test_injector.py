@@ -1,0 +1,217 @@
+"""The injector itself: which calls it counts, and what is left when it strikes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from .injector import run_traced
+from .syscalls import KINDS, numbered
+
+STORY = "echo a > x; cat x; mkdir y; mv x y/z; rm y/z"
+TOLD = [
+    "openat(x)",
+    "write(x)",
+    "execve(cat)",
+    "execve(mkdir)",
+    "mkdir(y)",
+    "execve(mv)",
+    "renameat2(x -> y/z)",
+    "execve(rm)",
+    "unlinkat(y/z)",
+]
+# What is there when it is killed before each of them.
+LEFT = [
+    *([], ["x"], ["x"], ["x"], ["x"], ["x", "y"], ["x", "y"]),
+    *(["y", "y/z"], ["y", "y/z"]),
+]
+
+
+@pytest.fixture(autouse=True)
+def _permitted(may_trace: None) -> None:
+    pass
+
+
+def sh(folder: Path, script: str, n: int = 0, spares: bool = False) -> list[str]:
+    """The calls of a script, without the folder; the one that it died at comes last."""
+    folder.mkdir(exist_ok=True)
+    env = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    argv = ["/bin/sh", "-c", script]
+    done = run_traced(argv, folder, strike_at=n, spares=spares, environ=env)
+    assert done.status == (-9 if done.struck_at else 0), done.said
+    return [told(str(call), folder) for call in done.calls]
+
+
+def told(call: str, folder: Path) -> str:
+    call = call.replace(f"{folder}/", "")
+    return re.sub(r"execve\(.*/", "execve(", call)
+
+
+def found(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def test_what_changes_the_folder_counts_and_reading_does_not(tmp_path: Path) -> None:
+    assert sh(tmp_path / "f", STORY) == TOLD
+
+
+@pytest.mark.parametrize("n", range(1, len(TOLD) + 1))
+def test_it_strikes_before_the_nth_call_and_nothing_happens_after(
+    tmp_path: Path, n: int
+) -> None:
+    assert sh(tmp_path / "f", STORY, n) == TOLD[:n]
+    assert found(tmp_path / "f") == LEFT[n - 1]
+
+
+def test_where_the_nth_call_is_never_made_it_ends_unhurt(tmp_path: Path) -> None:
+    assert sh(tmp_path / "f", STORY, len(TOLD) + 1) == TOLD
+    assert found(tmp_path / "f") == ["y"]
+
+
+def test_other_folders_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    assert sh(tmp_path / "f", f"echo a > {tmp_path}/other/x; echo > b") == [
+        "openat(b)",
+        "write(b)",
+    ]
+
+
+def test_a_path_through_a_link_counts_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "f").mkdir()
+    (tmp_path / "way").symlink_to(tmp_path / "f")
+    assert sh(tmp_path / "f", f"cd /; : > {tmp_path}/way/x") == ["openat(x)"]
+
+
+def test_children_die_with_it(tmp_path: Path) -> None:
+    """One that lives would still hold its end of the pipe."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    script = f"(: > alive; read line < {pipe}) & until [ -e alive ]; do :; done; : > x"
+    assert sh(tmp_path / "f", script, n=2)[-1] == "openat(x)"
+    assert found(tmp_path / "f") == ["alive"]
+    with pytest.raises(OSError, match="No such device"):
+        os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+
+
+def test_programs_that_are_spared_come_to_their_end(tmp_path: Path) -> None:
+    other, ready = tmp_path / "other", tmp_path / "ready"
+    slow = f": > {ready}; while kill -0 $PPID; do :; done; echo whole > {other}"
+    script = f"sh -c '{slow}' & until [ -e {ready} ]; do :; done; : > x"
+    assert sh(tmp_path / "f", script, n=2, spares=True)[-1] == "openat(x)"
+    assert other.read_text() == "whole\n"
+    assert found(tmp_path / "f") == []
+
+
+def test_threads_are_followed(tmp_path: Path) -> None:
+    script = (
+        "import threading\n"
+        "def work(n): open(f'{n}', 'w').close()\n"
+        "for n in range(3):\n"
+        "    t = threading.Thread(target=work, args=(n,)); t.start(); t.join()\n"
+    )
+    argv = [sys.executable, "-IS", "-c", script]
+    done = run_traced(argv, tmp_path, strike_at=3)
+    assert done.status == -9 and len(done.calls) == 3
+    assert found(tmp_path) == ["0", "1"]
+
+
+def test_what_it_said_and_how_it_ended_are_told(tmp_path: Path) -> None:
+    done = run_traced(
+        ["/bin/sh", "-c", "cat; echo no >&2; exit 3"], tmp_path, stdin=b"a\n"
+    )
+    assert (done.status, done.said) == (3, "a\nno\n")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS])
+def test_a_call_can_be_refused_and_is_not_done(tmp_path: Path, number: int) -> None:
+    script = (
+        "import os\n"
+        "os.mkdir('a')\n"
+        "try: os.mkdir('b')\n"
+        "except OSError as error: print(error.errno)\n"
+        "os.mkdir('c')\n"
+    )
+    argv = [sys.executable, "-IS", "-c", script]
+    done = run_traced(argv, tmp_path, strike_at=2, error=number)
+    assert (done.status, done.said) == (0, f"{number}\n")
+    assert [call.name for call in done.calls] == ["mkdir"] * 3
+    assert found(tmp_path) == ["a", "c"]
+
+
+def test_one_that_hangs_is_ended(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="no end within"):
+        run_traced(["/bin/sleep", "60"], tmp_path, seconds=0.2)
+
+
+# One line of Python per kind of call, as libc or the kernel's own numbers make it.
+CALLS = {
+    "write": "os.write(f, b'1')",
+    "writev": "os.writev(f, [b'1'])",
+    "pwrite64": "os.pwrite(f, b'1', 0)",
+    "pwritev2": "os.pwritev(f, [b'1'], 0, os.RWF_DSYNC)",
+    "sendfile": "os.sendfile(f, g, 0, 1)",
+    "copy_file_range": "os.copy_file_range(g, f, 1)",
+    "ioctl": "fcntl.ioctl(f, 0x40049409, g)",
+    "ftruncate": "os.ftruncate(f, 0)",
+    "fallocate": "libc.fallocate(f, 0, 0, 1)",
+    "openat": "os.open('new', os.O_CREAT)",
+    "mkdirat": "os.mkdir('folder', dir_fd=d)",
+    "unlinkat": "os.unlink('g', dir_fd=d)",
+    "renameat": "os.rename('g', 'h', src_dir_fd=d, dst_dir_fd=d)",
+    "linkat": "os.link('g', 'h', src_dir_fd=d, dst_dir_fd=d)",
+    "symlinkat": "os.symlink('g', 'h', dir_fd=d)",
+    "fchmod": "os.fchmod(f, 0o600)",
+    "fchown": "os.fchown(f, -1, -1)",
+    "utimensat": "os.utime('f')",
+    "setxattr": "os.setxattr('f', 'user.a', b'1')",
+    "fsync": "os.fsync(f)",
+    "fdatasync": "os.fdatasync(f)",
+    "syncfs": "libc.syncfs(f)",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_kind_of_call_is_seen(tmp_path: Path, name: str) -> None:
+    for file in ("f", "g"):
+        (tmp_path / file).write_text("content")
+    script = (
+        "import os, fcntl, ctypes\n"
+        "libc = ctypes.CDLL(None)\n"
+        "d, f = os.open('.', os.O_RDONLY), os.open('f', os.O_RDWR)\n"
+        f"g = os.open('g', os.O_RDONLY)\n{CALLS[name]}\n"
+    )
+    done = run_traced([sys.executable, "-IS", "-c", script], tmp_path)
+    assert [call.name for call in done.calls] == [name], done.said
+    assert done.calls[0].paths[-1].startswith(f"{tmp_path}/")
+
+
+def test_the_table_has_no_number_twice() -> None:
+    for machine in ("x86_64", "aarch64"):
+        assert len(numbered(machine)) == sum(
+            getattr(kind, machine) is not None for kind in KINDS
+        )
+    assert numbered("s390x") == {}
+
+
+HEADERS = {
+    "x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
+    "aarch64": "/usr/include/asm-generic/unistd.h",
+}
+
+
+@pytest.mark.parametrize("machine", HEADERS)
+def test_the_numbers_are_the_kernels_own(machine: str) -> None:
+    header = Path(HEADERS[machine])
+    if not header.exists():
+        pytest.skip(f"no {header}")
+    lines = re.findall(r"#define __NR3?2?6?4?_(\w+)\s+(\d+)\n", header.read_text())
+    known = {name: int(number) for name, number in lines}
+    for number, kind in numbered(machine).items():
+        # Headers may be older than the kernel.
+        assert known.get(kind.name) in (number, None), kind
+    assert set(known) > {"write", "copy_file_range", "openat2", "renameat2"}

@@ -1,0 +1,74 @@
+"""A job, killed anywhere: what it made is whole where it belongs, or not there."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.conftest import NODE, Site
+
+from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
+
+pytestmark = pytest.mark.usefixtures("may_trace")
+MADE = "input\ninput\n"
+
+
+class Job(Story):
+    """A task that reads one link, and puts a file in the place of another."""
+
+    task = "cat in.txt in.txt > tmp; mv tmp out.txt"
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.site = site = Site(root)
+        self.install(site.bb)
+        self.input, self.home = site.pfs / "in.txt", site.pfs_scratch / "out.txt"
+        self.input.write_text("input\n")
+        site.place({"in.txt": "pfs link", "out.txt": "pfs write"})
+        site.link({"in.txt": str(self.input), "out.txt": str(self.home)})
+
+    @property
+    def argv(self) -> list[str]:
+        record = [self.site.program("record"), "-w", "/bb/pbb4f1c2a9e/run0001"]
+        task = ["/bin/sh", "-e", "-c", self.task]
+        return [self.site.program("launch"), *record, *task]
+
+    @property
+    def environ(self) -> dict[str, str]:
+        number = {"PEGASUS_DAG_JOB_ID": NODE, "SLURM_JOB_ID": "1"}
+        return {**super().environ, "PATH": "/usr/bin:/bin", **number}
+
+    def made(self) -> str:
+        return self.home.read_text()
+
+    def check_left(self) -> None:
+        assert self.input.read_text() == "input\n"
+        if self.home.exists():
+            assert self.made() == MADE
+
+    def check_done(self) -> None:
+        self.check_left()
+        assert self.made() == MADE
+        assert (self.site.scratch / "out.txt").readlink() == self.home
+        assert list((self.site.bb / "running").iterdir()) == []
+        no_parts_below(self.site.scratch, self.site.pfs)
+
+
+class JobWithAFolder(Job):
+    """Its result is a folder."""
+
+    task = "rm -rf tmp; mkdir tmp; cat in.txt in.txt > tmp/f; rm -rf out.txt; mv tmp out.txt"  # noqa: E501
+
+    def made(self) -> str:
+        return (self.home / "f").read_text()
+
+
+@pytest.mark.parametrize("story", [Job, JobWithAFolder])
+def test_killed_anywhere_and_run_again(story: type[Story], tmp_path: Path) -> None:
+    killed_at_every_call(story, tmp_path)
+
+
+def test_a_disk_that_is_full_or_fails_anywhere(tmp_path: Path) -> None:
+    refused_at_every_call(Job, tmp_path, (errno.ENOSPC, errno.EIO, errno.EDQUOT))

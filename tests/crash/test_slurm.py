@@ -1,0 +1,114 @@
+"""setup and delete, killed anywhere while they talk to Slurm, which goes on.
+
+What a killed program had asked of Slurm happens, and nobody was told: the next one has
+to find it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from tests.reservation.fakeslurm.fakeslurm import FRESH
+from tests.runtime.lifecycle import NAME, Run
+
+from .sweep import Story, killed_at_every_call
+
+pytestmark = pytest.mark.usefixtures("may_trace")
+FAKE = Path(__file__).parents[1] / "reservation" / "fakeslurm"
+SETTINGS = {"timeout": "5", "poll": "0", "mount": "any"}
+
+
+class OnSlurm(Story):
+    """A run whose reservation is a persistent buffer of Slurm's."""
+
+    spares = True  # sbatch hands its job to another machine
+    queries = ("scontrol", "squeue")
+    program = ""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.slurm = root / "slurm.json"
+        self.slurm.write_text(json.dumps(FRESH))
+        (root / "python").mkdir()
+        fast = root / "python" / "python3"  # Slurm's answers need no site-packages
+        fast.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+        fast.chmod(0o755)
+        self.watched = root / "run"
+        self.planned = run = Run(self.watched)
+        run.request = replace(run.request, backend="datawarp", settings=SETTINGS)
+        run.write("request.json", run.request.to_json())
+        self.install(run.submit / "bb")
+        self.before()
+
+    def before(self) -> None:
+        """What happened to the run so far."""
+
+    @property
+    def argv(self) -> list[str]:
+        return [f"{self.planned.bb.path}/bin/{self.program}"]
+
+    @property
+    def environ(self) -> dict[str, str]:
+        path = f"{FAKE}:{self.root / 'python'}:/usr/bin:/bin"
+        ledger = str(self.watched / "ledger.jsonl")
+        own = {"FAKE_SLURM": str(self.slurm), "PEGASUS_BB_LEDGER": ledger}
+        return {"PATH": path, **own}
+
+    def earlier(self, *programs: str) -> None:
+        with mock.patch.dict(os.environ, self.environ):
+            for program in programs:
+                assert getattr(self.planned, program)() == 0
+
+    def cluster(self) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(self.slurm.read_text())
+        return data
+
+    def check_left(self) -> None:
+        """Whatever Slurm holds, or was asked for, is on the list."""
+        found = self.cluster()
+        if found["buffers"] or found["jobs"]:
+            assert "requested" in self.ledger()
+            assert self.planned.noted().name == NAME
+
+
+class Setup(OnSlurm):
+    program = "setup"
+
+    def check_done(self) -> None:
+        self.earlier("gate")
+        found = self.cluster()
+        assert [row["name"] for row in found["buffers"]] == [NAME]
+        assert len(found["jobs"]) == 1  # the one of the killed setup was found again
+
+
+class Delete(OnSlurm):
+    program = "delete"
+
+    def before(self) -> None:
+        self.earlier("setup", "gate")
+        self.result = self.planned.stage_out("out.txt")
+
+    def check_left(self) -> None:
+        super().check_left()
+        assert self.result.read_text() == "result"
+        assert "released" not in self.ledger() or not self.cluster()["buffers"]
+
+    def check_done(self) -> None:
+        assert self.result.read_text() == "result"
+        found = self.cluster()
+        assert found["buffers"] == []
+        assert all(job["state"] == "COMPLETED" for job in found["jobs"])
+        assert self.ledger()[-1] == "released"
+
+
+@pytest.mark.parametrize("story", [Setup, Delete])
+def test_killed_anywhere_and_run_again(story: type[Story], tmp_path: Path) -> None:
+    killed_at_every_call(story, tmp_path)

@@ -7,7 +7,8 @@ import os
 
 def is_below(path: str, folder: str) -> bool:
     """Whether ``path`` is inside ``folder``, both without `..` and links."""
-    return bool(folder) and path.startswith(folder.rstrip("/") + "/")
+    inside = folder.rstrip("/") + "/"
+    return bool(folder) and path.startswith(inside) and path != inside
 
 
 def plain_path(path: str) -> str:

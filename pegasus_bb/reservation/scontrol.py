@@ -125,11 +125,12 @@ def tokens(text: str) -> Iterator[Tuple[str, str]]:
     """``Key=value`` pairs; a value reaches to the next blank with a ``Key=`` behind.
 
     Slurm's keys begin with a capital, so `#BB create_persistent name=x` is a value.
+    Only what Slurm prints between fields is a blank: names of others may hold the rest.
     """
-    starts = list(re.finditer(r"(?:^|\s)([A-Z][A-Za-z/:\[\]0-9_-]*)=", text))
+    starts = list(re.finditer(r"(?:^|[ \n])([A-Z][A-Za-z/:\[\]0-9_-]*)=", text))
     ends = [match.start() for match in starts[1:]] + [len(text)]
     for match, end in zip(starts, ends):
-        yield match.group(1), text[match.end() : end].strip()
+        yield match.group(1), text[match.end() : end].strip(" \n")
 
 
 def fields_of(text: str) -> Dict[str, str]:
@@ -169,7 +170,7 @@ def user_of(text: str) -> Tuple[str, int]:
 def parse_burst(text: str) -> List[Plugin]:
     """The plugins in the output of ``scontrol show burst``, with or without -o, -v."""
     blocks: List[List[str]] = []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if line.startswith("Name="):
             blocks.append([])
         if blocks:

@@ -1,0 +1,167 @@
+"""Whatever names, words and tears an answer of Slurm has, it is read for what it is."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.model.reservation import State
+from pegasus_bb.reservation.scontrol import (
+    BUFFER_STATES,
+    parse_burst,
+    parse_jobs,
+    size_of,
+)
+from pegasus_bb.reservation.squeue import parse_queue
+
+# What Slurm's own parser of #BB lines ends a word at; all else may be in a name.
+BLANKS = " \t\n\v\f\r\0"
+WORDS = st.text(
+    st.characters(exclude_characters=BLANKS, exclude_categories=["Cs"]), min_size=1
+)
+ODD = st.sampled_from(
+    [
+        "a\x1cName=b",
+        "a\x1cUserID=me(0)",
+        "x\u2028Name=datawarp",
+        "JobID=1",
+        "Name=",
+        "=",
+    ]
+)
+NAMES = WORDS | ODD
+SIZES = st.integers(0, 9999)
+UIDS = st.integers(0, 2**32 - 1)
+ROWS = st.tuples(NAMES, SIZES, st.sampled_from(sorted(BUFFER_STATES)), NAMES, UIDS)
+# Free text that people or other programs wrote.
+PROSE = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+HEADER = (
+    "Name=datawarp DefaultPool=wlm_pool Granularity=1MiB TotalSpace=40GiB "
+    "FreeSpace=39559MiB UsedSpace=1401MiB\n"
+    "  Flags=EnablePersistent\n  PollInterval=15\n  Allocated Buffers:\n"
+)
+
+
+def row(name: str, size: int, state: str, user: str, uid: int) -> str:
+    return (
+        f"    Name={name} CreateTime=2026-11-20T18:52:20 Pool=wlm_pool "
+        f"Size={size}MiB State={state} UserID={user}({uid})\n"
+    )
+
+
+@given(rows=st.lists(ROWS, max_size=4), jobs=st.lists(SIZES, max_size=2))
+def test_every_row_is_one_buffer_and_nothing_else_is(
+    rows: list[Any], jobs: list[int]
+) -> None:
+    others = [
+        f"    JobID={n} CreateTime=2026-11-20T18:52:45 Pool=wlm_pool Size={n}MiB "
+        "State=allocated UserID=user(1)\n"
+        for n in jobs
+    ]
+    text = HEADER + "".join(others) + "".join(row(*each) for each in rows)
+    [plugin] = parse_burst(text + "  Per User Buffer Use:\n    UserID=a(1) Used=1MiB\n")
+    made = time.mktime((2026, 11, 20, 18, 52, 20, 0, 0, -1))
+    assert [(b.name, b.size, b.native, b.user, b.uid) for b in plugin.buffers] == [
+        (name, size << 20, state, user, uid) for name, size, state, user, uid in rows
+    ]
+    assert all(b.created == made and b.pool == "wlm_pool" for b in plugin.buffers)
+    assert len(plugin.spaces) == len(rows) + len(jobs)
+    assert plugin.pools[0].total == 40 << 30
+
+
+@given(text=PROSE, cut=st.integers(0, 400))
+def test_a_torn_answer_shows_nothing_that_was_not_there(text: str, cut: int) -> None:
+    whole = (
+        HEADER + row("pbbone", 1, "allocated", "u", 7) + row("pbbtwo", 2, "x", "u", 7)
+    )
+    plugins = parse_burst(whole[:cut])
+    for buffer in [b for plugin in plugins for b in plugin.buffers]:
+        name = buffer.name.split(" ")[0]
+        assert "pbbone".startswith(name) or "pbbtwo".startswith(name)
+        assert buffer.state is not State.READY or "State=allocated" in whole[:cut]
+    assert all(p.name in ("", "datawarp"[: len(p.name)]) for p in parse_burst(text))
+
+
+@given(
+    amount=st.integers(0, 10**9),
+    unit=st.sampled_from(
+        [("", 1), *((f"{u}iB", 1024 ** (n + 1)) for n, u in enumerate("KMGTP"))]
+    ),
+)
+def test_a_size_that_slurm_prints_is_that_many_bytes(
+    amount: int, unit: tuple[str, int]
+) -> None:
+    assert size_of(f"{amount}{unit[0]}") == amount * unit[1]
+
+
+@given(PROSE)
+def test_what_is_no_size_is_none(text: str) -> None:
+    assert size_of(text) >= 0
+    assert size_of(f"-{text}") == size_of(f"{text}.5") == 0
+
+
+@given(comment=PROSE, words=PROSE, uid=UIDS)
+def test_what_people_wrote_into_a_job_replaces_no_field(
+    comment: str, words: str, uid: int
+) -> None:
+    """Slurm prints them last; a newline in them begins no other job."""
+    comment = comment.replace("\nJobId=", "\nJob")
+    text = (
+        f"JobId=7 JobName=pbbone\n   UserId=u({uid}) GroupId=g(1) MCS_label=N/A\n"
+        "   Priority=0 Nice=0\n   JobState=PENDING Reason=Held Dependency=(null)\n"
+        f"   Comment={' '.join(comment.split())} \n"
+        f"   SystemComment={words.replace('JobId=', 'Job')}\n"
+    )
+    [job] = parse_jobs(text)
+    assert (job.id, job.name, job.uid, job.native) == ("7", "pbbone", uid, "PENDING")
+    assert job.held and job.reason == "Held"
+
+
+def record(number: int, name: str, comment: str, uid: int) -> str:
+    fields = (
+        number,
+        name,
+        "u",
+        uid,
+        "PENDING",
+        0,
+        comment,
+        "pending",
+        "Held",
+        "(null)",
+    )
+    return "".join(f"{field}\x1f" for field in fields) + "\x1e"
+
+
+SAID = st.text(st.characters(exclude_characters="\x1e\x1f", exclude_categories=["Cs"]))
+RECORDS = st.lists(st.tuples(st.integers(1, 10**8), WORDS, SAID, UIDS), max_size=4)
+
+
+@given(records=RECORDS)
+def test_a_queue_comes_back_oldest_first(records: list[Any]) -> None:
+    records = [
+        (n, name, said, uid) for n, name, said, uid in records if "\x1e" not in name
+    ]
+    records = [
+        each for each in records if "\x1f" not in each[1] and each[1] != "(null)"
+    ]
+    found = parse_queue("".join(record(*each) for each in records))
+    ordered = sorted(records, key=lambda each: each[0])
+    assert [(int(job.id), job.uid) for job in found] == [(r[0], r[3]) for r in ordered]
+    assert all(job.held for job in found)
+
+
+@given(cut=st.integers(0, 200))
+def test_a_torn_queue_is_no_answer_or_whole_jobs(cut: int) -> None:
+    whole = [record(n, "pbbone", "c", 7) for n in (1, 2, 3)]
+    text = "".join(whole)[:cut]
+    ends = [len("".join(whole[:n])) for n in range(4)]
+    if len(text) in ends:
+        assert len(parse_queue(text)) == ends.index(len(text))
+    else:
+        with pytest.raises(ValueError, match=r".*"):
+            parse_queue(text)

@@ -10,7 +10,7 @@ import math
 import os
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from pegasus_bb.files import append_json, read_journal
 
@@ -24,11 +24,11 @@ class Asked(NamedTuple):
     uuid: str  # of the run
     backend: str
     size: int  # bytes
-    submit_dir: str
-    host: str  # where bb_setup ran; empty in lines of older runs, as the next two
-    label: str  # of the workflow
-    request: Dict[str, Any]  # model.reservation.Request, as it was planned
-    time: float  # when it was asked for, the last time
+    submit_dir: str = ""
+    host: str = ""  # where bb_setup ran; not in lines of older runs, as the next two
+    label: str = ""  # of the workflow
+    request: Optional[Dict[str, Any]] = None  # model.reservation.Request, as planned
+    time: float = 0.0  # when it was asked for, the last time
     end: str = ""  # how it ended, one of ENDS; empty: nobody noted that it did
     ended_at: float = 0.0
 
@@ -93,7 +93,7 @@ def _asked(key: Tuple[str, str], entry: Dict[str, Any]) -> Asked:
         submit_dir=str(entry.get("submit_dir", "")),
         host=str(entry.get("host", "")),
         label=str(entry.get("label", "")),
-        request=request if isinstance(request, dict) else {},
+        request=request if isinstance(request, dict) else None,
         time=_number(entry.get("time")),
     )
 

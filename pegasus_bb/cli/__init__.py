@@ -19,6 +19,8 @@ COMMANDS = {
     "status": "pegasus_bb.cli.status",
     "explain": "pegasus_bb.cli.explain",
     "report": "pegasus_bb.cli.report",
+    "ls": "pegasus_bb.cli.ls",
+    "gc": "pegasus_bb.cli.gc",
     "release": "pegasus_bb.cli.release",
     "stage": "pegasus_bb.cli.stage",
     "hook": "pegasus_bb.cli.hook",

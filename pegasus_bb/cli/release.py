@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from pegasus_bb import ledger
 from pegasus_bb.engine.dagman.find import find
+from pegasus_bb.engine.held.asked import Case, Finder
+from pegasus_bb.engine.held.unused import is_unused
+from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.submitdir import find_submit_dir
-from pegasus_bb.errors import UsageError
+from pegasus_bb.errors import DataNotSafe, PegasusBBError, UsageError
 from pegasus_bb.files import ENGINE_LOCK, lock_holder
+from pegasus_bb.ledger import Asked
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import give_up, release
+from pegasus_bb.runtime.unseen import discard_unseen, give_up_unseen
 
 _PID = re.compile(r"pid (\d+) ")  # of who holds the lock
 
@@ -35,25 +39,48 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     data that lives only on the burst buffer is lost, so its name has to be said: as
     NAME, or once more on a terminal.
 
+    A reservation that no job ever had holds nothing, so it needs no --discard.
+
     Where the folder of a directory tier is not there any more, or is another one,
     nobody can tell whether it is only not mounted; --gone NAME says that it will not
     come back, and notes what was on the reservation as lost.
     """
-    bb = _bb_dir(name)
-    known = bb.request().name
-    running = _running(Path(bb.path).parent)
-    if running:
-        raise UsageError(f"the run that uses {known} is going on: {running}")
-    if discard:
-        _confirm(name, known)
+    case = _case(name)
+    known, bb = case.asked.name, case.bb
     if gone is not None and (gone != known or not discard):
         raise UsageError(
             f"--gone {gone!r}: say --discard with it, and the name of the reservation "
             f"once more, {known}; nothing was given up"
         )
-    click.echo(give_up(bb) if gone else release(bb, discard))
+    if bb is None:
+        click.echo(_unseen(case, discard, bool(gone)))
+        return
+    running = _running(Path(bb.path).parent)
+    if running:
+        raise UsageError(f"the run that uses {known} is going on: {running}")
+    if discard:
+        _confirm(name, known)
+    with locked(Path(bb.path).parent / ENGINE_LOCK):
+        click.echo(give_up(bb) if gone else _release(bb, discard))
     if discard:
         click.echo(f"`pegasus-bb run --restart {Path(bb.path).parent}` starts over")
+
+
+def _release(bb: BBDir, discard: bool) -> str:
+    try:
+        return release(bb, discard)
+    except DataNotSafe:
+        if not _unused(bb):
+            raise
+    return release(bb, unused=True)
+
+
+def _unused(bb: BBDir) -> bool:
+    """Whether no job of the run ever had it."""
+    try:
+        return is_unused(find_submit_dir(Path(bb.path).parent))
+    except PegasusBBError:
+        return False
 
 
 def _running(submit_dir: Path) -> str:
@@ -82,35 +109,49 @@ def _confirm(said: str, known: str) -> None:
         )
 
 
-def _bb_dir(name: str) -> BBDir:
-    entries = ledger.find(name)
-    if not entries:
-        if (Path(name) / "bb" / "request.json").is_file():
-            return BBDir(str(Path(name) / "bb"))
+def _case(name: str) -> Case:
+    """The reservation meant. Raises UsageError where there is none."""
+    finder = Finder()
+    known = [asked for asked in ledger.reservations() if asked.name == name]
+    cases = [finder.case(asked) for asked in reversed(known)]
+    found = next((case for case in cases if case.bb), None) or next(iter(cases), None)
+    if found is not None:
+        return found
+    bb = BBDir(str(Path(name) / "bb"))
+    if not bb.has_request:
         raise UsageError(
             f"{name!r} is neither a submit directory with a reservation nor the name "
             f"of one that this user asked for; the ledger is {ledger.path()}"
         )
-    for entry in entries:
-        for folder in _places(str(entry.get("submit_dir", ""))):
-            bb = BBDir(str(folder / "bb"))
-            if bb.has_request and _is_of(bb, name, str(entry.get("uuid", ""))):
-                return bb
-    raise UsageError(
-        f"reservation {name} was asked for by the run in {entries[0].get('submit_dir')}"
-        ", which is not there any more; name the submit directory where it is now"
-    )
-
-
-def _places(submit_dir: str) -> Iterator[Path]:
-    """Where the run was planned, and where --force may have moved it."""
-    folder = Path(submit_dir)
-    yield folder
-    if folder.parent.is_dir():
-        yield from sorted(folder.parent.glob(f"{folder.name}.[0-9][0-9][0-9]"))
-
-
-def _is_of(bb: BBDir, name: str, uuid: str) -> bool:
-    """Whether that folder is of the run meant, not of a later one in its place."""
     request = bb.request()
-    return request.name == name and uuid in ("", request.uuid)
+    asked = Asked(request.name, request.uuid, request.backend, request.capacity)
+    return Case(asked, bb, request)
+
+
+def _unseen(case: Case, discard: bool, gone: bool) -> str:
+    """Where the submit directory is away nobody can tell what is safe."""
+    asked, request = case.asked, case.request
+    away = (
+        f"reservation {asked.name} was asked for by the run in {asked.submit_dir}, "
+        "which is not there any more"
+    )
+    if asked.end:
+        raise UsageError(f"{away}; the ledger has it as {asked.end}")
+    if case.is_of_another_host:
+        raise UsageError(
+            f"{away}: it was planned on host {asked.host}. Say it there; or name the "
+            "submit directory where it is now"
+        )
+    if request is None or not discard:
+        would_do = (
+            case.problem
+            or "where it is gone for good, and what is "
+            f"on it may go too: pegasus-bb release {asked.name} --discard"
+        )
+        raise UsageError(
+            f"{away}; name the submit directory where it is now. {would_do}"
+        )
+    _confirm(asked.name, asked.name)
+    if gone:
+        return give_up_unseen(request, asked.submit_dir)
+    return discard_unseen(request, asked.time, asked.submit_dir)

@@ -88,6 +88,15 @@ def end_left_over(path: Path, patience: float = 30.0) -> list[str]:
     return sorted(set(found.values()))
 
 
+def left_over(path: Path) -> dict[int, str]:
+    """What an engine that was killed has left running: number -> mark.
+
+    Raises RunFailed where that was on another host.
+    """
+    marks, known = _left(path)
+    return dict(_with_marks(marks)) | _same(known) if marks else {}
+
+
 def kill_marked(marks: set[str]) -> None:
     """End whatever still carries one of ``marks`` (a leader may leave a group)."""
     for pid, _ in _with_marks(marks):

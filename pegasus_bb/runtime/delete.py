@@ -12,20 +12,21 @@ import shlex
 import sys
 import time
 from dataclasses import replace
-from typing import Iterator, List, Optional, Sequence
+from typing import Iterator, List, Optional, Sequence, Tuple
 
 from pegasus_bb import ledger
 from pegasus_bb.errors import (
     DataNotSafe,
     ReservationFailed,
-    SchedulerUnreachable,
     UsageError,
 )
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
+from pegasus_bb.reservation import identity
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours, program
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.giveback import absent_already, checked, give_back
 from pegasus_bb.runtime.guard import Unsafe, unsafe_results
 from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_size
@@ -40,31 +41,46 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     return program.answer("delete", lambda: release(program.bb_dir(given)))
 
 
-def release(bb: BBDir, discard: bool = False) -> str:
+def release(bb: BBDir, discard: bool = False, unused: bool = False) -> str:
     """Give the run's reservation back; words for the user.
 
-    ``discard``: even where results would be lost. Raises DataNotSafe,
-    ReservationFailed, SchedulerUnreachable; everything was kept then.
+    ``discard``: even where results would be lost. ``unused``: the caller knows that
+    no job of the run ever had it; results are guarded all the same where anything
+    here tells otherwise. Raises DataNotSafe, ReservationFailed, SchedulerUnreachable;
+    everything was kept then.
     """
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
-    if noted is None and not discard:
-        noted = found_again(bb, backend, request)
-        if noted is not None:
-            bb.note_reservation(noted)
-        elif not asked_at(bb, request):
-            _check_planned(bb)
-            return f"reservation {request.name} was never asked for"
     if not discard:
-        if noted is not None and _never_made(bb, request, noted, backend):
-            return (
-                f"reservation {request.name} was never made, so there is nothing to "
-                f"give back: it was refused ({noted.failure})"
-            )
-        _check_results(bb, request, backend)
-    words = _give_back(bb, request, noted, backend)
+        was_noted = noted is not None
+        noted, nothing = _nothing_there(bb, request, noted, backend)
+        if nothing:
+            if noted is not None:
+                _list_end(bb, request, "refused")
+            return nothing
+        if noted is not None and not was_noted:
+            bb.note_reservation(noted)
+        _check_results(bb, request, backend, unused)
+    words = give_back(
+        request, noted, backend, lambda: _status(bb, request, noted, backend)
+    )
     _note_end(bb, request, noted, "discarded" if discard else "released")
     return words
+
+
+def would_release(bb: BBDir, unused: bool = False) -> str:
+    """What ``release`` would do, in words; raises where it would. Changes nothing."""
+    request, noted = bb.request(), _noted(bb)
+    backend = open_backend(request.backend, request.settings)
+    noted, nothing = _nothing_there(bb, request, noted, backend)
+    if nothing:
+        return nothing
+    _check_results(bb, request, backend, unused)
+    status = checked(request, noted, _status(bb, request, noted, backend))
+    if status.state is State.ABSENT:
+        return absent_already(request, noted)
+    why = "no job ever had it" if unused else "every promised result is safe"
+    return f"{status.state.value}; {why}"
 
 
 def give_up(bb: BBDir) -> str:
@@ -102,6 +118,24 @@ def _noted(bb: BBDir) -> Optional[Reservation]:
     return noted
 
 
+def _nothing_there(
+    bb: BBDir, request: Request, noted: Optional[Reservation], backend: Backend
+) -> Tuple[Optional[Reservation], str]:
+    """The note, found again where it was lost; and words where there was never any."""
+    if noted is None:
+        noted = found_again(bb, backend, request)
+        if noted is not None or asked_at(bb, request):
+            return noted, ""
+        _check_planned(bb)
+        return None, f"reservation {request.name} was never asked for"
+    if not _never_made(bb, request, noted, backend):
+        return noted, ""
+    return noted, (
+        f"reservation {request.name} was never made, so there is nothing to "
+        f"give back: it was refused ({noted.failure})"
+    )
+
+
 def _check_planned(bb: BBDir) -> None:
     """Raises UsageError where planning was killed before it had written everything."""
     bb.placement()
@@ -117,6 +151,10 @@ def _note_end(
 ) -> None:
     noted = noted or Reservation(request.name, request.backend, request.uuid, 0.0)
     bb.note_reservation(replace(noted, released_at=time.time()))
+    _list_end(bb, request, event)
+
+
+def _list_end(bb: BBDir, request: Request, event: str) -> None:
     ledger.note(
         event,
         name=request.name,
@@ -135,44 +173,6 @@ def _status(
     return ours.status(bb, backend, request, noted)
 
 
-def _give_back(
-    bb: BBDir, request: Request, noted: Optional[Reservation], backend: Backend
-) -> str:
-    """Seen before, asked for its end, absent after."""
-    status = _status(bb, request, noted, backend)
-    if status.state is State.UNKNOWN:
-        raise SchedulerUnreachable(f"{request.name} was kept: {status.message}")
-    if status.state is State.ABSENT:
-        backend.delete(request)  # a request that still waits somewhere is withdrawn
-        return _absent_already(request, noted)
-    words = ours.mismatch(status, request, noted)
-    if words:
-        raise ReservationFailed(f"{words}; it was kept")
-    backend.delete(request)
-    after = _status(bb, request, noted, backend)
-    if after.state is State.UNKNOWN:
-        raise SchedulerUnreachable(
-            f"asked to give {request.name} back, but whether it is gone is not known: "
-            f"{after.message}"
-        )
-    if after.state is not State.ABSENT:
-        raise ReservationFailed(
-            f"reservation {request.name} is still there after it was given back "
-            f"({after.state.value}: {after.message})"
-        )
-    return f"reservation {request.name} ({format_size(status.size)}) was given back"
-
-
-def _absent_already(request: Request, noted: Optional[Reservation]) -> str:
-    if noted is not None and noted.released_at is not None:
-        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
-        return f"reservation {request.name} was given back before, at {when}"
-    return (
-        f"reservation {request.name} is not there: nothing to give back. Either it "
-        "never came up, or something else removed it"
-    )
-
-
 def _never_made(
     bb: BBDir, request: Request, noted: Reservation, backend: Backend
 ) -> bool:
@@ -184,12 +184,26 @@ def _never_made(
     return bool(refused and not used and backend.status(request).state is State.ABSENT)
 
 
-def _check_results(bb: BBDir, request: Request, backend: Backend) -> None:
+def _check_results(bb: BBDir, request: Request, backend: Backend, unused: bool) -> None:
     read_all = request.settings.get("guard") == "digest"
     buffer = _seen_from_here(request, backend)
+    if unused and not _was_used(bb, buffer):
+        return
     found = list(unsafe_results(bb, request.uuid, read_all, buffer))
     if found:
         raise DataNotSafe(_not_safe(bb, request, found, buffer))
+
+
+def _was_used(bb: BBDir, buffer: str) -> bool:
+    """Whether anything tells so: that it was up, that a result came from it, or what
+    lies on it."""
+    notes = ("ready.json", "manifest.jsonl")
+    if any(os.path.lexists(bb.file(name)) for name in notes):
+        return True
+    try:
+        return bool(buffer) and set(os.listdir(buffer)) != {identity.FILE}
+    except OSError:
+        return True
 
 
 def _seen_from_here(request: Request, backend: Backend) -> str:

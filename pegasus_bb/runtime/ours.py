@@ -44,13 +44,23 @@ def status(
     bb: BBDir, backend: Backend, request: Request, noted: Optional[Reservation]
 ) -> Status:
     """What the backend says; UNKNOWN where its storage is not the one we were on."""
-    found = backend.status(request)
+    return judged(bb, backend, request, noted, backend.status(request))
+
+
+def judged(
+    bb: BBDir,
+    backend: Backend,
+    request: Request,
+    noted: Optional[Reservation],
+    found: Status,
+) -> Status:
+    """``status`` of what the backend has said already."""
     if noted is None or found.state not in (State.ABSENT, State.UNKNOWN):
         return found
     place = _place(bb, noted)
     if not place and not noted.owner:  # asked for, but never known to be made
         return found
-    return _elsewhere(backend, request, place) or found
+    return elsewhere(backend, request, place) or found
 
 
 def status_without_notes(bb: BBDir, backend: Backend, request: Request) -> Status:
@@ -58,10 +68,11 @@ def status_without_notes(bb: BBDir, backend: Backend, request: Request) -> Statu
     found = backend.status(request)
     if found.state not in (State.ABSENT, State.UNKNOWN):
         return found
-    return _elsewhere(backend, request, last_place(bb)) or found
+    return elsewhere(backend, request, last_place(bb)) or found
 
 
-def _elsewhere(backend: Backend, request: Request, place: str) -> Optional[Status]:
+def elsewhere(backend: Backend, request: Request, place: str) -> Optional[Status]:
+    """UNKNOWN, with words, where the storage cannot be the one called ``place``."""
     words = backend.why_another(place)
     if not words:
         return None

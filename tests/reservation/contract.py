@@ -207,8 +207,7 @@ class Contract:
     ) -> None:
         bench.backend.create(REQUEST)
         until(bench, State.READY)
-        bench.fill()
-        waits = replace(REQUEST, name="pbbwaits", capacity=500 * MIB)
+        waits = replace(REQUEST, name="pbbwaits", capacity=1000 * MIB)
         bench.backend.create(waits)
         never = replace(REQUEST, name="pbbnever")
         requests = [never, REQUEST, waits, replace(OTHER_RUN, capacity=MIB), REQUEST]

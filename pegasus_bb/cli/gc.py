@@ -1,0 +1,72 @@
+"""pegasus-bb gc: give back what dead runs have left."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import click
+import orjson
+
+from pegasus_bb.cli.ls import one_line
+from pegasus_bb.engine.held.leftovers import Leftover, give_back, leftovers
+from pegasus_bb.errors import DONE
+from pegasus_bb.units import format_size
+
+
+@click.command("gc")
+@click.option("--yes", is_flag=True, help="Do it; else nothing is changed.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+def command(yes: bool, as_json: bool) -> None:
+    """Give back the reservations that dead runs have left, or, without --yes, say which
+    that would be, and of each other one why it is kept.
+
+    Only what is on this user's ledger, whose run is dead, and whose promised results
+    are all safe, or which no job ever had. `pegasus-bb release NAME --discard` is for
+    the others.
+
+    Exit status: that of the first that could not be given back, else 0.
+    """
+    found = leftovers()
+    told = (give_back(one) if yes and one.goes else one for one in found)
+    if as_json:
+        done = list(told)
+        click.echo(orjson.dumps([_json(d) for d in done], option=orjson.OPT_INDENT_2))
+    else:
+        done = list(_said(told, yes))
+    sys.exit(next((one.exit_code for one in done if one.exit_code), DONE))
+
+
+def _said(told: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
+    """Each is told of as soon as it is done."""
+    given = kept = 0
+    for one in told:
+        given, kept = given + one.goes, kept + (not one.goes)
+        click.echo(_line(one, yes))
+        yield one
+    if yes:
+        click.echo(f"{given} given back, {kept} kept")
+    else:
+        more = "; --yes does it" if given else ""
+        click.echo(f"{given} would be given back, {kept} would be kept{more}")
+
+
+def _line(one: Leftover, yes: bool) -> str:
+    what = "KEPT      "
+    if one.goes:
+        what = "GIVEN BACK" if yes else "WOULD GO  "
+    size = format_size(one.holding.size)
+    name = one_line(one.holding.name)
+    return f"{what}  {name} ({size}, {one.holding.backend}): {one_line(one.why)}"
+
+
+def _json(one: Leftover) -> dict[str, Any]:
+    return {
+        "name": one.holding.name,
+        "goes": one.goes,
+        "why": one.why,
+        "exit_code": one.exit_code,
+        "reservation": asdict(one.holding),
+    }

@@ -1,0 +1,126 @@
+"""A reservation on the ledger, and where its run and its request are now."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.ledger import Asked
+from pegasus_bb.model.reservation import Request, check_reservation_name
+from pegasus_bb.runtime.bbdir import BBDir
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is known without asking anybody."""
+
+    asked: Asked
+    bb: BBDir | None  # None: its submit directory is not to be seen from here
+    request: Request | None  # None: nobody knows how to ask about it
+    problem: str = ""  # why that is so
+
+    @property
+    def submit_dir(self) -> str:
+        """Where it is, else where it was."""
+        return str(Path(self.bb.path).parent) if self.bb else self.asked.submit_dir
+
+    @property
+    def is_of_another_host(self) -> bool:
+        """Whether bb_setup ran elsewhere; False where no line tells."""
+        return self.asked.host not in ("", socket.gethostname())
+
+
+class Finder:
+    """Finds the cases of many reservations; each folder is listed once."""
+
+    def __init__(self) -> None:
+        self._listed: dict[str, list[str]] = {}
+
+    def case(self, asked: Asked) -> Case:
+        """Raises nothing: what cannot be read is a problem of that case."""
+        bb = self.bb(asked)
+        try:
+            request = bb.request() if bb else _request(asked)
+        except UsageError as error:
+            return Case(asked, None, None, str(error))
+        return Case(asked, bb, request)
+
+    def bb(self, asked: Asked) -> BBDir | None:
+        """The bb folder of that very run, also where --force has moved it aside."""
+        if not asked.submit_dir:
+            return None
+        folder = Path(asked.submit_dir)
+        found = _of(folder, asked)
+        if found is not None:
+            return found
+        parent, start = str(folder.parent), f"{folder.name}."
+        if parent not in self._listed:
+            self._listed[parent] = _aside(parent)
+        names = (n for n in self._listed[parent] if n[:-3] == start)
+        places = (_of(folder.with_name(name), asked) for name in names)
+        return next((bb for bb in places if bb is not None), None)
+
+
+def _aside(parent: str) -> list[str]:
+    """Names of runs in ``parent`` that --force has moved aside."""
+    try:
+        with os.scandir(parent) as entries:
+            names = sorted(entry.name for entry in entries)
+    except OSError:
+        return []
+    return [name for name in names if name[-4:-3] == "." and name[-3:].isdigit()]
+
+
+def _of(folder: Path, asked: Asked) -> BBDir | None:
+    """Whether it is of the run meant, not of a later one in its place."""
+    bb = BBDir(str(folder / "bb"))
+    if not bb.has_request:
+        return None
+    try:
+        request = bb.request()
+    except UsageError:
+        return None
+    same = request.name == asked.name and asked.uuid in ("", request.uuid)
+    return bb if same else None
+
+
+def _request(asked: Asked) -> Request:
+    """As the ledger has it. Raises UsageError."""
+    noted = asked.request or {}
+    if not noted and asked.backend == "datawarp":  # its name is all that Slurm needs
+        noted = _least(asked)
+    try:
+        request = Request.from_json(noted)
+    except TypeError:
+        raise UsageError(
+            "its submit directory is not there, and its line of the ledger, of an "
+            "older run, does not say where its tier is"
+        ) from None
+    if not isinstance(request.capacity, int) or not _is_text(request.settings):
+        raise UsageError("its line of the ledger was edited and cannot be used")
+    if (request.name, request.uuid) != (asked.name, asked.uuid):
+        raise UsageError("its line of the ledger tells of two reservations")
+    check_reservation_name(request.name)
+    return replace(request, backend=asked.backend)
+
+
+def _is_text(settings: Any) -> bool:
+    return isinstance(settings, dict) and all(
+        isinstance(value, str) for value in settings.values()
+    )
+
+
+def _least(asked: Asked) -> dict[str, Any]:
+    return {
+        "name": asked.name,
+        "backend": asked.backend,
+        "capacity": asked.size,
+        "prefix": f"/bb/{asked.name}",
+        "uuid": asked.uuid,
+        "tier": "",
+        "site": "",
+    }

@@ -1,0 +1,74 @@
+"""What the run of a submit directory is doing, without reading its DAG."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from pegasus_bb.engine.dagman.find import find
+from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.processes import left_over
+from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
+from pegasus_bb.errors import PegasusBBError, RunFailed
+from pegasus_bb.files import lock_holder
+
+RUNNING = "running"
+PERHAPS = "cannot tell"  # it may run: on another host, or nobody answers
+DONE = "ended ok"
+FAILED = "failed, data kept"
+DEAD = "dead: nobody works on it"
+AWAY = "submit directory not here"
+_HOST = re.compile(r"pid \d+ on host (\S+)")  # engine/lock.py writes it
+
+
+class Doing(NamedTuple):
+    """One of the words above, and what else is to be told."""
+
+    state: str
+    words: str = ""
+
+
+def doing(submit_dir: Path, held: Callable[[int], str | None]) -> Doing:
+    """``held``: as engine.dagman.queue.held, which asks for each; see AllHeld there."""
+    try:
+        place = find_submit_dir(submit_dir)
+        holder = lock_holder(str(place.lock))
+        if holder:
+            return Doing(RUNNING, holder)
+        found = find(place, held)
+        if found is not None and found.words:
+            return Doing(PERHAPS if found.unknown else RUNNING, found.words)
+        history = read_history(place.journal)
+        if history.finished is None or history.crashed:
+            return _without_an_end(place)
+        return Doing(DONE if history.finished == 0 else FAILED)
+    except (PegasusBBError, OSError) as error:
+        return Doing(PERHAPS, str(error))
+
+
+def _without_an_end(place: SubmitDir) -> Doing:
+    """Locks may hold on one host alone, and a killed engine leaves tasks running."""
+    host = _begun_on(place)
+    if host not in ("", socket.gethostname()):
+        return Doing(PERHAPS, f"begun on host {host}, which has not noted its end")
+    try:
+        left = left_over(place.processes)
+    except RunFailed as error:
+        return Doing(PERHAPS, str(error))
+    if left:
+        pids = ", ".join(str(pid) for pid in left)
+        return Doing(RUNNING, f"its engine was killed and left processes: {pids}")
+    return Doing(DEAD)
+
+
+def _begun_on(place: SubmitDir) -> str:
+    """The host of the last engine; empty where none has said."""
+    try:
+        text = place.lock.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+    said = _HOST.match(text)
+    return said[1] if said else ""

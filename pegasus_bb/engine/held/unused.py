@@ -1,0 +1,31 @@
+"""Did any job of a run ever have its reservation?"""
+
+from __future__ import annotations
+
+from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.seal import touching
+from pegasus_bb.runtime.bbdir import BBDir
+
+# What a node goes through while its gate holds it back.
+_HELD_BACK = ("PRE_SCRIPT_STARTED", "PRE_SCRIPT_TERMINATED", "PRE_SCRIPT_FAILURE")
+_OURS = ("bb_setup_", "bb_delete_")
+
+
+def is_unused(place: SubmitDir) -> bool:
+    """Whether the journal and the rescue files say that none had it.
+
+    False where a node that touches it has begun, and where the DAG has none, so that
+    they could not tell. Raises UsageError where one of them cannot be read.
+    """
+    dag = read_dag(place.dag)
+    users = {
+        name
+        for name in touching(dag, place.path, BBDir(str(place.bb)).request())
+        if not name.startswith(_OURS)
+    }
+    history = read_history(place.journal)
+    begun = {e.node for e in history.events if e.event not in _HELD_BACK}
+    return bool(users) and not users & (begun | done_before(place, dag, history))

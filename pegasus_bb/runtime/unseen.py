@@ -1,0 +1,63 @@
+"""Reservations of runs whose submit directory is gone: nobody can tell what is safe, so
+only a user who says its name drops one."""
+
+from __future__ import annotations
+
+from pegasus_bb import ledger
+from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.model.reservation import Request, Reservation, State, Status
+from pegasus_bb.reservation.base import Backend
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import ours
+from pegasus_bb.runtime.giveback import give_back
+
+
+def status_unseen(backend: Backend, request: Request, found: Status) -> Status:
+    """``found``, but UNKNOWN where its storage may only be away."""
+    if found.state not in (State.ABSENT, State.UNKNOWN):
+        return found
+    return ours.elsewhere(backend, request, "") or found
+
+
+def discard_unseen(request: Request, asked: float, submit_dir: str) -> str:
+    """Give back, with all that is on it, what a run in ``submit_dir``, which is gone,
+    asked for at ``asked``; words for the user.
+
+    Raises ReservationFailed, SchedulerUnreachable.
+    """
+    backend = open_backend(request.backend, request.settings)
+    noted = Reservation(request.name, request.backend, request.uuid, asked)
+    words = give_back(
+        request,
+        noted,
+        backend,
+        lambda: status_unseen(backend, request, backend.status(request)),
+    )
+    _note(request, submit_dir)
+    return words
+
+
+def give_up_unseen(request: Request, submit_dir: str) -> str:
+    """Note that it is gone with its storage. Raises ReservationFailed where the storage
+    is there."""
+    backend = open_backend(request.backend, request.settings)
+    why = backend.why_another("")
+    if not why:
+        raise ReservationFailed(
+            f"nothing says that the storage of reservation {request.name} is gone; it "
+            f"was kept. To drop what is on it: pegasus-bb release {request.name} "
+            "--discard"
+        )
+    _note(request, submit_dir)
+    return f"reservation {request.name} was given up: {why}"
+
+
+def _note(request: Request, submit_dir: str) -> None:
+    ledger.note(
+        "discarded",
+        name=request.name,
+        backend=request.backend,
+        size=request.capacity,
+        uuid=request.uuid,
+        submit_dir=submit_dir,
+    )

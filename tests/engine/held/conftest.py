@@ -1,0 +1,121 @@
+"""Runs of one user on one directory tier, as killed engines leave them."""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.engine.held.leftovers import Leftover, leftovers
+from pegasus_bb.engine.held.listing import Holding, holdings
+from tests.runtime.lifecycle import Run
+
+DAG = """\
+JOB bb_setup_1 setup.sub
+JOB create_dir_w_0_cori dir.sub
+JOB work work.sub
+JOB bb_delete_1 delete.sub
+SCRIPT DEFER 75 10 PRE create_dir_w_0_cori {bb}/bin/gate
+PARENT create_dir_w_0_cori CHILD work
+PARENT work CHILD bb_delete_1
+"""
+
+
+class OneRun(Run):
+    """One planned run named ``name``, with a DAG and a journal."""
+
+    def __init__(self, root: Path, name: str, **settings: str) -> None:
+        self.name, self.tier_of_all = name, root / "tier"
+        super().__init__(root / name)
+        self.request = replace(
+            self.request, name=name, uuid=f"uuid-{name}", prefix=f"/bb/{name}"
+        )
+        self.change(path=str(self.tier_of_all), **settings)
+        self.promise({"out.txt": str(self.results / "out.txt")})
+        self.write("plan.json", {"version": 1, "dag": "w.dag", "label": f"l-{name}"})
+        (self.submit / "w.dag").write_text(DAG.format(bb=self.bb.path))
+        for file in ("setup", "delete"):
+            (self.submit / f"{file}.sub").write_text("executable = x\nqueue\n")
+        for file in ("dir", "work"):
+            text = f"executable = x\narguments = /bb/{name}/run\nqueue\n"
+            (self.submit / f"{file}.sub").write_text(text)
+
+    def folder(self) -> Path:
+        return self.tier_of_all / self.name
+
+    # -- what the engine notes
+
+    def note(self, *lines: str) -> None:
+        with (self.submit / "jobstate.log").open("a") as log:
+            for line in lines:
+                log.write(f"1700000000 {line}\n")
+
+    def begins(self) -> None:
+        """The engine was started, and has asked for the reservation."""
+        self.note("INTERNAL *** DAGMAN_STARTED 1 ***")
+        assert self.setup() == 0
+
+    def waits(self) -> None:
+        """Its gate holds the first job back."""
+        self.note("create_dir_w_0_cori PRE_SCRIPT_STARTED - cori - 2")
+
+    def works(self) -> None:
+        """Its jobs have the reservation."""
+        assert self.gate() == 0
+        self.note("create_dir_w_0_cori PRE_SCRIPT_SUCCESS 0 cori - 2")
+        self.note("create_dir_w_0_cori SUBMIT 1.0 cori - 2", "work SUBMIT 2.0 cori - 3")
+        (self.folder() / "scratch").write_text("only here")
+
+    def ends(self, status: int) -> None:
+        self.note(f"INTERNAL *** DAGMAN_FINISHED {status} ***")
+
+    def saves(self) -> None:
+        """Stage-out has brought the one promised result to its place."""
+        self.stage_out("out.txt", uuid=self.request.uuid)
+
+    def locked_by(self, words: str) -> None:
+        (self.submit / ".engine.lock").write_text(words)
+
+    # -- what a person sees
+
+    def held(self) -> Holding:
+        return next(h for h in holdings(everything=True) if h.name == self.name)
+
+    def verdict(self) -> Leftover:
+        return next(one for one in leftovers() if one.holding.name == self.name)
+
+
+class World:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.ledger = root / "ledger.jsonl"
+
+    def run(self, name: str = "pbbone", **settings: str) -> OneRun:
+        return OneRun(self.root, name, **settings)
+
+    def dead(self, name: str = "pbbone", **settings: str) -> OneRun:
+        """A run that was killed while its job was at work."""
+        run = self.run(name, **settings)
+        run.begins()
+        run.works()
+        return run
+
+    def note(self, **line: object) -> None:
+        with self.ledger.open("a") as out:
+            out.write(json.dumps({"time": 1.7e9, "event": "requested", **line}) + "\n")
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    (tmp_path / "tier").mkdir()
+    return World(tmp_path)
+
+
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on this is another host."""
+    assert socket.gethostname() != "elsewhere"
+    monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")

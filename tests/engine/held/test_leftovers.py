@@ -1,0 +1,370 @@
+"""pegasus-bb gc: what dead runs have left goes back, and nothing else ever does."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pegasus_bb import ledger
+from pegasus_bb.cli.gc import command
+from pegasus_bb.cli.release import command as release_command
+from pegasus_bb.engine.held import leftovers as module
+from pegasus_bb.engine.held.leftovers import give_back, leftovers
+from pegasus_bb.engine.held.listing import holdings
+from pegasus_bb.reservation.directory import Directory
+from tests.engine.dagman.conftest import Tools, tools
+from tests.engine.held.conftest import OneRun, World, elsewhere
+
+__all__ = ["tools"]
+LOG = "000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {}\n...\n"
+HERE = "<127.0.0.1:1?alias=testbed>"
+
+
+def gc(*options: str) -> Result:
+    return CliRunner().invoke(command, list(options), catch_exceptions=False)
+
+
+def is_kept(run: OneRun, why: str) -> None:
+    """Neither a dry run nor --yes gives it back, and both say why."""
+    for options in ((), ("--yes",)):
+        done = gc(*options)
+        assert why in done.output, done.output
+        assert f"KEPT        {run.name} (" in done.output
+        assert done.exit_code == 0
+    assert run.folder().is_dir()
+    assert run.held().ended == ""
+
+
+def goes(run: OneRun) -> None:
+    """A dry run changes nothing, --yes gives it back."""
+    before = sorted(run.folder().iterdir())
+    assert f"WOULD GO    {run.name} (" in gc().output
+    assert sorted(run.folder().iterdir()) == before
+    assert run.held().ended == ""
+    done = gc("--yes")
+    assert f"GIVEN BACK  {run.name} (100.0 MiB, directory): " in done.output
+    assert (done.exit_code, run.folder().exists()) == (0, False)
+    assert (run.held().ended, run.noted().released_at is not None) == ("released", True)
+    assert holdings() == []
+
+
+# -- what goes
+
+
+def test_all_results_are_safe_and_nobody_came_to_give_it_back(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    goes(run)
+
+
+def test_no_job_ever_had_it(world: World) -> None:
+    run = world.run()
+    run.begins()
+    run.waits()
+    goes(run)
+
+
+def test_it_came_up_and_the_gate_never_asked_again(world: World) -> None:
+    run = world.run()
+    run.begins()
+    goes(run)
+
+
+def test_a_run_that_ended_well_and_promised_nothing(world: World) -> None:
+    run = world.dead()
+    run.promise({})
+    run.ends(0)
+    goes(run)
+
+
+def test_a_request_that_was_refused_is_taken_off_the_list(world: World) -> None:
+    run = world.run(fail="create*1: no such pool")
+    run.note("INTERNAL *** DAGMAN_STARTED 1 ***")
+    assert run.setup() == 76
+    run.ends(1)
+    assert "never made" in gc("--yes").output
+    assert run.held().ended == "refused"
+    assert holdings() == []
+
+
+def test_one_that_vanished_after_all_was_saved_is_taken_off_the_list(
+    world: World,
+) -> None:
+    run = world.dead()
+    run.saves()
+    shutil.rmtree(run.folder())
+    assert "is not there: nothing to give back" in gc("--yes").output
+    assert run.held().ended == "released"
+
+
+def test_killed_once_it_was_listed_and_before_it_was_asked_for(world: World) -> None:
+    run = world.run()
+    run.setup()
+    run.backend().delete(run.request)
+    Path(run.bb.file("reservation.json")).unlink()
+    assert run.held().state == "absent"
+    assert "nothing to give back" in gc("--yes").output
+    assert run.held().ended == "released"
+
+
+# -- unsaved results
+
+
+def test_a_result_that_is_on_the_reservation_alone(world: World) -> None:
+    is_kept(world.dead(), "out.txt: stage-out has not noted it in the manifest")
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        (lambda file: file.unlink(), "No such file"),
+        (lambda file: file.write_text("resulx"), "expected sha256"),
+        (lambda file: file.write_text("short"), "has 5 bytes, expected 6"),
+    ],
+)
+def test_a_result_that_is_not_what_was_saved(
+    world: World, what: Callable[[Path], object], why: str
+) -> None:
+    run = world.dead()
+    run.saves()
+    what(run.results / "out.txt")
+    is_kept(run, why)
+
+
+def test_a_run_that_promised_nothing_and_did_not_end(world: World) -> None:
+    run = world.dead()
+    run.promise({})
+    is_kept(run, "promised no results: whether anybody needs what is on it")
+
+
+@pytest.mark.parametrize("lost", ["ready.json", "jobstate.log"])
+def test_each_witness_that_a_job_had_it_is_enough(world: World, lost: str) -> None:
+    run = world.dead()
+    (run.folder() / "scratch").unlink()
+    (run.submit / lost if lost == "jobstate.log" else Path(run.bb.file(lost))).unlink()
+    is_kept(run, "promised results are not safe")
+
+
+def test_what_lies_on_it_is_a_witness_too(world: World) -> None:
+    run = world.run()
+    run.begins()
+    (run.folder() / "scratch").write_text("how did this get here?")
+    is_kept(run, "promised results are not safe")
+
+
+def test_a_rescue_file_is_a_witness_too(world: World) -> None:
+    run = world.run()
+    run.begins()
+    run.ends(1)
+    (run.submit / "w.dag.rescue001").write_text("DONE work\n")
+    is_kept(run, "promised results are not safe")
+
+
+@pytest.mark.parametrize("file", ["placement.json", "reservation.json", "w.dag"])
+def test_notes_that_cannot_be_read(world: World, file: str) -> None:
+    run = world.dead()
+    run.saves()
+    path = run.submit / file if file == "w.dag" else Path(run.bb.file(file))
+    path.write_text("JOB {")
+    if file == "w.dag":  # the guard alone decides, the DAG is not needed
+        assert run.verdict().goes
+    else:
+        is_kept(run, file)
+
+
+# -- runs that may be alive
+
+
+def test_an_engine_at_work(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    handle = os.open(run.submit / ".engine.lock", os.O_CREAT | os.O_RDWR)
+    os.write(handle, f"pid 4711 on host {socket.gethostname()}".encode())
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    is_kept(run, "its run: running: pid 4711 on host ")
+    os.close(handle)
+    goes(run)
+
+
+def test_an_engine_on_another_machine(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    run.locked_by("pid 4711 on host login3\n")
+    is_kept(run, "its run: cannot tell: begun on host login3")
+
+
+@pytest.mark.parametrize(
+    ("host", "rows", "why"),
+    [
+        (HERE, ["32\t2\tundefined"], "its run: running: DAGMan, job 32"),
+        (HERE, ["32\t5\tby a person"], "its run: running: DAGMan, job 32"),
+        ("<1.2.3.4:1?alias=login3>", [], "submitted on host login3"),
+        (HERE, None, "the schedd gives no answer"),
+    ],
+)
+def test_a_dagman_that_works_or_may(
+    world: World, tools: Tools, host: str, rows: list[str] | None, why: str
+) -> None:
+    run = world.dead()
+    run.saves()
+    (run.submit / "w.dag.dagman.log").write_text(LOG.format(host))
+    tools.queue(*(rows or []))
+    if rows is None:
+        tools.falls_silent()
+    is_kept(run, why)
+
+
+def test_a_dagman_that_vanished_with_its_jobs_in_the_queue(
+    world: World, tools: Tools
+) -> None:
+    run = world.dead()
+    run.saves()
+    (run.submit / "w.dag.dagman.log").write_text(LOG.format(HERE))
+    tools.jobs(41)
+    is_kept(run, "DAGMan, job 32, is gone and left 1 of its jobs")
+    tools.jobs()
+    goes(run)
+
+
+def test_a_run_that_began_since_it_was_looked_at(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    verdict = run.verdict()
+    assert verdict.goes
+    handle = os.open(run.submit / ".engine.lock", os.O_CREAT | os.O_RDWR)
+    os.write(handle, b"pid 4711 on host h")
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    done = give_back(verdict)
+    os.close(handle)
+    assert (done.goes, done.exit_code) == (False, 2)
+    assert "another pegasus-bb run works on this submit directory" in done.why
+    assert run.folder().is_dir()
+
+
+def test_a_result_that_was_lost_since_it_was_looked_at(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    verdict = run.verdict()
+    (run.results / "out.txt").unlink()
+    assert (verdict.goes, give_back(verdict).exit_code) == (True, 79)
+    assert run.folder().is_dir()
+
+
+def test_no_run_begins_while_it_is_given_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = world.dead()
+    run.saves()
+    held: list[str] = []
+
+    def release(*_: object, **__: object) -> str:
+        held.append(run.held().run)
+        return ""
+
+    monkeypatch.setattr(module, "release", release)
+    give_back(run.verdict())
+    assert held == ["running"]
+
+
+# -- whose it is
+
+
+def test_rows_that_the_ledger_does_not_know(world: World) -> None:
+    world.dead().saves()
+    by_hand = world.run("pbbhand")
+    Directory(by_hand.request.settings).create(by_hand.request)
+    said = gc("--yes").output
+    assert "GIVEN BACK  pbbone" in said
+    assert "KEPT        pbbhand" in said and "it is left alone" in said
+    assert by_hand.folder().is_dir()
+
+
+def test_one_of_another_run_under_the_same_name(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    shutil.rmtree(run.folder())
+    other = world.run("pbbother").request
+    stolen = Directory(run.request.settings)
+    stolen.create(
+        other.from_json({**other.to_json(), "name": run.name, "uuid": "another-run"})
+    )
+    is_kept(run, "another-run")
+
+
+def test_one_that_is_back_after_it_was_given_back(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    assert run.delete() == 0
+    Directory(run.request.settings).create(run.request)
+    assert "noted as released already" in gc("--yes").output
+    assert run.folder().is_dir()
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_one_whose_submit_directory_is_away(
+    world: World, monkeypatch: pytest.MonkeyPatch, far: bool
+) -> None:
+    run = world.dead()
+    run.saves()
+    run.submit.rename(world.root / "away")
+    if far:
+        elsewhere(monkeypatch)
+    assert "its submit directory not here" in gc("--yes").output
+    assert run.folder().is_dir()
+
+
+def test_a_tier_that_gives_no_answer(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    run.tier_of_all.rename(world.root / "unmounted")
+    run.tier_of_all.mkdir()
+    done = gc("--yes")
+    assert "KEPT" in done.output and "is it mounted" in done.output
+    assert run.held().ended == ""
+
+
+# -- what is said
+
+
+def test_one_that_stays_is_an_error_and_the_others_go(world: World) -> None:
+    stays = world.dead("pbbstays", fail="delete: dwsd is busy")
+    stays.saves()
+    run = world.dead()
+    run.saves()
+    done = gc("--yes")
+    assert done.exit_code == 76
+    assert "KEPT        pbbstays (100.0 MiB, directory): " in done.output
+    assert "dwsd is busy" in done.output
+    assert done.output.endswith("1 given back, 1 kept\n")
+    assert [h.name for h in holdings()] == ["pbbstays"]
+
+
+def test_as_json(world: World) -> None:
+    world.dead()
+    world.dead("pbbsafe").saves()
+    keeps, safe = json.loads(gc("--json").output)
+    assert (keeps["name"], keeps["goes"], safe["goes"]) == ("pbbone", False, True)
+    assert keeps["reservation"]["run"] == "dead: nobody works on it"
+    [_, done] = json.loads(gc("--json", "--yes").output)
+    assert (done["name"], done["goes"], done["exit_code"]) == ("pbbsafe", True, 0)
+    assert [one.holding.name for one in leftovers()] == ["pbbone"]
+
+
+# -- by hand
+
+
+def test_by_hand_too_what_no_job_ever_had_needs_no_discard(world: World) -> None:
+    run = world.run()
+    run.begins()
+    run.waits()
+    done = CliRunner().invoke(release_command, [run.name], catch_exceptions=False)
+    assert "was given back" in done.output
+    assert ledger.find(run.name)[0]["event"] == "released"

@@ -1,0 +1,297 @@
+"""pegasus-bb ls: what is held, by whom, and what can be said about it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from pegasus_bb import ledger
+from pegasus_bb.cli.ls import command
+from pegasus_bb.engine.held.listing import holdings
+from pegasus_bb.reservation.directory import Directory
+from tests.engine.dagman.conftest import Tools, tools
+from tests.engine.held.conftest import World, elsewhere
+
+__all__ = ["tools"]
+
+
+def said(*options: str) -> str:
+    done = CliRunner().invoke(command, list(options), catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+# -- what a run is doing
+
+
+@pytest.mark.parametrize(
+    ("status", "doing"), [(0, "ended ok"), (1, "failed, data kept")]
+)
+def test_a_run_that_has_ended(world: World, status: int, doing: str) -> None:
+    run = world.dead()
+    run.ends(status)
+    found = run.held()
+    assert (found.run, found.state, found.label) == (doing, "ready", "l-pbbone")
+    assert (found.site, found.tier, found.size) == ("cori", "bb", 100 << 20)
+    resume = f"pegasus-bb run {run.submit}"
+    assert found.next == ((resume,) if status else ()) + ("pegasus-bb release pbbone",)
+
+
+def test_a_run_that_was_killed_and_then_goes_on(world: World) -> None:
+    run = world.dead()
+    assert run.held().run == "dead: nobody works on it"
+    handle = os.open(run.submit / ".engine.lock", os.O_CREAT | os.O_RDWR)
+    os.write(handle, b"pid 4711 on host h")
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    found = run.held()
+    os.close(handle)
+    assert (found.run, found.run_words) == ("running", "pid 4711 on host h")
+    assert found.next == (f"pegasus-bb status {run.submit}",)
+
+
+def test_a_run_that_another_host_began_is_not_called_dead(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = world.dead()
+    run.locked_by("pid 4711 on host login3\n")
+    found = run.held()
+    assert found.run == "cannot tell"
+    assert "login3" in found.run_words
+    run.ends(1)
+    assert run.held().run == "failed, data kept"
+
+
+def test_all_dagmans_are_asked_after_in_one_question(
+    world: World, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = "000 (0{}.000.000) 2026-11-21 14:04:29 Job submitted from host: {}\n...\n"
+    host = "<127.0.0.1:1?alias=testbed>"
+    for number in (31, 32, 33):
+        run = world.dead(f"pbb{number}")
+        (run.submit / "w.dag.dagman.log").write_text(begun.format(number, host))
+    tools.program(
+        "condor_q", '#!/bin/sh\necho "$@" >> {tools}/asked\ncat {tools}/queue\n'
+    )
+    tools.queue("31\t2\tundefined", "32\t5\tby a person", "99\t2\tundefined")
+    doing = {h.name: (h.run, h.run_words) for h in holdings()}
+    assert doing == {
+        "pbb31": ("running", "DAGMan, job 31"),
+        "pbb32": ("running", "DAGMan, job 32"),
+        "pbb33": ("dead: nobody works on it", ""),
+    }
+    [asked] = (tools.folder / "asked").read_text().splitlines()
+    assert "-allusers" in asked
+
+
+def test_a_schedd_that_gives_no_answer_leaves_it_open(
+    world: World, tools: Tools
+) -> None:
+    run = world.dead()
+    host = "<127.0.0.1:1?alias=testbed>"
+    text = f"000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {host}\n"
+    (run.submit / "w.dag.dagman.log").write_text(f"{text}...\n")
+    tools.falls_silent()
+    found = run.held()
+    assert found.run == "cannot tell"
+    assert "the schedd gives no answer" in found.run_words
+
+
+# -- where it is
+
+
+def test_a_submit_directory_of_another_machine_shows_all_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = world.dead()
+    host = run.held().host
+    run.submit.rename(world.root / "away")
+    elsewhere(monkeypatch)
+    found = run.held()
+    assert (found.run, found.state) == ("submit directory not here", "ready")
+    assert f"planned on host {host}" in found.run_words
+    assert (found.site, found.tier, found.next) == ("cori", "bb", ())
+
+
+def test_a_run_that_was_moved_aside_is_found(world: World) -> None:
+    run = world.dead()
+    aside = run.submit.with_name("submit.001")
+    run.submit.rename(aside)
+    assert run.held().submit_dir == str(aside)
+
+
+def test_a_tier_that_is_away_is_unknown_never_gone(world: World) -> None:
+    run = world.dead()
+    tier = run.tier_of_all
+    tier.rename(world.root / "unmounted")
+    found = run.held()
+    assert (found.state, "is it mounted" in found.message) == ("unknown", True)
+    tier.mkdir()  # the empty place of the mount
+    found = run.held()
+    assert (found.state, "is it mounted" in found.message) == ("unknown", True)
+    shutil.rmtree(run.submit)
+    assert run.held().state == "unknown"
+
+
+def test_one_that_is_not_there_any_more_is_absent(world: World) -> None:
+    run = world.dead()
+    shutil.rmtree(run.folder())
+    assert run.held().state == "absent"
+
+
+@pytest.mark.parametrize("backend", ["directory", "datawarp", "rabbit", ""])
+def test_a_line_of_an_older_run_whose_directory_is_away(
+    world: World, backend: str
+) -> None:
+    world.note(name="pbbold", uuid="1", backend=backend, size=5, submit_dir="/nowhere")
+    [found] = holdings()
+    assert (found.name, found.state, found.size) == ("pbbold", "unknown", 5)
+    assert found.message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"request": {"name": "pbbother", "uuid": "1"}},
+        {"request": {"capacity": "much"}},
+        {"request": {"settings": {"path": 5}}},
+        {"request": {"settings": {"quota": "x"}}},
+        {"name": "hurry up; $(id)"},
+        {"name": "", "uuid": ""},
+    ],
+)
+def test_a_line_that_somebody_edited_is_shown_and_hides_no_other(
+    world: World, line: dict[str, Any]
+) -> None:
+    run = world.dead()
+    [whole] = ledger.entries()
+    edited = {**whole, "name": "pbbodd", "submit_dir": "/nowhere", **line}
+    request = {**whole["request"], "name": "pbbodd", **line.get("request", {})}
+    world.note(**{**edited, "request": request})
+    found = {h.name: h.state for h in holdings()}
+    assert found[run.name] == "ready"
+    assert found[str(edited["name"])] == "unknown"
+
+
+def test_a_place_that_cannot_be_one_is_no_place(world: World) -> None:
+    world.note(name="pbbodd", uuid="1", backend="datawarp", submit_dir="\0")
+    assert [h.run for h in holdings()] == ["submit directory not here"]
+
+
+# -- what is not on the ledger
+
+
+def test_rows_that_the_ledger_does_not_know(world: World) -> None:
+    run = world.dead()
+    backend = Directory(run.request.settings)
+    by_hand = world.run("pbbhand")
+    backend.create(by_hand.request)
+    others = world.run("pbbothers", owner="somebody")
+    Directory(others.request.settings).create(others.request)
+    [ours, strange] = holdings()
+    assert (ours.name, strange.name) == ("pbbone", "pbbhand")
+    assert (strange.on_ledger, strange.run) == (False, "not on this ledger")
+    assert strange.next == ()
+    assert "not on this ledger" in said()
+
+
+def test_those_given_back_show_with_all(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    assert run.delete() == 0
+    assert holdings() == []
+    [found] = holdings(everything=True)
+    assert (found.ended, found.state) == ("released", "")
+    assert "no reservations on" in said()
+    assert "released" in said("--all")
+
+
+def test_one_that_is_there_though_it_was_given_back_is_shown(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    assert run.delete() == 0
+    Directory(run.request.settings).create(run.request)
+    [found] = holdings()
+    assert (found.ended, found.state) == ("released", "ready")
+    assert "noted as released already" in found.message
+
+
+# -- how much it asks and costs
+
+
+def test_a_tier_is_asked_once_however_many_it_holds(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        world.dead(f"pbb{number}", quota="1GiB")
+    looks: list[int] = []
+    real = Directory.look
+
+    def look(self: Directory, requests: Any) -> Any:
+        looks.append(len(requests))
+        return real(self, requests)
+
+    monkeypatch.setattr(Directory, "look", look)
+    assert len(holdings()) == 5
+    assert looks == [5]
+
+
+def test_a_long_ledger_takes_about_a_second(world: World) -> None:
+    run = world.dead()
+    [line] = ledger.entries()
+    with world.ledger.open("a") as out:
+        for number in range(50_000):
+            name = f"pbb{number}"
+            request = {**line["request"], "name": name}
+            told = {**line, "name": name, "request": request}
+            out.write(json.dumps(told) + "\n")
+            out.write(json.dumps({**told, "event": "released", "request": 0}) + "\n")
+    begin = time.process_time()
+    [found] = holdings()
+    assert time.process_time() - begin < 5.0  # 1.0 s where nobody else is at work
+    assert found.name == run.name
+
+
+# -- what is printed
+
+
+def test_a_name_cannot_speak_to_the_terminal(world: World) -> None:
+    name = "pbb\x1b[2J\n\u202e"
+    world.note(name=name, uuid="1", backend="directory", size=5, label="\x1b]0;x\x07")
+    assert not set(said()) & set("\x1b\x07\u202e")
+    assert json.loads(said("--json"))[0]["name"] == name
+
+
+def test_the_table_and_what_to_say(world: World) -> None:
+    run = world.dead()
+    run.ends(1)
+    head, row, *more = said().splitlines()
+    assert head.split() == [
+        *("reservation", "site/tier", "backend", "size", "state", "age", "run"),
+        "doing",
+    ]
+    assert row.split()[:6] == [
+        "pbbone",
+        "cori/bb",
+        "directory",
+        "100.0",
+        "MiB",
+        "ready",
+    ]
+    assert row.endswith("l-pbbone  failed, data kept")
+    assert more[0] == "pbbone:"
+    assert f"  {run.submit}" in more
+    assert f"  say: pegasus-bb run {run.submit}" in more
+
+
+def test_no_ledger_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "none"))
+    assert f"no reservations on {tmp_path}/none" in said()
+    assert json.loads(said("--json")) == []

@@ -1,0 +1,156 @@
+"""ls and gc where Slurm holds the buffers: recorded text, and a fake one that acts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.engine.held.leftovers import give_back, leftovers
+from pegasus_bb.engine.held.listing import Holding, holdings
+from pegasus_bb.units import MIB
+from tests.engine.held.conftest import OneRun, World
+from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench
+from tests.reservation.test_look import RECORDED, recorded
+
+__all__ = ["bench", "recorded"]
+DOWN = RECORDED / "show-burst.controller-down.txt"
+
+
+def on_slurm(world: World, name: str) -> OneRun:
+    run = world.run(name, timeout="0", poll="0", mount="any")
+    run.request = replace(run.request, backend="datawarp")
+    run.change()
+    return run
+
+
+def shown() -> dict[str, Holding]:
+    return {holding.name: holding for holding in holdings()}
+
+
+def test_recorded_rows_join_the_lines_of_the_ledger(
+    world: World, recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getuid", lambda: 1000)
+    asked = {"backend": "datawarp", "submit_dir": "/gone", "host": "login3"}
+    world.note(name="csb", uuid="1", size=700 * MIB, label="cyber", **asked)
+    world.note(name="pbbgone", uuid="2", size=5 * MIB, **asked)
+    found = shown()
+    assert (found["csb"].state, found["csb"].size) == ("ready", 700 * MIB)
+    assert found["csb"].message == "allocated in pool wlm_pool"
+    assert "planned on host login3" in found["csb"].run_words
+    assert found["pbbgone"].state == "absent"
+    assert (found["csb2"].on_ledger, found["csb2"].state) == (False, "ready")
+    assert not any(one.goes for one in leftovers())
+
+
+def test_rows_of_other_users_are_nobodys_business_here(
+    world: World, recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getuid", lambda: 1001)
+    assert holdings() == []
+
+
+def test_a_controller_that_is_down_leaves_everything_unknown(
+    world: World, recorded: Path
+) -> None:
+    words = next(line for line in DOWN.read_text().splitlines() if "slurm_load" in line)
+    scontrol = recorded.parent / "tools" / "scontrol"
+    scontrol.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
+    world.note(name="csb", uuid="1", backend="datawarp", size=5)
+    [found] = holdings()
+    assert (found.state, "Unable to contact slurm" in found.message) == (
+        "unknown",
+        True,
+    )
+    [verdict] = leftovers()
+    assert (verdict.goes, "Unable to contact slurm" in verdict.why) == (False, True)
+
+
+def test_a_request_that_waits_for_ever_is_withdrawn(
+    world: World, bench: DataWarpBench
+) -> None:
+    bench.fill()
+    run = on_slurm(world, "pbbone")
+    run.begins()
+    run.waits()
+    assert shown()["pbbone"].state == "pending"
+    [ours, filler] = leftovers()
+    assert (ours.goes, filler.goes) == (True, False)
+    assert give_back(ours).goes
+    assert [job["state"] for job in bench.read()["jobs"]] == ["CANCELLED"]
+    assert "pbbone" not in shown()
+
+
+def test_a_request_that_slurm_holds_is_withdrawn(
+    world: World, bench: DataWarpBench
+) -> None:
+    bench.change(create_fails="dwsd: no space left")
+    run = on_slurm(world, "pbbone")
+    run.begins()
+    assert run.gate() == 76
+    run.ends(1)
+    found = shown()["pbbone"]
+    assert (found.state, "no space left" in found.message) == ("failed", True)
+    [verdict] = leftovers()
+    assert give_back(verdict).goes, verdict.why
+    assert [job["state"] for job in bench.read()["jobs"]] == ["CANCELLED"]
+
+
+def test_a_buffer_with_unsaved_results_stays_and_one_without_goes(
+    world: World, bench: DataWarpBench
+) -> None:
+    unsaved, safe = on_slurm(world, "pbbunsaved"), on_slurm(world, "pbbsafe")
+    for run in (unsaved, safe):
+        run.begins()
+        assert run.gate() == 0
+        run.note("work SUBMIT 2.0 cori - 3")
+    safe.saves()
+    for verdict in leftovers():
+        assert verdict.goes == (verdict.holding.name == safe.name), verdict.why
+        if verdict.goes:
+            assert give_back(verdict).goes
+    assert [row["name"] for row in bench.read()["buffers"]] == ["pbbunsaved"]
+
+
+def test_a_buffer_that_is_older_than_the_request_is_not_ours(
+    world: World, bench: DataWarpBench
+) -> None:
+    run = on_slurm(world, "pbbone")
+    run.begins()
+    assert run.gate() == 0
+    run.saves()
+    [row] = bench.read()["buffers"]
+    bench.change(buffers=[{**row, "created": row["created"] - 3600}])
+    [verdict] = leftovers()
+    assert (verdict.goes, "left over from another run" in verdict.why) == (False, True)
+    assert shown()["pbbone"].state == "failed"
+
+
+def test_a_user_without_a_ledger_sees_what_slurm_has_of_theirs(
+    world: World, bench: DataWarpBench
+) -> None:
+    bench.row("byhand")
+    bench.occupy("theirs")
+    assert list(shown()) == ["byhand"]
+
+
+def test_slurm_is_asked_once_for_all(
+    world: World, bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [on_slurm(world, f"pbb{number}") for number in range(4)]
+    for run in runs:
+        run.change(timeout=f"{run.name[3]}s", account=f"m{run.name[3]}")
+        run.begins()
+    asked = bench.file.with_name("asked")
+    tools = bench.file.with_name("tools")
+    tools.mkdir()
+    for name in ("squeue", "scontrol"):
+        real = f'echo {name} >> {asked}\nexec {FAKE}/{name} "$@"\n'
+        (tools / name).write_text(f"#!/bin/sh\n{real}")
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    assert [holding.state for holding in holdings()] == ["ready"] * 4
+    assert asked.read_text().split() == ["squeue", "scontrol"]

@@ -9,7 +9,7 @@ import contextlib
 import fcntl
 import json
 import os
-from typing import Any, Dict, Iterator
+from typing import Any, Dict, Iterable, Iterator
 
 ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
 
@@ -86,15 +86,23 @@ def read_json(path: str) -> Any:
 def append_json(path: str, entry: Dict[str, Any]) -> None:
     """Add one line to a journal that several processes write, durably.
 
+    Raises as ``append_all``.
+    """
+    append_all(path, [entry])
+
+
+def append_all(path: str, entries: Iterable[Dict[str, Any]]) -> None:
+    """Add lines to a journal that several processes write, all of them durably.
+
     A line torn by a crash is closed off by the next writer and skipped by readers.
-    Raises OSError with the name ``path`` where it is not there whole, also on a file
+    Raises OSError with the name ``path`` where they are not there whole, also on a file
     system that took a part.
     """
     with _about(path):
-        _append_json(path, entry)
+        _append(path, entries)
 
 
-def _append_json(path: str, entry: Dict[str, Any]) -> None:
+def _append(path: str, entries: Iterable[Dict[str, Any]]) -> None:
     # flock belongs to this opening of the file. lockf would belong to the process: it
     # keeps no other thread out, and ends when any thread closes the same file.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -102,9 +110,10 @@ def _append_json(path: str, entry: Dict[str, Any]) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX)
         end = os.lseek(handle, 0, os.SEEK_END)
         torn = end > 0 and os.pread(handle, 1, end - 1) != b"\n"
-        line = (("\n" if torn else "") + json.dumps(entry) + "\n").encode()
-        while line:  # a file system that gets full takes a part, then says so
-            line = line[os.write(handle, line) :]
+        lines = "".join(json.dumps(entry) + "\n" for entry in entries)
+        data = memoryview((("\n" if torn else "") + lines).encode())
+        while data:  # a file system that gets full takes a part, then says so
+            data = data[os.write(handle, data) :]
         os.fsync(handle)
         if not end:
             sync_directory(os.path.dirname(os.path.abspath(path)))

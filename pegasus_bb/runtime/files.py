@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pegasus_bb.files import (
+    append_all,
     append_json,
     read_journal,
     read_json,
@@ -12,6 +13,7 @@ from pegasus_bb.files import (
 )
 
 __all__ = [
+    "append_all",
     "append_json",
     "read_journal",
     "read_json",

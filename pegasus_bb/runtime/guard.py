@@ -14,6 +14,7 @@ from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.folder import digest_path
+from pegasus_bb.staging.items import stamp
 
 
 class Unsafe(NamedTuple):
@@ -107,7 +108,7 @@ def _is_unchanged(found: os.stat_result, noted: Any) -> bool:
     return (
         isinstance(noted, list)
         and len(noted) in (3, 4)
-        and manifest.stamp(found)[: len(noted)] == noted
+        and stamp(found)[: len(noted)] == noted
     )
 
 

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict, Iterable
 
-from pegasus_bb.runtime.files import append_json, read_journal
-from pegasus_bb.staging.onefile import Copied
-
-
-def stamp(found: os.stat_result) -> List[int]:
-    """What changes when a file does; programs can set back mtime, but not ctime."""
-    return [found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns]
+from pegasus_bb.runtime.files import append_all, read_journal
+from pegasus_bb.staging.items import Landed
 
 
-def append(path: str, lfn: str, dest: str, copied: Copied, uuid: str) -> None:
-    """Note that ``lfn`` of run ``uuid`` is whole at ``dest``; durable on return."""
-    found = copied.stat
-    append_json(
-        path,
-        {
-            "lfn": lfn,
-            "dest": dest,
-            "size": copied.size,
-            "digest": copied.digest,
-            "stat": stamp(found),
-            "time": time.time(),
-            "uuid": uuid,
-        },
-    )
+def line(lfn: str, dest: str, landed: Landed, uuid: str) -> Dict[str, Any]:
+    """That ``lfn`` of run ``uuid`` is whole at ``dest``."""
+    return {
+        "lfn": lfn,
+        "dest": dest,
+        "size": landed.size,
+        "digest": landed.digest,
+        "stat": landed.stamp,
+        "time": time.time(),
+        "uuid": uuid,
+    }
+
+
+def append(path: str, lines: Iterable[Dict[str, Any]]) -> None:
+    """Note results; durable on return. Raises OSError."""
+    append_all(path, lines)
 
 
 def read(path: str, uuid: str) -> Dict[str, Dict[str, Any]]:

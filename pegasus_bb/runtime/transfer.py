@@ -1,9 +1,9 @@
 """Do a job list as pegasus-transfer does, with nothing lost on the way.
 
 Stands in the place of pegasus::transfer, ::dirmanager and ::cleanup on the site. Files
-are copied by copy.py or linked, as bb/placement.json says; promised results get a line
-in bb/manifest.jsonl once they are whole and durable. One job that fails does not stop
-the others; all failures are listed at the end, and the answer is then 1.
+are copied by the mover or linked, as bb/placement.json says; promised results get a
+line in bb/manifest.jsonl once they are whole and durable. One job that fails does not
+stop the others; all failures are listed at the end, and the answer is then 1.
 """
 
 from __future__ import annotations
@@ -11,25 +11,40 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import (
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Union,
+)
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import Promises
 from pegasus_bb.runtime.jobs import Job, Mkdir, Remove, Transfer, read_jobs
 from pegasus_bb.runtime.scratch_root import Roots
-from pegasus_bb.runtime.transfer_files import Mover, NeedsOtherTool
+from pegasus_bb.runtime.transfer_copies import Copies
+from pegasus_bb.runtime.transfer_files import Transfers
 from pegasus_bb.runtime.transfer_folders import Remover, make_folder
 from pegasus_bb.runtime.transfer_inputs import Inputs
 from pegasus_bb.runtime.transfer_other import hand_over
 from pegasus_bb.runtime.transfer_scratch import Scratch
+from pegasus_bb.runtime.transfer_ways import Done, NeedsOtherTool
 from pegasus_bb.staging.failures import explained
 
-# More threads only fight for the interpreter: hashing and fsync are what they wait for.
+# More copiers only fight for the disk.
 _MOST_THREADS = 4
 _VALUES = {"-n": "threads", "--threads": "threads", "-f": "file", "--file": "file"}
 _VALUES.update({"-m": "max-attempts", "--max-attempts": "max-attempts"})
 _FLAGS = {"-s": "symlink", "--symlink": "symlink", "-d": "debug", "--debug": "debug"}
+
+
+Folders = Union[Mkdir, Remove]
 
 
 class Failure(NamedTuple):
@@ -93,22 +108,22 @@ def run(
     """Do every job of the list that can be done: 0, or 1 where one failed."""
     scratch = Scratch.of(bb, environ)
     uuid = bb.request().uuid if bb.has_request else ""
-    linking = "symlink" in options
     inputs = Inputs(bb)
     roots = Roots.of(bb, [scratch.root, scratch.pfs_root])
+    threads = _threads(options, environ)
     manifest_path = bb.file("manifest.jsonl")
-    mover = Mover(scratch, roots, inputs, manifest_path, uuid, linking)
+    copies = Copies(roots, scratch.prefix, manifest_path, uuid, threads)
+    transfers = Transfers(scratch, inputs, copies, "symlink" in options)
     keep = [bb.path, environ.get("HOME") or "/"]
     guard = Promises(bb, scratch.prefix)
     remover = Remover(scratch, roots, inputs, guard, keep)
-    threads = _threads(options, environ)
     failures: List[Failure] = []
     others: List[Job] = []
-    for jobs_of_a_kind in _stretches(jobs):
-        do = _doing(scratch, roots, mover, remover)
-        # Removing is not worth the order that it would lose.
-        pool = threads if isinstance(jobs_of_a_kind[0], Transfer) else 1
-        _each(jobs_of_a_kind, do, pool, failures, others)
+    for stretch in _stretches(jobs):
+        moves = [job for job in stretch if isinstance(job, Transfer)]
+        _sort_out(transfers.move(moves), failures, others)
+        folders = [job for job in stretch if not isinstance(job, Transfer)]
+        _sort_out(_folders(scratch, roots, remover, folders), failures, others)
         _other(scratch, others, threads, environ, failures)
         others.clear()
     return _report(jobs, failures)
@@ -132,55 +147,32 @@ def _stretches(jobs: List[Job]) -> List[List[Job]]:
     return found
 
 
-def _doing(
-    scratch: Scratch, roots: Roots, mover: Mover, remover: Remover
-) -> Callable[[Job], str]:
-    def do(job: Job) -> str:
-        if isinstance(job, Transfer):
-            return mover.move(job)
-        if not job.url.is_local:
-            raise NeedsOtherTool
-        if isinstance(job, Mkdir):
-            return make_folder(scratch, roots, job)
-        return remover.remove(job)
+def _folders(
+    scratch: Scratch, roots: Roots, remover: Remover, jobs: List[Folders]
+) -> Iterator[Done]:
+    """mkdir and remove, one after the other as the list has them."""
+    for job in jobs:
+        try:
+            if not job.url.is_local:
+                yield Done(job, "", NeedsOtherTool())
+            elif isinstance(job, Mkdir):
+                yield Done(job, make_folder(scratch, roots, job))
+            else:
+                yield Done(job, remover.remove(job))
+        except (PegasusBBError, OSError) as error:
+            yield Done(job, "", error)
 
-    return do
 
-
-def _each(
-    jobs: List[Job],
-    do: Callable[[Job], str],
-    threads: int,
-    failures: List[Failure],
-    others: List[Job],
-) -> None:
-    """Do ``jobs``, several at once; sorts out what failed and what others must do."""
-    waiting = iter(jobs)  # next() on a list iterator is atomic
-
-    def work() -> None:
-        for job in waiting:
-            try:
-                print(do(job), flush=False)
-            except NeedsOtherTool:
-                others.append(job)
-            except PegasusBBError as error:
-                failures.append(Failure(job, str(error)))
-            except OSError as error:
-                failures.append(Failure(job, str(_explained(job, error))))
-            except Exception as error:  # a thread must not lose a job in silence
-                failures.append(Failure(job, f"a mistake of ours: {error!r}"))
-
-    threads = min(threads, len(jobs))
-    if threads == 1:
-        work()
-        return
-    import threading
-
-    pool = [threading.Thread(target=work) for _ in range(threads)]
-    for thread in pool:
-        thread.start()
-    for thread in pool:
-        thread.join()
+def _sort_out(done: Iterable[Done], failures: List[Failure], others: List[Job]) -> None:
+    for each in done:
+        if each.error is None:
+            print(each.what, flush=False)
+        elif isinstance(each.error, NeedsOtherTool):
+            others.append(each.job)
+        elif isinstance(each.error, OSError):
+            failures.append(Failure(each.job, str(_explained(each.job, each.error))))
+        else:
+            failures.append(Failure(each.job, str(each.error)))
 
 
 def _explained(job: Job, error: OSError) -> PegasusBBError:

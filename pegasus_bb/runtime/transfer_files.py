@@ -1,155 +1,135 @@
-"""One transfer: copy or link, as the placement says."""
+"""Transfers of a job list: copies and links, as the placement says.
+
+A transfer has one or more ways, a source and a destination each, best first. Files
+that are to be copied go to the mover together: a round with the first way of each, then
+one with the next way of those that failed, and so on. Links and folders are done at
+once.
+"""
 
 from __future__ import annotations
 
 import os
-import threading
-from typing import Dict, List
+from typing import Iterator, List, Sequence, Set, Union
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.paths import plain_path
-from pegasus_bb.removal import remove
-from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.jobs import Transfer, Url
 from pegasus_bb.runtime.links import put_link
-from pegasus_bb.runtime.scratch_root import Roots
+from pegasus_bb.runtime.transfer_copies import Copies
 from pegasus_bb.runtime.transfer_inputs import Inputs
 from pegasus_bb.runtime.transfer_scratch import PFS, Scratch
-from pegasus_bb.staging.failures import CopyFailed, explained
-from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.onefile import Copied
-from pegasus_bb.staging.parts import cut_name, parts_in
+from pegasus_bb.runtime.transfer_ways import Done, Try, Way, given_up, ways_of
+from pegasus_bb.staging.failures import CopyFailed
 
 
-class NeedsOtherTool(Exception):
-    """No local source did, and there is one that only another tool can reach."""
-
-
-class Mover:
+class Transfers:
     """Brings files to their places for one run."""
 
     def __init__(
-        self,
-        scratch: Scratch,
-        roots: Roots,
-        inputs: Inputs,
-        manifest_path: str,
-        uuid: str,
-        links: bool = False,
+        self, scratch: Scratch, inputs: Inputs, copies: Copies, links: bool = False
     ) -> None:
-        self.scratch, self._roots, self._inputs = scratch, roots, inputs
-        self._manifest, self._uuid = manifest_path, uuid
-        self._links = links  # --symlink: a link wherever a link can be
-        self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
-        self._lock = threading.Lock()
+        """``links``: --symlink, a link wherever a link can be."""
+        self._scratch, self._inputs, self._copies = scratch, inputs, copies
+        self._links = links
 
-    def move(self, job: Transfer) -> str:
-        """Do ``job`` by its first source and destination that work; what was done.
+    def move(self, jobs: Sequence[Transfer]) -> Iterator[Done]:
+        """Do all ``jobs`` that can be done; what became of each, in no order.
 
-        Raises CopyFailed with the reason of each try, NeedsOtherTool.
+        An error is CopyFailed with the reason of each try, or NeedsOtherTool.
         """
-        reasons: List[str] = []
-        for dest in job.dests:
-            for source in job.sources:
-                if not (source.is_local and dest.is_local):
-                    continue
-                try:
-                    return self._one(job, source, dest)
-                except PegasusBBError as error:
-                    reasons.append(str(error))
-                except OSError as error:
-                    reasons.append(str(explained(error, source.path, dest.path)))
-        if not all(url.is_local for url in job.sources + job.dests):
-            raise NeedsOtherTool("; ".join(reasons))
-        raise CopyFailed("; ".join(reasons))
+        tries = [Try(job, ways_of(job)) for job in jobs]
+        while tries:
+            again: List[Try] = []
+            for done in self._round(tries):
+                if isinstance(done, Try):
+                    again.append(done)
+                else:
+                    yield done
+            tries = [each for each in again if each.ways]
+            yield from (given_up(each) for each in again if not each.ways)
 
-    def _one(self, job: Transfer, source: Url, dest: Url) -> str:
-        from_path = os.path.abspath(self.scratch.real(source.path))
-        to_path = plain_path(self.scratch.real(dest.path))
+    def _round(self, tries: Sequence[Try]) -> Iterator[Union[Done, Try]]:
+        """Try the first way of each: what was done, and what was not."""
+        ways: List[Way] = []
+        targets: Set[str] = set()
+        for attempt in tries:
+            if not attempt.ways:
+                yield attempt
+                continue
+            try:
+                done = self._begin(attempt)
+            except (PegasusBBError, OSError) as error:
+                yield attempt.failed(error)
+                continue
+            if isinstance(done, Done):
+                yield done
+            elif done.target in targets:  # one after the other, as the list has them
+                yield attempt
+            else:
+                targets.add(done.target)
+                ways.append(done)
+        yield from self._copied(ways)
+
+    def _copied(self, ways: Sequence[Way]) -> Iterator[Union[Done, Try]]:
+        for way, size, error in self._copies.copy(ways):
+            if error is None:
+                try:
+                    self._link_home(way)
+                    yield Done(way.attempt.job, way.what(size))
+                    continue
+                except (PegasusBBError, OSError) as failure:
+                    error = failure
+            yield way.attempt.failed(error)
+
+    def _begin(self, attempt: Try) -> Union[Done, Way]:
+        """Do what needs no copy. Raises PegasusBBError, OSError."""
+        job, (source, dest) = attempt.job, attempt.ways[0]
+        from_path = os.path.abspath(self._scratch.real(source.path))
+        to_path = plain_path(self._scratch.real(dest.path))
         if not os.path.exists(from_path):
             raise CopyFailed(f"{from_path}: is not there")
-        lfn = self.scratch.lfn_of(to_path)
+        lfn = self._scratch.lfn_of(to_path)
         self._spare_inputs(from_path, to_path)
         os.makedirs(os.path.dirname(to_path), exist_ok=True)
         if self._wants_link(lfn, dest):
-            return self._link(from_path, to_path)
-        home = self.scratch.home(lfn)
+            return Done(job, self._link(from_path, to_path))
+        home = self._scratch.home(lfn)
         if home:
             self._spare_inputs(from_path, home)
             os.makedirs(os.path.dirname(home), exist_ok=True)
-            copied = self._copied(job, from_path, home, digest=False)
-            put_link(to_path, home)
-            return f"{copied.size} bytes to {home}, linked from {to_path}"
-        promised = self._is_promised(job.lfn, to_path)
-        copied = self._copied(job, from_path, to_path, digest=promised)
-        if promised:
-            manifest.append(self._manifest, job.lfn, to_path, copied, self._uuid)
-        return f"{copied.size} bytes to {to_path}"
+        promised = not home and self._is_promised(job.lfn, to_path)
+        return Way(attempt, from_path, to_path, home or to_path, promised)
 
     def _wants_link(self, lfn: object, dest: Url) -> bool:
         """The placement decides; only where it says nothing does the URL."""
-        entry = self.scratch.entry(lfn if isinstance(lfn, str) else None)
+        entry = self._scratch.entry(lfn if isinstance(lfn, str) else None)
         if entry:
             return bool(entry.get("tier") == PFS and entry.get("how") == "link")
         return dest.scheme == "symlink" or self._links
 
     def _link(self, source: str, dest: str) -> str:
-        if source == dest or (not os.path.islink(dest) and _is_same(source, dest)):
+        if source == dest or (not os.path.islink(dest) and is_same(source, dest)):
             return f"{dest} is {source} already"
         put_link(dest, source)
         return f"link from {dest} to {source}"
 
-    def _copied(self, job: Transfer, source: str, dest: str, digest: bool) -> Copied:
-        self._clear(dest)
-        copied = copy_path(
-            source, dest, digest, self._wrote(dest), self._vanishing(source, dest)
-        )
-        if not job.executable:
-            return copied
-        mode = copied.stat.st_mode & 0o777
-        os.chmod(dest, mode | (mode & 0o444) >> 2)
-        return copied._replace(stat=os.lstat(dest))
-
-    def _vanishing(self, source: str, dest: str) -> List[str]:
-        """What a copy out of the run must not lead back to: it goes with the run."""
-        roots = self._roots.left_behind(source, dest)
-        return [*roots, self.scratch.prefix] if roots and self.scratch.prefix else roots
+    def _link_home(self, way: Way) -> None:
+        if way.target != way.dest:
+            put_link(way.dest, way.target)
 
     def _spare_inputs(self, source: str, dest: str) -> None:
-        if dest in self._inputs and not _is_same(source, dest):
+        if dest in self._inputs and not is_same(source, dest):
             raise CopyFailed(
                 f"{dest} is an input of this workflow, so it was not replaced by "
                 f"{source}; let the result go to another place"
             )
 
-    def _wrote(self, dest: str) -> bool:
-        """Whether a folder at ``dest`` would be this run's own, from an earlier try."""
-        if not os.path.isdir(dest):
-            return False
-        if self._roots.own(dest):
-            return True
-        noted = manifest.read(self._manifest, self._uuid).values()
-        return any(entry.get("dest") == dest for entry in noted)
-
-    def _clear(self, dest: str) -> None:
-        """Remove what a killed attempt at ``dest`` left: the buffer has no room for it.
-
-        Should that attempt still live somewhere, its rename fails, and no harm done.
-        """
-        folder = os.path.dirname(dest)
-        with self._lock:  # before any part of ours is in the folder
-            if folder not in self._left:
-                self._left[folder] = parts_in(folder)
-            stale = self._left[folder].pop(cut_name(dest), [])
-        for path in stale:
-            remove(path)
-
     def _is_promised(self, lfn: str, dest: str) -> bool:
-        where = self.scratch.outputs.get(lfn)
+        where = self._scratch.outputs.get(lfn)
         return where is not None and os.path.normpath(where) == os.path.normpath(dest)
 
 
-def _is_same(one: str, other: str) -> bool:
+def is_same(one: str, other: str) -> bool:
     """Whether both are one file: device and inode, never the inode alone."""
     try:
         return os.path.samefile(one, other)

@@ -1,23 +1,20 @@
 """Copied files become durable, then get their names, then are told of.
 
 One thread does it for all. Names become durable with the data of the next round: n
-rounds need n + 1 calls of syncfs, and whatever is copied during one of them is the
-next round.
+rounds need n + 1 syncs, and whatever is copied during one of them is the next round.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from typing import Callable, Dict, List, Optional, Tuple
+from typing import Callable, List, Optional, Tuple
 
 from pegasus_bb.staging.batches import Batch, Elsewhere
-from pegasus_bb.staging.durable import sync_file_system
-from pegasus_bb.staging.failures import explained
-from pegasus_bb.staging.items import Item, Landed, Outcome
+from pegasus_bb.staging.failures import CopyFailed, explained
+from pegasus_bb.staging.items import Outcome
 from pegasus_bb.staging.plain import discard
-
-Broken = Dict[int, OSError]  # by device
+from pegasus_bb.staging.sync import Broken, sync
 
 _WAITING = 8  # batches; more would only fill the disk with what has no name yet
 
@@ -85,12 +82,12 @@ class Committer:
 
     def _round(self, batches: List[Batch]) -> None:
         items = [item for batch in batches for item in batch.items]
-        broken = _sync([*(outcome.item for outcome in self._named), *items])
+        broken = sync([outcome.item for outcome in self._named], items, self._tag)
         for outcome in self._named:
             self._tell(_unless(broken, outcome))
         self._named = []
         for item in items:
-            if item.dest.device in broken:
+            if id(item) in broken:
                 discard(item, self._tag)
         for batch in batches:
             self._name(batch, broken)
@@ -100,12 +97,10 @@ class Committer:
         for item, answer in zip(batch.items, answers):
             if isinstance(answer, Elsewhere):
                 continue
-            if item.dest.device in broken:
-                self._tell(_unless(broken, Outcome(item, None)))
-            elif isinstance(answer, Landed):
-                self._named.append(Outcome(item, answer))
+            if isinstance(answer, CopyFailed):
+                self._tell(_unless(broken, Outcome(item, None, answer)))
             else:
-                self._tell(Outcome(item, None, answer))
+                self._named.append(Outcome(item, answer))
 
     def _discard(self, batches: List[Batch]) -> None:
         for batch in batches:
@@ -113,21 +108,10 @@ class Committer:
                 discard(item, self._tag)
 
 
-def _sync(items: List[Item]) -> Broken:
-    """Make the file systems that ``items`` went to durable; those that failed."""
-    broken: Broken = {}
-    for device, folder in {item.dest.device: item.dest for item in items}.items():
-        try:
-            sync_file_system(folder.fd)
-        except OSError as error:
-            broken[device] = error
-    return broken
-
-
 def _unless(broken: Broken, outcome: Outcome) -> Outcome:
-    """``outcome``, unless its file system could not make it durable."""
+    """``outcome``, unless the disk could not make it durable."""
     item = outcome.item
-    error = broken.get(item.dest.device)
+    error = broken.get(id(item))
     if error is None:
         return outcome
     return Outcome(item, None, explained(error, item.source_path, item.dest_path))

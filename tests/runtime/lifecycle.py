@@ -13,8 +13,8 @@ import pytest
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime import delete, gate, setup
-from pegasus_bb.runtime import manifest as manifest_lines
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.staging.items import stamp
 from pegasus_bb.units import MIB
 
 UUID = "4f1c2a9e-0000-4000-8000-000000000001"
@@ -76,7 +76,7 @@ class Run:
             "dest": str(dest),
             "size": found.st_size,
             "digest": f"sha256:{hashlib.sha256(text.encode()).hexdigest()}",
-            "stat": manifest_lines.stamp(found),
+            "stat": stamp(found),
             "time": 0.0,
             "uuid": UUID,
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pegasus_bb.runtime import manifest
+from pegasus_bb.staging.items import Landed, stamp
 from pegasus_bb.staging.onefile import copy_file
 
 
@@ -12,7 +13,9 @@ def arrive(folder: Path, lfn: str, text: str, uuid: str = "run-1") -> None:
     (folder / "source").write_text(text)
     dest = str(folder / "dest")
     copied = copy_file(str(folder / "source"), dest)
-    manifest.append(str(folder / "manifest.jsonl"), lfn, dest, copied, uuid)
+    landed = Landed(copied.size, copied.digest, stamp(copied.stat))
+    lines = [manifest.line(lfn, dest, landed, uuid)]
+    manifest.append(str(folder / "manifest.jsonl"), lines)
 
 
 def test_a_line_says_what_lies_there(tmp_path: Path) -> None:

@@ -7,14 +7,14 @@ import os
 import re
 import resource
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.staging import commit, onefile
+from pegasus_bb.staging import onefile, sync
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.stage import Stage
 
@@ -78,20 +78,51 @@ def test_a_full_or_failing_destination(
 
 
 @pytest.mark.usefixtures("copier")
+@pytest.mark.parametrize("files", [2, 40])
 def test_a_disk_that_cannot_make_them_durable_gets_no_names(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, files: int
 ) -> None:
-    desk.write("a", "1")
-    desk.write("b", "2")
+    for number in range(files):
+        desk.write(str(number), "x")
 
-    def fails(folder: int) -> None:
+    def fails(handle: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(commit, "sync_file_system", fails)
+    monkeypatch.setattr(sync, "sync_file_system", fails)
+    monkeypatch.setattr(sync.os, "fsync", _only(sync.os.fsync, ".part", fails))
     stage = desk.stage()
-    assert stage.failed == 2 and stage.files == 0
+    assert stage.failed == files and stage.files == 0
     assert all("the storage itself fails" in words for words in desk.failures)
     assert list(desk.dest.iterdir()) == []
+
+
+Call = Callable[[int], None]
+
+
+def _only(call: Call, suffix: str, instead: Call) -> Call:
+    """``instead`` for the files whose names end like this."""
+
+    def chosen(handle: int) -> None:
+        name = str(Path(f"/proc/self/fd/{handle}").readlink())
+        (instead if name.endswith(suffix) else call)(handle)
+
+    return chosen
+
+
+@pytest.mark.usefixtures("copier")
+def test_a_folder_that_cannot_be_made_durable(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is whole under its name, but is not told of: it is copied again."""
+    desk.write("in/file", "x")
+
+    def fails(handle: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sync.os, "fsync", _only(sync.os.fsync, "/to/in", fails))
+        assert desk.stage().failed == 1
+    assert (desk.stage().files, desk.stage().kept) == (1, 1)
 
 
 def test_a_source_that_nobody_may_read(of_a_user: Path) -> None:

@@ -1,0 +1,183 @@
+"""The copies of a job list: files by the mover, many at once; folders one by one.
+
+A promised result gets its line in the manifest when it is whole and durable.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.removal import remove
+from pegasus_bb.runtime import manifest
+from pegasus_bb.runtime.scratch_root import Roots
+from pegasus_bb.runtime.transfer_ways import Way
+from pegasus_bb.staging.folder import copy_path
+from pegasus_bb.staging.items import Folder, Item, Landed, Outcome, stamp
+from pegasus_bb.staging.mover import Mover
+from pegasus_bb.staging.parts import cut_name, parts_in
+from pegasus_bb.staging.tree import HOLLOW
+
+_FOLDERS = 50  # kept open for the next file of the list
+_LINES = 500  # of the manifest, written at once
+Copied = Tuple[Way, int, Optional[Exception]]  # bytes, or why not
+
+
+class Copies:
+    """Copies for one run."""
+
+    def __init__(
+        self,
+        roots: Roots,
+        prefix: str,
+        manifest_path: str,
+        uuid: str,
+        threads: int = 0,
+    ) -> None:
+        """``prefix``: where the reservation is mounted, if there is one."""
+        self._roots, self._prefix, self._threads = roots, prefix, threads
+        self._manifest, self._uuid = manifest_path, uuid
+        self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
+
+    def copy(self, ways: Sequence[Way]) -> Iterator[Copied]:
+        """Copy all; what became of each, in no order."""
+        files: List[Way] = []
+        for way in ways:
+            try:
+                self._clear(way.target)
+                if os.path.isdir(way.source) or _is_there(way):
+                    yield way, self._one(way), None
+                else:
+                    files.append(way)
+            except (PegasusBBError, OSError) as error:
+                yield way, 0, error
+        for promised in (True, False):
+            some = [way for way in files if way.promised is promised]
+            if some:
+                yield from self._many(some, promised)
+
+    def _one(self, way: Way) -> int:
+        """A folder, or a file that is its own copy. Raises PegasusBBError, OSError."""
+        copied = copy_path(
+            way.source,
+            way.target,
+            way.promised,
+            self._wrote(way.target),
+            self._vanishing(way),
+        )
+        landed = Landed(copied.size, copied.digest, stamp(copied.stat))
+        self._note([(way, _executable(way, landed))])
+        return copied.size
+
+    def _many(self, ways: Sequence[Way], digest: bool) -> Iterator[Copied]:
+        refused: List[Copied] = []
+        mover = Mover(digest, threads=self._threads)
+        landed: List[Tuple[Way, Landed]] = []
+        for outcome in mover.move(_items(ways, refused)):
+            failed = self._landed(outcome, landed)
+            if failed is not None:
+                yield outcome.item.mark, 0, failed
+            if len(landed) >= _LINES:
+                yield from self._told(landed)
+        yield from self._told(landed)
+        yield from refused
+
+    def _landed(
+        self, outcome: Outcome, landed: List[Tuple[Way, Landed]]
+    ) -> Optional[Exception]:
+        """Why it failed; else it is added to ``landed``."""
+        if outcome.landed is None:
+            return outcome.failure
+        way: Way = outcome.item.mark
+        try:
+            landed.append((way, _executable(way, outcome.landed)))
+        except OSError as error:
+            return error
+        return None
+
+    def _told(self, landed: List[Tuple[Way, Landed]]) -> Iterator[Copied]:
+        """Of those whose lines are in the manifest now."""
+        try:
+            self._note(landed)
+            yield from [(way, each.size, None) for way, each in landed]
+        except OSError as error:
+            yield from [(way, 0, error) for way, _ in landed]
+        landed.clear()
+
+    def _note(self, landed: Iterable[Tuple[Way, Landed]]) -> None:
+        results = [
+            manifest.line(way.attempt.job.lfn, way.dest, each, self._uuid)
+            for way, each in landed
+            if way.promised
+        ]
+        if results:
+            manifest.append(self._manifest, results)
+
+    def _vanishing(self, way: Way) -> List[str]:
+        """What a copy out of the run must not lead back to: it goes with the run."""
+        roots = self._roots.left_behind(way.source, way.target)
+        return [*roots, self._prefix] if roots and self._prefix else roots
+
+    def _wrote(self, dest: str) -> bool:
+        """Whether a folder at ``dest`` would be this run's own, from an earlier try."""
+        if not os.path.isdir(dest):
+            return False
+        if self._roots.own(dest):
+            return True
+        noted = manifest.read(self._manifest, self._uuid).values()
+        return any(entry.get("dest") == dest for entry in noted)
+
+    def _clear(self, dest: str) -> None:
+        """Remove what a killed attempt at ``dest`` left: the buffer has no room for it.
+
+        Should that attempt still live somewhere, its rename fails, and no harm done.
+        """
+        folder = os.path.dirname(dest)
+        if folder not in self._left:
+            self._left[folder] = parts_in(folder)
+        for path in self._left[folder].pop(cut_name(dest), []):
+            remove(path)
+
+
+def _items(ways: Iterable[Way], refused: List[Copied]) -> Iterator[Item]:
+    """For the mover; what cannot even be looked at goes to ``refused``."""
+    opened: Dict[str, Folder] = {}
+    for way in ways:
+        try:
+            found = os.stat(way.source)
+            source, name = _place(way.source, opened)
+            dest, as_name = _place(way.target, opened)
+        except OSError as error:
+            refused.append((way, 0, error))
+            continue
+        size = found.st_size
+        hollow = size >= HOLLOW and found.st_blocks * 512 < size
+        yield Item(source, name, dest, as_name, size, hollow, way)
+
+
+def _place(path: str, opened: Dict[str, Folder]) -> Tuple[Folder, str]:
+    folder, name = os.path.split(path)
+    if folder not in opened:
+        if len(opened) >= _FOLDERS:
+            opened.clear()
+        opened[folder] = Folder.open(folder)
+    return opened[folder], name
+
+
+def _is_there(way: Way) -> bool:
+    """Whether source and copy are one file; a link to the source is not."""
+    try:
+        found, source = os.lstat(way.target), os.stat(way.source)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == (source.st_dev, source.st_ino)
+
+
+def _executable(way: Way, landed: Landed) -> Landed:
+    """With the right to execute, where the job asks for it. Raises OSError."""
+    if not way.attempt.job.executable:
+        return landed
+    mode = os.lstat(way.target).st_mode & 0o777
+    os.chmod(way.target, mode | (mode & 0o444) >> 2)
+    return landed._replace(stamp=stamp(os.lstat(way.target)))

@@ -1,0 +1,65 @@
+"""The ways to do a transfer, best first, and what came of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional, Tuple
+
+from pegasus_bb.runtime.jobs import Job, Transfer, Url
+from pegasus_bb.staging.failures import CopyFailed, explained
+
+
+class NeedsOtherTool(Exception):
+    """No local source did, and there is one that only another tool can reach."""
+
+
+class Done(NamedTuple):
+    """What became of a job: what was done, or why it was not."""
+
+    job: Job
+    what: str
+    error: Optional[Exception] = None
+
+
+class Try(NamedTuple):
+    """A transfer, the ways to do it that are left, and why those before failed."""
+
+    job: Transfer
+    ways: Tuple[Tuple[Url, Url], ...]  # source, destination
+    reasons: Tuple[str, ...] = ()
+
+    def failed(self, error: Exception) -> Try:
+        """The first of the ways did not do."""
+        source, dest = self.ways[0]
+        if isinstance(error, OSError):
+            error = explained(error, source.path, dest.path)
+        return Try(self.job, self.ways[1:], (*self.reasons, str(error)))
+
+
+class Way(NamedTuple):
+    """A file that is to be copied."""
+
+    attempt: Try
+    source: str
+    dest: str  # where the job wants it
+    target: str  # where its bytes belong
+    promised: bool
+
+    def what(self, size: int) -> str:
+        """It was done, for the log."""
+        if self.target == self.dest:
+            return f"{size} bytes to {self.dest}"
+        return f"{size} bytes to {self.target}, linked from {self.dest}"
+
+
+def ways_of(job: Transfer) -> Tuple[Tuple[Url, Url], ...]:
+    """Those that lead through file systems alone."""
+    pairs = ((source, dest) for dest in job.dests for source in job.sources)
+    return tuple(pair for pair in pairs if all(url.is_local for url in pair))
+
+
+def given_up(attempt: Try) -> Done:
+    """None of its ways did."""
+    job, reasons = attempt.job, "; ".join(attempt.reasons)
+    if all(url.is_local for url in job.sources + job.dests):
+        return Done(job, "", CopyFailed(reasons))
+    return Done(job, "", NeedsOtherTool(reasons))

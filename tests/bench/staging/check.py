@@ -36,8 +36,8 @@ def check_copy(files: FileSet, source: Path, dest: Path) -> None:
 def empty_files(dest: Path) -> None:
     """Give back the room, but not the names.
 
-    For minutes after an inode was freed ext4 looks at it again and again before it
-    gives out another: whoever creates files next would pay for it.
+    For minutes after an inode was freed an ext4 without a journal looks at it again and
+    again before it gives out another: whoever creates files next would pay for it.
     """
     for path, _ in list(_sizes(dest)):
         os.truncate(dest / path, 0)

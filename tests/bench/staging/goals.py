@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 
-from tests.bench.staging.peers import LIST, OURS, PEGASUS, UNVERIFIED
+from tests.bench.staging.peers import LIST, OURS, PEGASUS, PLAIN, UNVERIFIED
 from tests.bench.staging.scenes import Run, Scene
 
 MIB_AT_MOST, DIGEST_AT_MOST = 200.0, 1.10
 LEAST_OF_FASTEST, LEAST_OF_CP, LEAST_OF_PEGASUS = 1.0, 0.8, 20.0
-_OWN = (OURS, UNVERIFIED, LIST)
+_OWN = (OURS, UNVERIFIED, PLAIN, LIST)
 
 
 @dataclass(frozen=True)

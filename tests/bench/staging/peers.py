@@ -12,9 +12,9 @@ from pathlib import Path
 
 from tests.bench.staging.sets import FileSet
 
-OURS, UNVERIFIED, LIST = "pegasus-bb", "pegasus-bb, unverified", "pegasus-bb, job list"
+OURS, UNVERIFIED = "pegasus-bb", "pegasus-bb, unverified"
+PLAIN, LIST = "pegasus-bb, Python alone", "pegasus-bb, job list"
 PEGASUS = "pegasus-transfer"
-_ROOT = Path(__file__).parents[3]
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -49,9 +49,15 @@ def all_peers(pegasus_transfer: str, bb: Path) -> list[Peer]:
         Peer(OURS, lambda task: _stage(task, "digest")),
         Peer(UNVERIFIED, lambda task: _stage(task, "none")),
         Peer(
+            PLAIN,
+            lambda task: ["env", "PEGASUS_BB_HELPER=none", *_stage(task, "digest")],
+            only=("mixed", "small"),
+        ),
+        Peer(
             LIST,
             lambda task: [f"{bb}/bin/transfer", "--file", _job_list(task)],
             only=("small",),
+            takes_minutes=True,
         ),
         Peer("cp -r", lambda task: ["cp", "-r", str(task.source), str(task.dest)]),
         Peer(
@@ -91,23 +97,11 @@ def _unless(program: str, hint: str) -> str:
 
 
 def _stage(task: Task, verify: str) -> list[str]:
-    if not (_ROOT / "pegasus_bb/cli/stage.py").exists():
-        return _copy_tree(task, verify)
     return [
-        *(sys.executable, "-m", "pegasus_bb", "stage"),
-        *("--verify", verify, "--json", str(task.source), str(task.dest)),
+        *(sys.executable, "-m", "pegasus_bb", "stage", "--json"),
+        *("--verify", verify, "--journal", str(task.work / "journal")),
+        *(str(task.source), str(task.dest)),
     ]
-
-
-def _copy_tree(task: Task, verify: str) -> list[str]:
-    """What a workflow copies folders with."""
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pegasus_bb.staging.folder import copy_tree\n"
-        "copy_tree(sys.argv[2], sys.argv[3], sys.argv[4] == 'digest')"
-    )
-    start = [sys.executable, "-I", "-S", "-c", code, str(_ROOT)]
-    return [*start, str(task.source), str(task.dest), verify]
 
 
 def _tar(task: Task) -> list[str]:

@@ -25,8 +25,8 @@ from pegasus_bb.units import format_duration, format_size
     type=click.Choice(["none", "size", "digest"]),
     default="digest",
     show_default=True,
-    help="size: of source and copy, once it has its name; digest: also SHA-256 of what "
-    "was copied, into the journal.",
+    help="digest: SHA-256 of what is copied, into the journal. Sizes are compared in "
+    "any case: that costs nothing.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Say what was done as JSON.")
 @click.option(
@@ -61,7 +61,7 @@ def command(
         go = os.path.join(go, os.path.basename(come))
     check_places(come, go)
     where = str(journal_path) if journal_path else _journal_path(come, go)
-    stage = Stage(come, go, Journal(where, come, go), verify, _say)
+    stage = Stage(come, go, Journal(where, come, go), verify == "digest", _say)
     status = _run(stage, shown=not (quiet or as_json))
     seconds = time.monotonic() - begun
     if as_json:

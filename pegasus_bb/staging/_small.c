@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VERSION 1
+#define VERSION 2
 #define LONGEST 225 /* bytes of a name that a part keeps, as in parts.py */
 
-enum step { DONE, SOURCE, NOT_A_FILE, CHANGED, PART, RENAME };
+enum step { DONE, SOURCE, NOT_A_FILE, CHANGED, PART, RENAME, SHORT };
 
 struct task { /* "=iiII" in helper.py */
   int32_t from_folder, to_folder;
@@ -147,6 +147,10 @@ void pbb_rename(const char *names, const char *tag, const struct task *tasks,
     }
     if (fstatat(task->to_folder, name, &now, AT_SYMLINK_NOFOLLOW) != 0) {
       fail(result, RENAME, errno);
+      continue;
+    }
+    if (now.st_size != result->size) {
+      fail(result, SHORT, 0);
       continue;
     }
     result->dev = now.st_dev;

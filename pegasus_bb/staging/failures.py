@@ -23,6 +23,14 @@ def not_a_file(path: str) -> CopyFailed:
     )
 
 
+def of_another_size(dest: str) -> CopyFailed:
+    """The refusal of a copy that is not as long as what was written to it."""
+    return CopyFailed(
+        f"{on_a_line(dest)}: has not the size of what was written to it: something "
+        "else writes it, or the storage fails; copy it again"
+    )
+
+
 def explained(error: OSError, source: str, dest: str) -> CopyFailed:
     """``error`` for a person: which file, what it needs, what would do."""
     words = f"{on_a_line(source)} -> {on_a_line(dest)}: {error.strerror or error}"

@@ -16,11 +16,16 @@ from glob import escape, glob
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from pegasus_bb.staging.batches import Answer, Batch, Copier, Elsewhere
-from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
+from pegasus_bb.staging.failures import (
+    CopyFailed,
+    explained,
+    not_a_file,
+    of_another_size,
+)
 from pegasus_bb.staging.items import Item, Landed
 from pegasus_bb.staging.pour import Tell
 
-VERSION = 1
+VERSION = 2
 _ROOM = 1 << 20  # bytes of a thread's buffer
 _TASK = struct.Struct("=iiII")
 _RESULT = struct.Struct("=iiqQQqq32s")
@@ -36,6 +41,7 @@ class Step(enum.IntEnum):
     CHANGED = 3
     PART = 4  # the temporary file cannot be written
     RENAME = 5
+    SHORT = 6  # the copy has another size than what was written
 
 
 class _Packed(NamedTuple):
@@ -113,6 +119,8 @@ class Helper(Copier):
 def _failure(item: Item, step: Step, code: int) -> CopyFailed:
     if step is Step.NOT_A_FILE:
         return not_a_file(item.source_path)
+    if step is Step.SHORT:
+        return of_another_size(item.dest_path)
     error = OSError(code, os.strerror(code))
     if step is Step.SOURCE and code == errno.ELOOP:
         error.strerror = "it has become a link meanwhile"

@@ -14,14 +14,13 @@ import json
 import os
 from array import array
 from bisect import bisect_left
-from typing import Any, Dict, List
+from typing import Any, List
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_journal
 from pegasus_bb.staging.items import Landed
 
-_SOURCE = ("dev", "ino", "size", "mtime_ns", "ctime_ns")
-_MANY = 1000  # lines that are written at once
+_MANY = 5000  # lines that are written at once
 
 
 class Journal:
@@ -47,7 +46,7 @@ class Journal:
 
     def begin(self, tag: str) -> None:
         """A try begins; ``tag`` is in the names of its temporary files."""
-        self._append({"begun": tag})
+        self._append(json.dumps({"begun": tag}))
         self.flush()
 
     @property
@@ -75,8 +74,12 @@ class Journal:
         """The file ``name`` is durable."""
         device, inode, mtime, ctime = landed.stamp
         copy = [device, inode, landed.size, mtime, ctime]
-        entry = {"name": name, "source": _state(source), "copy": copy}
-        self._append({**entry, "digest": landed.digest} if landed.digest else entry)
+        digest = f', "digest": "{landed.digest}"' if landed.digest else ""
+        # Lists of numbers are JSON as they stand, and so four times as fast.
+        self._append(
+            f'{{"name": {json.dumps(name)}, "source": {_state(source)}, '
+            f'"copy": {copy}{digest}}}'
+        )
 
     def flush(self) -> None:
         """What was noted is durable when this returns. Raises OSError."""
@@ -90,14 +93,14 @@ class Journal:
 
     def end(self) -> None:
         """All is done: no part of any try is left."""
-        self._append({"ended": True})
+        self._append(json.dumps({"ended": True}))
         self.flush()
 
     def close(self) -> None:
         os.close(self._file)
 
-    def _append(self, entry: Dict[str, Any]) -> None:
-        self._lines.append(json.dumps(entry) + "\n")
+    def _append(self, line: str) -> None:
+        self._lines.append(line + "\n")
         if len(self._lines) >= _MANY:
             self.flush()
 
@@ -119,7 +122,13 @@ class Journal:
 
 
 def _state(found: os.stat_result) -> List[int]:
-    return [int(getattr(found, f"st_{name}")) for name in _SOURCE]
+    return [
+        found.st_dev,
+        found.st_ino,
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_ctime_ns,
+    ]
 
 
 def _key(name: str, source: Any, copy: Any, digest: bool) -> int:

@@ -10,7 +10,7 @@ import os
 from typing import List, Union
 
 from pegasus_bb.staging.batches import Answer, Batch, Copier, Elsewhere
-from pegasus_bb.staging.failures import CopyFailed, explained
+from pegasus_bb.staging.failures import CopyFailed, explained, of_another_size
 from pegasus_bb.staging.items import Item, Landed, stamp
 from pegasus_bb.staging.onefile import (
     TRIES,
@@ -123,4 +123,6 @@ def _named(item: Item, result: Result, tag: str) -> Answer:
     except OSError as error:
         discard(item, tag)
         return explained(error, item.source_path, item.dest_path)
+    if found.st_size != result.size:
+        return of_another_size(item.dest_path)
     return Landed(result.size, result.digest, stamp(found))

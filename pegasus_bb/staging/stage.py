@@ -9,8 +9,8 @@ from typing import Callable, Iterator
 from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
 from pegasus_bb.staging.durable import sync_file_system
-from pegasus_bb.staging.failures import CopyFailed, explained, on_a_line
-from pegasus_bb.staging.items import Folder, Item, Landed
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.items import Folder, Item
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.parts import part_of
@@ -24,16 +24,15 @@ class Stage:
     """One copy of ``source`` to ``dest``; what it has done so far may be read."""
 
     def __init__(
-        self, source: str, dest: str, journal: Journal, verify: str, fail: Fail
+        self, source: str, dest: str, journal: Journal, digest: bool, fail: Fail
     ) -> None:
-        """Both are full paths. ``verify``: none, size or digest. ``fail`` hears of
-        every file that cannot be copied, as it happens.
+        """Both are full paths. ``fail`` hears of every file that cannot be copied, as
+        it happens.
 
         Raises UsageError where there is no source, or one lies in the other.
         """
         self.source, self.dest = source, dest
-        self._journal, self._verify = journal, verify
-        self._digest = verify == "digest"
+        self._journal, self._digest = journal, digest
         self._tell_failure = fail
         self.files = self.bytes = self.kept = self.failed = 0
         self.folders = self.links = 0
@@ -76,18 +75,10 @@ class Stage:
             if outcome.landed is None:
                 self.fail(outcome.failure or CopyFailed("no reason is known"))
                 continue
-            try:
-                self._landed(outcome.item, outcome.landed)
-            except CopyFailed as failure:
-                self.fail(failure)
-
-    def _landed(self, item: Item, landed: Landed) -> None:
-        """Raises CopyFailed."""
-        if self._verify != "none":
-            _check_size(item)
-        self.files += 1
-        self.bytes += landed.size
-        self._journal.note(self._name(item), item.mark, landed)
+            item, landed = outcome.item, outcome.landed
+            self.files += 1
+            self.bytes += landed.size
+            self._journal.note(self._name(item), item.mark, landed)
 
     def _missing(self, items: Iterator[Item]) -> Iterator[Item]:
         """Those that an earlier try has not brought; its parts of them are removed."""
@@ -138,20 +129,6 @@ def check_places(source: str, dest: str) -> None:
     for inner, outer in ((copy, real), (real, copy)):
         if is_below(inner, outer) and os.path.isdir(outer):
             raise UsageError(f"{source} -> {dest}: one lies in the other")
-
-
-def _check_size(item: Item) -> None:
-    """Raises CopyFailed where source and copy are not of one size."""
-    try:
-        source = os.stat(item.name, dir_fd=item.source.fd, follow_symlinks=False)
-        copy = os.stat(item.as_name, dir_fd=item.dest.fd, follow_symlinks=False)
-    except OSError as error:
-        raise explained(error, item.source_path, item.dest_path) from error
-    if source.st_size != copy.st_size:
-        raise CopyFailed(
-            f"{on_a_line(item.dest_path)}: has {copy.st_size} bytes, its source "
-            f"{on_a_line(item.source_path)} {source.st_size}: it was changed meanwhile"
-        )
 
 
 def _remove(folder: Folder, name: str) -> None:

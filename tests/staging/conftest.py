@@ -53,7 +53,9 @@ class Desk:
             self.failures.append(str(failure))
 
         try:
-            stage = Stage(str(self.source), str(self.dest), journal, verify, fail)
+            stage = Stage(
+                str(self.source), str(self.dest), journal, verify == "digest", fail
+            )
             stage.run(tell)
         finally:
             journal.close()

@@ -173,7 +173,7 @@ def test_one_in_the_other_is_refused(desk: Desk) -> None:
                 str(desk.root / source),
                 str(desk.root / dest),
                 journal,
-                "size",
+                False,
                 lambda _: None,
             )
 

@@ -17,6 +17,7 @@ def line(lfn: str, dest: str, landed: Landed, uuid: str) -> Dict[str, Any]:
         "size": landed.size,
         "digest": landed.digest,
         "stat": landed.stamp,
+        "source": landed.source,
         "time": time.time(),
         "uuid": uuid,
     }

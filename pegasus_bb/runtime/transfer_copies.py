@@ -6,7 +6,8 @@ A promised result gets its line in the manifest when it is whole and durable.
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+import stat
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.removal import remove
@@ -38,6 +39,7 @@ class Copies:
         """``prefix``: where the reservation is mounted, if there is one."""
         self._roots, self._prefix, self._threads = roots, prefix, threads
         self._manifest, self._uuid = manifest_path, uuid
+        self._lines: Optional[Dict[str, Dict[str, Any]]] = None  # as the job began
         self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
 
     def copy(self, ways: Sequence[Way]) -> Iterator[Copied]:
@@ -46,7 +48,9 @@ class Copies:
         for way in ways:
             try:
                 self._clear(way.target)
-                if os.path.isdir(way.source) or _is_there(way):
+                if self._was_brought(way):
+                    yield way, os.path.getsize(way.target), None
+                elif os.path.isdir(way.source) or _is_there(way):
                     yield way, self._one(way), None
                 else:
                     files.append(way)
@@ -66,7 +70,8 @@ class Copies:
             self._wrote(way.target),
             self._vanishing(way),
         )
-        landed = Landed(copied.size, copied.digest, stamp(copied.stat))
+        source = stamp(os.stat(way.source))
+        landed = Landed(copied.size, copied.digest, stamp(copied.stat), source)
         self._note([(way, _executable(way, landed))])
         return copied.size
 
@@ -114,6 +119,26 @@ class Copies:
         if results:
             manifest.append(self._manifest, results)
 
+    def _was_brought(self, way: Way) -> bool:
+        """Whether an earlier try did: result and source are what they were then."""
+        noted = self._noted().get(way.attempt.job.lfn, {}) if way.promised else {}
+        if noted.get("dest") != way.dest or not noted.get("digest"):
+            return False
+        try:
+            found, source = os.lstat(way.dest), os.stat(way.source)
+        except OSError:
+            return False
+        return (
+            stat.S_ISREG(found.st_mode)
+            and stamp(found) == noted.get("stat")
+            and stamp(source) == noted.get("source")
+        )
+
+    def _noted(self) -> Dict[str, Dict[str, Any]]:
+        if self._lines is None:
+            self._lines = manifest.read(self._manifest, self._uuid)
+        return self._lines
+
     def _vanishing(self, way: Way) -> List[str]:
         """What a copy out of the run must not lead back to: it goes with the run."""
         roots = self._roots.left_behind(way.source, way.target)
@@ -125,8 +150,7 @@ class Copies:
             return False
         if self._roots.own(dest):
             return True
-        noted = manifest.read(self._manifest, self._uuid).values()
-        return any(entry.get("dest") == dest for entry in noted)
+        return any(entry.get("dest") == dest for entry in self._noted().values())
 
     def _clear(self, dest: str) -> None:
         """Remove what a killed attempt at ``dest`` left: the buffer has no room for it.

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VERSION 2
+#define VERSION 3
 #define LONGEST 225 /* bytes of a name that a part keeps, as in parts.py */
 
 enum step { DONE, SOURCE, NOT_A_FILE, CHANGED, PART, RENAME, SHORT };
@@ -23,11 +23,15 @@ struct task { /* "=iiII" in helper.py */
   uint32_t from, to; /* where the names begin in ``names`` */
 };
 
-struct result { /* "=iiqQQqq32s" in helper.py */
-  int32_t step, error;
-  int64_t size;
+struct state {
   uint64_t dev, ino;
   int64_t mtime_ns, ctime_ns;
+};
+
+struct result { /* "=iiqQQqqQQqq32s" in helper.py */
+  int32_t step, error;
+  int64_t size;
+  struct state source, copy;
   unsigned char digest[32];
 };
 
@@ -36,6 +40,13 @@ typedef unsigned char *sha256(const unsigned char *, size_t, unsigned char *);
 int pbb_version(void) { return VERSION; }
 
 static int64_t ns(struct timespec t) { return t.tv_sec * INT64_C(1000000000) + t.tv_nsec; }
+
+static void note(struct state *state, const struct stat *found) {
+  state->dev = found->st_dev;
+  state->ino = found->st_ino;
+  state->mtime_ns = ns(found->st_mtim);
+  state->ctime_ns = ns(found->st_ctim);
+}
 
 static int fail(struct result *result, enum step step, int error) {
   result->step = step;
@@ -75,6 +86,7 @@ static int take(int source, struct stat *before, char *buffer, size_t room,
       ns(after.st_mtim) != ns(before->st_mtim))
     return fail(result, CHANGED, 0);
   result->size = size;
+  note(&result->source, before);
   return 0;
 }
 
@@ -153,9 +165,6 @@ void pbb_rename(const char *names, const char *tag, const struct task *tasks,
       fail(result, SHORT, 0);
       continue;
     }
-    result->dev = now.st_dev;
-    result->ino = now.st_ino;
-    result->mtime_ns = ns(now.st_mtim);
-    result->ctime_ns = ns(now.st_ctim);
+    note(&result->copy, &now);
   }
 }

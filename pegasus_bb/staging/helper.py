@@ -25,10 +25,10 @@ from pegasus_bb.staging.failures import (
 from pegasus_bb.staging.items import Item, Landed
 from pegasus_bb.staging.pour import Tell
 
-VERSION = 2
+VERSION = 3
 _ROOM = 1 << 20  # bytes of a thread's buffer
 _TASK = struct.Struct("=iiII")
-_RESULT = struct.Struct("=iiqQQqq32s")
+_RESULT = struct.Struct("=iiqQQqqQQqq32s")
 _ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
@@ -107,10 +107,10 @@ class Helper(Copier):
         return [self._answer(item, row) for item, row in zip(batch.items, rows)]
 
     def _answer(self, item: Item, row: Tuple[Any, ...]) -> Answer:
-        step, error, size, dev, ino, mtime, ctime, digest = row
+        step, error, size = row[:3]
         if step == Step.DONE:
-            words = f"sha256:{digest.hex()}" if self._hash else ""
-            return Landed(size, words, [dev, ino, mtime, ctime])
+            words = f"sha256:{row[-1].hex()}" if self._hash else ""
+            return Landed(size, words, list(row[7:11]), list(row[3:7]))
         if step == Step.CHANGED:
             return Elsewhere()
         return _failure(item, Step(step), error)

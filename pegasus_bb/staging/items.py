@@ -65,6 +65,7 @@ class Landed(NamedTuple):
     size: int  # bytes
     digest: str  # sha256:..., or "" where nobody asked
     stamp: List[int]  # device, inode, mtime_ns, ctime_ns of the copy
+    source: List[int]  # of the source, when it was copied
 
 
 class Outcome(NamedTuple):

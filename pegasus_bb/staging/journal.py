@@ -18,7 +18,7 @@ from typing import Any, List
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_journal
-from pegasus_bb.staging.items import Landed
+from pegasus_bb.staging.items import Landed, stamp
 
 _MANY = 5000  # lines that are written at once
 
@@ -61,24 +61,24 @@ class Journal:
 
         ``digest``: only a line with the digest of what was copied counts.
         """
-        pair = _state(source), _state(copy)
-        return self._holds(_key(name, *pair, True)) or (
-            not digest and self._holds(_key(name, *pair, False))
+        if source.st_size != copy.st_size:
+            return False
+        state = name, copy.st_size, stamp(source), stamp(copy)
+        return self._holds(_key(*state, True)) or (
+            not digest and self._holds(_key(*state, False))
         )
 
     def _holds(self, key: int) -> bool:
         at = bisect_left(self._done, key)
         return at < len(self._done) and self._done[at] == key
 
-    def note(self, name: str, source: os.stat_result, landed: Landed) -> None:
+    def note(self, name: str, landed: Landed) -> None:
         """The file ``name`` is durable."""
-        device, inode, mtime, ctime = landed.stamp
-        copy = [device, inode, landed.size, mtime, ctime]
         digest = f', "digest": "{landed.digest}"' if landed.digest else ""
         # Lists of numbers are JSON as they stand, and so four times as fast.
         self._append(
-            f'{{"name": {json.dumps(name)}, "source": {_state(source)}, '
-            f'"copy": {copy}{digest}}}'
+            f'{{"name": {json.dumps(name)}, "size": {landed.size}, '
+            f'"source": {landed.source}, "copy": {landed.stamp}{digest}}}'
         )
 
     def flush(self) -> None:
@@ -111,8 +111,15 @@ class Journal:
             elif "ended" in entry:
                 self.tags = []
             elif isinstance(entry.get("name"), str):
-                copy, source = entry.get("copy"), entry.get("source")
-                self._done.append(_key(entry["name"], source, copy, "digest" in entry))
+                self._done.append(
+                    _key(
+                        entry["name"],
+                        entry.get("size"),
+                        entry.get("source"),
+                        entry.get("copy"),
+                        "digest" in entry,
+                    )
+                )
         self._done = array("Q", sorted(self._done))
         size = os.fstat(self._file).st_size
         if size and os.pread(self._file, 1, size - 1) != b"\n":
@@ -121,16 +128,6 @@ class Journal:
             )  # the torn line of a crash must not take ours along
 
 
-def _state(found: os.stat_result) -> List[int]:
-    return [
-        found.st_dev,
-        found.st_ino,
-        found.st_size,
-        found.st_mtime_ns,
-        found.st_ctime_ns,
-    ]
-
-
-def _key(name: str, source: Any, copy: Any, digest: bool) -> int:
-    text = json.dumps([name, source, copy, digest])
+def _key(name: str, size: Any, source: Any, copy: Any, digest: bool) -> int:
+    text = json.dumps([name, size, source, copy, digest])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")

@@ -7,7 +7,7 @@ are too large for a batch, have holes, or changed while a batch was copied.
 from __future__ import annotations
 
 import os
-from typing import List, Union
+from typing import List, NamedTuple, Union
 
 from pegasus_bb.staging.batches import Answer, Batch, Copier, Elsewhere
 from pegasus_bb.staging.failures import CopyFailed, explained, of_another_size
@@ -21,10 +21,20 @@ from pegasus_bb.staging.onefile import (
     still_changing,
 )
 from pegasus_bb.staging.parts import part_of
-from pegasus_bb.staging.pour import Poured, Tell
+from pegasus_bb.staging.pour import Tell
 
 LARGE = 64 << 20  # bytes; from here on its copier makes a file durable, not the batch
-Result = Union[Poured, CopyFailed, Elsewhere]
+
+
+class Written(NamedTuple):
+    """A file that has its temporary name."""
+
+    size: int
+    digest: str
+    source: List[int]  # its stamp
+
+
+Result = Union[Written, CopyFailed, Elsewhere]
 
 
 class Plain(Copier):
@@ -85,7 +95,7 @@ def discard(item: Item, tag: str) -> None:
         pass
 
 
-def _copy_part(item: Item, tag: str, digest: bool, follow: bool, tell: Tell) -> Poured:
+def _copy_part(item: Item, tag: str, digest: bool, follow: bool, tell: Tell) -> Written:
     """Copy ``item`` to its temporary name; a large one is durable then.
 
     Raises OSError, Changed, CopyFailed where it is no regular file.
@@ -110,11 +120,11 @@ def _copy_part(item: Item, tag: str, digest: bool, follow: bool, tell: Tell) -> 
     except BaseException:
         discard(item, tag)
         raise
-    return poured
+    return Written(poured.size, poured.digest, stamp(before))
 
 
 def _named(item: Item, result: Result, tag: str) -> Answer:
-    if not isinstance(result, Poured):
+    if not isinstance(result, Written):
         return result
     part, folder = part_of(item.as_name, tag), item.dest.fd
     try:
@@ -125,4 +135,4 @@ def _named(item: Item, result: Result, tag: str) -> Answer:
         return explained(error, item.source_path, item.dest_path)
     if found.st_size != result.size:
         return of_another_size(item.dest_path)
-    return Landed(result.size, result.digest, stamp(found))
+    return Landed(result.size, result.digest, stamp(found), result.source)

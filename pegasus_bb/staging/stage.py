@@ -78,7 +78,7 @@ class Stage:
             item, landed = outcome.item, outcome.landed
             self.files += 1
             self.bytes += landed.size
-            self._journal.note(self._name(item), item.mark, landed)
+            self._journal.note(self._name(item), landed)
 
     def _missing(self, items: Iterator[Item]) -> Iterator[Item]:
         """Those that an earlier try has not brought; its parts of them are removed."""

@@ -13,7 +13,7 @@ def arrive(folder: Path, lfn: str, text: str, uuid: str = "run-1") -> None:
     (folder / "source").write_text(text)
     dest = str(folder / "dest")
     copied = copy_file(str(folder / "source"), dest)
-    landed = Landed(copied.size, copied.digest, stamp(copied.stat))
+    landed = Landed(copied.size, copied.digest, stamp(copied.stat), [])
     lines = [manifest.line(lfn, dest, landed, uuid)]
     manifest.append(str(folder / "manifest.jsonl"), lines)
 

@@ -1,0 +1,78 @@
+"""A stage-out that came halfway: the next try brings what is missing, and only that."""
+
+from __future__ import annotations
+
+import os
+
+from .job_lists import SCRATCH, Site, do, names, transfer
+
+RESULTS = [f"out{number}" for number in range(40)]
+
+
+def stage_out(site: Site) -> tuple[int, str]:
+    jobs = [transfer(lfn, f"{SCRATCH}/{lfn}", site.out / lfn) for lfn in RESULTS]
+    done = do(site, *jobs)
+    return done.returncode, done.stderr.decode()
+
+
+def make_results(site: Site) -> None:
+    site.place({}, {lfn: str(site.out / lfn) for lfn in RESULTS})
+    for lfn in RESULTS:
+        (site.scratch / lfn).write_text(f"{lfn} 1")
+
+
+def test_only_what_is_missing_is_copied_again(site: Site) -> None:
+    make_results(site)
+    (site.scratch / "out7").unlink()
+    status, said = stage_out(site)
+    assert status == 1 and "out7: is not there" in said
+    before = {lfn: (site.out / lfn).stat().st_ino for lfn in RESULTS if lfn != "out7"}
+    (site.scratch / "out7").write_text("out7 1")
+    assert stage_out(site) == (0, "")
+    assert (site.out / "out7").read_text() == "out7 1"
+    assert {lfn: (site.out / lfn).stat().st_ino for lfn in before} == before
+
+
+def test_a_result_that_a_task_made_again_is(site: Site) -> None:
+    make_results(site)
+    stage_out(site)
+    times = (site.scratch / "out3").stat()
+    (site.scratch / "out3").write_text("out3 2")  # as long, and as old as ever
+    os.utime(site.scratch / "out3", ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert stage_out(site) == (0, "")
+    assert (site.out / "out3").read_text() == "out3 2"
+
+
+def test_a_copy_that_somebody_changed_is(site: Site) -> None:
+    make_results(site)
+    stage_out(site)
+    times = (site.out / "out3").stat()
+    (site.out / "out3").write_text("BAD! 1")
+    os.utime(site.out / "out3", ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert stage_out(site) == (0, "")
+    assert (site.out / "out3").read_text() == "out3 1"
+
+
+def test_two_for_one_place_come_one_after_the_other(site: Site) -> None:
+    (site.pfs / "a").write_text("first")
+    (site.pfs / "b").write_text("the second")
+    jobs = [transfer(lfn, site.pfs / lfn, f"{SCRATCH}/in") for lfn in "ab"]
+    assert do(site, *jobs).returncode == 0
+    assert (site.scratch / "in").read_text() == "the second"
+    assert names(site.scratch) == ["in"]
+
+
+def test_the_second_source_of_many(site: Site) -> None:
+    """Those whose first source fails are done by their second, together."""
+    for number in range(40):
+        (site.pfs / f"in{number}").write_text(str(number))
+    jobs = [
+        transfer(
+            f"in{number}",
+            [site.pfs / "none" / f"in{number}", site.pfs / f"in{number}"],
+            f"{SCRATCH}/in{number}",
+        )
+        for number in range(40)
+    ]
+    assert do(site, *jobs).returncode == 0
+    assert len(names(site.scratch)) == 40

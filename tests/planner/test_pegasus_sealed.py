@@ -15,6 +15,7 @@ from pegasus_bb.planner.joblistfile import job_lists
 from pegasus_bb.planner.pegasus.outcome import promised, stage_outs
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
 from pegasus_bb.planner.seal import check, removals, touching
+from pegasus_bb.planner.seal.view import View
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
 GATE = "/submit/bb/bin/gate"
@@ -30,7 +31,7 @@ def lines(folder: Path, prefix: str = "/bb/wfres") -> list[str]:
     dag = read_dag(folder / "demo-0.dag")
     users = touching(dag, folder, request(prefix))
     removes = removals(dag.nodes, job_lists(dag, folder))
-    return lines_to_seal(dag, users, "cori", GATE, 30, removes)
+    return lines_to_seal(View(dag, users, "cori", GATE, removes), 30)
 
 
 def test_a_directory_without_gate_gets_one_and_the_last_edges(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_appended_to_a_real_dag_the_retry_is_zero_when_it_is_read(
 def test_a_retry_of_the_gated_node_is_taken_back() -> None:
     names = ("create_dir_w_0_cori", "bb_setup_S", "bb_delete_D")
     dag = Dag({name: Node(name, f"{name}.sub", post=POST, retry=3) for name in names})
-    added = lines_to_seal(dag, {"create_dir_w_0_cori"}, "cori", GATE, 30, {})
+    added = lines_to_seal(View(dag, {"create_dir_w_0_cori"}, "cori", GATE), 30)
     assert "RETRY create_dir_w_0_cori 0" in added
 
 
@@ -118,7 +119,7 @@ def test_a_sub_workflow_waits_for_the_gate_and_bb_delete_for_it() -> None:
         }
     )
     users = {"create_dir_w_0_cori", "subdax_inner"}
-    added = lines_to_seal(dag, users, "cori", GATE, 30, {})
+    added = lines_to_seal(View(dag, users, "cori", GATE), 30)
     assert "PARENT create_dir_w_0_cori CHILD subdax_inner" in added
     assert "PARENT subdax_inner CHILD bb_delete_D" in added
 

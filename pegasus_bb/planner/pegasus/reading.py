@@ -99,13 +99,9 @@ class Reader:
         gate = f"{self._context.bin}/gate"
         users = touching_in_doubt(dag, outcome.folder, self._request, gate)
         entries = job_lists(dag, outcome.folder)
-        removes = removals(dag.nodes, entries)
-        lines = lines_to_seal(dag, users, site, gate, self._context.poll, removes)
-        (create_dir,) = View(dag, users, site, gate).gated
-        return Found(
-            outcome,
-            dag,
-            lines,
-            scratch_of(create_dir, entries),
-            promised(stage_outs(dag.nodes, entries)),
-        )
+        view = View(dag, users, site, gate, removals(dag.nodes, entries))
+        lines = lines_to_seal(view, self._context.poll)
+        (create_dir,) = view.gated
+        scratch = scratch_of(create_dir, entries)
+        outputs = promised(stage_outs(dag.nodes, entries))
+        return Found(outcome, dag, lines, scratch, outputs)

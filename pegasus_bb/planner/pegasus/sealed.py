@@ -5,50 +5,39 @@ No byte of what it wrote is changed: DAGMan takes lines in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.seal import seal
+from pegasus_bb.planner.seal import sealed
 from pegasus_bb.planner.seal.view import View
 
 _PLANS = "pegasus-plan_"  # jobs on the submit host that plan a sub-workflow
 _PARENTS = 50  # to a line, for people
 
 
-def lines_to_seal(
-    dag: Dag,
-    touching: Set[str],
-    site: str,
-    gate: str,
-    poll: int,
-    removes: Mapping[str, Set[str]],
-) -> list[str]:
-    """The lines that seal ``dag``; none where it is sealed. Raises NotSealed.
-
-    ``removes`` says which stage-outs each clean-up must wait for.
-    """
-    ordered = _inner_after_gate(dag, View(dag, touching, site, gate))
-    complete = seal(ordered, touching, site, gate, poll, removes)
-    return [*_gates(dag, complete), *_edges(dag, complete)]
+def lines_to_seal(view: View, poll: int) -> list[str]:
+    """The lines that seal its DAG; none where it is sealed. Raises NotSealed."""
+    complete = sealed(_inner_after_gate(view), poll)
+    return [*_gates(view.dag, complete), *_edges(view.dag, complete)]
 
 
-def _inner_after_gate(dag: Dag, view: View) -> Dag:
+def _inner_after_gate(view: View) -> View:
     """Sub-workflows wait for the gate, although they need no folder of this one's.
 
     Only those, and the jobs that plan them: what else does not wait is refused.
     """
+    dag = view.dag
     early = [
         name
-        for name, node in dag.nodes.items()
-        if (node.kind == "SUBDAG" or name.startswith(_PLANS)) and name in view.users
-        if name not in view.behind_gate
+        for name in view.users - view.behind_gate
+        if dag.nodes[name].kind == "SUBDAG" or name.startswith(_PLANS)
     ]
     if not early or len(view.gated) != 1:
-        return dag
+        return view
     (gated,) = view.gated
-    children = {**dag.children, gated: [*dag.children.get(gated, ()), *early]}
-    return replace(dag, children=children)
+    children = {**dag.children, gated: [*dag.children.get(gated, ()), *sorted(early)]}
+    return replace(view, dag=replace(dag, children=children))
 
 
 def _gates(dag: Dag, complete: Dag) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from pegasus_bb.planner.seal.directory import check_directory
 from pegasus_bb.planner.seal.removals import removals
-from pegasus_bb.planner.seal.sealing import check, seal
+from pegasus_bb.planner.seal.sealing import check, seal, sealed
 from pegasus_bb.planner.seal.touching import touching, touching_in_doubt
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "check_directory",
     "removals",
     "seal",
+    "sealed",
     "touching",
     "touching_in_doubt",
 ]

@@ -27,10 +27,14 @@ def seal(
     ``dag`` stays as it is; sealing what is sealed changes nothing. Linear in nodes and
     edges. Raises NotSealed with every broken rule.
     """
-    view = View(dag, touching, site, gate, removes or {}, ours)
+    return sealed(View(dag, touching, site, gate, removes or {}, ours), poll)
+
+
+def sealed(view: View, poll: int) -> Dag:
+    """As ``seal``, for who has looked at the DAG already."""
     _refuse(view, BEFORE)
     complete = _complete(view, poll)
-    _refuse(View(complete, touching, site, gate), AFTER)
+    _refuse(View(complete, view.touching, view.site, view.gate), AFTER)
     return complete
 
 

@@ -85,7 +85,9 @@ def job_profiles(inputs: Inputs, key: str) -> Iterator[Said]:
     It stands before the profiles of the catalogs.
     """
     for index, entry in enumerate(inputs.workflow.data["jobs"]):
-        profiles = entry.get("profiles") or {}
+        if "profiles" not in entry:
+            continue  # nearly all of them
+        profiles = entry["profiles"] or {}
         if (profiles.get("selector") or {}).get("execution.site") != "local":
             yield from _in(inputs.workflow, ("jobs", index), entry, key)
 

@@ -29,7 +29,7 @@ from pegasus_bb.planner.pegasus.sealed import lines_to_seal
 from pegasus_bb.planner.seal import removals, touching_in_doubt
 from pegasus_bb.planner.seal.view import View
 
-_LOOK = 0.03  # seconds
+_LOOK = 0.1  # seconds
 
 
 @dataclass(frozen=True)

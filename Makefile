@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test testbed lint setup bench bench-staging format clean
+.PHONY: help demo test fuzz testbed lint setup bench bench-staging format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,10 @@ testbed: setup  ## as root: build the sites that some tests run on (docs/testbed
 	  { $(BIN)/pegasus-bb testbed --slurm $$slurm up --install && $(BIN)/pegasus-bb testbed --slurm $$slurm down; } & building="$$building $$!"; \
 	done; \
 	for site in $$building; do wait $$site || failed=1; done; exit $${failed:-0}
+
+fuzz: setup  ## SECONDS=120: damaged files for every reader of foreign text, and faults at every system call
+	$(BIN)/python -m tests.fuzz $(SECONDS)
+	CI=true $(BIN)/python -m pytest -n 2 tests/crash
 
 lint: setup  ## ruff and mypy
 	$(BIN)/ruff check .

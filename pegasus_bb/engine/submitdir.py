@@ -89,6 +89,6 @@ def _would_do(folder: Path | None) -> str:
 def _planned_dag(plan: Path) -> str:
     try:
         name = json.loads(plan.read_text(encoding="utf-8"))["dag"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{plan}: does not name a DAG file ({error})") from error
     return str(name)

@@ -70,7 +70,10 @@ def _job(submit: htcondor2.Submit) -> SubmitFile:  # type: ignore[name-defined]
     keys = {key.lower(): key for key in submit}
 
     def value(name: str) -> str:
-        return str(submit.expand(keys[name])).strip() if name in keys else ""
+        try:
+            return str(submit.expand(keys[name])).strip()
+        except KeyError:  # not said, or with nothing behind the equal sign
+            return ""
 
     count = (submit.getQArgs() or "1").strip()
     if count not in ("", "1"):

@@ -54,7 +54,7 @@ def _read_file(folder: int, name: str) -> Dict[str, Any]:
             return {}
         try:
             data = json.loads(source.read(_LONGEST).decode("utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
     return data if isinstance(data, dict) else {}
 

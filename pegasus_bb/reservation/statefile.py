@@ -26,6 +26,7 @@ from pegasus_bb.reservation import identity
 _STATE, _LOCK = ".pegasus_bb.json", ".pegasus_bb.lock"
 HALF = ".pegasus_bb-"  # folders on their way in or out of existence begin so
 _OF_IDENTITY = (identity.FILE, "." + identity.FILE)  # the file, and half-written ones
+_SIZES, _TIMES = 1 << 62, 1 << 37  # no number of bytes, no clock goes so far
 _PATIENCE = 10.0  # seconds to wait for the lock: nobody holds it for long
 
 
@@ -100,17 +101,17 @@ class Books:
             found = identity.read(os.path.join(self.root, name))
         except OSError:  # somebody else's, closed to us: theirs to list
             return
-        if found.get("name") != name or not isinstance(found.get("size"), int):
-            return
-        created = float(found.get("created", 0.0))
-        self.entries[name] = {
+        created = found.get("created", 0.0)
+        entry = {
             "uuid": str(found.get("uuid", "")),
             "owner": str(found.get("owner", "")),
-            "size": found["size"],
+            "size": found.get("size"),
             "created": created,
             "delay": 0.0,
             "granted": created,
         }
+        if found.get("name") == name and _is_entry(entry):
+            self.entries[name] = entry
 
 
 @contextlib.contextmanager
@@ -229,11 +230,37 @@ def _load(root: str) -> Dict[str, Any]:
             f"{path} cannot be read ({error}); where it is damaged, remove it: the "
             "next call makes it anew from the reservations themselves"
         ) from error
-    if isinstance(data, dict) and _is_whole(data.get("reservations", {})):
-        return data
+    if _is_whole(data):
+        return dict(data)
     raise SchedulerUnreachable(f"{path} does not hold the books of a directory tier")
 
 
-def _is_whole(entries: Any) -> bool:
-    keys = {"uuid", "owner", "size", "created", "delay", "granted"}
-    return isinstance(entries, dict) and all(keys <= set(e) for e in entries.values())
+def _is_whole(data: Any) -> bool:
+    """Whether all is of the kind that we write: others may write to this folder."""
+    if not isinstance(data, dict):
+        return False
+    entries, calls = data.get("reservations", {}), data.get("calls", {})
+    return (
+        isinstance(entries, dict)
+        and all(map(_is_entry, entries.values()))
+        and isinstance(calls, dict)
+        and all(isinstance(counts, dict) for counts in calls.values())
+        and all(_is_number(n) for counts in calls.values() for n in counts.values())
+        and _is_number(data.get("quota", 0))
+    )
+
+
+def _is_entry(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(key), str) for key in ("uuid", "owner"))
+        and _is_number(entry.get("size"))
+        and all(_is_number(entry.get(key), _TIMES) for key in ("created", "delay"))
+        and "granted" in entry
+        and (entry["granted"] is None or _is_number(entry["granted"], _TIMES))
+    )
+
+
+def _is_number(value: Any, most: int = _SIZES) -> bool:
+    """Of bytes or seconds; not NaN, and no truth either."""
+    return type(value) in (int, float) and 0 <= value < most

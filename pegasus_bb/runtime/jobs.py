@@ -86,7 +86,7 @@ def read_jobs(text: str) -> List[Job]:
     """Every entry of a job list, in order. Raises UsageError."""
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"the job list on stdin is not JSON: {error}") from error
     if not isinstance(data, list):
         raise UsageError("the job list on stdin is not a JSON list of jobs")

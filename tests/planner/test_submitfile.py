@@ -93,6 +93,13 @@ def test_the_old_syntax(tmp_path: Path) -> None:
     assert job.environment == {"A": "1", "B": "two words", "C": ""}
 
 
+def test_nothing_behind_an_equal_sign_is_nothing(tmp_path: Path) -> None:
+    job = read(
+        tmp_path, "executable = x\narguments =\nuniverse =\nerror = $(no)\nqueue"
+    )
+    assert (job.arguments, job.universe, job.error) == ([], "vanilla", "")
+
+
 def test_the_new_syntax(tmp_path: Path) -> None:
     job = read(
         tmp_path,

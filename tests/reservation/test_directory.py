@@ -191,7 +191,16 @@ def test_books_that_were_lost_are_made_anew(bench: DirectoryBench) -> None:
     assert (status.state, status.uuid) == (State.READY, REQUEST.uuid)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"reservations": {"a": {}}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "[]", "[" * 100_000, '{"reservations": {"a": {}}}', '{"calls": []}'),
+        '{"reservations": {"a": {"uuid": "u", "owner": "o", "size": "1", "created": 1, '
+        '"delay": 0, "granted": null}}}',
+        '{"reservations": {"a": {"uuid": "u", "owner": "o", "size": 1, "created": NaN, '
+        '"delay": 0, "granted": null}}}',
+    ],
+)
 def test_damaged_books_are_no_answer(bench: DirectoryBench, text: str) -> None:
     made(bench)
     (bench.root / ".pegasus_bb.json").write_text(text)
@@ -201,6 +210,27 @@ def test_damaged_books_are_no_answer(bench: DirectoryBench, text: str) -> None:
     with pytest.raises(SchedulerUnreachable):
         bench.backend.delete(REQUEST)
     assert bench.folder().exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 60_000,
+        '{"name": "pbbother", "size": -1}',
+        '{"name": "pbbother", "size": 9, "created": "yesterday"}',
+        '{"name": "pbbother", "size": 9, "created": 1e300}',
+    ],
+)
+def test_what_others_put_into_the_tier_stops_nobody(
+    bench: DirectoryBench, text: str
+) -> None:
+    """Everybody may write to a tier that is shared."""
+    (bench.root / "pbbother").mkdir()
+    (bench.root / "pbbother" / ".pegasus_bb").write_text(text)
+    made(bench)
+    found = bench.backend.look([REQUEST])
+    assert [row.name for row in found.rows] == [REQUEST.name]
+    assert found.statuses[0].state is State.READY
 
 
 def test_a_job_that_goes_on_writing_is_named(

@@ -192,6 +192,21 @@ def test_other_pools_follow_the_default_one() -> None:
     assert found.flags == ("EnablePersistent",)
 
 
+@pytest.mark.parametrize("odd", ["\x1c", "\x1e", "\x85", "\u2028"])
+def test_a_name_of_another_user_s_begins_no_field_row_or_plugin(odd: str) -> None:
+    """Slurm ends a name at a blank of ASCII only."""
+    name = f"pbbours{odd}UserID=me(7){odd}Name=datawarp"
+    [found] = scontrol.parse_burst(
+        "Name=datawarp DefaultPool=a Granularity=1MiB\n  Allocated Buffers:\n"
+        f"    Name={name} Size=1 State=allocated UserID=them(8)\n"
+        "    Name=pbbours Size=2 State=allocated UserID=me(7)\n"
+    )
+    assert [(b.name, b.size, b.uid) for b in found.buffers] == [
+        (name, 1, 8),
+        ("pbbours", 2, 7),
+    ]
+
+
 def test_free_text_cannot_replace_a_field() -> None:
     [found] = scontrol.parse_jobs(
         "JobId=1 JobName=x\n   UserId=u(7) Priority=0\n   JobState=PENDING\n"

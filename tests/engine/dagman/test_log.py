@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from pegasus_bb.engine.dagman.log import Life, LifeLog
+from pegasus_bb.errors import UsageError
 from tests.engine.dagman.conftest import RECORDED
 
 
@@ -57,3 +60,11 @@ def test_one_that_was_held_and_killed_was_not_over(tmp_path: Path) -> None:
 
 def test_no_log_no_life(tmp_path: Path) -> None:
     assert LifeLog(tmp_path / "log").read() == {}
+
+
+def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """The name of a folder need not be text, and HTCondor writes it as it is."""
+    whole = (RECORDED / "failed.dagman.log").read_bytes()
+    (tmp_path / "log").write_bytes(whole.replace(b"alias=testbed", b"alias=\xff"))
+    with pytest.raises(UsageError, match="log: what became of DAGMan cannot be read"):
+        LifeLog(tmp_path / "log").read()

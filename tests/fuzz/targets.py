@@ -1,0 +1,263 @@
+"""Every reader of text that others wrote, with real samples of that text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from pegasus_bb.engine.dagman.log import LifeLog
+from pegasus_bb.engine.dagman.tail import Tail
+from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.rescue import read_rescue
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.files import read_journal
+from pegasus_bb.model.document import load
+from pegasus_bb.model.properties import read_properties
+from pegasus_bb.model.replicas import read_replicas
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.sites import read_sites
+from pegasus_bb.model.tiers import read_tiers
+from pegasus_bb.model.transformations import read_transformations
+from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.placement.patterns import read_placement_file
+from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.submitfile import read_submit
+from pegasus_bb.report.kickstart import read_kickstart
+from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.reservation.directory import Directory
+from pegasus_bb.reservation.scontrol import parse_burst, parse_jobs
+from pegasus_bb.reservation.squeue import parse_queue
+from pegasus_bb.runtime import exitcode, manifest, ours
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.jobs import read_jobs
+
+TESTS = Path(__file__).parents[1]
+RECORDED = TESTS / "recorded"
+GENOME = RECORDED / "1000genome-nersc"
+CONDOR = RECORDED / "htcondor-23.9"
+REQUEST = Request("pbbone", "directory", 1 << 20, "/bb/pbbone", "u-1", "bb", "cori")
+USER = {"HOME": "/home/me", "NERSC_USER": "me"}
+VARIABLES = {**USER, "NERSC_PROJECT": "m1", "NERSC_PEGASUS_HOME": "/opt/pegasus"}
+TIER = """x-storage-tiers:
+  cori:
+    - {name: bb, backend: datawarp, access: striped, pool: p, capacity: 700GiB}
+    - {name: fast, backend: directory, path: /fast, quota: 1TiB, inputs: link}
+"""
+LINES = "".join(
+    json.dumps({"event": event, "lfn": "a", "dest": "/a", "size": 1, "stat": [1, 2, 3],
+                "uuid": "u-1", "name": "pbbone", "time": 1.5, "digest": "sha256:0"})
+    + "\n" for event in ("requested", "released")
+)  # fmt: skip
+
+
+BOMB = b"""<?xml version="1.0"?><!DOCTYPE i [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>
+<invocation><mainjob>&b;&b;</mainjob></invocation>
+- invocation: &a {mainjob: *a}
+"""
+
+
+class Target(NamedTuple):
+    """A reader, what it reads, and the errors that it may raise."""
+
+    name: str
+    seeds: list[bytes]
+    read: Callable[[Path], object]  # of a file, alone in a folder that may be used
+    raises: tuple[type[Exception], ...] = ()
+    file: str = "input"  # what the file has to be called
+
+
+def _texts(*patterns: str, of: Path = RECORDED) -> list[bytes]:
+    found = [path for pattern in patterns for path in sorted(of.glob(pattern))]
+    assert found, patterns
+    return [path.read_bytes() for path in found]
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode(errors="replace")  # as process.ask does
+
+
+def _raw(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def _tiers(path: Path) -> None:
+    document = load(path, VARIABLES)
+    read_tiers(document, read_sites(document).sites)
+
+
+def _tier_folder(path: Path) -> None:
+    """The books of a tier, or the identity of a reservation: others may write them."""
+    folder = path.parent / "tier"
+    own = folder / REQUEST.name
+    own.mkdir(parents=True, exist_ok=True)
+    data = path.read_bytes()
+    for place in (folder / ".pegasus_bb.json", own / ".pegasus_bb"):
+        place.write_bytes(data)
+        Directory({"path": str(folder), "quota": "1GiB"}).look([REQUEST])
+        place.unlink()
+
+
+def _bb_folder(path: Path) -> None:
+    """Each of the small files of a run may be damaged, the others not."""
+    bb = BBDir(str(path.parent))
+    data, whole = path.read_bytes(), json.dumps(REQUEST.to_json()).encode()
+    for name in ("request", "reservation", "placement", "ready"):
+        (path.parent / "request.json").write_bytes(whole)
+        (path.parent / f"{name}.json").write_bytes(data)
+        for ask in (bb.request, bb.reservation, bb.placement):
+            try:
+                ask()
+            except PegasusBBError as error:
+                assert f"{path.parent}/" in str(error)
+        ours.last_place(bb)
+        (path.parent / f"{name}.json").unlink()
+
+
+def _submit_directory(path: Path) -> None:
+    """What a report reads beside the records, each damaged in turn."""
+    (path.parent / "bb").mkdir(exist_ok=True)
+    (path.parent / "a.out.000").write_bytes(b"")
+    for name in ("braindump.yml", "bb/plan.json", "bb/request.json", "jobstate.log"):
+        (path.parent / name).write_bytes(path.read_bytes())
+        read_run(path.parent)
+        (path.parent / name).unlink()
+
+
+def _journals(path: Path) -> None:
+    list(read_journal(str(path)))
+    manifest.read(str(path), "u-1")
+
+
+def _rescue(path: Path) -> None:
+    read_rescue(path, Dag())
+
+
+def _events(path: Path) -> None:
+    read_history(path)
+    Tail(path).new()
+
+
+def _exit_code(path: Path) -> None:
+    exitcode.judge(str(path))
+
+
+def _kickstart(path: Path) -> None:
+    list(read_kickstart(path, "node"))
+
+
+def _all() -> Iterator[Target]:
+    ours = (PegasusBBError,)
+    slurm = "slurm-24.11/"
+    yield Target(
+        "scontrol show burst",
+        _texts(f"{slurm}show-b*.txt"),
+        lambda path: parse_burst(_text(path)),
+    )
+    yield Target(
+        "scontrol show job",
+        _texts(f"{slurm}show-job*.txt"),
+        lambda path: parse_jobs(_text(path)),
+    )
+    yield Target(
+        "squeue",
+        _texts("slurm-2*/squeue-format.txt"),
+        lambda path: parse_queue(_text(path)),
+        (ValueError,),
+    )
+    sites = _texts("sites.yml", of=GENOME)
+    yield Target(
+        "site catalog", [*sites, sites[0] + TIER.encode()], _tiers, ours, "sites.yml"
+    )
+    yield Target(
+        "replica catalog",
+        _texts("replicas.yml", of=GENOME),
+        lambda path: read_replicas(load(path, {})),
+        ours,
+        "replicas.yml",
+    )
+    yield Target(
+        "transformation catalog",
+        _texts("transformations.yml", of=GENOME),
+        lambda path: read_transformations(load(path, {})),
+        ours,
+        "transformations.yml",
+    )
+    yield Target(
+        "workflow",
+        _texts("*/catalogs/workflow.yml", "planner/golden/off/workflow.yml", of=TESTS),
+        lambda path: read_workflow(load(path, {})),
+        ours,
+        "workflow.yml",
+    )
+    yield Target(
+        "pegasus.properties",
+        _texts("recorded/*/*.properties", "planner/golden/off/*.properties", of=TESTS),
+        lambda path: read_properties(path, [], path.parent, path.parent),
+        ours,
+    )
+    yield Target(
+        "placement file",
+        [
+            b"- {lfn: 'a*.txt', tier: pfs}\n- {lfn: b, tier: bb}\n",
+            b"'*.gz': pfs\nx: bb\n",
+        ],
+        lambda path: read_placement_file(path, {}),
+        ours,
+    )
+    yield Target("dag", _texts("pegasus-5.1.2/*/*.dag", "*/w.dag"), read_dag, ours)
+    yield Target(
+        "submit file",
+        _texts("pegasus-5.1.2/plain/00/00/*.sub"),
+        lambda path: read_submit(path, {}),
+        ours,
+        "a.sub",
+    )
+    yield Target(
+        "job list",
+        _texts("pegasus-5.1.2/*/00/00/[cs]*.in"),
+        lambda path: read_jobs(_raw(path)),
+        ours,
+    )
+    records = _texts("kickstart/*.yml", "kickstart/gated/00/00/*.out*")
+    yield Target("kickstart record", [*records, BOMB], _kickstart)
+    yield Target("exit code of a record", records, _exit_code)
+    yield Target("manifest and ledger", [LINES.encode()], _journals)
+    yield Target("dagman.log", _texts("*.dagman.log", of=CONDOR), _life, ours)
+    yield Target("jobstate.log", _texts("*.jobstate.log", of=CONDOR), _events)
+    yield Target("rescue file", _texts("*rescue*", of=CONDOR), _rescue, ours)
+    yield Target("books and identity of a tier", [_books()], _tier_folder)
+    small = [json.dumps(REQUEST.to_json(), indent=1).encode(), _placement()]
+    yield Target("small files of a run", small, _bb_folder)
+    yield Target(
+        "submit directory",
+        _texts("kickstart/gated/braindump.yml", "htcondor-23.9/*.jobstate.log"),
+        _submit_directory,
+    )
+
+
+def _life(path: Path) -> None:
+    LifeLog(path).read()
+
+
+def _books() -> bytes:
+    entry = {"uuid": "u-1", "owner": "me", "size": 9, "created": 1.0, "delay": 0.0}
+    whole = {"pbbone": {**entry, "granted": 1.0}}
+    books = {"version": 1, "reservations": whole, "name": "pbbone", **entry}
+    return json.dumps(books, indent=1).encode()
+
+
+def _placement() -> bytes:
+    files = {"in": {"tier": "bb", "how": "copy", "size": 11}}
+    whole = {
+        "version": 1,
+        "prefix": "/bb/pbbone",
+        "files": files,
+        "outputs": {"o": "/o"},
+    }
+    return json.dumps(whole, indent=1).encode()
+
+
+TARGETS = list(_all())

@@ -7,6 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from pegasus_bb.engine.commands import folder_of
+from pegasus_bb.engine.kept import kept
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.errors import RESERVATION_FAILED
@@ -72,7 +73,7 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
             "             (pool and capacity are the plan's: where one is the cause, "
             "plan again)"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, *kept(place)])
 
 
 def _was_refused(item: Item) -> bool:

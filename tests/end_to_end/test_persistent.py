@@ -120,6 +120,7 @@ def test_a_failed_task_keeps_the_data_and_a_second_run_goes_on(site: Site) -> No
     assert failed.returncode == 80, failed.stdout + failed.stderr
     assert "the disk on my desk is full" in failed.stdout + failed.stderr
     (kept,) = site.reservations()
+    assert f"to drop it:  pegasus-bb release {kept} --discard" in failed.stderr
     assert list((site.tier_path / kept).rglob("c.dat"))
 
     site.trouble.unlink()

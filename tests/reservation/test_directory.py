@@ -212,27 +212,6 @@ def test_damaged_books_are_no_answer(bench: DirectoryBench, text: str) -> None:
     assert bench.folder().exists()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 60_000,
-        '{"name": "pbbother", "size": -1}',
-        '{"name": "pbbother", "size": 9, "created": "yesterday"}',
-        '{"name": "pbbother", "size": 9, "created": 1e300}',
-    ],
-)
-def test_what_others_put_into_the_tier_stops_nobody(
-    bench: DirectoryBench, text: str
-) -> None:
-    """Everybody may write to a tier that is shared."""
-    (bench.root / "pbbother").mkdir()
-    (bench.root / "pbbother" / ".pegasus_bb").write_text(text)
-    made(bench)
-    found = bench.backend.look([REQUEST])
-    assert [row.name for row in found.rows] == [REQUEST.name]
-    assert found.statuses[0].state is State.READY
-
-
 def test_a_job_that_goes_on_writing_is_named(
     bench: DirectoryBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,29 @@
+"""What a run that did not come to its end still holds, and how to drop it."""
+
+from __future__ import annotations
+
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.reservation import Reservation
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.units import format_size
+
+
+def kept(place: SubmitDir) -> list[str]:
+    """Lines about the reservation that stands; none where there is nothing to keep."""
+    noted = _noted(place)
+    if noted is None or noted.released_at is not None or noted.failure:
+        return []
+    size = format_size(noted.size)
+    return [
+        f"kept:        reservation {noted.name} ({size}, {noted.backend}) with its "
+        "data, until it is given back",
+        f"to drop it:  pegasus-bb release {noted.name} --discard",
+    ]
+
+
+def _noted(place: SubmitDir) -> Reservation | None:
+    try:
+        return BBDir(str(place.bb)).reservation()
+    except UsageError:  # whoever goes on is told what is wrong with it
+        return None

@@ -1,0 +1,39 @@
+"""Programs are asked in one language, without a shell, and not for ever."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from pegasus_bb.process import ask
+
+
+def test_whatever_the_user_s_language_and_time_format_answers_look_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    monkeypatch.setenv("SLURM_TIME_FORMAT", "relative")
+    script = 'echo "$LC_ALL $SLURM_TIME_FORMAT $HOME"'
+    said = ask(["sh", "-c", script]).out
+    assert said == f"C standard {os.environ['HOME']}\n"
+    assert ask(["sh", "-c", script], env={"HOME": "/h"}).out == "C standard /h\n"
+
+
+def test_an_argument_is_one_argument() -> None:
+    odd = "$(touch PWNED); `id` 'x' \n \udcff"
+    assert ask(["printf", "%s", odd]).out == odd.replace("\udcff", "\ufffd")
+
+
+def test_a_program_that_gives_no_answer_is_ended() -> None:
+    began = time.monotonic()
+    done = ask(["sleep", "60"], timeout=0.2)
+    assert (done.status, done.err) == (124, "sleep gave no answer within 0.2 s")
+    assert time.monotonic() - began < 30
+
+
+def test_a_program_that_is_not_there_is_named() -> None:
+    done = ask(["no-such-program"])
+    assert done.status == 127
+    assert done.err == "no-such-program cannot be started: No such file or directory"

@@ -8,16 +8,19 @@ What is kept of a line is 8 bytes: a million files need 8 MB.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
+import stat
 from array import array
 from bisect import bisect_left
 from typing import Any, List
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_journal
+from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.items import Landed, stamp
 
 _MANY = 5000  # lines that are written at once
@@ -27,11 +30,20 @@ class Journal:
     """The journal of one source and destination; one process writes it at a time."""
 
     def __init__(self, path: str, source: str, dest: str) -> None:
-        """Raises UsageError where another process has it, OSError."""
+        """Raises UsageError where another process has it, or nobody can."""
         self.path = path
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._file = os.open(path, flags, 0o600)
+        try:
+            os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+            self._file = os.open(path, flags, 0o600)
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):
+                os.close(self._file)
+                raise OSError(errno.EINVAL, "it is no regular file")
+        except OSError as error:
+            raise UsageError(
+                f"{path}: the journal of this copy cannot be opened: {error.strerror}; "
+                "--journal names another place for it"
+            ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -82,13 +94,17 @@ class Journal:
         )
 
     def flush(self) -> None:
-        """What was noted is durable when this returns. Raises OSError."""
-        if not self._lines:
-            return
+        """What was noted is durable when this returns. Raises CopyFailed."""
         data = memoryview("".join(self._lines).encode())
-        while data:
-            data = data[os.write(self._file, data) :]
-        os.fsync(self._file)
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except OSError as error:
+            raise CopyFailed(
+                f"{self.path}: the journal of this copy cannot be written: "
+                f"{error.strerror}; --journal names another place for it"
+            ) from error
         self._lines = []
 
     def end(self) -> None:

@@ -9,7 +9,7 @@ from typing import Callable, Iterator
 from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
 from pegasus_bb.staging.durable import sync_file_system
-from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.failures import CopyFailed, explained
 from pegasus_bb.staging.items import Folder, Item
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.mover import Mover
@@ -39,16 +39,20 @@ class Stage:
         check_places(source, dest)
 
     def run(self, tell: Tell = nobody) -> bool:
-        """Copy whatever is not there yet: whether all of it is. Raises OSError.
+        """Copy whatever is not there yet: whether all of it is.
 
-        ``tell`` hears the bytes as they go, from several threads.
+        ``tell`` hears the bytes as they go, from several threads. Raises CopyFailed
+        where the journal cannot be written.
         """
         mover = Mover(self._digest, follow=False, tell=tell)
         self._journal.begin(mover.tag)
-        if os.path.isdir(self.source):
-            self._tree(mover)
-        else:
-            self._move(mover, iter([_single(self.source, self.dest)]))
+        try:
+            if os.path.isdir(self.source):
+                self._tree(mover)
+            else:
+                self._move(mover, iter([_single(self.source, self.dest)]))
+        except OSError as error:
+            self.fail(explained(error, self.source, self.dest))
         self._journal.flush()
         if not self.failed:
             self._journal.end()
@@ -60,15 +64,16 @@ class Stage:
 
     def _tree(self, mover: Mover) -> None:
         source = Folder.open(self.source)
-        mode = stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777
         os.makedirs(self.dest, exist_ok=True)
         dest = Folder.open(self.dest)
         tree = Tree(source, dest, mover.tag, self.fail)
         self._move(mover, tree.items())
         tree.finish()
-        os.fchmod(dest.fd, mode)
-        sync_file_system(dest.fd)
         self.folders, self.links = tree.folders, tree.links
+        mode = stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777
+        if stat.S_IMODE(os.fstat(dest.fd).st_mode) & 0o777 != mode:
+            os.fchmod(dest.fd, mode)
+        sync_file_system(dest.fd)
 
     def _move(self, mover: Mover, items: Iterator[Item]) -> None:
         for outcome in mover.move(self._missing(items)):
@@ -105,6 +110,7 @@ class Stage:
 
 
 def _single(source: str, dest: str) -> Item:
+    source = os.path.realpath(source)  # a link that is named here is meant
     folder = os.path.dirname(dest)
     os.makedirs(folder, exist_ok=True)
     found = os.lstat(source)

@@ -61,8 +61,12 @@ class Tree:
                 top = self._top[1]
                 self._fail(explained(error, top.at(each.first), top.at(each.name)))
         for path, mode in reversed(self._modes):
-            folder = self._reached(path)
-            os.fchmod(folder.fd, mode)
+            try:
+                folder = self._reached(path)
+                os.fchmod(folder.fd, mode)
+            except OSError as error:
+                source, dest = self._top
+                self._fail(explained(error, source.at(path), dest.at(path)))
 
     def _folder(self, source: Folder, dest: Folder) -> Iterator[Item]:
         try:

@@ -52,6 +52,24 @@ def test_a_file_into_a_folder_and_to_a_name(work: Path) -> None:
     assert (work / "new" / "name").read_text() == "one"
 
 
+def test_a_link_that_is_named_is_meant(work: Path) -> None:
+    (work / "to a").symlink_to("data/a")
+    (work / "to data").symlink_to("data")
+    assert stage(work, "to a", "copy of a").returncode == DONE
+    assert stage(work, "to data", "copy of data").returncode == DONE
+    assert (work / "copy of a").read_text() == "one"
+    assert not (work / "copy of a").is_symlink()
+    assert (work / "copy of data" / "a").read_text() == "one"
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "data/a/journal"])
+def test_a_journal_that_cannot_be_written(work: Path, place: str) -> None:
+    done = stage(work, "data", "copy", "--journal", place)
+    assert done.returncode == USAGE
+    assert "the journal of this copy cannot be opened" in done.stderr
+    assert "--journal" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_what_did_not_arrive_is_named(work: Path) -> None:
     os.mkfifo(work / "data" / "pipe")
     done = stage(work, "data", "copy", "--json")

@@ -15,6 +15,7 @@ import pytest
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.staging import onefile, sync
+from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.stage import Stage
 
@@ -162,6 +163,13 @@ def test_a_file_that_grows_all_the_time(
     assert "changed while it was copied" in words and "twice" in words
     assert not (desk.dest / "growing").exists()
     assert stage.failed <= 2
+
+
+def test_a_journal_that_takes_no_more(desk: Desk) -> None:
+    desk.write("a", "1")
+    with no_file_above(50), pytest.raises(CopyFailed, match=r"journal .* be written"):
+        desk.stage()
+    assert desk.stage().files == 1
 
 
 def test_one_in_the_other_is_refused(desk: Desk) -> None:

@@ -13,8 +13,10 @@ ROOT = Path(__file__).parents[1]
 
 
 def setup(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
-    for name in ("Makefile", "pyproject.toml", "setup.py"):
-        shutil.copy(ROOT / name, folder)
+    (folder / "pegasus_bb" / "staging").mkdir(parents=True)
+    copier = "pegasus_bb/staging/_small.c"
+    for name in ("Makefile", "pyproject.toml", "setup.py", copier):
+        shutil.copy(ROOT / name, folder / name)
     return subprocess.run(
         ["make", "--silent", "setup", f"PYTHON={python}"],
         cwd=folder,

@@ -1,13 +1,15 @@
 """Copied files become durable, then get their names, then are told of.
 
-One thread does it for all. Names become durable with the data of the next round: n
-rounds need n + 1 syncs, and whatever is copied during one of them is the next round.
+One thread does it for all, some batches a round: a file system that is synced all the
+time has no time to copy. Names become durable with the data of the next round, so n
+rounds need n + 1 syncs.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
+import time
 from typing import Callable, List, Optional, Tuple
 
 from pegasus_bb.staging.batches import Batch, Elsewhere
@@ -17,6 +19,7 @@ from pegasus_bb.staging.plain import discard
 from pegasus_bb.staging.sync import Broken, sync
 
 _WAITING = 8  # batches; more would only fill the disk with what has no name yet
+_PAUSE = 0.5  # seconds between rounds, while less than that is copied
 
 
 class Committer:
@@ -66,19 +69,22 @@ class Committer:
             self.fault = self.fault or error
 
     def _next(self) -> Tuple[List[Batch], bool]:
-        """All that is copied by now, and whether that was the last.
+        """The batches of the next round, and whether they are the last.
 
-        Waits for some only where no name waits to be made durable.
+        Waits without end only where no name waits to be made durable.
         """
         found: List[Batch] = []
-        while True:
+        until = time.monotonic() + _PAUSE
+        while len(found) < _WAITING:
+            left = until - time.monotonic() if found or self._named else None
             try:
-                batch = self._copied.get(block=not (found or self._named))
+                batch = self._copied.get(timeout=None if left is None else max(0, left))
             except queue.Empty:
-                return found, False
+                break
             if batch is None:
                 return found, True
             found.append(batch)
+        return found, False
 
     def _round(self, batches: List[Batch]) -> None:
         items = [item for batch in batches for item in batch.items]

@@ -14,34 +14,36 @@ def sync_file_system(folder: int) -> None:
 
     One call for any number of files. Raises OSError: some of it could not be written.
     """
-    if not hasattr(_functions(), "syncfs"):
+    functions = _functions()
+    if not hasattr(functions, "syncfs"):
         os.sync()  # tells of no error, but there is no other
         return
-    _answered(_functions().syncfs(folder))
+    if functions.syncfs(folder) != 0:
+        import ctypes
+
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
 
 
 def begin_writing(handle: int, offset: int, length: int) -> None:
     """Have the kernel write out this range of a file while more of it is copied."""
-    import ctypes
+    functions = _functions()
+    if hasattr(functions, "sync_file_range"):
+        import ctypes
 
-    # Only to be early: the fsync that follows says what went wrong.
-    if hasattr(_functions(), "sync_file_range"):
+        # Only to be early: the sync that follows says what went wrong.
         off_t = ctypes.c_int64
-        _functions().sync_file_range(handle, off_t(offset), off_t(length), _WRITE)
+        functions.sync_file_range(handle, off_t(offset), off_t(length), _WRITE)
 
 
 def _functions() -> Any:
+    """Those of the C library; of nothing where this Python cannot call it."""
     global _libc
     if _libc is None:
-        import ctypes  # 10 ms that a job which copies little does not pay
+        try:
+            import ctypes  # 10 ms that a job which copies little does not pay
 
-        _libc = ctypes.CDLL(None, use_errno=True)
+            _libc = ctypes.CDLL(None, use_errno=True)
+        except (ImportError, OSError):
+            _libc = object()
     return _libc
-
-
-def _answered(status: int) -> None:
-    import ctypes
-
-    if status != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))

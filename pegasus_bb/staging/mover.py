@@ -16,7 +16,6 @@ from typing import Callable, Deque, Iterable, Iterator, List, Optional, Set
 
 from pegasus_bb.staging.batches import Batch, Copier
 from pegasus_bb.staging.commit import Committer
-from pegasus_bb.staging.helper import Helper, load
 from pegasus_bb.staging.items import Folder, Item, Outcome
 from pegasus_bb.staging.parts import new_tag
 from pegasus_bb.staging.plain import Alone, Plain, discard
@@ -25,7 +24,7 @@ from pegasus_bb.staging.pour import Tell, nobody
 _FILES = 512  # of a batch
 _BYTES = 32 << 20
 _IN_HAND = 4  # batches that wait for a copier
-_BATCHES = 20  # in all queues and hands; each folder of each is open
+_BATCHES = 36  # in all queues and hands; each folder of each is open
 
 
 class Mover:
@@ -43,15 +42,10 @@ class Mover:
         self._follow, self._told = follow, tell
         self._threads = threads or min(4, max(2, os.cpu_count() or 2))
         self.tag = new_tag()
-        self._small: Copier = load(digest) or Plain(digest)
+        self._small = _helper(digest) or Plain(digest)
         self._alone = Alone(digest)
         self._folders = max(1, (_most_handles() - 200) // (2 * _BATCHES))
         self._fault: Optional[BaseException] = None  # a mistake of ours, not a file's
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether the compiled helper does the small files."""
-        return isinstance(self._small, Helper)
 
     def move(self, items: Iterable[Item]) -> Iterator[Outcome]:
         """Copy all ``items``, which may be made while others are copied.
@@ -114,6 +108,15 @@ class Mover:
                 small, size, folders = [], 0, set()
         if small:
             yield Batch(small, self._small)
+
+
+def _helper(digest: bool) -> Optional[Copier]:
+    """The compiled helper, where there is one and Python can load it."""
+    try:
+        from pegasus_bb.staging.helper import load
+    except ImportError:  # a Python without ctypes
+        return None
+    return load(digest)
 
 
 class _Stopped(Exception):

@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.staging import onefile, sync
+from pegasus_bb.staging import durable, onefile, sync
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.stage import Stage
@@ -184,6 +185,18 @@ def test_one_in_the_other_is_refused(desk: Desk) -> None:
                 False,
                 lambda _: None,
             )
+
+
+def test_a_python_without_ctypes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute nodes may have a bare one."""
+    monkeypatch.setitem(sys.modules, "ctypes", None)
+    monkeypatch.delitem(sys.modules, "pegasus_bb.staging.helper", raising=False)
+    monkeypatch.setattr(durable, "_libc", None)
+    for number in range(40):
+        desk.write(str(number), "x")
+    desk.write("large", os.urandom(9 << 20))
+    assert desk.stage().files == 41
+    assert desk.failures == []
 
 
 def test_a_mistake_of_ours_is_not_hidden(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.staging.__main__ import main
+from tests.bench.staging.__main__ import how_busy, main
 from tests.bench.staging.check import check_copy, empty_files
 from tests.bench.staging.goals import goals_of
 from tests.bench.staging.measure import Cost, RunFailed, run
@@ -194,6 +194,11 @@ def test_who_is_missing_and_who_failed_stand_in_the_table() -> None:
     lines = table(scene("small"), played, {"dcp": "not installed"}).splitlines()
     assert lines[-2] == f"{'fpsync':26} FAILED 1 of 1 times: no such option"
     assert lines[-1] == f"{'dcp':26} not installed"
+
+
+def test_a_busy_machine_is_called_one() -> None:
+    assert "others are at work" in how_busy(3.0, cores=2)
+    assert "others" not in how_busy(0.5, cores=2)
 
 
 def test_pegasus_transfer_of_pip_is_a_module(tmp_path: Path) -> None:

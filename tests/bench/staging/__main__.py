@@ -19,7 +19,7 @@ from pathlib import Path
 from pegasus_bb.runtime.install import install_runtime
 from tests.bench.staging.goals import goals_of
 from tests.bench.staging.limits import all_limits
-from tests.bench.staging.peers import OURS, Peer, all_peers
+from tests.bench.staging.peers import CORES, OURS, Peer, all_peers
 from tests.bench.staging.scenes import (
     Run,
     Scene,
@@ -83,6 +83,7 @@ def bench(options: argparse.Namespace, disk: Path, tmpfs: Path) -> int:
     peers = [peer for peer in peers if asked_for(peer, options.peers)]
     if {"cold", "disk"} <= {*options.cache, *options.src}:
         print(how_cold(), flush=True)
+    print(how_busy(os.getloadavg()[0], CORES), flush=True)
     runs: list[Run] = []
     for scene, source in scenes(options, disk, tmpfs):
         asked = [peer for peer in [*peers, *limits] if takes_part(peer, scene.files)]
@@ -99,6 +100,14 @@ def bench(options: argparse.Namespace, disk: Path, tmpfs: Path) -> int:
         missing = {peer.name: peer.missing for peer in peers if peer.missing}
         options.json.write_text(json.dumps(as_json(runs, goals, missing), indent=1))
     return 0 if all(goal.met for goal in goals) else 1
+
+
+def how_busy(load: float, cores: int) -> str:
+    """So that nobody takes the figures of a shared machine for those of an idle one."""
+    busy = f"{cores} cores, load {load:.1f} before the first run"
+    if load > cores / 2:
+        busy += ": others are at work, and seconds are theirs as well; compare CPU s"
+    return busy
 
 
 def rounds_of(scene: Scene) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Dict, List
+from typing import Dict, List, Sequence
 
 _LONGEST = 255 - 30
 _PART = re.compile(rb"\.(.*)\.([0-9]+)\.[0-9a-f]{6}\.part", re.DOTALL)
@@ -31,6 +31,15 @@ def part_name(dest: str) -> str:
 def cut_name(dest: str) -> bytes:
     """The name of ``dest``, no longer than leaves room for what a part adds."""
     return os.fsencode(os.path.basename(dest))[:_LONGEST]
+
+
+def remove_parts(folder: int, name: str, tags: Sequence[str]) -> None:
+    """Take away what the tries of ``tags`` have left of ``name`` in an open folder."""
+    for tag in tags:
+        try:
+            os.unlink(part_of(name, tag), dir_fd=folder)
+        except OSError:  # mostly there is none
+            pass
 
 
 def parts_in(folder: str) -> Dict[bytes, List[str]]:

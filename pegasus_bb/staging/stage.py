@@ -13,7 +13,7 @@ from pegasus_bb.staging.failures import CopyFailed, explained
 from pegasus_bb.staging.items import Folder, Item
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.mover import Mover
-from pegasus_bb.staging.parts import part_of
+from pegasus_bb.staging.parts import remove_parts
 from pegasus_bb.staging.pour import Tell, nobody
 from pegasus_bb.staging.tree import Tree
 
@@ -66,7 +66,7 @@ class Stage:
         source = Folder.open(self.source)
         os.makedirs(self.dest, exist_ok=True)
         dest = Folder.open(self.dest)
-        tree = Tree(source, dest, mover.tag, self.fail)
+        tree = Tree(source, dest, mover.tag, self.fail, self._journal.tags)
         self._move(mover, tree.items())
         tree.finish()
         self.folders, self.links = tree.folders, tree.links
@@ -94,8 +94,7 @@ class Stage:
             if self._is_there(item):
                 self.kept += 1
                 continue
-            for tag in self._journal.tags:
-                _remove(item.dest, part_of(item.as_name, tag))
+            remove_parts(item.dest.fd, item.as_name, self._journal.tags)
             yield item
 
     def _is_there(self, item: Item) -> bool:
@@ -135,10 +134,3 @@ def check_places(source: str, dest: str) -> None:
     for inner, outer in ((copy, real), (real, copy)):
         if is_below(inner, outer) and os.path.isdir(outer):
             raise UsageError(f"{source} -> {dest}: one lies in the other")
-
-
-def _remove(folder: Folder, name: str) -> None:
-    try:
-        os.unlink(name, dir_fd=folder.fd)
-    except OSError:  # mostly there is none
-        pass

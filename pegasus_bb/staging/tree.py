@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
 from pegasus_bb.staging.items import Folder, Item
-from pegasus_bb.staging.parts import part_of
+from pegasus_bb.staging.parts import part_of, remove_parts
 
 HOLLOW = 64 << 10  # bytes; holes of smaller files are not worth a call for each
 Fail = Callable[[CopyFailed], None]
@@ -29,9 +29,17 @@ class Name(NamedTuple):
 class Tree:
     """Walks ``source`` once; makes its folders and links below ``dest``."""
 
-    def __init__(self, source: Folder, dest: Folder, tag: str, fail: Fail) -> None:
-        """``fail`` hears of what cannot be copied; the walk goes on."""
-        self._tag, self._fail = tag, fail
+    def __init__(
+        self,
+        source: Folder,
+        dest: Folder,
+        tag: str,
+        fail: Fail,
+        earlier: Sequence[str] = (),
+    ) -> None:
+        """``fail`` hears of what cannot be copied; the walk goes on. ``earlier``: the
+        tags of tries that did not end, whose temporary links and names are removed."""
+        self._tag, self._fail, self._earlier = tag, fail, earlier
         self._waiting: List[Tuple[Folder, str, Folder]] = []
         self._top = source, dest
         self._modes: List[Tuple[str, int]] = []  # of folders that nobody may write
@@ -122,6 +130,7 @@ class Tree:
         target = os.readlink(name, dir_fd=source.fd)
         if _link(dest, name) == target:
             return
+        remove_parts(dest.fd, name, self._earlier)
         part = part_of(name, self._tag)
         os.symlink(target, part, dir_fd=dest.fd)
         self._named(part, dest, name)
@@ -144,6 +153,7 @@ class Tree:
     def _put_name(self, each: Name) -> None:
         first, dest = (self._reached(os.path.dirname(path)) for path in each)
         name = os.path.basename(each.name)
+        remove_parts(dest.fd, name, self._earlier)
         part = part_of(name, self._tag)
         os.link(
             os.path.basename(each.first),

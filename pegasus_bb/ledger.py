@@ -71,19 +71,18 @@ def find(name: str) -> List[Dict[str, Any]]:
 
 def reservations() -> List[Asked]:
     """What was ever asked for, by run, in the order of asking; linear in the lines."""
-    found: Dict[Tuple[str, str], Asked] = {}
+    found: Dict[Tuple[str, str], Tuple[Dict[str, Any], Dict[str, Any]]] = {}
     for entry in entries():
         key = (str(entry.get("name", "")), str(entry.get("uuid", "")))
         event = entry.get("event")
         if event == "requested":
-            found[key] = _asked(key, entry)
+            found[key] = (entry, {})
         elif event in ENDS and key in found:
-            when = _number(entry.get("time"))
-            found[key] = found[key]._replace(end=str(event), ended_at=when)
-    return list(found.values())
+            found[key] = (found[key][0], entry)
+    return [_asked(key, *found[key]) for key in found]
 
 
-def _asked(key: Tuple[str, str], entry: Dict[str, Any]) -> Asked:
+def _asked(key: Tuple[str, str], entry: Dict[str, Any], ended: Dict[str, Any]) -> Asked:
     request = entry.get("request")
     return Asked(
         name=key[0],
@@ -95,6 +94,8 @@ def _asked(key: Tuple[str, str], entry: Dict[str, Any]) -> Asked:
         label=str(entry.get("label", "")),
         request=request if isinstance(request, dict) else None,
         time=_number(entry.get("time")),
+        end=str(ended.get("event", "")),
+        ended_at=_number(ended.get("time")),
     )
 
 

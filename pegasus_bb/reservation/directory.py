@@ -90,7 +90,8 @@ class Directory(Backend):
         return Look(statuses, rows)
 
     def whom(self) -> str:
-        return repr(sorted({**self.settings, "path": self.root}.items()))
+        asked = {**self.settings, "path": self.root, "timeout": ""}
+        return repr(sorted(asked.items()))
 
     def place(self) -> str:
         return root.read(self.root)

@@ -35,10 +35,10 @@ class Case:
 
 
 class Finder:
-    """Finds the cases of many reservations; each folder is listed once."""
+    """Finds the cases of many reservations; each folder of runs is listed once."""
 
     def __init__(self) -> None:
-        self._listed: dict[str, list[str]] = {}
+        self._listed: dict[str, dict[str, list[str]] | None] = {}
 
     def case(self, asked: Asked) -> Case:
         """Raises nothing: what cannot be read is a problem of that case."""
@@ -51,28 +51,31 @@ class Finder:
 
     def bb(self, asked: Asked) -> BBDir | None:
         """The bb folder of that very run, also where --force has moved it aside."""
-        if not asked.submit_dir:
-            return None
-        folder = Path(asked.submit_dir)
-        found = _of(folder, asked)
-        if found is not None:
-            return found
-        parent, start = str(folder.parent), f"{folder.name}."
+        parent, name = os.path.split(asked.submit_dir)
         if parent not in self._listed:
-            self._listed[parent] = _aside(parent)
-        names = (n for n in self._listed[parent] if n[:-3] == start)
-        places = (_of(folder.with_name(name), asked) for name in names)
+            self._listed[parent] = _runs(parent)
+        runs = self._listed[parent]
+        names = [name] if runs is None else runs.get(name, [])
+        places = (_of(Path(parent, found), asked) for found in names)
         return next((bb for bb in places if bb is not None), None)
 
 
-def _aside(parent: str) -> list[str]:
-    """Names of runs in ``parent`` that --force has moved aside."""
+def _runs(parent: str) -> dict[str, list[str]] | None:
+    """Name of a run in ``parent`` -> itself, and where --force has moved earlier ones
+    of that name to; None where only who knows a name may look."""
+    found: dict[str, list[str]] = {}
     try:
         with os.scandir(parent) as entries:
             names = sorted(entry.name for entry in entries)
-    except OSError:
-        return []
-    return [name for name in names if name[-4:-3] == "." and name[-3:].isdigit()]
+    except PermissionError:
+        return None
+    except (OSError, ValueError):
+        return {}
+    for name in names:
+        found.setdefault(name, []).append(name)
+        if name[-4:-3] == "." and name[-3:].isdigit():
+            found.setdefault(name[:-4], []).append(name)
+    return found
 
 
 def _of(folder: Path, asked: Asked) -> BBDir | None:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import shutil
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,18 @@ from click.testing import CliRunner
 from pegasus_bb import ledger
 from pegasus_bb.cli.ls import command
 from pegasus_bb.engine.held.listing import holdings
+from pegasus_bb.engine.processes import Processes
 from pegasus_bb.reservation.directory import Directory
 from tests.engine.dagman.conftest import Tools, tools
 from tests.engine.held.conftest import World, elsewhere
 
 __all__ = ["tools"]
+
+
+@pytest.fixture(autouse=True)
+def collecting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ls ends its process; these tests go on."""
+    monkeypatch.setattr("gc.disable", lambda: None)
 
 
 def said(*options: str) -> str:
@@ -67,6 +75,21 @@ def test_a_run_that_another_host_began_is_not_called_dead(
     assert "login3" in found.run_words
     run.ends(1)
     assert run.held().run == "failed, data kept"
+
+
+def test_a_task_that_outlives_its_killed_engine_is_the_run(world: World) -> None:
+    run = world.dead()
+    journal = Processes(Path(run.bb.file("engine.jsonl")))
+    journal.starting("mark-of-a-task")
+    environ = {**os.environ, Processes.VARIABLE: "mark-of-a-task"}
+    task = subprocess.Popen(["sleep", "60"], env=environ)
+    try:
+        found = run.held()
+        assert (found.run, str(task.pid) in found.run_words) == ("running", True)
+    finally:
+        task.kill()
+        task.wait()
+    assert run.held().run == "dead: nobody works on it"
 
 
 def test_all_dagmans_are_asked_after_in_one_question(
@@ -127,6 +150,38 @@ def test_a_run_that_was_moved_aside_is_found(world: World) -> None:
     assert run.held().submit_dir == str(aside)
 
 
+def test_a_folder_of_runs_that_may_not_be_listed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = world.dead()
+    real = os.scandir
+
+    def scandir(path: str) -> Any:
+        if str(path) == str(run.submit.parent):
+            raise PermissionError(path)
+        return real(path)
+
+    monkeypatch.setattr("os.scandir", scandir)
+    assert run.held().run == "dead: nobody works on it"
+
+
+def test_a_later_run_in_its_place_is_not_it(world: World) -> None:
+    run = world.dead()
+    run.write("request.json", {**run.request.to_json(), "uuid": "later"})
+    found = run.held()
+    assert (found.run, found.state) == ("submit directory not here", "ready")
+
+
+def test_a_folder_that_is_no_tier_any_more_is_left_as_it_is(world: World) -> None:
+    run = world.dead()
+    run.saves()
+    assert run.delete() == 0
+    shutil.rmtree(run.tier_of_all)
+    run.tier_of_all.mkdir()
+    assert holdings() == []
+    assert list(run.tier_of_all.iterdir()) == []
+
+
 def test_a_tier_that_is_away_is_unknown_never_gone(world: World) -> None:
     run = world.dead()
     tier = run.tier_of_all
@@ -182,7 +237,8 @@ def test_a_line_that_somebody_edited_is_shown_and_hides_no_other(
 
 def test_a_place_that_cannot_be_one_is_no_place(world: World) -> None:
     world.note(name="pbbodd", uuid="1", backend="datawarp", submit_dir="\0")
-    assert [h.run for h in holdings()] == ["submit directory not here"]
+    world.note(name="pbbnot", uuid="1", backend="datawarp", submit_dir="")
+    assert [h.run for h in holdings()] == ["submit directory not here"] * 2
 
 
 # -- what is not on the ledger
@@ -230,7 +286,7 @@ def test_a_tier_is_asked_once_however_many_it_holds(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(5):
-        world.dead(f"pbb{number}", quota="1GiB")
+        world.dead(f"pbb{number}", timeout=f"{number}h")
     looks: list[int] = []
     real = Directory.look
 

@@ -144,4 +144,6 @@ def no_collection() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            gc.freeze()  # with what follows they all are old, and not the first that
+            gc.unfreeze()  # the collector looks at as soon as it is on again
             gc.enable()

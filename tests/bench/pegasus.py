@@ -113,7 +113,10 @@ def prepare(root: Path, jobs: int, pegasus: Path) -> dict[str, str]:
             (root / "bin" / name).write_text(STUB)
             (root / "bin" / name).chmod(0o755)
     path = f"{root / 'bin'}:{os.environ['PATH']}"
-    return {**os.environ, "HOME": str(root), "PATH": path, "PEGASUS_METRICS": "false"}
+    said = {"HOME": str(root), "PATH": path, "PEGASUS_METRICS": "false"}
+    # As where pip has installed it: the first run compiles our modules, as pip does.
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, **said}
 
 
 class Times(NamedTuple):

@@ -36,12 +36,12 @@ def claimed(folder: Path, force: bool) -> Iterator[Path]:
         raise
 
 
-def replace_text(path: Path, data: bytes) -> None:
+def replace_text(path: Path, *data: bytes) -> None:
     """Put ``data`` under ``path`` by rename, with the mode that it had."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as out:
-            out.write(data)
+            out.writelines(data)
             out.flush()
             os.fsync(out.fileno())
         shutil.copymode(path, part)
@@ -54,8 +54,8 @@ def replace_text(path: Path, data: bytes) -> None:
 def append_lines(path: Path, lines: Iterable[str]) -> None:
     """``replace_text`` by what it has and ``lines`` after it."""
     text = path.read_bytes()
-    ended = text if text.endswith(b"\n") else text + b"\n"
-    replace_text(path, ended + "".join(f"{line}\n" for line in lines).encode())
+    end = b"" if text.endswith(b"\n") else b"\n"
+    replace_text(path, text, end, *(f"{line}\n".encode() for line in lines))
 
 
 def _make(folder: Path, made: list[Path]) -> None:

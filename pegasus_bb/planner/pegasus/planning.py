@@ -45,14 +45,25 @@ PLANNED = "planned"  # below bb/: what pegasus-plan read, and what it said
 
 @dataclass(frozen=True)
 class PegasusPlanned:
-    """A submit directory of pegasus-plan's that is sealed."""
+    """A submit directory of pegasus-plan's that is sealed, and all it was made from: a
+    process that ends with it need not take millions of objects apart."""
 
     submit_dir: Path
-    request: Request
-    planner: str  # pegasus-plan and its version
+    decided: Decided
+    inputs: Inputs  # what pegasus-plan read
+    found: Found
     said: bytes  # what pegasus-plan printed
     notes: tuple[str, ...]
-    summary: tuple[str, ...]  # mode, tier, capacity, and where each was said
+
+    @property
+    def planner(self) -> str:
+        """pegasus-plan and its version."""
+        return f"pegasus-plan {self.found.outcome.version}"
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """Mode, tier, capacity, and where each was said."""
+        return self.decided.summary()
 
 
 def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
@@ -88,9 +99,8 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
             said = call_planner(argv, out, options.cwd, meanwhile)
             found = reader.found()
             _complete(decided, context, request, found, options.force)
-    planner = f"pegasus-plan {found.outcome.version}"
     return PegasusPlanned(
-        context.submit_dir, request, planner, said, tuple(notes), decided.summary()
+        context.submit_dir, decided, inputs, found, said, tuple(notes)
     )
 
 
@@ -152,8 +162,9 @@ def _check_results(
     reused = {} if force else decided.catalogs.replicas.replicas
     for job in decided.workflow.jobs.values():
         for use in job.outputs() if job.kind == "job" else ():
-            known = use.lfn in outputs or use.lfn in reused
-            if use.stage_out and not known and placement.on_tier(use.lfn):
+            if not use.stage_out or use.lfn in outputs or use.lfn in reused:
+                continue
+            if placement.on_tier(use.lfn):
                 raise vanishing(use.lfn, job.id)
 
 

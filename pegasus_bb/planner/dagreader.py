@@ -101,9 +101,9 @@ class _Reader:
             self.dag.other.append(line)
             return
         words = _words(line)[1:]
-        if keyword == "SUBDAG" and words.pop(0).upper() != "EXTERNAL":
+        if keyword == "SUBDAG" and (words or [""]).pop(0).upper() != "EXTERNAL":
             raise _MistakeError("SUBDAG without EXTERNAL", line)
-        if len(words) < 2:
+        if len(words) < 2 or not words[0] or not words[1]:
             raise _MistakeError(
                 f"{keyword} needs a name and a file", line, "JOB name file.sub"
             )

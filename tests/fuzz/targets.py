@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
+from pegasus_bb import ledger
 from pegasus_bb.engine.dagman.log import LifeLog
 from pegasus_bb.engine.dagman.tail import Tail
 from pegasus_bb.engine.journal import read_history
@@ -33,6 +36,7 @@ from pegasus_bb.reservation.squeue import parse_queue
 from pegasus_bb.runtime import exitcode, manifest, ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.jobs import read_jobs
+from pegasus_bb.staging.journal import Journal
 
 TESTS = Path(__file__).parents[1]
 RECORDED = TESTS / "recorded"
@@ -48,7 +52,8 @@ TIER = """x-storage-tiers:
 """
 LINES = "".join(
     json.dumps({"event": event, "lfn": "a", "dest": "/a", "size": 1, "stat": [1, 2, 3],
-                "uuid": "u-1", "name": "pbbone", "time": 1.5, "digest": "sha256:0"})
+                "uuid": "u-1", "name": "pbbone", "time": 1.5, "digest": "sha256:0",
+                "source": [1, 2], "copy": [3, 4], "request": {}})
     + "\n" for event in ("requested", "released")
 )  # fmt: skip
 
@@ -56,6 +61,23 @@ LINES = "".join(
 BOMB = b"""<?xml version="1.0"?><!DOCTYPE i [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>
 <invocation><mainjob>&b;&b;</mainjob></invocation>
 - invocation: &a {mainjob: *a}
+"""
+
+
+DAG = b"""JOB A a.sub DIR d NOOP DONE
+SUBDAG EXTERNAL S s.dag
+FINAL F f.sub
+SCRIPT DEFER 75 10 PRE A gate --wait
+SCRIPT POST A check $RETURN "a b"
+RETRY A 2 UNLESS-EXIT 3
+PRIORITY A -4
+CATEGORY A heavy
+MAXJOBS heavy 2
+VARS A x="1 \\"quoted\\"" +y="2"
+PRE_SKIP A 1
+ABORT-DAG-ON A 3 RETURN 0
+PARENT A CHILD S
+DOT dag.dot UPDATE
 """
 
 
@@ -129,6 +151,12 @@ def _submit_directory(path: Path) -> None:
 def _journals(path: Path) -> None:
     list(read_journal(str(path)))
     manifest.read(str(path), "u-1")
+    with mock.patch.dict(os.environ, {"PEGASUS_BB_LEDGER": str(path)}):
+        ledger.reservations()
+        ledger.find("pbbone")
+    journal = Journal(str(path), "from", "to")
+    journal.has("a", path.stat(), path.stat(), True)
+    journal.close()
 
 
 def _rescue(path: Path) -> None:
@@ -207,7 +235,8 @@ def _all() -> Iterator[Target]:
         lambda path: read_placement_file(path, {}),
         ours,
     )
-    yield Target("dag", _texts("pegasus-5.1.2/*/*.dag", "*/w.dag"), read_dag, ours)
+    dags = _texts("pegasus-5.1.2/*/*.dag", "*/w.dag")
+    yield Target("dag", [*dags, DAG], read_dag, ours)
     yield Target(
         "submit file",
         _texts("pegasus-5.1.2/plain/00/00/*.sub"),

@@ -21,6 +21,7 @@ from tests.bench.staging.goals import goals_of
 from tests.bench.staging.limits import all_limits
 from tests.bench.staging.peers import CORES, OURS, Peer, all_peers
 from tests.bench.staging.scenes import (
+    KEPT,
     Run,
     Scene,
     how_cold,
@@ -158,7 +159,8 @@ def remove_source(source: Path, on: str) -> None:
 
 def need_room(files: FileSet, source: Path, dest: Path) -> None:
     """Stop here, and not half-way, where there is no room."""
-    for root, size in ((source, files.size), (dest, 2 * files.size)):
+    copies = 2 if files.size > KEPT else 120  # all of them, see scenes.py
+    for root, size in ((source, files.size), (dest, copies * files.size)):
         free = shutil.disk_usage(root).free
         if free < size + _SPARE:
             sys.exit(

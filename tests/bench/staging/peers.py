@@ -57,7 +57,6 @@ def all_peers(pegasus_transfer: str, bb: Path) -> list[Peer]:
             LIST,
             lambda task: [f"{bb}/bin/transfer", "--file", _job_list(task)],
             only=("small",),
-            takes_minutes=True,
         ),
         Peer("cp -r", lambda task: ["cp", "-r", str(task.source), str(task.dest)]),
         Peer(

@@ -14,8 +14,9 @@ from pegasus_bb.engine.held import doing as runs
 from pegasus_bb.engine.held.listing import Holding, holdings, is_unknown
 from pegasus_bb.engine.held.unused import is_unused
 from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.processes import left_over
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.errors import BUG, DONE, DataNotSafe, PegasusBBError
+from pegasus_bb.errors import BUG, DONE, DataNotSafe, PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import release, would_release
 
@@ -78,6 +79,9 @@ def _may_go(place: SubmitDir, holding: Holding) -> tuple[bool, str]:
     UsageError where its run is alive.
     """
     check_alone(place)
+    left = left_over(place.processes)
+    if left:
+        raise UsageError(f"processes of its killed engine run on: {sorted(left)}")
     bb = BBDir(str(place.bb))
     try:
         words = would_release(bb)

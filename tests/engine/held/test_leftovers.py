@@ -249,6 +249,18 @@ def test_a_run_that_began_since_it_was_looked_at(world: World) -> None:
     assert run.folder().is_dir()
 
 
+def test_a_task_that_was_seen_only_at_the_second_look(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = world.dead()
+    run.saves()
+    verdict = run.verdict()
+    monkeypatch.setattr(module, "left_over", lambda path: {4711: "mark"})
+    done = give_back(verdict)
+    assert (done.goes, done.exit_code, "4711" in done.why) == (False, 2, True)
+    assert run.folder().is_dir()
+
+
 def test_a_result_that_was_lost_since_it_was_looked_at(world: World) -> None:
     run = world.dead()
     run.saves()

@@ -83,7 +83,10 @@ def test_a_task_that_outlives_its_killed_engine_is_the_run(world: World) -> None
     journal.starting("mark-of-a-task")
     environ = {**os.environ, Processes.VARIABLE: "mark-of-a-task"}
     task = subprocess.Popen(["sleep", "60"], env=environ)
+    its_own = Path(f"/proc/{task.pid}/environ")
     try:
+        while b"mark-of-a-task" not in its_own.read_bytes():  # exec is under way
+            time.sleep(0.001)
         found = run.held()
         assert (found.run, str(task.pid) in found.run_words) == ("running", True)
     finally:

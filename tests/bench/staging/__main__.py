@@ -62,12 +62,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     disk = Path(tempfile.mkdtemp(prefix="bench-staging-", dir=options.disk or where))
     tmpfs = Path(tempfile.mkdtemp(prefix="bench-staging-", dir=options.tmpfs))
     # Gigabytes are to be removed, whoever ends this.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         return bench(options, disk, tmpfs)
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # not while this is being done
         shutil.rmtree(disk)
         shutil.rmtree(tmpfs)
+        signal.signal(signal.SIGTERM, before)
 
 
 def bench(options: argparse.Namespace, disk: Path, tmpfs: Path) -> int:

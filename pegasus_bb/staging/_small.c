@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define VERSION 3
+#define EARLY (64 << 10) /* bytes of a file that is worth the call */
 #define LONGEST 225 /* bytes of a name that a part keeps, as in parts.py */
 
 enum step { DONE, SOURCE, NOT_A_FILE, CHANGED, PART, RENAME, SHORT };
@@ -100,6 +101,8 @@ static int fill(int out, const struct stat *source, const char *buffer, size_t s
     buffer += put;
     size -= put;
   }
+  if (source->st_size >= EARLY) /* or the kernel stops us for having too much unwritten */
+    sync_file_range(out, 0, source->st_size, SYNC_FILE_RANGE_WRITE);
   if (fstat(out, &made) != 0) return -1; /* umask and default ACLs take bits away */
   return (made.st_mode & 0777) == mode ? 0 : fchmod(out, mode);
 }

@@ -119,6 +119,7 @@ def _alone(source: int, out: int, size: int, tell: Tell) -> Tuple[int, str]:
         hasher.update(data)
         if out >= 0:
             write_all(out, memoryview(data), total)
+            begin_writing(out, total, len(data))
         total += len(data)
         tell(len(data))
     return total, hexdigest(hasher)

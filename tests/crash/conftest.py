@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from .injector import run_traced, skip_where_nothing_can_be_traced
 from .ptrace import NotPermitted
+
+MEMORY = Path("/dev/shm")
+NEEDED = 1 << 28
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Path]:
+    """Memory, where files can be: after SIGKILL it holds what a disk would, and a
+    thousand runs wait for none of their fsyncs."""
+    found = os.statvfs(MEMORY) if os.access(MEMORY, os.W_OK) else None
+    if found is None or found.f_flag & os.ST_NOEXEC or _free(found) < NEEDED:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="pegasus-bb-crash-", dir=MEMORY) as folder:
+        yield Path(folder)
+
+
+def _free(found: os.statvfs_result) -> int:
+    return found.f_bavail * found.f_frsize
 
 
 @pytest.fixture(scope="session")

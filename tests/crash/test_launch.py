@@ -66,9 +66,9 @@ class JobWithAFolder(Job):
 
 
 @pytest.mark.parametrize("story", [Job, JobWithAFolder])
-def test_killed_anywhere_and_run_again(story: type[Story], tmp_path: Path) -> None:
-    killed_at_every_call(story, tmp_path)
+def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
+    killed_at_every_call(story, room)
 
 
-def test_a_disk_that_is_full_or_fails_anywhere(tmp_path: Path) -> None:
-    refused_at_every_call(Job, tmp_path, (errno.ENOSPC, errno.EIO, errno.EDQUOT))
+def test_a_disk_that_is_full_or_fails_anywhere(room: Path) -> None:
+    refused_at_every_call(Job, room, (errno.ENOSPC, errno.EIO, errno.EDQUOT))

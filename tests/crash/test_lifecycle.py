@@ -123,19 +123,17 @@ STORIES = [Setup, Gate, Delete]
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_killed_anywhere_and_run_again(story: type[Story], tmp_path: Path) -> None:
-    killed_at_every_call(story, tmp_path)
+def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
+    killed_at_every_call(story, room)
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_disk_that_is_full_or_fails_anywhere(
-    story: type[Story], tmp_path: Path
-) -> None:
-    refused_at_every_call(story, tmp_path, FULL_OR_BROKEN)
+def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
+    refused_at_every_call(story, room, FULL_OR_BROKEN)
 
 
-def test_giving_back_too_early_changes_nothing_at_all(tmp_path: Path) -> None:
-    told = DeleteTooEarly(tmp_path / "run")
+def test_giving_back_too_early_changes_nothing_at_all(room: Path) -> None:
+    told = DeleteTooEarly(room / "run")
     done = told.run()
     assert (done.status, done.calls) == (DATA_NOT_SAFE, [])
     told.check_left()

@@ -110,5 +110,5 @@ class Delete(OnSlurm):
 
 
 @pytest.mark.parametrize("story", [Setup, Delete])
-def test_killed_anywhere_and_run_again(story: type[Story], tmp_path: Path) -> None:
-    killed_at_every_call(story, tmp_path)
+def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
+    killed_at_every_call(story, room)

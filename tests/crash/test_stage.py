@@ -111,12 +111,10 @@ def story(request: pytest.FixtureRequest) -> type[Story]:
     return found
 
 
-def test_killed_anywhere_and_run_again(story: type[Story], tmp_path: Path) -> None:
-    killed_at_every_call(story, tmp_path)
+def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
+    killed_at_every_call(story, room)
 
 
-def test_a_disk_that_is_full_or_fails_anywhere(
-    story: type[Story], tmp_path: Path
-) -> None:
+def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
     broken = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
-    refused_at_every_call(story, tmp_path, broken)
+    refused_at_every_call(story, room, broken)

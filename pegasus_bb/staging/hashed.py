@@ -1,7 +1,9 @@
-"""Read once: a thread hashes what this one writes.
+"""The digest of a file while its bytes are copied.
 
-Neither os.pwrite nor hashlib holds the interpreter, so two cores share the work, and
-the digest costs no more time than the copy has to spare.
+The kernel moves the bytes, and a thread reads them once more, out of memory, for the
+hash: that costs half of what it does to write them from where they were hashed. The
+thread stays close behind. What changes meanwhile shows in the size and times of the
+source, which the caller compares.
 """
 
 from __future__ import annotations
@@ -9,50 +11,63 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from typing import Iterator, Optional, Tuple
+from typing import Any, Callable, Optional, Tuple
 
-from pegasus_bb.staging.durable import begin_writing
 from pegasus_bb.staging.pour import (
-    CHUNK,
+    STEP,
+    Poured,
     Tell,
     data_of,
     hexdigest,
+    move,
     new_hash,
-    nobody,
-    write_all,
 )
 
-_BUFFERS = 4  # one is filled, one written, one hashed, one to spare
+_BEHIND = 4  # steps; what is read again should still be in memory
 _ALONE = 8 << 20  # bytes; below, other files keep the other core busy
-_ZEROS = memoryview(bytes(CHUNK))
+_BUFFER = 256 << 10  # stays in a core's own cache
+Range = Tuple[int, int, bool]  # offset, bytes, whether it is a hole
 
 
-class Hasher:
-    """Hashes buffers in their order, in a thread beside; hands them back to be used."""
+def pour_hashed(source: int, out: int, size: int, hollow: bool, tell: Tell) -> Poured:
+    """Copy ``size`` bytes, as ``pour`` does, and hash them. Raises OSError."""
+    if size <= _ALONE:
+        total, how = _each(source, out, size, hollow, tell, lambda piece: None)
+        return Poured(total, hash_of(source, total, hollow), how)
+    hasher = _Hasher(source)
+    try:
+        total, how = _each(source, out, size, hollow, tell, hasher.take)
+    finally:
+        digest = hasher.finish()
+    if hasher.error is not None:
+        raise hasher.error
+    return Poured(total, digest, how)
 
-    def __init__(self) -> None:
-        self._hash = new_hash()
-        self._todo: queue.SimpleQueue[Optional[Tuple[memoryview, bool]]] = (
-            queue.SimpleQueue()
-        )
-        self._free: queue.SimpleQueue[memoryview] = queue.SimpleQueue()
-        for _ in range(_BUFFERS):
-            self._free.put(memoryview(bytearray(CHUNK)))
+
+def hash_of(source: int, size: int, hollow: bool) -> str:
+    """``sha256:...`` of the first ``size`` bytes. Raises OSError."""
+    found, buffer, end = new_hash(), memoryview(bytearray(_BUFFER)), 0
+    for offset, length in data_of(source, size) if hollow else [(0, size)]:
+        _update(found, source, (end, offset - end, True), buffer)
+        _update(found, source, (offset, length, False), buffer)
+        end = offset + length
+    _update(found, source, (end, size - end, True), buffer)
+    return hexdigest(found)
+
+
+class _Hasher:
+    """Hashes ranges of an open file in a thread beside, in the order they are given."""
+
+    def __init__(self, source: int) -> None:
+        self.error: Optional[OSError] = None
+        self._source, self._hash = source, new_hash()
+        self._todo: queue.Queue[Optional[Range]] = queue.Queue(_BEHIND)
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def buffer(self) -> memoryview:
-        """A buffer of CHUNK bytes that nobody needs any more."""
-        return self._free.get()
-
-    def take(self, buffer: memoryview, length: int) -> None:
-        """Hash the first ``length`` bytes of ``buffer``, which is not changed then."""
-        self._todo.put((buffer[:length], True))
-
-    def zeros(self, length: int) -> None:
-        """Hash a hole."""
-        for begin in range(0, length, CHUNK):
-            self._todo.put((_ZEROS[: min(CHUNK, length - begin)], False))
+    def take(self, piece: Range) -> None:
+        """Waits where the thread is too far behind."""
+        self._todo.put(piece)
 
     def finish(self) -> str:
         """The digest of all that was taken."""
@@ -61,75 +76,50 @@ class Hasher:
         return hexdigest(self._hash)
 
     def _work(self) -> None:
-        for view, lent in iter(self._todo.get, None):
-            self._hash.update(view)
-            if lent:
-                self._free.put(memoryview(view.obj))
+        buffer = memoryview(bytearray(_BUFFER))
+        for piece in iter(self._todo.get, None):
+            try:
+                if self.error is None:
+                    _update(self._hash, self._source, piece, buffer)
+            except OSError as error:
+                self.error = error
 
 
-def pour_hashed(
-    source: int, out: int, size: int, hollow: bool, tell: Tell = nobody
+def _each(
+    source: int,
+    out: int,
+    size: int,
+    hollow: bool,
+    tell: Tell,
+    take: Callable[[Range], None],
 ) -> Tuple[int, str]:
-    """Copy ``size`` bytes, and their digest. ``out`` -1: read and hash them only.
-
-    Returns (bytes that there were, sha256:...). Raises OSError.
-    """
-    if size <= _ALONE and not hollow:
-        return _alone(source, out, size, tell)
-    hasher = Hasher()
-    try:
-        total = 0
-        for offset, length in data_of(source, size) if hollow else [(0, size)]:
-            hasher.zeros(offset - total)
-            total = offset + _range(source, out, offset, length, hasher, tell)
-            if total < offset + length:
-                break
-        else:
-            hasher.zeros(size - total)
-            total = size
-        if out >= 0:
-            os.ftruncate(out, total)
-    finally:
-        digest = hasher.finish()
-    return total, digest
+    """Move all of it in steps, which ``take`` hears of: (bytes there were, how)."""
+    end, how = 0, ""
+    for offset, length in data_of(source, size) if hollow else [(0, size)]:
+        take((end, offset - end, True))
+        end = offset
+        while end < offset + length:
+            step = min(STEP, offset + length - end)
+            moved, how = move(source, out, end, step, tell)
+            take((end, moved, False))
+            end += moved
+            if moved < step:
+                os.ftruncate(out, end)
+                return end, how
+    take((end, size - end, True))
+    os.ftruncate(out, size)
+    return size, how
 
 
-def _range(
-    source: int, out: int, offset: int, length: int, hasher: Hasher, tell: Tell
-) -> int:
-    done = 0
-    while done < length:
-        buffer = hasher.buffer()
-        size = os.preadv(source, [buffer[: min(CHUNK, length - done)]], offset + done)
+def _update(found: Any, source: int, piece: Range, buffer: memoryview) -> None:
+    offset, length, hole = piece
+    end = offset + length
+    if hole and length:
+        buffer[: min(length, _BUFFER)] = bytes(min(length, _BUFFER))
+    while offset < end:
+        view = buffer[: min(_BUFFER, end - offset)]
+        size = len(view) if hole else os.preadv(source, [view], offset)
         if size == 0:
-            break
-        hasher.take(buffer, size)
-        if out >= 0:
-            write_all(out, buffer[:size], offset + done)
-            begin_writing(out, offset + done, size)
-        tell(size)
-        done += size
-    return done
-
-
-def _alone(source: int, out: int, size: int, tell: Tell) -> Tuple[int, str]:
-    hasher = new_hash()
-    total = 0
-    for data in _read(source, size):
-        hasher.update(data)
-        if out >= 0:
-            write_all(out, memoryview(data), total)
-            begin_writing(out, total, len(data))
-        total += len(data)
-        tell(len(data))
-    return total, hexdigest(hasher)
-
-
-def _read(source: int, size: int) -> Iterator[bytes]:
-    offset = 0
-    while offset < size:
-        data = os.pread(source, min(CHUNK, size - offset), offset)
-        if not data:
-            return
-        yield data
-        offset += len(data)
+            return  # it has become shorter; the caller sees that
+        found.update(view[:size])
+        offset += size

@@ -66,10 +66,10 @@ def digest_file(path: str) -> str:
     """``sha256:...`` of a file's bytes. Raises OSError, CopyFailed."""
     handle = open_source(path)
     try:
-        from pegasus_bb.staging.hashed import pour_hashed
+        from pegasus_bb.staging.hashed import hash_of
 
         found = os.fstat(handle)
-        return pour_hashed(handle, -1, found.st_size, _is_hollow(found))[1]
+        return hash_of(handle, found.st_size, _is_hollow(found))
     finally:
         os.close(handle)
 

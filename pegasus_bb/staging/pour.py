@@ -1,10 +1,9 @@
 """The bytes of one open file into another, by the best way that the two allow.
 
-Without a digest the kernel moves them: a shared extent (reflink), else
-copy_file_range, else sendfile, else read and write. Each goes on where the one before
-it stopped: kernels and file systems refuse late, and some stop early in silence. With
-a digest the bytes have to be seen: they are read once, and hashed by a thread beside
-while they are written. Holes stay holes.
+The kernel moves them: a shared extent (reflink), else copy_file_range, else sendfile;
+else they are read and written. Each way goes on where the one before it stopped:
+kernels and file systems refuse late, and some stop early in silence. For a digest they
+are read beside (hashed.py). Holes stay holes.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pegasus_bb.staging.durable import begin_writing
 
 FICLONE = 0x40049409  # linux/fs.h
 CHUNK = 1 << 20
-_STEP = 64 << 20  # for calls that take any length: a signal should not wait for long
+STEP = 8 << 20  # bytes of one call; then the disk begins to write them
 _REFUSED = (
     errno.EXDEV,
     errno.EINVAL,
@@ -56,17 +55,19 @@ def pour(
         return Poured(0, hexdigest(new_hash()) if digest else "", "read and write")
     cloned = _clone(source, out)
     if digest:
-        from pegasus_bb.staging.hashed import pour_hashed  # needs threads
+        from pegasus_bb.staging.hashed import hash_of, pour_hashed  # needs threads
 
-        total, words = pour_hashed(source, -1 if cloned else out, size, hollow, tell)
-        return Poured(total, words, "reflink" if cloned else "read and write")
+        if cloned:
+            tell(size)
+            return Poured(size, hash_of(source, size, hollow), "reflink")
+        return pour_hashed(source, out, size, hollow, tell)
     if cloned:
         tell(size)
         return Poured(os.fstat(out).st_size, "", "reflink")
     how = ""
     total = 0
     for offset, length in data_of(source, size) if hollow else [(0, size)]:
-        moved, how = _move(source, out, offset, length, tell)
+        moved, how = move(source, out, offset, length, tell)
         total = offset + moved
         if moved < length:
             break
@@ -122,10 +123,10 @@ def _clone(source: int, out: int) -> bool:
     return True
 
 
-def _move(
+def move(
     source: int, out: int, offset: int, length: int, tell: Tell
 ) -> Tuple[int, str]:
-    """Bytes moved of this range, and by which way the last of them."""
+    """Bytes moved of this range, and by which way the last of them. Raises OSError."""
     done, how = 0, ""
     for name, way in _ways():
         more = _by(way, source, out, offset + done, length - done, tell)
@@ -150,7 +151,7 @@ def _by(way: Way, source: int, out: int, offset: int, length: int, tell: Tell) -
     done = 0
     while done < length:
         try:
-            step = way(source, out, offset + done, min(_STEP, length - done))
+            step = way(source, out, offset + done, min(STEP, length - done))
         except OSError as error:
             if way is not _read_and_write and error.errno in _REFUSED:
                 return done

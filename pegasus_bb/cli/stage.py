@@ -13,6 +13,7 @@ import click
 
 from pegasus_bb import ledger
 from pegasus_bb.errors import DONE, INTERRUPTED, NOT_COPIED
+from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.stage import Stage, check_places
@@ -25,7 +26,7 @@ from pegasus_bb.units import format_duration, format_size
     type=click.Choice(["none", "size", "digest"]),
     default="digest",
     show_default=True,
-    help="digest: SHA-256 of what is copied, into the journal. Sizes are compared in "
+    help="digest: of what is copied, into the journal. Sizes are compared in "
     "any case: that costs nothing.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Say what was done as JSON.")
@@ -61,7 +62,13 @@ def command(
         go = os.path.join(go, os.path.basename(come))
     check_places(come, go)
     where = str(journal_path) if journal_path else _journal_path(come, go)
-    stage = Stage(come, go, Journal(where, come, go), verify == "digest", _say)
+    stage = Stage(
+        come,
+        go,
+        Journal(where, come, go),
+        _digest() if verify == "digest" else None,
+        _say,
+    )
     status = _run(stage, shown=not (quiet or as_json))
     seconds = time.monotonic() - begun
     if as_json:
@@ -84,6 +91,13 @@ def _run(stage: Stage, shown: bool) -> int:
         click.echo("pegasus-bb: interrupted; run it again to go on", err=True)
         return INTERRUPTED
     return DONE if done else NOT_COPIED
+
+
+def _digest() -> Digest:
+    """SHA-256 hashes a gigabyte in half a second; BLAKE3 in a quarter of that."""
+    from blake3 import blake3
+
+    return Digest("blake3", blake3)
 
 
 def _say(failure: CopyFailed) -> None:

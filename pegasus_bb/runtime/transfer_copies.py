@@ -14,6 +14,7 @@ from pegasus_bb.removal import remove
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfer_ways import Way
+from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.items import Folder, Item, Landed, Outcome, stamp
 from pegasus_bb.staging.mover import Mover
@@ -77,7 +78,7 @@ class Copies:
 
     def _many(self, ways: Sequence[Way], digest: bool) -> Iterator[Copied]:
         refused: List[Copied] = []
-        mover = Mover(digest, threads=self._threads)
+        mover = Mover(SHA256 if digest else None, threads=self._threads)
         landed: List[Tuple[Way, Landed]] = []
         for outcome in mover.move(_items(ways, refused)):
             failed = self._landed(outcome, landed)

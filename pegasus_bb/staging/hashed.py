@@ -13,14 +13,13 @@ import queue
 import threading
 from typing import Any, Callable, Optional, Tuple
 
+from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.pour import (
     STEP,
     Poured,
     Tell,
     data_of,
-    hexdigest,
     move,
-    new_hash,
 )
 
 _BEHIND = 4  # steps; what is read again should still be in memory
@@ -29,38 +28,40 @@ _BUFFER = 256 << 10  # stays in a core's own cache
 Range = Tuple[int, int, bool]  # offset, bytes, whether it is a hole
 
 
-def pour_hashed(source: int, out: int, size: int, hollow: bool, tell: Tell) -> Poured:
+def pour_hashed(
+    source: int, out: int, size: int, hollow: bool, digest: Digest, tell: Tell
+) -> Poured:
     """Copy ``size`` bytes, as ``pour`` does, and hash them. Raises OSError."""
     if size <= _ALONE:
         total, how = _each(source, out, size, hollow, tell, lambda piece: None)
-        return Poured(total, hash_of(source, total, hollow), how)
-    hasher = _Hasher(source)
+        return Poured(total, hash_of(source, total, hollow, digest), how)
+    hasher = _Hasher(source, digest)
     try:
         total, how = _each(source, out, size, hollow, tell, hasher.take)
     finally:
-        digest = hasher.finish()
+        words = hasher.finish()
     if hasher.error is not None:
         raise hasher.error
-    return Poured(total, digest, how)
+    return Poured(total, words, how)
 
 
-def hash_of(source: int, size: int, hollow: bool) -> str:
-    """``sha256:...`` of the first ``size`` bytes. Raises OSError."""
-    found, buffer, end = new_hash(), memoryview(bytearray(_BUFFER)), 0
+def hash_of(source: int, size: int, hollow: bool, digest: Digest) -> str:
+    """The digest of the first ``size`` bytes. Raises OSError."""
+    found, buffer, end = digest.new(), memoryview(bytearray(_BUFFER)), 0
     for offset, length in data_of(source, size) if hollow else [(0, size)]:
         _update(found, source, (end, offset - end, True), buffer)
         _update(found, source, (offset, length, False), buffer)
         end = offset + length
     _update(found, source, (end, size - end, True), buffer)
-    return hexdigest(found)
+    return digest.words(found)
 
 
 class _Hasher:
     """Hashes ranges of an open file in a thread beside, in the order they are given."""
 
-    def __init__(self, source: int) -> None:
+    def __init__(self, source: int, digest: Digest) -> None:
         self.error: Optional[OSError] = None
-        self._source, self._hash = source, new_hash()
+        self._source, self._digest, self._hash = source, digest, digest.new()
         self._todo: queue.Queue[Optional[Range]] = queue.Queue(_BEHIND)
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -73,7 +74,7 @@ class _Hasher:
         """The digest of all that was taken."""
         self._todo.put(None)
         self._thread.join()
-        return hexdigest(self._hash)
+        return self._digest.words(self._hash)
 
     def _work(self) -> None:
         buffer = memoryview(bytearray(_BUFFER))

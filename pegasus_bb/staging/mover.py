@@ -16,6 +16,7 @@ from typing import Callable, Deque, Iterable, Iterator, List, Optional, Set
 
 from pegasus_bb.staging.batches import Batch, Copier
 from pegasus_bb.staging.commit import Committer
+from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.items import Folder, Item, Outcome
 from pegasus_bb.staging.parts import new_tag
 from pegasus_bb.staging.plain import Alone, Plain, discard
@@ -32,17 +33,19 @@ class Mover:
 
     def __init__(
         self,
-        digest: bool = True,
+        digest: Optional[Digest] = SHA256,
         follow: bool = True,
         threads: int = 0,
         tell: Tell = nobody,
     ) -> None:
-        """``follow``: a source may be a link. ``threads``: 0 for what is best here.
-        ``tell`` hears the bytes as they go, from several threads."""
+        """``digest`` is of large files; small ones have SHA-256. ``follow``: a source
+        may be a link. ``threads``: 0 for what is best here. ``tell`` hears the bytes as
+        they go, from several threads."""
         self._follow, self._told = follow, tell
         self._threads = threads or min(4, max(2, os.cpu_count() or 2))
         self.tag = new_tag()
-        self._small = _helper(digest) or Plain(digest)
+        small = None if digest is None else SHA256  # the helper has no other
+        self._small = _helper(small is not None) or Plain(small)
         self._alone = Alone(digest)
         self._folders = max(1, (_most_handles() - 200) // (2 * _BATCHES))
         self._fault: Optional[BaseException] = None  # a mistake of ours, not a file's

@@ -16,6 +16,7 @@ import stat
 from typing import NamedTuple, Optional
 
 from pegasus_bb.files import sync_directory
+from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.parts import part_name
 from pegasus_bb.staging.pour import Poured, Tell, nobody, pour
@@ -69,7 +70,7 @@ def digest_file(path: str) -> str:
         from pegasus_bb.staging.hashed import hash_of
 
         found = os.fstat(handle)
-        return hash_of(handle, found.st_size, _is_hollow(found))
+        return hash_of(handle, found.st_size, _is_hollow(found), SHA256)
     finally:
         os.close(handle)
 
@@ -87,7 +88,7 @@ def copy_into(
     source: int,
     before: os.stat_result,
     part: str,
-    digest: bool,
+    digest: Optional[Digest],
     folder: Optional[int] = None,
     durable: bool = True,
     tell: Tell = nobody,
@@ -138,7 +139,7 @@ def _copy_once(source: str, dest: str, digest: bool) -> Copied:
             words = digest_file(source) if digest else ""
             return Copied(already.st_size, words, already)
         part = part_name(dest)
-        poured = copy_into(handle, before, part, digest)
+        poured = copy_into(handle, before, part, SHA256 if digest else None)
     finally:
         os.close(handle)
     try:

@@ -7,9 +7,10 @@ are too large for a batch, have holes, or changed while a batch was copied.
 from __future__ import annotations
 
 import os
-from typing import List, NamedTuple, Union
+from typing import List, NamedTuple, Optional, Union
 
 from pegasus_bb.staging.batches import Answer, Batch, Copier, Elsewhere
+from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.failures import CopyFailed, explained, of_another_size
 from pegasus_bb.staging.items import Item, Landed, stamp
 from pegasus_bb.staging.onefile import (
@@ -42,7 +43,7 @@ class Plain(Copier):
 
     limit = (1 << 20) - 1
 
-    def __init__(self, digest: bool) -> None:
+    def __init__(self, digest: Optional[Digest]) -> None:
         self._digest = digest
 
     def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
@@ -95,7 +96,9 @@ def discard(item: Item, tag: str) -> None:
         pass
 
 
-def _copy_part(item: Item, tag: str, digest: bool, follow: bool, tell: Tell) -> Written:
+def _copy_part(
+    item: Item, tag: str, digest: Optional[Digest], follow: bool, tell: Tell
+) -> Written:
     """Copy ``item`` to its temporary name; a large one is durable then.
 
     Raises OSError, Changed, CopyFailed where it is no regular file.

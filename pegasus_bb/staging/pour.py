@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
+from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
 
+from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.durable import begin_writing
 
 FICLONE = 0x40049409  # linux/fs.h
@@ -36,7 +37,7 @@ class Poured(NamedTuple):
     """What went over."""
 
     size: int  # bytes, holes included
-    digest: str  # sha256:..., or "" where nobody asked
+    digest: str  # sha256:... say, or "" where nobody asked
     how: str  # reflink, copy_file_range, sendfile, read and write
 
 
@@ -45,22 +46,28 @@ def nobody(_: int) -> None:
 
 
 def pour(
-    source: int, out: int, size: int, hollow: bool, digest: bool, tell: Tell = nobody
+    source: int,
+    out: int,
+    size: int,
+    hollow: bool,
+    digest: Optional[Digest],
+    tell: Tell = nobody,
 ) -> Poured:
     """Copy ``size`` bytes of open file ``source`` into the empty open file ``out``.
 
     Fewer arrive where the source ends before that. Raises OSError.
     """
     if size == 0:
-        return Poured(0, hexdigest(new_hash()) if digest else "", "read and write")
+        words = digest.words(digest.new()) if digest else ""
+        return Poured(0, words, "read and write")
     cloned = _clone(source, out)
-    if digest:
+    if digest is not None:
         from pegasus_bb.staging.hashed import hash_of, pour_hashed  # needs threads
 
         if cloned:
             tell(size)
-            return Poured(size, hash_of(source, size, hollow), "reflink")
-        return pour_hashed(source, out, size, hollow, tell)
+            return Poured(size, hash_of(source, size, hollow, digest), "reflink")
+        return pour_hashed(source, out, size, hollow, digest, tell)
     if cloned:
         tell(size)
         return Poured(os.fstat(out).st_size, "", "reflink")
@@ -92,18 +99,6 @@ def data_of(source: int, size: int) -> Iterator[Tuple[int, int]]:
             return
         yield begin, end - begin
         offset = end
-
-
-def new_hash() -> Any:
-    """SHA-256, the digest of manifests."""
-    import hashlib  # not at the top: many jobs hash nothing
-
-    return hashlib.sha256()
-
-
-def hexdigest(hasher: Any) -> str:
-    """The digest as manifests have it."""
-    return f"sha256:{hasher.hexdigest()}"
 
 
 def write_all(out: int, view: memoryview, offset: int) -> None:

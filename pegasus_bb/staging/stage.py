@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Callable, Iterator
+from typing import Callable, Iterator, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
+from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained
 from pegasus_bb.staging.items import Folder, Item
@@ -24,7 +25,12 @@ class Stage:
     """One copy of ``source`` to ``dest``; what it has done so far may be read."""
 
     def __init__(
-        self, source: str, dest: str, journal: Journal, digest: bool, fail: Fail
+        self,
+        source: str,
+        dest: str,
+        journal: Journal,
+        digest: Optional[Digest],
+        fail: Fail,
     ) -> None:
         """Both are full paths. ``fail`` hears of every file that cannot be copied, as
         it happens.
@@ -102,7 +108,9 @@ class Stage:
             copy = os.stat(item.as_name, dir_fd=item.dest.fd, follow_symlinks=False)
         except OSError:
             return False
-        return self._journal.has(self._name(item), item.mark, copy, self._digest)
+        return self._journal.has(
+            self._name(item), item.mark, copy, self._digest is not None
+        )
 
     def _name(self, item: Item) -> str:
         return item.dest_path[len(self.dest) + 1 :]

@@ -22,11 +22,12 @@ COPY = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.stage import Stage
 journal, come, go = sys.argv[2:]
 try:
-    stage = Stage(come, go, Journal(journal, come, go), True, print)
+    stage = Stage(come, go, Journal(journal, come, go), SHA256, print)
     sys.exit(0 if stage.run() else 81)
 except PegasusBBError as error:
     print(error)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.helper import load
 from pegasus_bb.staging.journal import Journal
@@ -54,7 +55,11 @@ class Desk:
 
         try:
             stage = Stage(
-                str(self.source), str(self.dest), journal, verify == "digest", fail
+                str(self.source),
+                str(self.dest),
+                journal,
+                SHA256 if verify == "digest" else None,
+                fail,
             )
             stage.run(tell)
         finally:

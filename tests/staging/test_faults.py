@@ -182,7 +182,7 @@ def test_one_in_the_other_is_refused(desk: Desk) -> None:
                 str(desk.root / source),
                 str(desk.root / dest),
                 journal,
-                False,
+                None,
                 lambda _: None,
             )
 

@@ -22,6 +22,7 @@ pytestmark = [
 SCRIPT = """
 import json, os, subprocess, sys
 from pathlib import Path
+from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.stage import Stage
 
@@ -31,7 +32,7 @@ subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", disk], check=Tru
 failures = []
 journal = Journal(str(root / "journal"), "", "")
 say = lambda failure: failures.append(str(failure))
-Stage(str(root / "from"), str(disk), journal, True, say).run()
+Stage(str(root / "from"), str(disk), journal, SHA256, say).run()
 copies = {path.name: path.stat().st_size for path in disk.iterdir()}
 print(json.dumps([failures, copies]))
 """

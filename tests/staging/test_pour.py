@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.staging import pour as pouring
+from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.onefile import copy_file, digest_file
 
 SIZE = (5 << 20) + 123
@@ -26,7 +27,9 @@ def source(tmp_path: Path) -> Path:
 
 def poured(source: Path, digest: bool) -> pouring.Poured:
     with source.open("rb") as text, source.with_name("copy").open("wb") as out:
-        return pouring.pour(text.fileno(), out.fileno(), SIZE, False, digest)
+        return pouring.pour(
+            text.fileno(), out.fileno(), SIZE, False, SHA256 if digest else None
+        )
 
 
 def same(source: Path) -> bool:

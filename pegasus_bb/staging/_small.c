@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VERSION 3
+#define VERSION 4
 #define EARLY (64 << 10) /* bytes of a file that is worth the call */
 #define LONGEST 225 /* bytes of a name that a part keeps, as in parts.py */
 
@@ -84,7 +84,8 @@ static int take(int source, struct stat *before, char *buffer, size_t room,
   }
   if (fstat(source, &after) != 0) return fail(result, SOURCE, errno);
   if (size != (size_t)before->st_size || after.st_size != before->st_size ||
-      ns(after.st_mtim) != ns(before->st_mtim))
+      ns(after.st_mtim) != ns(before->st_mtim) || /* programs can set back this one */
+      ns(after.st_ctim) != ns(before->st_ctim))
     return fail(result, CHANGED, 0);
   result->size = size;
   note(&result->source, before);

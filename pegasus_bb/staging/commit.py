@@ -18,21 +18,28 @@ from pegasus_bb.staging.items import Outcome
 from pegasus_bb.staging.plain import discard
 from pegasus_bb.staging.sync import Broken, sync
 
-_WAITING = 8  # batches; more would only fill the disk with what has no name yet
 _PAUSE = 0.5  # seconds between rounds, while less than that is copied
 
 
 class Committer:
     """Takes copied batches; ``tell`` hears what became of each item."""
 
-    def __init__(self, tag: str, tell: Callable[[Outcome], None]) -> None:
-        self._tag, self._tell = tag, tell
-        self._copied: queue.Queue[Optional[Batch]] = queue.Queue(_WAITING)
+    def __init__(self, tag: str, tell: Callable[[Outcome], None], waiting: int) -> None:
+        """``waiting``: batches of a round; more would only fill the disk with what has
+        no name yet. Raises CopyFailed where there is no room for a thread."""
+        self._tag, self._tell, self._waiting = tag, tell, waiting
+        self._copied: queue.Queue[Optional[Batch]] = queue.Queue(waiting)
         self._named: List[Outcome] = []  # whose names are not durable yet
         self._aborted = threading.Event()
         self.fault: Optional[BaseException] = None  # a mistake of ours
         self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            raise CopyFailed(
+                f"no room for a thread ({error}): allow this process more memory or "
+                "processes (ulimit -v, ulimit -u)"
+            ) from error
 
     def take(self, batch: Batch) -> None:
         """``batch`` is copied. Waits while too many are."""
@@ -75,7 +82,7 @@ class Committer:
         """
         found: List[Batch] = []
         until = time.monotonic() + _PAUSE
-        while len(found) < _WAITING:
+        while len(found) < self._waiting:
             left = until - time.monotonic() if found or self._named else None
             try:
                 batch = self._copied.get(timeout=None if left is None else max(0, left))

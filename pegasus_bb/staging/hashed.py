@@ -35,7 +35,11 @@ def pour_hashed(
     if size <= _ALONE:
         total, how = _each(source, out, size, hollow, tell, lambda piece: None)
         return Poured(total, hash_of(source, total, hollow, digest), how)
-    hasher = _Hasher(source, digest)
+    try:
+        hasher = _Hasher(source, digest)
+    except RuntimeError:  # no room for a thread: one after the other
+        total, how = _each(source, out, size, hollow, tell, lambda piece: None)
+        return Poured(total, hash_of(source, total, hollow, digest), how)
     try:
         total, how = _each(source, out, size, hollow, tell, hasher.take)
     finally:

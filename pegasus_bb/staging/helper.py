@@ -25,7 +25,7 @@ from pegasus_bb.staging.failures import (
 from pegasus_bb.staging.items import Item, Landed
 from pegasus_bb.staging.pour import Tell
 
-VERSION = 3
+VERSION = 4
 _ROOM = 1 << 20  # bytes of a thread's buffer
 _TASK = struct.Struct("=iiII")
 _RESULT = struct.Struct("=iiqQQqqQQqq32s")

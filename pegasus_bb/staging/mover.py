@@ -18,14 +18,16 @@ from pegasus_bb.staging.batches import Batch, Copier
 from pegasus_bb.staging.commit import Committer
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.items import Folder, Item, Outcome
-from pegasus_bb.staging.parts import new_tag
+from pegasus_bb.staging.parts import is_long, new_tag
 from pegasus_bb.staging.plain import Alone, Plain, discard
 from pegasus_bb.staging.pour import Tell, nobody
 
 _FILES = 512  # of a batch
 _BYTES = 32 << 20
 _IN_HAND = 4  # batches that wait for a copier
+_TO_COMMIT = 8  # batches that wait to be made durable
 _BATCHES = 36  # in all queues and hands; each folder of each is open
+_OTHERS = 40  # handles for all else
 
 
 class Mover:
@@ -47,8 +49,9 @@ class Mover:
         small = None if digest is None else SHA256  # the helper has no other
         self._small = _helper(small is not None) or Plain(small)
         self._alone = Alone(digest)
-        self._folders = max(1, (_most_handles() - 200) // (2 * _BATCHES))
-        self._fault: Optional[BaseException] = None  # a mistake of ours, not a file's
+        pairs = max(1, (_most_handles() - _OTHERS) // 2)  # of folders open at a time
+        self._folders = max(1, pairs // _BATCHES)
+        self._share = min(1.0, pairs / _BATCHES)  # of what may be in hand
 
     def move(self, items: Iterable[Item]) -> Iterator[Outcome]:
         """Copy all ``items``, which may be made while others are copied.
@@ -56,8 +59,10 @@ class Mover:
         Yields what became of each, in no order; what is told of is durable.
         """
         outcomes: Deque[Outcome] = deque()  # append and popleft are atomic
-        committer = Committer(self.tag, outcomes.append)
-        crew = _Crew(self._threads, lambda batch: self._copy(batch, committer))
+        to_commit = max(1, int(self._share * _TO_COMMIT))
+        committer = Committer(self.tag, outcomes.append, to_commit)
+        in_hand = max(1, int(self._share * _IN_HAND))
+        crew = _Crew(self._threads, in_hand, lambda batch: self._copy(batch, committer))
         try:
             for batch in self._batches(items):
                 crew.give(batch)
@@ -99,7 +104,8 @@ class Mover:
         size = 0
         folders: Set[Folder] = set()
         for item in items:
-            if item.hollow or item.size > self._small.limit:
+            large = item.hollow or item.size > self._small.limit
+            if large or is_long(item.as_name):
                 yield Batch([item], self._alone)
                 continue
             small.append(item)
@@ -129,18 +135,26 @@ class _Stopped(Exception):
 class _Crew:
     """Threads that copy batches."""
 
-    def __init__(self, threads: int, copy: Callable[[Batch], None]) -> None:
-        self._todo: queue.Queue[Optional[Batch]] = queue.Queue(_IN_HAND)
+    def __init__(
+        self, threads: int, in_hand: int, copy: Callable[[Batch], None]
+    ) -> None:
+        self._todo: queue.Queue[Optional[Batch]] = queue.Queue(in_hand)
         self._copy = copy
         self.fault: Optional[BaseException] = None  # a mistake of ours, not a file's
-        self._threads = [
-            threading.Thread(target=self._work, daemon=True) for _ in range(threads)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._threads: List[threading.Thread] = []
+        for _ in range(threads):
+            thread = threading.Thread(target=self._work, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no room for more of them
+                break
+            self._threads.append(thread)
 
     def give(self, batch: Batch) -> None:
         """Waits while enough is in hand. Raises the mistake that ended a copier."""
+        if not self._threads:
+            self._copy(batch)
+            return
         if self.fault is not None:
             raise self.fault
         self._todo.put(batch)

@@ -125,7 +125,7 @@ def check_unchanged(source: int, before: os.stat_result, copied: int) -> None:
 
 def compare(before: os.stat_result, now: os.stat_result) -> None:
     """Raises Changed where these are not of one file in one state."""
-    for what in ("st_ino", "st_dev", "st_size", "st_mtime_ns"):
+    for what in ("st_ino", "st_dev", "st_size", "st_mtime_ns", "st_ctime_ns"):
         if getattr(now, what) != getattr(before, what):
             raise Changed(what[3:])
 

@@ -17,7 +17,7 @@ def new_tag() -> str:
 
 def part_of(name: str, tag: str) -> str:
     """The temporary name of file ``name``; short enough where that itself is not."""
-    if len(name) > _LONGEST // 4:  # else it cannot be too long in bytes either
+    if is_long(name):
         name = os.fsdecode(cut_name(name))
     return f".{name}.{tag}.part"
 
@@ -28,9 +28,21 @@ def part_name(dest: str) -> str:
     return os.path.join(folder, part_of(name, new_tag()))
 
 
+def is_long(name: str) -> bool:
+    """Whether ``name`` is too long to stand in the name of its part."""
+    # Four bytes are the most that a character takes.
+    return len(name) > _LONGEST // 4 and len(os.fsencode(name)) > _LONGEST
+
+
 def cut_name(dest: str) -> bytes:
-    """The name of ``dest``, no longer than leaves room for what a part adds."""
-    return os.fsencode(os.path.basename(dest))[:_LONGEST]
+    """The name of ``dest`` as it stands in that of its part; no two have the same."""
+    name = os.fsencode(os.path.basename(dest))
+    if len(name) <= _LONGEST:
+        return name
+    import hashlib  # names are seldom that long
+
+    digest = hashlib.sha256(name).hexdigest()[:16]
+    return name[: _LONGEST - 17] + b"~" + digest.encode()
 
 
 def remove_parts(folder: int, name: str, tags: Sequence[str]) -> None:

@@ -61,6 +61,8 @@ def pour(
         words = digest.words(digest.new()) if digest else ""
         return Poured(0, words, "read and write")
     cloned = _clone(source, out)
+    if not (cloned or hollow):
+        _check_room(out, size)
     if digest is not None:
         from pegasus_bb.staging.hashed import hash_of, pour_hashed  # needs threads
 
@@ -106,6 +108,14 @@ def write_all(out: int, view: memoryview, offset: int) -> None:
     while view:
         done = os.pwrite(out, view, offset)
         view, offset = view[done:], offset + done
+
+
+def _check_room(out: int, size: int) -> None:
+    """Refuse what cannot fit before it takes the room of what does. Raises OSError."""
+    if size > CHUNK:
+        found = os.fstatvfs(out)
+        if found.f_blocks and found.f_bavail * found.f_frsize < size:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _clone(source: int, out: int) -> bool:

@@ -7,7 +7,9 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -171,6 +173,67 @@ def test_a_journal_that_takes_no_more(desk: Desk) -> None:
     with no_file_above(50), pytest.raises(CopyFailed, match=r"journal .* be written"):
         desk.stage()
     assert desk.stage().files == 1
+
+
+@pytest.mark.parametrize("size", [3 << 20, 20 << 20])
+def test_a_source_written_anew_with_its_old_time(desk: Desk, size: int) -> None:
+    """As rsync --inplace and cp -p do it: only ctime tells."""
+    path = desk.write("data", b"A" * size)
+    before = path.stat()
+    steps = []
+
+    def rewrite(_: int) -> None:
+        steps.append(1)
+        with path.open("r+b") as out:
+            out.write(b"B" * size)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    desk.stage(tell=rewrite)
+    (words,) = desk.failures
+    assert "changed while it was copied (ctime_ns), twice" in words
+    assert not (desk.dest / "data").exists() and steps
+
+
+FEW = """
+import resource, sys
+from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.stage import Stage
+what, limit = sys.argv[2:]
+resource.setrlimit(getattr(resource, what), (int(limit), int(limit)))
+root = sys.argv[1]
+journal = Journal(root + "/journal", "", "")
+stage = Stage(root + "/from", root + "/to", journal, None, print)
+sys.exit(not stage.run())
+"""
+
+
+@pytest.mark.usefixtures("copier")
+def test_few_handles(desk: Desk) -> None:
+    for number in range(200):
+        desk.write(f"{number}/in/file", "x")
+    command = [sys.executable, "-c", FEW, str(desk.root), "RLIMIT_NOFILE", "64"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(list(desk.dest.glob("*/in/file"))) == 200
+
+
+def test_no_room_for_threads(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The committer's is needed; without the others it takes longer."""
+    start = threading.Thread.start
+    left = iter([True])
+
+    def starts(thread: threading.Thread) -> None:
+        if not next(left, False):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    for number in range(20):
+        desk.write(str(number), "x")
+    desk.write("large", os.urandom(9 << 20))
+    monkeypatch.setattr(threading.Thread, "start", starts)
+    assert desk.stage().files == 21
+    with pytest.raises(CopyFailed, match="no room for a thread"):
+        desk.stage()
 
 
 def test_one_in_the_other_is_refused(desk: Desk) -> None:

@@ -73,6 +73,16 @@ def test_a_hostile_name_is_only_a_name(desk: Desk, hostile: str) -> None:
     assert contents(desk.dest) == contents(desk.source)
 
 
+def test_long_names_that_begin_alike(desk: Desk) -> None:
+    """Names have 255 bytes, and those of temporary files need some for themselves."""
+    names = ["A" * 250 + str(number) for number in range(3)] + ["\u6f22" * 85]
+    for name in names:
+        desk.write(name, name[-5:])
+    desk.stage()
+    assert desk.failures == [] and desk.parts() == []
+    assert contents(desk.dest) == contents(desk.source)
+
+
 def test_holes_stay_holes(desk: Desk) -> None:
     with desk.write("sparse", b"begin").open("r+b") as out:
         out.seek(64 << 20)

@@ -38,27 +38,28 @@ from pegasus_bb.units import format_duration, format_size
 )
 @click.option("--quiet", "-q", is_flag=True, help="Only say what went wrong.")
 @click.argument("source", type=click.Path(path_type=Path))
-@click.argument("dest", type=click.Path(path_type=Path))
+@click.argument("dest", type=click.Path())
 def command(
     verify: str,
     as_json: bool,
     journal_path: Path | None,
     quiet: bool,
     source: Path,
-    dest: Path,
+    dest: str,
 ) -> None:
     """Copy SOURCE, a file or a folder, to DEST.
 
     A folder becomes DEST, or is merged into it where it is one already; a file goes
-    into DEST where that is a folder. Each file appears under its name whole and
-    durable, or not at all. Run it again after a failure or a crash: what has arrived,
-    and was not changed on either side, is not copied again.
+    into DEST where that is a folder, or ends in a slash. Each file appears under its
+    name whole and durable, or not at all. Run it again after a failure or a crash: what
+    has arrived, and was not changed on either side, is not copied again.
 
     Exit status: 0 all is there; 81 some files did not arrive, each is named.
     """
     begun = time.monotonic()
     come, go = os.path.abspath(source), os.path.abspath(dest)
-    if os.path.isdir(go) and not os.path.isdir(come):
+    is_folder = os.path.isdir(go) or dest.endswith(("/", "/."))
+    if is_folder and not os.path.isdir(come):
         go = os.path.join(go, os.path.basename(come))
     check_places(come, go)
     where = str(journal_path) if journal_path else _journal_path(come, go)

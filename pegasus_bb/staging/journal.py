@@ -22,6 +22,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_journal
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.items import Landed, stamp
+from pegasus_bb.staging.parts import is_tag
 
 _MANY = 5000  # lines that are written at once
 
@@ -123,7 +124,8 @@ class Journal:
     def _read(self) -> None:
         for entry in read_journal(self.path):
             if "begun" in entry:
-                self.tags.append(str(entry["begun"]))
+                if is_tag(entry["begun"]):  # else it would name other files
+                    self.tags.append(entry["begun"])
             elif "ended" in entry:
                 self.tags = []
             elif isinstance(entry.get("name"), str):

@@ -7,12 +7,18 @@ import re
 from typing import Dict, List, Sequence
 
 _LONGEST = 255 - 30
+_TAG = re.compile(r"[0-9]{1,20}\.[0-9a-f]{6}", re.ASCII)
 _PART = re.compile(rb"\.(.*)\.([0-9]+)\.[0-9a-f]{6}\.part", re.DOTALL)
 
 
 def new_tag() -> str:
     """What makes the parts of one try differ from those of all others."""
     return f"{os.getpid()}.{os.urandom(3).hex()}"
+
+
+def is_tag(text: object) -> bool:
+    """Whether ``new_tag`` can have made it: nothing else may name a file to remove."""
+    return isinstance(text, str) and bool(_TAG.fullmatch(text))
 
 
 def part_of(name: str, tag: str) -> str:

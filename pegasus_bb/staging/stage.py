@@ -9,14 +9,13 @@ from typing import Callable, Iterator, Optional
 from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
 from pegasus_bb.staging.digests import Digest
-from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained
 from pegasus_bb.staging.items import Folder, Item
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.parts import remove_parts
 from pegasus_bb.staging.pour import Tell, nobody
-from pegasus_bb.staging.tree import Tree
+from pegasus_bb.staging.tree import Tree, set_mode
 
 Fail = Callable[[CopyFailed], None]
 
@@ -56,7 +55,7 @@ class Stage:
             if os.path.isdir(self.source):
                 self._tree(mover)
             else:
-                self._move(mover, iter([_single(self.source, self.dest)]))
+                self._move(mover, iter([_single(self.source, self.dest)]), _alone)
         except OSError as error:
             self.fail(explained(error, self.source, self.dest))
         self._journal.flush()
@@ -73,18 +72,19 @@ class Stage:
         os.makedirs(self.dest, exist_ok=True)
         dest = Folder.open(self.dest)
         tree = Tree(source, dest, mover.tag, self.fail, self._journal.tags)
-        self._move(mover, tree.items())
+        self._move(mover, tree.items(), tree.failed)
         tree.finish()
         self.folders, self.links = tree.folders, tree.links
-        mode = stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777
-        if stat.S_IMODE(os.fstat(dest.fd).st_mode) & 0o777 != mode:
-            os.fchmod(dest.fd, mode)
-        sync_file_system(dest.fd)
+        set_mode(dest.fd, stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777)
+        tree.sync()
 
-    def _move(self, mover: Mover, items: Iterator[Item]) -> None:
+    def _move(
+        self, mover: Mover, items: Iterator[Item], failed: Callable[[Item], None]
+    ) -> None:
         for outcome in mover.move(self._missing(items)):
             if outcome.landed is None:
                 self.fail(outcome.failure or CopyFailed("no reason is known"))
+                failed(outcome.item)
                 continue
             item, landed = outcome.item, outcome.landed
             self.files += 1
@@ -114,6 +114,10 @@ class Stage:
 
     def _name(self, item: Item) -> str:
         return item.dest_path[len(self.dest) + 1 :]
+
+
+def _alone(_: Item) -> None:
+    """Nothing else waits for a single file."""
 
 
 def _single(source: str, dest: str) -> Item:

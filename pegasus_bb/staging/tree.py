@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
-from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
+from pegasus_bb.staging.durable import sync_file_system
+from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.items import Folder, Item
 from pegasus_bb.staging.parts import part_of, remove_parts
 
@@ -45,6 +46,8 @@ class Tree:
         self._modes: List[Tuple[str, int]] = []  # of folders that nobody may write
         self._first: Dict[Tuple[int, int], Tuple[str, int]] = {}  # and names to come
         self._names: List[Name] = []
+        self._failed: Set[str] = set()  # files whose further names must wait
+        self._devices = {dest.device: dest}
         self.folders = self.links = 0  # made or found
 
     def items(self) -> Iterator[Item]:
@@ -60,9 +63,17 @@ class Tree:
                 continue
             yield from self._folder(found, inner)
 
+    def failed(self, item: Item) -> None:
+        """``item`` did not land: what has its name is not the file."""
+        if item.mark.st_nlink > 1:
+            self._failed.add(self._below(item.dest_path))
+
     def finish(self) -> None:
         """After the items have landed: further names of files, modes of folders."""
         for each in self._names:
+            if each.first in self._failed:
+                self._fail(self._without_first(each))
+                continue
             try:
                 self._put_name(each)
             except OSError as error:
@@ -70,11 +81,23 @@ class Tree:
                 self._fail(explained(error, top.at(each.first), top.at(each.name)))
         for path, mode in reversed(self._modes):
             try:
-                folder = self._reached(path)
-                os.fchmod(folder.fd, mode)
+                folder = self._reached(path)  # open as long as it has a name
+                set_mode(folder.fd, mode)
             except OSError as error:
                 source, dest = self._top
                 self._fail(explained(error, source.at(path), dest.at(path)))
+
+    def sync(self) -> None:
+        """Make folders and links durable, whatever is mounted there. Raises OSError."""
+        for folder in self._devices.values():
+            sync_file_system(folder.fd)
+
+    def _without_first(self, each: Name) -> CopyFailed:
+        first, name = (on_a_line(self._top[1].at(path)) for path in each)
+        return CopyFailed(
+            f"{name}: is to be another name of {first}, which did not arrive; run it "
+            "again once that is mended"
+        )
 
     def _folder(self, source: Folder, dest: Folder) -> Iterator[Item]:
         try:
@@ -120,8 +143,8 @@ class Tree:
         made = dest.enter(name)
         if mode & 0o700 != 0o700:
             self._modes.append((self._below(made.path), mode))
-        if stat.S_IMODE(os.fstat(made.fd).st_mode) & 0o777 != mode | 0o700:
-            os.fchmod(made.fd, mode | 0o700)
+        set_mode(made.fd, mode | 0o700)
+        self._devices.setdefault(made.device, made)
         self.folders += 1
         return made
 
@@ -180,6 +203,15 @@ class Tree:
         except OSError:
             os.unlink(part, dir_fd=dest.fd)
             raise
+
+
+def set_mode(folder: int, mode: int) -> None:
+    """Give an open folder these of 0777, unless it is somebody else's. What else it has
+    stays: set-gid and sticky are how a group shares it. Raises OSError."""
+    found = os.fstat(folder)
+    now = stat.S_IMODE(found.st_mode)
+    if now & 0o777 != mode and os.geteuid() in (0, found.st_uid):
+        os.fchmod(folder, now & 0o7000 | mode)
 
 
 def _link(folder: Folder, name: str) -> str:

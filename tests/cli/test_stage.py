@@ -52,6 +52,15 @@ def test_a_file_into_a_folder_and_to_a_name(work: Path) -> None:
     assert (work / "new" / "name").read_text() == "one"
 
 
+@pytest.mark.parametrize("folder", ["results/", "results/."])
+def test_a_name_with_a_slash_is_a_folder(work: Path, folder: str) -> None:
+    """Else the second would take the place of the first."""
+    assert stage(work, "data/a", folder).returncode == DONE
+    assert stage(work, "data/in/b", folder).returncode == DONE
+    assert (work / "results" / "a").read_text() == "one"
+    assert (work / "results" / "b").read_text() == "two"
+
+
 def test_a_link_that_is_named_is_meant(work: Path) -> None:
     (work / "to a").symlink_to("data/a")
     (work / "to data").symlink_to("data")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -75,6 +76,19 @@ def test_parts_of_a_killed_try_go(desk: Desk) -> None:
     (desk.dest / ".c.77.123456.part").write_text("somebody else's")
     desk.stage()
     assert [Path(path).name for path in desk.parts()] == [".c.77.123456.part"]
+
+
+@pytest.mark.parametrize("tag", ["x/../../victim", "x\0y", "\ud800", 7, None])
+def test_a_journal_that_names_parts_of_no_try(desk: Desk, tag: object) -> None:
+    """Somebody may have edited it: it can have nothing else removed."""
+    desk.write("f", "1")
+    (desk.source / "link").symlink_to("f")
+    (desk.dest / ".f.x").mkdir(parents=True)
+    (desk.root / "victim.part").write_text("kept")
+    (desk.root / "journal").write_text(json.dumps({"begun": tag}) + "\n")
+    desk.stage()
+    assert desk.failures == []
+    assert (desk.root / "victim.part").read_text() == "kept"
 
 
 def test_two_at_a_time_are_refused(desk: Desk) -> None:

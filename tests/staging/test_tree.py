@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -110,6 +111,58 @@ def test_names_of_one_file_stay_names_of_one_file(desk: Desk) -> None:
     assert copies[0].stat().st_ino != first.stat().st_ino
     desk.stage()
     assert desk.failures == [] and desk.parts() == []
+
+
+@pytest.mark.parametrize("kind", ["changes", "has no room"])
+def test_further_names_of_a_file_that_did_not_arrive_are_left(
+    desk: Desk, kind: str
+) -> None:
+    """What has the first name there may be anything."""
+    first = desk.write("a", os.urandom(9 << 20))
+    os.link(first, desk.source / "b")
+    desk.dest.mkdir()
+    (desk.dest / "a").write_text("mine")
+    (desk.dest / "b").write_text("yours")
+
+    def spoil(size: int) -> None:
+        if kind == "changes":
+            with first.open("ab") as out:
+                out.write(b"more")
+        else:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    desk.stage(tell=spoil)
+    assert len(desk.failures) == 2
+    assert "is to be another name of" in desk.failures[1]
+    assert contents(desk.dest) == {"a": b"mine", "b": b"yours"}
+    assert desk.parts() == []
+    desk.stage()
+    assert contents(desk.dest) == contents(desk.source)
+
+
+def test_a_folder_that_a_group_shares_stays_so(desk: Desk) -> None:
+    desk.write("d/new", "1")
+    desk.source.chmod(0o755)
+    for path in (desk.dest, desk.dest / "d"):
+        path.mkdir()
+        path.chmod(0o3775)
+    (desk.source / "d").chmod(0o750)
+    desk.stage()
+    assert modes(desk.root / "to") == {"d": 0o3750, "d/new": 0o644}
+    assert stat.S_IMODE(desk.dest.stat().st_mode) == 0o3755
+
+
+def test_a_folder_of_somebody_else_keeps_its_mode(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.write("d/new", "1")
+    (desk.dest / "d").mkdir(parents=True, mode=0o777)
+    (desk.dest / "d").chmod(0o777)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    desk.stage()
+    assert desk.failures == []
+    assert contents(desk.dest) == {"d": None, "d/new": b"1"}
+    assert modes(desk.dest)["d"] == 0o777
 
 
 def test_what_is_no_file_is_named_and_the_rest_is_done(desk: Desk) -> None:

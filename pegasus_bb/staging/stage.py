@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Callable, Iterator, Optional
+from typing import Callable, Dict, Iterator, List, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
 from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.failures import CopyFailed, explained
-from pegasus_bb.staging.items import Folder, Item
+from pegasus_bb.staging.items import Folder, Item, Landed
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.parts import remove_parts
@@ -41,6 +41,7 @@ class Stage:
         self._tell_failure = fail
         self.files = self.bytes = self.kept = self.failed = 0
         self.folders = self.links = 0
+        self._linked: Dict[str, Landed] = {}  # that will have further names
         check_places(source, dest)
 
     def run(self, tell: Tell = nobody) -> bool:
@@ -73,7 +74,7 @@ class Stage:
         dest = Folder.open(self.dest)
         tree = Tree(source, dest, mover.tag, self.fail, self._journal.tags)
         self._move(mover, tree.items(), tree.failed)
-        tree.finish()
+        tree.finish(self._has_another_name)
         self.folders, self.links = tree.folders, tree.links
         set_mode(dest.fd, stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777)
         tree.sync()
@@ -89,7 +90,17 @@ class Stage:
             item, landed = outcome.item, outcome.landed
             self.files += 1
             self.bytes += landed.size
-            self._journal.note(self._name(item), landed)
+            name = self._name(item)
+            self._journal.note(name, landed)
+            if item.mark.st_nlink > 1:
+                self._linked[name] = landed
+
+    def _has_another_name(self, name: str, before: List[int], after: List[int]) -> None:
+        """The line of ``name`` holds no more, since its copy got another name."""
+        landed = self._linked.get(name)
+        if landed is not None and landed.stamp == before:
+            self._linked[name] = landed._replace(stamp=after)
+            self._journal.note(name, self._linked[name])
 
     def _missing(self, items: Iterator[Item]) -> Iterator[Item]:
         """Those that an earlier try has not brought; its parts of them are removed."""
@@ -137,7 +148,8 @@ def _single(source: str, dest: str) -> Item:
 
 
 def check_places(source: str, dest: str) -> None:
-    """Raises UsageError where there is no source, or one lies in the other."""
+    """Raises UsageError where there is no source, one lies in the other, or a folder
+    would have to become a file."""
     real, copy = os.path.realpath(source), os.path.realpath(dest)
     if not os.path.lexists(source):
         raise UsageError(f"{source}: is not there")
@@ -146,3 +158,8 @@ def check_places(source: str, dest: str) -> None:
     for inner, outer in ((copy, real), (real, copy)):
         if is_below(inner, outer) and os.path.isdir(outer):
             raise UsageError(f"{source} -> {dest}: one lies in the other")
+    if os.path.isdir(real) and os.path.exists(copy) and not os.path.isdir(copy):
+        raise UsageError(
+            f"{dest}: is no folder, but {source} is one; move it away, "
+            "or say another DEST"
+        )

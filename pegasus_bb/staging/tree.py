@@ -12,11 +12,12 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence, Set, Tu
 
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
-from pegasus_bb.staging.items import Folder, Item
+from pegasus_bb.staging.items import Folder, Item, stamp
 from pegasus_bb.staging.parts import part_of, remove_parts
 
 HOLLOW = 64 << 10  # bytes; holes of smaller files are not worth a call for each
 Fail = Callable[[CopyFailed], None]
+Linked = Callable[[str, List[int], List[int]], None]
 
 
 class Name(NamedTuple):
@@ -68,14 +69,18 @@ class Tree:
         if item.mark.st_nlink > 1:
             self._failed.add(self._below(item.dest_path))
 
-    def finish(self) -> None:
-        """After the items have landed: further names of files, modes of folders."""
+    def finish(self, linked: Linked) -> None:
+        """After the items have landed: further names of files, modes of folders.
+
+        ``linked`` hears of each file that got a name: its path below the copy, and its
+        stamps before and after, since a new name is a change of the file.
+        """
         for each in self._names:
             if each.first in self._failed:
                 self._fail(self._without_first(each))
                 continue
             try:
-                self._put_name(each)
+                self._put_name(each, linked)
             except OSError as error:
                 top = self._top[1]
                 self._fail(explained(error, top.at(each.first), top.at(each.name)))
@@ -173,19 +178,20 @@ class Tree:
             self._first[key] = first, left - 1
         return True
 
-    def _put_name(self, each: Name) -> None:
+    def _put_name(self, each: Name, linked: Linked) -> None:
         first, dest = (self._reached(os.path.dirname(path)) for path in each)
-        name = os.path.basename(each.name)
+        known, name = (os.path.basename(path) for path in each)
         remove_parts(dest.fd, name, self._earlier)
+        before = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
+        if _is_named(before, dest, name):
+            return
         part = part_of(name, self._tag)
         os.link(
-            os.path.basename(each.first),
-            part,
-            src_dir_fd=first.fd,
-            dst_dir_fd=dest.fd,
-            follow_symlinks=False,
+            known, part, src_dir_fd=first.fd, dst_dir_fd=dest.fd, follow_symlinks=False
         )
         self._named(part, dest, name)
+        after = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
+        linked(each.first, stamp(before), stamp(after))
 
     def _below(self, path: str) -> str:
         return path[len(self._top[1].path.rstrip("/")) + 1 :]
@@ -212,6 +218,16 @@ def set_mode(folder: int, mode: int) -> None:
     now = stat.S_IMODE(found.st_mode)
     if now & 0o777 != mode and os.geteuid() in (0, found.st_uid):
         os.fchmod(folder, now & 0o7000 | mode)
+
+
+def _is_named(found: os.stat_result, folder: Folder, name: str) -> bool:
+    """Whether ``name`` of ``folder`` is that file already: a rename of one of its names
+    onto another does nothing, and would leave the first."""
+    try:
+        there = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
+    except OSError:
+        return False
+    return os.path.samestat(found, there)
 
 
 def _link(folder: Folder, name: str) -> str:

@@ -26,6 +26,21 @@ def test_what_has_arrived_is_not_copied_again(desk: Desk) -> None:
     assert (desk.dest / "a").stat().st_ino == before.st_ino
 
 
+def test_nor_is_a_file_of_several_names(desk: Desk) -> None:
+    os.link(desk.write("a", "1"), desk.source / "b")
+    os.link(desk.source / "a", desk.source / "c")
+    assert desk.stage().files == 1
+    before = (desk.dest / "a").stat()
+    again = desk.stage()
+    assert (again.files, again.kept) == (0, 1)
+    assert (desk.dest / "a").stat() == before
+    (desk.dest / "b").unlink()
+    (desk.dest / "b").write_text("another")
+    desk.stage()
+    names = [(desk.dest / name).stat().st_ino for name in "abc"]
+    assert len(set(names)) == 1 and desk.parts() == []
+
+
 def test_what_was_changed_on_either_side_is(desk: Desk) -> None:
     for name in ("source", "copy", "gone", "same"):
         desk.write(name, "1234")

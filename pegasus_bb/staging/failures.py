@@ -65,5 +65,7 @@ def _room_at(dest: str) -> str:
         room = os.statvfs(folder)
     except OSError:
         return f"{folder} cannot be read"
+    if room.f_files and not room.f_favail:
+        return f"{folder} has no inode free: it takes no more files, of whatever size"
     free = format_size(room.f_bavail * room.f_frsize)
     return f"{folder} has {free} free (a quota may allow less)"

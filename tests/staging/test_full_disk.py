@@ -78,6 +78,7 @@ def test_no_inode_is_left(work: Path) -> None:
     failures, copies = staged(work, "nr_inodes=11")
     assert set(copies.values()) == {1}
     assert len(copies) == 10 and len(failures) == 20
+    assert all("has no inode free" in words for words in failures)
 
 
 def test_a_disk_that_takes_no_writes(work: Path) -> None:

@@ -20,7 +20,7 @@ from pegasus_bb.report import (
 _PATH = click.Path(path_type=Path)
 
 
-@click.command(name="report", short_help="compare runs on the PFS and on the BB")
+@click.command(name="report", short_help="Compare runs on the PFS and on the BB.")
 @click.option(
     "--pfs",
     multiple=True,

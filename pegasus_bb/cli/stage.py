@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from pegasus_bb import ledger
-from pegasus_bb.errors import DONE, INTERRUPTED, NOT_COPIED
+from pegasus_bb.errors import DONE, INTERRUPTED, NOT_COPIED, UsageError
 from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.journal import Journal
@@ -20,7 +20,7 @@ from pegasus_bb.staging.stage import Stage, check_places
 from pegasus_bb.units import format_duration, format_size
 
 
-@click.command("stage", short_help="copy a file or a folder, verified, and go on later")
+@click.command("stage", short_help="Copy a file or a folder, verified; go on later.")
 @click.option(
     "--verify",
     type=click.Choice(["none", "size", "digest"]),
@@ -37,14 +37,14 @@ from pegasus_bb.units import format_duration, format_size
     help="Where it is noted what has arrived; by default in your state folder.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Only say what went wrong.")
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=click.Path())
 @click.argument("dest", type=click.Path())
 def command(
     verify: str,
     as_json: bool,
     journal_path: Path | None,
     quiet: bool,
-    source: Path,
+    source: str,
     dest: str,
 ) -> None:
     """Copy SOURCE, a file or a folder, to DEST.
@@ -57,10 +57,7 @@ def command(
     Exit status: 0 all is there; 81 some files did not arrive, each is named.
     """
     begun = time.monotonic()
-    come, go = os.path.abspath(source), os.path.abspath(dest)
-    is_folder = os.path.isdir(go) or dest.endswith(("/", "/."))
-    if is_folder and not os.path.isdir(come):
-        go = os.path.join(go, os.path.basename(come))
+    come, go = _places(source, dest)
     check_places(come, go)
     where = str(journal_path) if journal_path else _journal_path(come, go)
     stage = Stage(
@@ -77,6 +74,18 @@ def command(
     elif not quiet:
         click.echo(_summary(stage, seconds), err=True)
     sys.exit(status)
+
+
+def _places(source: str, dest: str) -> tuple[str, str]:
+    """The full paths that are meant."""
+    for what, path in (("SOURCE", source), ("DEST", dest)):
+        if not path:
+            raise UsageError(f"{what} is empty; the folder that you are in is .")
+    come, go = os.path.abspath(source), os.path.abspath(dest)
+    into = os.path.isdir(go) or dest.endswith(("/", "/."))
+    if into and not os.path.isdir(come):
+        go = os.path.join(go, os.path.basename(come))
+    return come, go
 
 
 def _run(stage: Stage, shown: bool) -> int:
@@ -113,11 +122,12 @@ def _journal_path(source: str, dest: str) -> str:
 
 
 def _summary(stage: Stage, seconds: float) -> str:
-    rate = format_size(int(stage.bytes / max(seconds, 1e-3)))
-    words = f"{stage.files} files, {format_size(stage.bytes)}"
-    words += f" in {format_duration(seconds)} ({rate}/s)"
+    words = f"{stage.files} {'file' if stage.files == 1 else 'files'}"
+    words += f", {format_size(stage.bytes)} in {format_duration(seconds)}"
+    if stage.bytes:
+        words += f" ({format_size(int(stage.bytes / max(seconds, 1e-3)))}/s)"
     if stage.kept:
-        words += f"; {stage.kept} were there already"
+        words += f"; {stage.kept} {'was' if stage.kept == 1 else 'were'} there already"
     if stage.failed:
         words += f"; {stage.failed} FAILED, run it again once that is mended"
     return words

@@ -48,6 +48,8 @@ def test_a_file_into_a_folder_and_to_a_name(work: Path) -> None:
     (work / "there").mkdir()
     assert stage(work, "data/a", "there").returncode == DONE
     assert stage(work, "data/a", "new/name", "--quiet").stderr == ""
+    assert stage(work, "data/a", "not yet/").stderr.startswith("1 file, 3 B in ")
+    assert (work / "not yet" / "a").read_text() == "one"
     assert (work / "there" / "a").read_text() == "one"
     assert (work / "new" / "name").read_text() == "one"
 
@@ -87,7 +89,16 @@ def test_what_did_not_arrive_is_named(work: Path) -> None:
     assert (work / "copy" / "a").exists()
 
 
-@pytest.mark.parametrize("words", [("none", "copy"), ("data", "data/in/copy")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("none", "copy"),
+        ("data", "data/in/copy"),
+        ("", "copy"),
+        ("data", ""),
+        ("data", "data/a"),
+    ],
+)
 def test_nothing_to_copy_leaves_nothing(work: Path, words: tuple[str, str]) -> None:
     done = stage(work, *words)
     assert done.returncode == USAGE

@@ -29,7 +29,7 @@ testbed: setup  ## as root: build the sites that some tests run on (docs/testbed
 	done; \
 	for site in $$building; do wait $$site || failed=1; done; exit $${failed:-0}
 
-fuzz: setup  ## SECONDS=120: damaged files for every reader of foreign text, and faults at every system call
+fuzz: setup  ## SECONDS=120: damaged files for every reader of foreign text; then, some minutes, faults at every system call
 	$(BIN)/python -m tests.fuzz $(SECONDS)
 	CI=true $(BIN)/python -m pytest -n 2 tests/crash
 

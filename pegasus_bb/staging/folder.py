@@ -45,7 +45,7 @@ def copy_tree(
     replace: bool = False,
     vanishing: Sequence[str] = (),
 ) -> Copied:
-    """Copy folder ``source`` to ``dest``; what becomes of its links: copylinks.py.
+    """Copy folder ``source`` to ``dest``; what becomes of its links: folderlinks.py.
 
     Raises CopyFailed, also where ``dest`` is a folder with other things in it, unless
     ``replace`` allows to lose them; what was at ``dest`` is then still there.

@@ -9,7 +9,7 @@ once.
 from __future__ import annotations
 
 import os
-from typing import Iterator, List, Sequence, Set, Union
+from typing import Dict, Iterator, List, Sequence, Set, Union
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.paths import plain_path
@@ -31,6 +31,7 @@ class Transfers:
         """``links``: --symlink, a link wherever a link can be."""
         self._scratch, self._inputs, self._copies = scratch, inputs, copies
         self._links = links
+        self._real: Dict[str, str] = {}  # folders that were looked up
 
     def move(self, jobs: Sequence[Transfer]) -> Iterator[Done]:
         """Do all ``jobs`` that can be done; what became of each, in no order.
@@ -63,12 +64,21 @@ class Transfers:
                 continue
             if isinstance(done, Done):
                 yield done
-            elif done.target in targets:  # one after the other, as the list has them
+                continue
+            place = self._place(done.target)
+            if place in targets:  # one after the other, as the list has them
                 yield attempt
             else:
-                targets.add(done.target)
+                targets.add(place)
                 ways.append(done)
         yield from self._copied(ways)
+
+    def _place(self, target: str) -> str:
+        """One text for one place: two paths may lead to one folder, through links."""
+        folder, name = os.path.split(target)
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder)
+        return os.path.join(self._real[folder], name)
 
     def _copied(self, ways: Sequence[Way]) -> Iterator[Union[Done, Try]]:
         for way, size, error in self._copies.copy(ways):

@@ -13,6 +13,7 @@ import pytest
 from pegasus_bb.errors import USAGE
 from pegasus_bb.runtime import manifest
 from pegasus_bb.staging.folder import digest_path
+from pegasus_bb.staging.parts import cut_name
 
 from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 
@@ -89,11 +90,25 @@ class TestStageIn:
             assert do(site, job).returncode == 0
             assert stale.read_text() == "input data"
 
+    def test_two_paths_to_one_place_are_done_in_their_order(
+        self, site: Site, given: Path
+    ) -> None:
+        (site.pfs / "later").write_text("the last one wins")
+        (site.pfs / "real").mkdir()
+        (site.pfs / "link").symlink_to("real")
+        done = do(
+            site,
+            transfer("a", given, site.pfs / "real" / "f"),
+            transfer("b", site.pfs / "later", site.pfs / "link" / "f"),
+        )
+        assert done.returncode == 0, done.stderr
+        assert (site.pfs / "real" / "f").read_text() == "the last one wins"
+
     def test_what_a_killed_attempt_left_makes_room(
         self, site: Site, given: Path
     ) -> None:
         long = "n" * 255
-        cut = "n" * 225
+        cut = os.fsdecode(cut_name(long))
         for name in (".in.txt.99999999.0a1b2c.part", f".{cut}.99999999.0a1b2c.part"):
             (site.scratch / name).write_text("half")
         for kept in (".other.99999999.0a1b2c.part", ".in.txt.mine.part"):

@@ -59,7 +59,9 @@ def _line(one: Leftover, yes: bool) -> str:
         what = "GIVEN BACK" if yes else "WOULD GO  "
     size = format_size(one.holding.size)
     name = one_line(one.holding.name)
-    return f"{what}  {name} ({size}, {one.holding.backend}): {one_line(one.why)}"
+    first, *more = [one_line(line) for line in one.why.splitlines()] or [""]
+    words = f"{what}  {name} ({size}, {one.holding.backend}): {first}"
+    return "\n".join([words, *(f"            {line}" for line in more)])
 
 
 def _json(one: Leftover) -> dict[str, Any]:

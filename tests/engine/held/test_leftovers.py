@@ -346,6 +346,16 @@ def test_a_tier_that_gives_no_answer(world: World) -> None:
 # -- what is said
 
 
+def test_why_one_is_kept_is_said_line_by_line(world: World) -> None:
+    run = world.dead()
+    first, *more, count = gc().output.splitlines()
+    assert first.startswith(f"KEPT        {run.name} (")
+    assert first.endswith("promised results are not safe")
+    assert all(line.startswith(" " * 12) for line in more)
+    assert f"discard: pegasus-bb release {run.name} --discard" in more[-1]
+    assert count == "0 would be given back, 1 would be kept"
+
+
 def test_one_that_stays_is_an_error_and_the_others_go(world: World) -> None:
     stays = world.dead("pbbstays", fail="delete: dwsd is busy")
     stays.saves()

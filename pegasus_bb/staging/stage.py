@@ -41,15 +41,18 @@ class Stage:
         self._tell_failure = fail
         self.files = self.bytes = self.kept = self.failed = 0
         self.folders = self.links = 0
+        self._told: Tell = nobody
         self._linked: Dict[str, Landed] = {}  # that will have further names
         check_places(source, dest)
 
     def run(self, tell: Tell = nobody) -> bool:
         """Copy whatever is not there yet: whether all of it is.
 
-        ``tell`` hears the bytes as they go, from several threads. Raises CopyFailed
+        ``tell`` hears the bytes as they go, from several threads, and those that
+        are there already. Raises CopyFailed
         where the journal cannot be written.
         """
+        self._told = tell
         mover = Mover(self._digest, follow=False, tell=tell)
         self._journal.begin(mover.tag)
         try:
@@ -110,6 +113,7 @@ class Stage:
         for item in items:
             if self._is_there(item):
                 self.kept += 1
+                self._told(item.size)
                 continue
             remove_parts(item.dest.fd, item.as_name, self._journal.tags)
             yield item

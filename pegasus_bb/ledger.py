@@ -88,19 +88,21 @@ def _asked(key: Tuple[str, str], entry: Dict[str, Any], ended: Dict[str, Any]) -
         name=key[0],
         uuid=key[1],
         backend=str(entry.get("backend", "")),
-        size=int(_number(entry.get("size"))),
+        size=int(number(entry.get("size"))),
         submit_dir=str(entry.get("submit_dir", "")),
         host=str(entry.get("host", "")),
         label=str(entry.get("label", "")),
         request=request if isinstance(request, dict) else None,
-        time=_number(entry.get("time")),
+        time=number(entry.get("time")),
         end=str(ended.get("event", "")),
-        ended_at=_number(ended.get("time")),
+        ended_at=number(ended.get("time")),
     )
 
 
-def _number(value: Any) -> float:
+def number(value: Any) -> float:
     """A line that somebody edited is no reason to list nothing."""
-    if isinstance(value, (int, float)) and math.isfinite(value):
-        return float(value)
-    return 0.0
+    try:
+        found = float(value) if isinstance(value, (int, float)) else 0.0
+    except OverflowError:  # four hundred digits
+        return 0.0
+    return found if math.isfinite(found) else 0.0

@@ -99,13 +99,16 @@ def test_one_that_is_asked_for_once_more_is_open_again(journal: Path) -> None:
     assert (one.end, one.size) == ("", 7)
 
 
-@pytest.mark.parametrize("value", ['"x"', "null", "[]", "{}", "NaN", "1e999", "true"])
+@pytest.mark.parametrize(
+    "value", ['"x"', "null", "[]", "{}", "NaN", "1e999", "1" + "0" * 400, "true"]
+)
 def test_a_line_that_somebody_edited_hides_no_other(journal: Path, value: str) -> None:
     ledger.note("requested", name="one", uuid="1")
     keys = ("time", "event", "name", "uuid", "size", "request")
     with journal.open("a") as file:
         for key in keys:
-            file.write(f'{{"event": "requested", "name": "odd", "{key}": {value}}}\n')
+            its_own = f'"event": "requested", "name": "odd", "uuid": "{key}"'
+            file.write(f'{{{its_own}, "{key}": {value}}}\n')
     ledger.note("requested", name="two", uuid="2")
     names = [asked.name for asked in ledger.reservations()]
     assert names[0] == "one" and names[-1] == "two"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 import click
-import orjson
 
 from pegasus_bb.cli.ls import one_line
 from pegasus_bb.engine.held.leftovers import Leftover, give_back, leftovers
@@ -33,7 +33,7 @@ def command(yes: bool, as_json: bool) -> None:
     told = (give_back(one) if yes and one.goes else one for one in found)
     if as_json:
         done = list(told)
-        click.echo(orjson.dumps([_json(d) for d in done], option=orjson.OPT_INDENT_2))
+        click.echo(json.dumps([_json(d) for d in done], indent=2))
     else:
         done = list(_said(told, yes))
     sys.exit(next((one.exit_code for one in done if one.exit_code), DONE))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
+import json
 import time
 from dataclasses import asdict
 
 import click
-import orjson
 
 from pegasus_bb import ledger
 from pegasus_bb.cli.columns import columns, printable
@@ -30,7 +30,7 @@ def command(everything: bool, as_json: bool) -> None:
     found = holdings(everything)
     if as_json:
         document = [asdict(holding) for holding in found]
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+        click.echo(json.dumps(document, indent=2))
     elif not found:
         more = "" if everything else "; those given back: --all"
         click.echo(f"no reservations on {ledger.path()}{more}")

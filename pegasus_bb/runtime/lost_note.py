@@ -52,5 +52,5 @@ def asked_at(bb: BBDir, request: Request) -> float:
         pass
     for entry in ledger.find(request.name):
         if entry.get("uuid") == request.uuid and entry.get("event") == "requested":
-            return float(entry.get("time", 0.0))
+            return ledger.number(entry.get("time"))
     return 0.0

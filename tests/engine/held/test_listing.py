@@ -11,10 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from pegasus_bb import ledger
+from pegasus_bb.cli.gc import command as gc_command
 from pegasus_bb.cli.ls import command
 from pegasus_bb.engine.held.listing import holdings
 from pegasus_bb.engine.processes import Processes
@@ -166,6 +168,19 @@ def test_a_folder_of_runs_that_may_not_be_listed(
 
     monkeypatch.setattr("os.scandir", scandir)
     assert run.held().run == "dead: nobody works on it"
+
+
+@pytest.mark.parametrize("odd", [{"submit_dir": "/home/caf\udce9/run"}, {"size": 1e30}])
+@pytest.mark.parametrize("said", [command, gc_command])
+def test_as_json_whatever_a_line_holds(
+    world: World, said: click.Command, odd: dict[str, Any]
+) -> None:
+    """A path that is no UTF-8, or a size that is no size, hides no other run."""
+    run = world.dead()
+    ledger.note("requested", name="odd", uuid="u", backend="directory", **odd)
+    done = CliRunner().invoke(said, ["--json"], catch_exceptions=False)
+    assert len(json.loads(done.stdout)) == 2
+    assert run.request.name in done.stdout
 
 
 def test_a_later_run_in_its_place_is_not_it(world: World) -> None:

@@ -48,9 +48,8 @@ class Stage:
     def run(self, tell: Tell = nobody) -> bool:
         """Copy whatever is not there yet: whether all of it is.
 
-        ``tell`` hears the bytes as they go, from several threads, and those that
-        are there already. Raises CopyFailed
-        where the journal cannot be written.
+        ``tell`` hears the bytes as they go, from several threads, and those that are
+        there already. Raises CopyFailed where the journal cannot be written.
         """
         self._told = tell
         mover = Mover(self._digest, follow=False, tell=tell)

@@ -86,10 +86,11 @@ def release(home: Home) -> None:
     """End everything inside and wait until it is gone."""
     pid = holder_of(home)
     if pid is not None:
-        mark = _started(pid)
+        # Its first thread may be gone while another still ends the rest of them.
+        marks = {each: _started(each) for each in (pid, *_numbers(pid))}
         os.kill(pid, signal.SIGKILL)
         until = time.monotonic() + 30
-        while _started(pid) == mark:
+        while any(mark and _started(each) == mark for each, mark in marks.items()):
             if time.monotonic() > until:
                 raise PegasusBBError(f"process {pid} holds the testbed and stays")
             time.sleep(0.05)
@@ -141,10 +142,14 @@ def call(home: Home, argv: Sequence[str], timeout: float = 60.0) -> Finished:
 
 def processes(pid: int) -> int:
     """How many processes there are inside."""
+    return len(_numbers(pid))
+
+
+def _numbers(pid: int) -> list[int]:
+    """Of all processes inside, as they are counted out here."""
     mine = _namespace(pid)
-    return sum(
-        1 for path in Path("/proc").glob("[0-9]*") if _namespace(path.name) == mine
-    )
+    paths = Path("/proc").glob("[0-9]*")
+    return [int(path.name) for path in paths if _namespace(path.name) == mine]
 
 
 def mounted_below(folder: Path) -> list[str]:

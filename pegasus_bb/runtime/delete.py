@@ -14,7 +14,6 @@ import time
 from dataclasses import replace
 from typing import Iterator, List, Optional, Sequence, Tuple
 
-from pegasus_bb import ledger
 from pegasus_bb.errors import (
     DataNotSafe,
     ReservationFailed,
@@ -155,14 +154,7 @@ def _note_end(
 
 
 def _list_end(bb: BBDir, request: Request, event: str) -> None:
-    ledger.note(
-        event,
-        name=request.name,
-        backend=request.backend,
-        size=request.capacity,
-        uuid=request.uuid,
-        submit_dir=program.submit_dir(bb),
-    )
+    program.list_event(event, request, program.submit_dir(bb))
 
 
 def _status(

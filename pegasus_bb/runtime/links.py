@@ -9,9 +9,8 @@ import stat
 from typing import Dict, Iterator, NamedTuple, Tuple
 
 from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.paths import is_below
+from pegasus_bb.paths import cut_name, is_below
 
-_LONGEST = 240  # bytes of a name, where more is to be added to it
 _TRIES = 100  # to replace what others replace as well
 
 
@@ -109,8 +108,7 @@ def _replaced_by_link(path: str, target: str) -> bool:
 def _beside(path: str, kind: str) -> str:
     """A temporary name for what becomes of ``path``, short enough for any name."""
     folder, name = os.path.split(path)
-    cut = os.fsdecode(os.fsencode(name)[: _LONGEST - len(kind)])
-    return os.path.join(folder, f".{cut}.{kind}.part")
+    return os.path.join(folder, f".{os.fsdecode(cut_name(name))}.{kind}.part")
 
 
 def is_stray(link: Link) -> bool:
@@ -165,7 +163,7 @@ def bring_home(link: Link) -> Tuple[str, bool]:
         return f"{link.lfn}: replaced by a task; {link.target} was left as it is", True
     from pegasus_bb.removal import remove as remove_tree
     from pegasus_bb.staging.folder import copy_path
-    from pegasus_bb.staging.parts import cut_name, parts_in
+    from pegasus_bb.staging.parts import parts_in
 
     left = parts_in(os.path.dirname(link.target)).get(cut_name(link.target), [])
     for part in left:  # by a job that was killed on the way

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Callable
+from typing import Any, Callable
 
+from pegasus_bb import ledger
 from pegasus_bb.errors import BUG, PegasusBBError
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 
 
@@ -53,3 +55,16 @@ def _say(words: str) -> None:
 def submit_dir(bb: BBDir) -> str:
     """The submit directory that the bb folder belongs to."""
     return os.path.dirname(bb.path)
+
+
+def list_event(event: str, of: Request, submit_dir: str, **more: Any) -> None:
+    """A line of the ledger about the reservation of that request."""
+    ledger.note(
+        event,
+        name=of.name,
+        backend=of.backend,
+        size=of.capacity,
+        uuid=of.uuid,
+        submit_dir=submit_dir,
+        **more,
+    )

@@ -13,7 +13,6 @@ import time
 from dataclasses import replace
 from typing import Optional, Sequence
 
-from pegasus_bb import ledger
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import (
     Request,
@@ -91,13 +90,10 @@ def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
         requested_at=time.time(),
         size=request.capacity,
     )
-    ledger.note(
+    program.list_event(
         "requested",
-        name=request.name,
-        backend=request.backend,
-        size=request.capacity,
-        uuid=request.uuid,
-        submit_dir=program.submit_dir(bb),
+        request,
+        program.submit_dir(bb),
         host=socket.gethostname(),
         label=bb.label(),
         request=request.to_json(),

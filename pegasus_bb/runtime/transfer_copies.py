@@ -10,16 +10,17 @@ import stat
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.paths import cut_name
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfer_ways import Way
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.items import Folder, Item, Landed, Outcome, stamp
+from pegasus_bb.staging.items import Folder, Item, Landed, Outcome, item_of, stamp
 from pegasus_bb.staging.mover import Mover
-from pegasus_bb.staging.parts import cut_name, parts_in
-from pegasus_bb.staging.tree import HOLLOW
+from pegasus_bb.staging.onefile import same_file
+from pegasus_bb.staging.parts import parts_in
 
 _FOLDERS = 50  # kept open for the next file of the list
 _LINES = 500  # of the manifest, written at once
@@ -176,9 +177,7 @@ def _items(ways: Iterable[Way], refused: List[Copied]) -> Iterator[Item]:
         except OSError as error:
             refused.append((way, 0, error))
             continue
-        size = found.st_size
-        hollow = size >= HOLLOW and found.st_blocks * 512 < size
-        yield Item(source, name, dest, as_name, size, hollow, way)
+        yield item_of(source, name, dest, as_name, found, way)
 
 
 def _place(path: str, opened: Dict[str, Folder]) -> Tuple[Folder, str]:
@@ -191,12 +190,8 @@ def _place(path: str, opened: Dict[str, Folder]) -> Tuple[Folder, str]:
 
 
 def _is_there(way: Way) -> bool:
-    """Whether source and copy are one file; a link to the source is not."""
-    try:
-        found, source = os.lstat(way.target), os.stat(way.source)
-    except OSError:
-        return False
-    return (found.st_dev, found.st_ino) == (source.st_dev, source.st_ino)
+    """Whether source and copy are one file. Raises OSError where there is no source."""
+    return same_file(os.stat(way.source), way.target) is not None
 
 
 def _executable(way: Way, landed: Landed) -> Landed:

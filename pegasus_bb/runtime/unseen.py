@@ -3,12 +3,11 @@ only a user who says its name drops one."""
 
 from __future__ import annotations
 
-from pegasus_bb import ledger
 from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import ours, program
 from pegasus_bb.runtime.giveback import give_back
 
 
@@ -33,7 +32,7 @@ def discard_unseen(request: Request, asked: float, submit_dir: str) -> str:
         backend,
         lambda: status_unseen(backend, request, backend.status(request)),
     )
-    _note(request, submit_dir)
+    program.list_event("discarded", request, submit_dir)
     return words
 
 
@@ -48,16 +47,5 @@ def give_up_unseen(request: Request, submit_dir: str) -> str:
             f"was kept. To drop what is on it: pegasus-bb release {request.name} "
             "--discard"
         )
-    _note(request, submit_dir)
+    program.list_event("discarded", request, submit_dir)
     return f"reservation {request.name} was given up: {why}"
-
-
-def _note(request: Request, submit_dir: str) -> None:
-    ledger.note(
-        "discarded",
-        name=request.name,
-        backend=request.backend,
-        size=request.capacity,
-        uuid=request.uuid,
-        submit_dir=submit_dir,
-    )

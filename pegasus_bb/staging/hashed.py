@@ -11,37 +11,29 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Optional
 
 from pegasus_bb.staging.digests import Digest
-from pegasus_bb.staging.pour import (
-    STEP,
-    Poured,
-    Tell,
-    data_of,
-    move,
-)
+from pegasus_bb.staging.pour import Poured, Range, Tell, data_of, move_all
 
 _BEHIND = 4  # steps; what is read again should still be in memory
 _ALONE = 8 << 20  # bytes; below, other files keep the other core busy
 _BUFFER = 256 << 10  # stays in a core's own cache
-Range = Tuple[int, int, bool]  # offset, bytes, whether it is a hole
 
 
 def pour_hashed(
     source: int, out: int, size: int, hollow: bool, digest: Digest, tell: Tell
 ) -> Poured:
     """Copy ``size`` bytes, as ``pour`` does, and hash them. Raises OSError."""
-    if size <= _ALONE:
-        total, how = _each(source, out, size, hollow, tell, lambda piece: None)
+    try:
+        hasher = _Hasher(source, digest) if size > _ALONE else None
+    except RuntimeError:  # no room for a thread
+        hasher = None
+    if hasher is None:  # one after the other
+        total, how = move_all(source, out, size, hollow, tell)
         return Poured(total, hash_of(source, total, hollow, digest), how)
     try:
-        hasher = _Hasher(source, digest)
-    except RuntimeError:  # no room for a thread: one after the other
-        total, how = _each(source, out, size, hollow, tell, lambda piece: None)
-        return Poured(total, hash_of(source, total, hollow, digest), how)
-    try:
-        total, how = _each(source, out, size, hollow, tell, hasher.take)
+        total, how = move_all(source, out, size, hollow, tell, hasher.take)
     finally:
         words = hasher.finish()
     if hasher.error is not None:
@@ -88,32 +80,6 @@ class _Hasher:
                     _update(self._hash, self._source, piece, buffer)
             except OSError as error:
                 self.error = error
-
-
-def _each(
-    source: int,
-    out: int,
-    size: int,
-    hollow: bool,
-    tell: Tell,
-    take: Callable[[Range], None],
-) -> Tuple[int, str]:
-    """Move all of it in steps, which ``take`` hears of: (bytes there were, how)."""
-    end, how = 0, ""
-    for offset, length in data_of(source, size) if hollow else [(0, size)]:
-        take((end, offset - end, True))
-        end = offset
-        while end < offset + length:
-            step = min(STEP, offset + length - end)
-            moved, how = move(source, out, end, step, tell)
-            take((end, moved, False))
-            end += moved
-            if moved < step:
-                os.ftruncate(out, end)
-                return end, how
-    take((end, size - end, True))
-    os.ftruncate(out, size)
-    return size, how
 
 
 def _update(found: Any, source: int, piece: Range, buffer: memoryview) -> None:

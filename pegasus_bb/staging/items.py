@@ -6,6 +6,9 @@ import os
 from typing import Any, List, NamedTuple, Optional
 
 from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.pour import is_hollow
+
+HOLLOW = 64 << 10  # bytes; holes of smaller files are not worth a call for each
 
 
 class Folder:
@@ -57,6 +60,19 @@ class Item(NamedTuple):
     @property
     def dest_path(self) -> str:
         return self.dest.at(self.as_name)
+
+
+def item_of(
+    source: Folder,
+    name: str,
+    dest: Folder,
+    as_name: str,
+    found: os.stat_result,
+    mark: Any,
+) -> Item:
+    """The file that is ``found`` there."""
+    hollow = found.st_size >= HOLLOW and is_hollow(found)
+    return Item(source, name, dest, as_name, found.st_size, hollow, mark)
 
 
 class Landed(NamedTuple):

@@ -14,11 +14,12 @@ import threading
 from collections import deque
 from typing import Callable, Deque, Iterable, Iterator, List, Optional, Set
 
+from pegasus_bb.paths import is_long
 from pegasus_bb.staging.batches import Batch, Copier
 from pegasus_bb.staging.commit import Committer
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.items import Folder, Item, Outcome
-from pegasus_bb.staging.parts import is_long, new_tag
+from pegasus_bb.staging.parts import new_tag
 from pegasus_bb.staging.plain import Alone, Plain, discard
 from pegasus_bb.staging.pour import Tell, nobody
 

@@ -19,7 +19,7 @@ from pegasus_bb.files import sync_directory
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.parts import part_name
-from pegasus_bb.staging.pour import Poured, Tell, nobody, pour
+from pegasus_bb.staging.pour import Poured, Tell, is_hollow, nobody, pour
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not be waited for
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -70,7 +70,7 @@ def digest_file(path: str) -> str:
         from pegasus_bb.staging.hashed import hash_of
 
         found = os.fstat(handle)
-        return hash_of(handle, found.st_size, _is_hollow(found), SHA256)
+        return hash_of(handle, found.st_size, is_hollow(found), SHA256)
     finally:
         os.close(handle)
 
@@ -101,7 +101,7 @@ def copy_into(
     out = os.open(part, _WRITE, 0o600, dir_fd=folder)
     try:
         try:
-            poured = pour(source, out, before.st_size, _is_hollow(before), digest, tell)
+            poured = pour(source, out, before.st_size, is_hollow(before), digest, tell)
             check_unchanged(source, before, poured.size)
             os.fchmod(out, mode)
             if durable:
@@ -134,7 +134,7 @@ def _copy_once(source: str, dest: str, digest: bool) -> Copied:
     handle = open_source(source)
     try:
         before = os.fstat(handle)
-        already = _same_file(before, dest)
+        already = same_file(before, dest)
         if already is not None:
             words = digest_file(source) if digest else ""
             return Copied(already.st_size, words, already)
@@ -152,7 +152,7 @@ def _copy_once(source: str, dest: str, digest: bool) -> Copied:
     return Copied(poured.size, poured.digest, os.lstat(dest))
 
 
-def _same_file(source: os.stat_result, dest: str) -> Optional[os.stat_result]:
+def same_file(source: os.stat_result, dest: str) -> Optional[os.stat_result]:
     """``dest``'s stat where it is ``source`` itself; a link to it is not."""
     try:
         found = os.lstat(dest)
@@ -160,7 +160,3 @@ def _same_file(source: os.stat_result, dest: str) -> Optional[os.stat_result]:
         return None
     same = (found.st_dev, found.st_ino) == (source.st_dev, source.st_ino)
     return found if same else None
-
-
-def _is_hollow(found: os.stat_result) -> bool:
-    return found.st_blocks * 512 < found.st_size

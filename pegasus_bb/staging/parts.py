@@ -6,7 +6,8 @@ import os
 import re
 from typing import Dict, List, Sequence
 
-_LONGEST = 255 - 30
+from pegasus_bb.paths import cut_name, is_long
+
 _TAG = re.compile(r"[0-9]{1,20}\.[0-9a-f]{6}", re.ASCII)
 _PART = re.compile(rb"\.(.*)\.([0-9]+)\.[0-9a-f]{6}\.part", re.DOTALL)
 
@@ -32,23 +33,6 @@ def part_name(dest: str) -> str:
     """A temporary name beside ``dest``."""
     folder, name = os.path.split(dest)
     return os.path.join(folder, part_of(name, new_tag()))
-
-
-def is_long(name: str) -> bool:
-    """Whether ``name`` is too long to stand in the name of its part."""
-    # Four bytes are the most that a character takes.
-    return len(name) > _LONGEST // 4 and len(os.fsencode(name)) > _LONGEST
-
-
-def cut_name(dest: str) -> bytes:
-    """The name of ``dest`` as it stands in that of its part; no two have the same."""
-    name = os.fsencode(os.path.basename(dest))
-    if len(name) <= _LONGEST:
-        return name
-    import hashlib  # names are seldom that long
-
-    digest = hashlib.sha256(name).hexdigest()[:16]
-    return name[: _LONGEST - 17] + b"~" + digest.encode()
 
 
 def remove_parts(folder: int, name: str, tags: Sequence[str]) -> None:

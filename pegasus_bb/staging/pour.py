@@ -30,6 +30,8 @@ _REFUSED = (
     errno.EOVERFLOW,
 )
 Tell = Callable[[int], None]  # bytes that have just been copied
+Range = Tuple[int, int, bool]  # offset, bytes, whether it is a hole
+Take = Callable[[Range], None]
 Way = Callable[[int, int, int, int], int]  # source, out, offset, length -> bytes moved
 
 
@@ -73,17 +75,42 @@ def pour(
     if cloned:
         tell(size)
         return Poured(os.fstat(out).st_size, "", "reflink")
-    how = ""
-    total = 0
+    total, how = move_all(source, out, size, hollow, tell)
+    return Poured(total, "", how)
+
+
+def move_all(
+    source: int,
+    out: int,
+    size: int,
+    hollow: bool,
+    tell: Tell,
+    take: Take = lambda piece: None,
+) -> Tuple[int, str]:
+    """Move all of it in steps, which ``take`` hears of: (bytes there were, how).
+
+    Holes are left out, but ``take`` hears of them as well. Raises OSError.
+    """
+    end, how = 0, "read and write"
     for offset, length in data_of(source, size) if hollow else [(0, size)]:
-        moved, how = move(source, out, offset, length, tell)
-        total = offset + moved
-        if moved < length:
-            break
-    else:
-        total = size
-    os.ftruncate(out, total)
-    return Poured(total, "", how or "read and write")
+        take((end, offset - end, True))
+        end = offset
+        while end < offset + length:
+            step = min(STEP, offset + length - end)
+            moved, how = move(source, out, end, step, tell)
+            take((end, moved, False))
+            end += moved
+            if moved < step:
+                os.ftruncate(out, end)
+                return end, how
+    take((end, size - end, True))
+    os.ftruncate(out, size)
+    return size, how
+
+
+def is_hollow(found: os.stat_result) -> bool:
+    """Whether a file may have holes."""
+    return found.st_blocks * 512 < found.st_size
 
 
 def data_of(source: int, size: int) -> Iterator[Tuple[int, int]]:

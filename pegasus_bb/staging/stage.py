@@ -14,7 +14,7 @@ from pegasus_bb.staging.items import Folder, Item, Landed
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.parts import remove_parts
-from pegasus_bb.staging.pour import Tell, nobody
+from pegasus_bb.staging.pour import Tell, is_hollow, nobody
 from pegasus_bb.staging.tree import Tree, set_mode
 
 Fail = Callable[[CopyFailed], None]
@@ -145,7 +145,7 @@ def _single(source: str, dest: str) -> Item:
         Folder.open(folder),
         os.path.basename(dest),
         found.st_size,
-        found.st_blocks * 512 < found.st_size,
+        is_hollow(found),
         found,
     )
 

@@ -12,10 +12,9 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence, Set, Tu
 
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
-from pegasus_bb.staging.items import Folder, Item, stamp
+from pegasus_bb.staging.items import Folder, Item, item_of, stamp
 from pegasus_bb.staging.parts import part_of, remove_parts
 
-HOLLOW = 64 << 10  # bytes; holes of smaller files are not worth a call for each
 Fail = Callable[[CopyFailed], None]
 Linked = Callable[[str, List[int], List[int]], None]
 
@@ -134,9 +133,7 @@ class Tree:
         found = entry.stat(follow_symlinks=False)
         if found.st_nlink > 1 and self._has_name(found, dest, entry.name):
             return
-        size = found.st_size
-        hollow = size >= HOLLOW and found.st_blocks * 512 < size
-        yield Item(source, entry.name, dest, entry.name, size, hollow, found)
+        yield item_of(source, entry.name, dest, entry.name, found, found)
 
     def _made(self, source: Folder, dest: Folder, name: str) -> Folder:
         """The folder ``name`` of ``dest``, with the mode of ``source``."""

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import USAGE
+from pegasus_bb.paths import cut_name
 from pegasus_bb.runtime import manifest
 from pegasus_bb.staging.folder import digest_path
-from pegasus_bb.staging.parts import cut_name
 
 from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 

@@ -23,7 +23,7 @@ from pegasus_bb.placement import place_files, reserve
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.interpreter import tried_python
-from pegasus_bb.planner.options import PlanOptions, run_directories
+from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.planner.summary import summary
 
 
@@ -85,17 +85,32 @@ def read_and_place(options: PlanOptions) -> Decided:
     return Decided(workflow, graph, catalogs, settings, site, placement)
 
 
-def plan_context(options: PlanOptions, decided: Decided) -> PlanContext:
-    """Choose the directories, the names and the request. Raises UsageError."""
+@dataclass(frozen=True)
+class RunName:
+    """What tells one run from all others."""
+
+    label: str  # the workflow's name
+    uuid: str
+    directories: RunDirectories
+
+
+def name_run(options: PlanOptions, label: str) -> RunName:
+    """Names for a new run of workflow ``label``. Raises UsageError."""
     uuid = str(uuids.uuid4())
-    label = decided.workflow.name
-    directories = run_directories(options, label, uuid)
-    folder = options.output_dir
+    return RunName(label, uuid, run_directories(options, label, uuid))
+
+
+def plan_context(
+    options: PlanOptions, decided: Decided, named: RunName | None = None
+) -> PlanContext:
+    """Choose the directories, the names and the request. Raises UsageError."""
+    named = named or name_run(options, decided.workflow.name)
+    directories, folder = named.directories, options.output_dir
     return PlanContext(
-        label=label,
+        label=named.label,
         user=getpass.getuser(),
         timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        uuid=uuid,
+        uuid=named.uuid,
         submit_dir=directories.submit_dir,
         base_dir=directories.base_dir,
         relative_dir=directories.relative_dir,
@@ -104,7 +119,7 @@ def plan_context(options: PlanOptions, decided: Decided) -> PlanContext:
         output_dir=options.absolute(folder) if folder else None,
         cleanup=options.cleanup,
         arguments=options.arguments,
-        request=_request(decided, uuid),
+        request=_request(decided, named.uuid),
         placement=decided.placement,
         poll=decided.settings.poll,
         python=tried_python(decided.catalogs.properties, decided.settings.python),

@@ -8,5 +8,14 @@ from pegasus_bb.rewrite.directives import directive_files
 from pegasus_bb.rewrite.inputs import Inputs, Plan
 from pegasus_bb.rewrite.links import links
 from pegasus_bb.rewrite.passes import PASSES, rewrite
+from pegasus_bb.rewrite.transfers import properties_on_the_site
 
-__all__ = ["PASSES", "Inputs", "Plan", "directive_files", "links", "rewrite"]
+__all__ = [
+    "PASSES",
+    "Inputs",
+    "Plan",
+    "directive_files",
+    "links",
+    "properties_on_the_site",
+    "rewrite",
+]

@@ -25,16 +25,19 @@ AUXILIARY_LOCAL = "auxillary.local"
 def transfer_on_the_site(inputs: Inputs, plan: Plan) -> Inputs:
     """Raises CatalogError where properties or the site insist on another way."""
     _check_site(inputs, plan.site)
-    properties = inputs.properties
-    added = {
-        **_remote_sites(properties, plan.site),
-        **_configuration(properties),
-        **_links(properties, plan.placement),
-    }
+    _check_links(inputs.properties, plan.placement)
     return replace(
         inputs,
         sites=_on_its_nodes(inputs, plan.site),
-        properties=properties.with_values(added, "pegasus-bb"),
+        properties=properties_on_the_site(inputs.properties, plan.site),
+    )
+
+
+def properties_on_the_site(properties: Properties, site: str) -> Properties:
+    """What the properties become, which no workflow changes. Raises CatalogError."""
+    added = {**_remote_sites(properties, site), **_configuration(properties)}
+    return properties.with_values(
+        {**added, LINKS: properties.get(LINKS, "true")}, "pegasus-bb"
     )
 
 
@@ -72,14 +75,11 @@ def _configuration(properties: Properties) -> dict[str, str]:
     return {CONFIGURATION: "sharedfs"}
 
 
-def _links(properties: Properties, placement: Placement) -> dict[str, str]:
-    if LINKS not in properties:
-        return {LINKS: "true"}
+def _check_links(properties: Properties, placement: Placement) -> None:
     linked = next((f for f in placement.files.values() if f.how == "link"), None)
-    if linked is not None and properties[LINKS].lower() != "true":
+    if linked is not None and properties.get(LINKS, "true").lower() != "true":
         raise properties.error(
             LINKS,
             f"{linked.lfn} should be a link to the PFS ({linked.reason})",
             "true, or inputs: stage in the tier",
         )
-    return {}

@@ -3,68 +3,102 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.options import RunDirectories
 from pegasus_bb.planner.pegasus.arguments import plain
+from pegasus_bb.planner.pegasus.folder import SAID
 from pegasus_bb.planner.pegasus.home import PLAN, Home
 from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW
 from pegasus_bb.process import start
 
-# What is done while a program works; it may ask whether that has ended.
-Meanwhile = Callable[[Callable[[], bool]], None]
+_GRACE = 2.0  # seconds
+_LOOK = 0.02
 
 
 def plan_argv(
-    home: Home, context: PlanContext, folder: Path, passed: Sequence[str]
+    home: Home, run: RunDirectories, folder: Path, passed: Sequence[str]
 ) -> list[str]:
     """The real pegasus-plan on what we wrote to ``folder``. Raises UsageError."""
-    submit = context.submit_dir.relative_to(context.base_dir)
     ours = {
         "--conf": str(folder / PROPERTIES),
-        "--dir": str(context.base_dir),
-        "--relative-submit-dir": str(submit),
-        "--relative-dir": context.relative_dir,
+        "--dir": str(run.base_dir),
+        "--relative-submit-dir": str(run.submit_dir.relative_to(run.base_dir)),
+        "--relative-dir": run.relative_dir,
     }
     words = [word for pair in ours.items() for word in pair]
     words = [*words, *passed, str(folder / WORKFLOW)]
     return [home.tool(PLAN), *(plain(word, "the argument") for word in words)]
 
 
-def call_planner(
-    argv: Sequence[str], said: Path, cwd: Path, meanwhile: Meanwhile
-) -> bytes:
-    """What pegasus-plan prints, also kept in ``said``. Its errors go to ours as they
-    come; ``meanwhile`` is done while it works. Raises UsageError where it fails."""
-    with said.open("wb") as out:
-        status = run(argv, cwd, out.fileno(), meanwhile)
-    text = said.read_bytes()
-    if status != 0:
-        sys.stderr.write(text.decode(errors="replace"))
-        raise UsageError(
-            f"pegasus-plan ended with exit status {status}, its words are above; "
-            "nothing was left behind"
-        )
-    return text
+class Planner:
+    """A pegasus-plan that is at work, alone with what it has started. Its errors go to
+    ours as they come; what it prints is kept beside what it reads."""
+
+    def __init__(self, argv: Sequence[str], folder: Path, cwd: Path) -> None:
+        """Raises UsageError where it cannot be started."""
+        self._said = folder / SAID
+        with self._said.open("wb") as out, _told(argv[0]):
+            self._process = start(
+                argv, cwd=str(cwd), stdout=out.fileno(), new_session=True
+            )
+
+    def __enter__(self) -> Planner:
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        """What fails meanwhile ends it."""
+        if error is not None:
+            self.stop()
+
+    def has_ended(self) -> bool:
+        """Whether it has, well or not."""
+        return self._process.poll() is not None
+
+    def status(self) -> int:
+        """Its exit status, waited for."""
+        return self._process.wait()
+
+    def printed(self) -> bytes:
+        """All that it prints to its end. Raises UsageError where it fails."""
+        status = self.status()
+        text = self._said.read_bytes()
+        if status != 0:
+            sys.stderr.write(text.decode(errors="replace"))
+            raise UsageError(
+                f"pegasus-plan ended with exit status {status}, its words are above; "
+                "nothing was left behind"
+            )
+        return text
+
+    def stop(self) -> None:
+        """End it and all that it has started: it is a script that waits for Java."""
+        begun = time.monotonic()
+        for tries, number in enumerate((signal.SIGTERM, signal.SIGKILL), 1):
+            while self._tell(number) and time.monotonic() < begun + tries * _GRACE:
+                time.sleep(_LOOK)
+
+    def _tell(self, number: signal.Signals) -> bool:
+        """Whether there was any process left to tell."""
+        self._process.poll()  # or what has ended would still be there to tell
+        try:
+            os.killpg(self._process.pid, number)
+        except ProcessLookupError:
+            return False
+        return True
 
 
-def run(
-    argv: Sequence[str],
-    cwd: Path,
-    stdout: int | None = None,
-    meanwhile: Meanwhile | None = None,
-) -> int:
+def run(argv: Sequence[str], cwd: Path) -> int:
     """The exit status of ``argv``; interrupted with us, it is waited for."""
+    with _told(argv[0]):
+        process = start(argv, cwd=str(cwd))
     try:
-        process = start(argv, cwd=str(cwd), stdout=stdout)
-    except OSError as error:
-        raise UsageError(f"{argv[0]} cannot be started: {error.strerror}") from error
-    try:
-        if meanwhile is not None:
-            meanwhile(lambda: process.poll() is not None)
         return process.wait()
     except BaseException:
         process.terminate()
@@ -76,7 +110,13 @@ def become(argv: Sequence[str]) -> None:
     """Replace this process by ``argv``. Raises UsageError where that fails."""
     sys.stdout.flush()
     sys.stderr.flush()
-    try:
+    with _told(argv[0]):
         os.execv(argv[0], list(argv))  # noqa: S606 - no shell is wanted
+
+
+@contextmanager
+def _told(program: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise UsageError(f"{argv[0]} cannot be started: {error.strerror}") from error
+        raise UsageError(f"{program} cannot be started: {error.strerror}") from error

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.aside import check_aside, move_aside
+
+SAID = "pegasus-plan.out"  # what pegasus-plan printed, beside what it read
+
+
+def planned_folder(submit_dir: Path) -> Path:
+    """Where what pegasus-plan reads is kept."""
+    return submit_dir / "bb" / "planned"
 
 
 @contextmanager
@@ -34,6 +41,13 @@ def claimed(folder: Path, force: bool) -> Iterator[Path]:
         if aside is not None and not folder.exists():
             aside.rename(folder)
         raise
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write ``files``, by name, into ``folder``, made where it is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
 
 
 def replace_text(path: Path, *data: bytes) -> None:

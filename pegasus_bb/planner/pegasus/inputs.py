@@ -14,6 +14,7 @@ import orjson
 
 from pegasus_bb.model.catalogs import SOURCES
 from pegasus_bb.model.document import Data
+from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.sites import SCRATCH
 from pegasus_bb.planner.blahp import PERIODIC_RELEASE
@@ -28,11 +29,6 @@ WORKFLOW = "workflow.yml"
 def for_pegasus(inputs: Inputs, site: str, folder: Path) -> Inputs:
     """``inputs`` as pegasus-plan should read them from ``folder``."""
     index = site_index(inputs.sites, site)
-    added = {
-        f"pegasus.catalog.{kind}.file": str(folder / name)
-        for kind, (name, _) in SOURCES.items()
-    }
-    added |= {f"pegasus.catalog.{kind}": "YAML" for kind in SOURCES}
     # Else HTCondor would change to the planned prefix, which does not exist, before
     # the launcher runs. Style glite says the same by itself.
     change: dict[Keys, str] = {
@@ -51,8 +47,18 @@ def for_pegasus(inputs: Inputs, site: str, folder: Path) -> Inputs:
         transformations=inputs.transformations.with_data(
             programs_on_site(inputs.transformations.data, site)
         ),
-        properties=inputs.properties.with_values(added, "pegasus-bb"),
+        properties=with_catalogs(inputs.properties, folder),
     )
+
+
+def with_catalogs(properties: Properties, folder: Path) -> Properties:
+    """``properties``, naming the catalogs of ``folder``."""
+    added = {
+        f"pegasus.catalog.{kind}.file": str(folder / name)
+        for kind, (name, _) in SOURCES.items()
+    }
+    added |= {f"pegasus.catalog.{kind}": "YAML" for kind in SOURCES}
+    return properties.with_values(added, "pegasus-bb")
 
 
 def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
@@ -97,15 +103,20 @@ def _is_registered_only(use: Any) -> bool:
 
 
 def files_for_pegasus(inputs: Inputs) -> Iterator[tuple[str, bytes]]:
-    """Name -> contents of what pegasus-plan reads."""
-    yield WORKFLOW, _text(inputs.workflow.data)
+    """Name -> contents of what pegasus-plan reads, the workflow last."""
     for document, (name, _) in zip(
         (inputs.sites, inputs.replicas, inputs.transformations),
         SOURCES.values(),
         strict=True,
     ):
         yield name, _text(document.data)
-    yield PROPERTIES, format_properties(inputs.properties).encode()
+    yield PROPERTIES, properties_file(inputs.properties)
+    yield WORKFLOW, _text(inputs.workflow.data)
+
+
+def properties_file(properties: Properties) -> bytes:
+    """What stands in the file ``PROPERTIES``."""
+    return format_properties(properties).encode()
 
 
 def _text(data: Data) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +11,18 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
     Decided,
+    name_run,
     no_collection,
     plan_context,
     read_and_decide,
 )
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus.ahead import (
+    Ahead,
+    Unforeseen,
+    reading,
+    started_ahead,
+)
 from pegasus_bb.planner.pegasus.arguments import Call
 from pegasus_bb.planner.pegasus.bbfiles import (
     as_json,
@@ -23,7 +30,7 @@ from pegasus_bb.planner.pegasus.bbfiles import (
     placement_json,
     plan_json,
 )
-from pegasus_bb.planner.pegasus.call import call_planner, plan_argv
+from pegasus_bb.planner.pegasus.call import plan_argv
 from pegasus_bb.planner.pegasus.checks import (
     check_kickstart,
     check_passed,
@@ -31,7 +38,7 @@ from pegasus_bb.planner.pegasus.checks import (
     check_sub_workflows,
     vanishing,
 )
-from pegasus_bb.planner.pegasus.folder import append_lines, claimed
+from pegasus_bb.planner.pegasus.folder import append_lines, planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
 from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
@@ -39,8 +46,6 @@ from pegasus_bb.planner.pegasus.reading import Found, Reader
 from pegasus_bb.planner.pegasus.starts import start_outside
 from pegasus_bb.rewrite import Inputs, Plan, directive_files, links, rewrite
 from pegasus_bb.runtime.install import install_runtime
-
-PLANNED = "planned"  # below bb/: what pegasus-plan read, and what it said
 
 
 @dataclass(frozen=True)
@@ -73,32 +78,41 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
     and leaves nothing behind then.
     """
     with no_collection():
-        decided = read_and_decide(options)
-        context = plan_context(options, decided)
-        request, placement = context.request, decided.placement
-        assert request is not None  # noqa: S101 - mode off does not come here
-        assert placement is not None  # noqa: S101
-        check_style(decided.site, decided.catalogs, request.backend)
-        check_passed(call.passed, context.site)
-        notes = check_sub_workflows(decided, call.passed)
-        folder = context.submit_dir / "bb" / PLANNED
-        knows = Plan(context.site, placement, request, context.submit_dir)
-        given = _inputs(decided)
-        check_kickstart(given, context.site)
-        inputs = for_pegasus(rewrite(given, knows), context.site, folder)
-        argv = plan_argv(home, context, folder, call.passed)
-        with claimed(context.submit_dir, options.force):
-            _prepare(folder, inputs, request, directive_files(knows))
-            reader = Reader(context, request)
+        try:
+            with started_ahead(options, call, home) as ahead:
+                return _plan(options, call, home, ahead)
+        except Unforeseen:
+            return _plan(options, call, home, None)
 
-            def meanwhile(has_ended: Callable[[], bool]) -> None:
-                install_runtime(str(folder.parent), context.python)
-                reader.begin(has_ended)
 
-            out = folder / "pegasus-plan.out"
-            said = call_planner(argv, out, options.cwd, meanwhile)
-            found = reader.found()
-            _complete(decided, context, request, found, options.force)
+def _plan(
+    options: PlanOptions, call: Call, home: Home, ahead: Ahead | None
+) -> PegasusPlanned:
+    decided = read_and_decide(options)
+    label = decided.workflow.name
+    named = ahead.named(label) if ahead else name_run(options, label)
+    context = plan_context(options, decided, named)
+    request, placement = context.request, decided.placement
+    assert request is not None  # noqa: S101 - mode off does not come here
+    assert placement is not None  # noqa: S101
+    check_style(decided.site, decided.catalogs, request.backend)
+    check_passed(call.passed, context.site)
+    notes = check_sub_workflows(decided, call.passed)
+    folder = planned_folder(context.submit_dir)
+    knows = Plan(context.site, placement, request, context.submit_dir)
+    given = _inputs(decided)
+    check_kickstart(given, context.site)
+    inputs = for_pegasus(rewrite(given, knows), context.site, folder)
+    argv = plan_argv(home, named.directories, folder, call.passed)
+    files = dict(files_for_pegasus(inputs))
+    with reading(files, argv, named, options, ahead) as planner:
+        _write_known(folder.parent, request, directive_files(knows))
+        install_runtime(str(folder.parent), context.python)
+        reader = Reader(context, request)
+        reader.begin(planner.has_ended)
+        said = planner.printed()
+        found = reader.found()
+        _complete(decided, context, request, found, options.force)
     return PegasusPlanned(
         context.submit_dir, decided, inputs, found, said, tuple(notes)
     )
@@ -115,17 +129,8 @@ def _inputs(decided: Decided) -> Inputs:
     )
 
 
-def _prepare(
-    folder: Path,
-    inputs: Inputs,
-    request: Request,
-    directives: Mapping[str, str],
-) -> None:
-    """All of bb/ that is known before."""
-    bb = folder.parent
-    folder.mkdir(parents=True)
-    for name, data in files_for_pegasus(inputs):
-        (folder / name).write_bytes(data)
+def _write_known(bb: Path, request: Request, directives: Mapping[str, str]) -> None:
+    """What of bb/ is known before."""
     (bb / "request.json").write_bytes(as_json(request.to_json()))
     for name, text in directives.items():
         (bb / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,68 @@
+"""A file that somebody opens before it can be written."""
+
+from __future__ import annotations
+
+import os
+import select
+from pathlib import Path
+
+# For who looks at the first line before he reads the whole.
+_FIRST = b"# as pegasus-bb gives it to pegasus-plan\n"
+_WAIT = 50  # milliseconds
+
+
+class LateFile:
+    """``path`` for a program that is started already: its readers find a comment and
+    then wait, until ``write`` gives them the text and ``path`` is a file as any other.
+
+    One reader at a time: two would take the text from each other.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError where the file system has no pipes."""
+        self.path = path
+        self.was_waited_for = False  # by a reader who got all of the text
+        self._rest = memoryview(b"")
+        self._text = self._rest
+        os.mkfifo(path, 0o600)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # or writing would fail
+        try:
+            self._pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            os.write(self._pipe, _FIRST)
+        finally:
+            os.close(reader)
+
+    def write(self, data: bytes) -> None:
+        """Whoever opens the path from now on finds ``data``; whoever has done so is
+        given it. Raises OSError."""
+        part = self.path.with_name(f".{self.path.name}.part")
+        part.write_bytes(data)
+        part.replace(self.path)
+        self._text = self._rest = memoryview(data)
+        self.feed()
+
+    def feed(self) -> None:
+        """Give the text to a reader who came by the pipe, if there is one by now."""
+        if self._pipe < 0:
+            return
+        poll = select.poll()
+        poll.register(self._pipe, select.POLLOUT)
+        try:
+            while self._rest:
+                poll.poll(_WAIT)
+                try:
+                    self._rest = self._rest[os.write(self._pipe, self._rest) :]
+                except BlockingIOError:
+                    continue
+        except BrokenPipeError:  # nobody there, or he wanted no more
+            self._rest = self._text
+            return
+        self.was_waited_for = True
+        self.close()
+
+    def close(self) -> None:
+        """Readers find the end."""
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
+            self._text = self._rest = memoryview(b"")

@@ -1,0 +1,145 @@
+"""pegasus-plan is started while a long workflow is still being read."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import ryaml
+
+from pegasus_bb.planner.pegasus.ahead import LONG
+from tests.planner.pegasus_user import User
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    user = User(tmp_path)
+    write_long(user, json.loads((user.work / "workflow.yml").read_text()))
+    return user
+
+
+def write_long(user: User, workflow: dict[str, object]) -> None:
+    text = ryaml.dumps(workflow) + "# and so on\n" * (LONG // 10)
+    assert "\nname: " in text
+    (user.work / "workflow.yml").write_text(text)
+
+
+def plan_slowly(
+    user: User, *words: str, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """The site catalog cannot be read before pegasus-plan has begun."""
+    sites, late = (user.work / "sites.yml").read_text(), user.work / "late.yml"
+    os.mkfifo(late)
+
+    def answer() -> None:
+        until = time.monotonic() + 20
+        for _ in range(2):  # times that it is read, where all begins anew
+            with late.open("w") as out:  # waits until somebody wants to read it
+                while not (user.root / "calls.began").exists():
+                    assert time.monotonic() < until
+                    time.sleep(0.01)
+                out.write(sites)
+            time.sleep(0.05)  # who has read it closes it
+
+    threading.Thread(target=answer, daemon=True).start()
+    try:
+        catalog = "-Dpegasus.catalog.site.file=late.yml"
+        return user.on_tier(catalog, *words, **more)
+    finally:
+        late.unlink()
+
+
+def began(user: User) -> list[str]:
+    """What the workflow was whenever pegasus-plan began."""
+    return [line.split()[0] for line in processes(user)]
+
+
+def processes(user: User) -> list[str]:
+    return (user.root / "calls.began").read_text().splitlines()
+
+
+def test_it_is_started_before_the_workflow_is_written(user: User) -> None:
+    done = plan_slowly(user)
+    assert done.returncode == 0, done.stderr
+    assert began(user) == ["pipe"]
+    assert len(user.read("planned/workflow.yml")["jobs"]) == 4
+    assert stat.S_ISREG((user.submit / "bb/planned/workflow.yml").stat().st_mode)
+    assert (user.submit / "bb" / "bin" / "gate").exists()
+
+
+def test_a_short_workflow_is_written_before(user: User) -> None:
+    (user.work / "workflow.yml").write_text(
+        (user.work / "workflow.yml").read_text().replace("# and so on\n", "")
+    )
+    assert user.on_tier().returncode == 0
+    assert began(user) == ["file"]
+
+
+def test_both_ways_come_to_the_same(user: User) -> None:
+    def planned() -> dict[str, str]:
+        request = user.read("request.json")
+        return {
+            str(file.relative_to(user.submit)): file.read_text()
+            .replace(request["uuid"], "UUID")
+            .replace(request["name"], "NAME")
+            .replace(f"r-{request['uuid'][:8]}", "R")
+            for file in user.submit.rglob("*")
+            if file.is_file() and not {"bin", "lib"} & set(file.parts)
+        }
+
+    assert plan_slowly(user).returncode == 0
+    ahead = planned()
+    # Whoever moves a run aside waits.
+    again = user.on_tier("-Dpegasus.catalog.site.file=sites.yml", "--force")
+    assert again.returncode == 0
+    assert began(user) == ["pipe", "file"]
+    assert planned() == ahead
+
+
+def test_a_planner_that_reads_it_only_once_reads_all(user: User) -> None:
+    assert plan_slowly(user, FAKE_READS_ONCE="1").returncode == 0
+    assert began(user) == ["pipe"]
+
+
+def test_a_mistake_of_the_users_ends_it_and_leaves_nothing(user: User) -> None:
+    sites = user.work / "sites.yml"
+    sites.write_text(sites.read_text().replace("10MiB", "a lot"))
+    done = plan_slowly(user)
+    assert done.returncode == 2
+    assert "a lot" in done.stderr
+    assert not (user.work / "submit").exists()
+    (process,) = processes(user)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(process.split()[1]), 0)
+
+
+def test_a_name_that_reads_otherwise_is_planned_as_it_reads(user: User) -> None:
+    workflow = user.work / "workflow.yml"
+    text = workflow.read_text()
+    workflow.write_text(text.replace("name: demo\n", "name: 0x10\n", 1))
+    done = plan_slowly(user)
+    assert done.returncode == 0, done.stderr
+    assert began(user) == ["pipe", "file"]
+    assert user.read("planned/workflow.yml")["name"] == 16
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(processes(user)[0].split()[1]), 0)
+
+
+def test_a_planner_that_wants_a_file_gets_one(user: User) -> None:
+    done = plan_slowly(user, FAKE_WANTS_A_FILE="1")
+    assert done.returncode == 0, done.stderr
+    assert began(user) == ["pipe", "file"]
+    assert len(user.read("planned/workflow.yml")["jobs"]) == 4
+
+
+def test_its_failure_is_told_and_leaves_nothing(user: User) -> None:
+    done = plan_slowly(user, FAKE_FAILS="1")
+    assert done.returncode == 2
+    assert "pegasus-plan ended with exit status 1" in done.stderr
+    assert not (user.work / "submit").exists()

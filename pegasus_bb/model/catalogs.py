@@ -45,11 +45,21 @@ def read_inputs(
     input_dirs: Sequence[Path] = (),
 ) -> tuple[Workflow, Catalogs]:
     """The abstract workflow and its catalogs. Raises CatalogError and UsageError."""
+    document, catalogs = load_inputs(workflow_file, properties, cwd, input_dirs)
+    return read_workflow(document), catalogs
+
+
+def load_inputs(
+    workflow_file: Path,
+    properties: Properties,
+    cwd: Path,
+    input_dirs: Sequence[Path] = (),
+) -> tuple[Document, Catalogs]:
+    """As ``read_inputs``, the workflow as it stands in its file."""
     variables = environment(properties)
-    workflow = read_workflow(load(workflow_file, variables))
+    workflow = load(workflow_file, variables)
     documents = {
-        kind: _document(kind, workflow.document, properties, cwd, variables)
-        for kind in SOURCES
+        kind: _document(kind, workflow, properties, cwd, variables) for kind in SOURCES
     }
     sites = read_sites(documents["site"])
     replicas = read_replicas(documents["replica"])

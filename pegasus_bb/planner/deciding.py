@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pegasus_bb.model.catalogs import Catalogs, read_inputs
+from pegasus_bb.model.catalogs import Catalogs, load_inputs
+from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import Graph, build_graph
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties, read_properties
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.sites import Site
-from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.placement import place_files, reserve
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.context import PlanContext
@@ -50,9 +51,35 @@ def properties_of(options: PlanOptions) -> Properties:
     return properties.with_values(options.said, "command line")
 
 
+@dataclass(frozen=True)
+class Given:
+    """What the user's files say; the workflow is not looked into yet."""
+
+    workflow: Document
+    catalogs: Catalogs
+    settings: Settings
+
+
+def read_given(options: PlanOptions) -> Given:
+    """Read workflow, catalogs and properties. Raises UsageError and CatalogError."""
+    options.check()
+    properties = properties_of(options)
+    settings = read_settings(properties, options.cwd)
+    folders = [options.absolute(folder) for folder in options.input_dir]
+    workflow, catalogs = load_inputs(
+        options.absolute(options.workflow), properties, options.cwd, folders
+    )
+    return Given(workflow, catalogs, settings)
+
+
 def read_and_decide(options: PlanOptions) -> Decided:
     """``read_and_place``, and how much to reserve. Raises as that does."""
-    placed = read_and_place(options)
+    return decide(options, read_given(options))
+
+
+def decide(options: PlanOptions, given: Given) -> Decided:
+    """As ``read_and_decide``, of what has been read."""
+    placed = _placed(options, given)
     return replace(placed, placement=with_capacity(placed))
 
 
@@ -69,13 +96,12 @@ def read_and_place(options: PlanOptions) -> Decided:
 
     Raises UsageError and CatalogError for every mistake of the user's.
     """
-    options.check()
-    properties = properties_of(options)
-    settings = read_settings(properties, options.cwd)
-    folders = [options.absolute(folder) for folder in options.input_dir]
-    workflow, catalogs = read_inputs(
-        options.absolute(options.workflow), properties, options.cwd, folders
-    )
+    return _placed(options, read_given(options))
+
+
+def _placed(options: PlanOptions, given: Given) -> Decided:
+    catalogs, settings = given.catalogs, given.settings
+    workflow = read_workflow(given.workflow)
     graph = build_graph(workflow)
     site = execution_site(options, catalogs)
     placement = None
@@ -119,17 +145,19 @@ def plan_context(
         output_dir=options.absolute(folder) if folder else None,
         cleanup=options.cleanup,
         arguments=options.arguments,
-        request=_request(decided, named.uuid),
+        request=(
+            make_request(decided.placement, decided.settings, named.uuid)
+            if decided.placement
+            else None
+        ),
         placement=decided.placement,
         poll=decided.settings.poll,
         python=tried_python(decided.catalogs.properties, decided.settings.python),
     )
 
 
-def _request(decided: Decided, uuid: str) -> Request | None:
-    placement, settings = decided.placement, decided.settings
-    if placement is None:
-        return None
+def make_request(placement: Placement, settings: Settings, uuid: str) -> Request:
+    """What the run ``uuid`` asks for. Raises UsageError."""
     tier = placement.tier
     name = check_reservation_name(settings.name + uuid.replace("-", "")[:12])
     own = {**tier.settings, "guard": settings.guard}

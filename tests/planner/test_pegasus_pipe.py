@@ -9,7 +9,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from pegasus_bb.planner.pegasus.pipe import LateFile
+from pegasus_bb.planner.pegasus.pipe import Feeder, LateFile
 
 TEXT = b"{\n" + b"x" * 300_000 + b"\n}\n"  # more than a pipe holds
 
@@ -41,6 +41,11 @@ class Reader(threading.Thread):
         return self._read.get(timeout=10)
 
 
+def give(file: LateFile) -> None:
+    file.write(TEXT)
+    file.feed()
+
+
 def first_line(path: Path) -> bytes:
     with path.open("rb") as source:
         return source.readline()
@@ -49,7 +54,7 @@ def first_line(path: Path) -> bytes:
 def test_a_reader_waits_for_the_text(file: LateFile) -> None:
     reader = Reader(file.path)
     reader.has_opened()
-    file.write(TEXT)
+    give(file)
     comment, _, text = reader.text().partition(b"\n")
     assert comment.startswith(b"# ")
     assert text == TEXT
@@ -59,12 +64,12 @@ def test_the_first_line_is_there_for_who_looks_before(file: LateFile) -> None:
     assert first_line(file.path).startswith(b"# ")
     reader = Reader(file.path)
     reader.has_opened()
-    file.write(TEXT)
+    give(file)
     assert reader.text() == TEXT
 
 
 def test_who_comes_later_finds_a_file(file: LateFile) -> None:
-    file.write(TEXT)
+    give(file)
     assert stat.S_ISREG(file.path.stat().st_mode)
     assert file.path.read_bytes() == file.path.read_bytes() == TEXT
     assert [p.name for p in file.path.parent.iterdir()] == ["workflow.yml"]
@@ -76,7 +81,7 @@ def test_who_was_about_to_open_the_pipe_is_given_the_text_as_well(
     first_line(file.path)
     same = file.path.with_name("pipe")
     same.hardlink_to(file.path)
-    file.write(TEXT)  # nobody is there
+    give(file)  # nobody is there
     reader = Reader(same)
     reader.has_opened()
     file.feed()
@@ -87,7 +92,7 @@ def test_who_was_about_to_open_the_pipe_is_given_the_text_as_well(
 def test_who_wants_no_more_ends_it(file: LateFile) -> None:
     with file.path.open("rb", buffering=0) as source:
         assert source.readline().startswith(b"# ")
-        writer = threading.Thread(target=file.write, args=(TEXT,), daemon=True)
+        writer = threading.Thread(target=give, args=(file,), daemon=True)
         writer.start()
         assert source.read(1) == b"{"
     writer.join(timeout=10)
@@ -101,3 +106,16 @@ def test_a_reader_of_what_is_given_up_finds_the_end(file: LateFile) -> None:
     file.close()
     assert reader.text().startswith(b"# ")
     file.close()
+
+
+def test_who_opened_several_gets_each_in_his_own_order(tmp_path: Path) -> None:
+    files = [LateFile(tmp_path / name) for name in ("one", "two")]
+    second, first = Reader(files[1].path), Reader(files[0].path)
+    second.has_opened()
+    first.has_opened()
+    with Feeder(files) as feeder:
+        for file in files:
+            file.write(TEXT)
+        feeder.start()
+        assert second.text().endswith(TEXT)
+        assert first.text().endswith(TEXT)

@@ -2,9 +2,11 @@
 
 Its scripts and its Java take half a second until they open the workflow; we read and
 rewrite a long one in that time. Only the workflow's name and the command line are known
-then, so whatever was foreseen is compared with what came of it before pegasus-plan gets
-anything to read. Where it is not the same, or where this Pegasus takes no file that it
-has to wait for, it is ended and all begins anew without this.
+then. The workflow is given to it as soon as it can be rewritten, before it has been
+decided where every file lives, and whether that can be done at all. Whatever was
+foreseen is compared in the end with what came of it; where it is not the same, or where
+this Pegasus takes no file that it has to wait for, pegasus-plan is ended, nothing of it
+stays, and all begins anew without this.
 """
 
 from __future__ import annotations
@@ -26,11 +28,12 @@ from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import (
     PROPERTIES,
     WORKFLOW,
+    files_for_pegasus,
     properties_file,
     with_catalogs,
 )
-from pegasus_bb.planner.pegasus.pipe import LateFile
-from pegasus_bb.rewrite import properties_on_the_site
+from pegasus_bb.planner.pegasus.pipe import Feeder, LateFile
+from pegasus_bb.rewrite import Inputs, properties_on_the_site
 
 LATE = (*(name for name, _ in SOURCES.values()), WORKFLOW)
 LONG = 500_000  # bytes; a shorter workflow is read before Java has come up
@@ -55,9 +58,25 @@ class Ahead:
     """A pegasus-plan that waits for what it reads, in a submit directory of its own."""
 
     def __init__(
-        self, foreseen: Foreseen, planner: Planner, late: Mapping[str, LateFile]
+        self,
+        foreseen: Foreseen,
+        planner: Planner,
+        late: Mapping[str, LateFile],
+        feeder: Feeder,
     ) -> None:
-        self._foreseen, self._planner, self._late = foreseen, planner, late
+        self._foreseen, self._planner = foreseen, planner
+        self._late, self._feeder = late, feeder
+        self._given: Inputs | None = None
+
+    @property
+    def uuid(self) -> str:
+        """Of the run."""
+        return self._foreseen.named.uuid
+
+    @property
+    def submit_dir(self) -> Path:
+        """Of the run."""
+        return self._foreseen.named.directories.submit_dir
 
     def named(self, label: str) -> RunName:
         """What the run is called. Raises Unforeseen where ``label`` seemed another."""
@@ -65,19 +84,27 @@ class Ahead:
             raise Unforeseen
         return self._foreseen.named
 
-    def go_on(self, argv: Sequence[str], files: Mapping[str, bytes]) -> None:
-        """Let it read ``files``. Raises OSError; Unforeseen where it was started in
-        another way, or has ended."""
-        known = (self._foreseen.argv, self._foreseen.properties)
-        if known != (argv, files[PROPERTIES]) or self._planner.has_ended():
-            raise Unforeseen
+    def give(self, inputs: Inputs) -> None:
+        """Let it read ``inputs``: what has not been decided yet is not in them. Raises
+        OSError."""
+        self._given, files = inputs, dict(files_for_pegasus(inputs))
         for name, file in self._late.items():
             file.write(files[name])
+        self._feeder.start()
+
+    def goes_on(self, argv: Sequence[str], inputs: Inputs) -> None:
+        """All is decided. Raises Unforeseen where it should have been started, or told,
+        something else."""
+        properties = properties_file(inputs.properties)
+        if (argv, properties) != (self._foreseen.argv, self._foreseen.properties):
+            raise Unforeseen
+        if self._given is None:
+            self.give(inputs)
+        elif self._given != inputs:
+            raise Unforeseen
 
     def has_ended(self) -> bool:
-        """As of a Planner; asked again and again."""
-        for file in self._late.values():
-            file.feed()
+        """As of a Planner."""
         return self._planner.has_ended()
 
     def printed(self) -> bytes:
@@ -105,28 +132,29 @@ def started_ahead(
         write_files(folder, {PROPERTIES: foreseen.properties})
         with (
             _late_files(folder) as late,
+            Feeder(late.values()) as feeder,
             Planner(foreseen.argv, folder, options.cwd) as planner,
         ):
-            yield Ahead(foreseen, planner, late)
+            yield Ahead(foreseen, planner, late, feeder)
 
 
 @contextmanager
 def reading(
-    files: Mapping[str, bytes],
+    inputs: Inputs,
     argv: Sequence[str],
     named: RunName,
     options: PlanOptions,
     ahead: Ahead | None,
 ) -> Iterator[Planner | Ahead]:
-    """A pegasus-plan at work on ``files``, in a submit directory that is gone again
-    where the block fails. Raises Unforeseen where ``ahead`` was started otherwise."""
+    """A pegasus-plan at work on ``inputs``, in a submit directory that is gone again
+    where the block fails. Raises Unforeseen where ``ahead`` reads something else."""
     if ahead is not None:
-        ahead.go_on(argv, files)
+        ahead.goes_on(argv, inputs)
         yield ahead
         return
     with claimed(named.directories.submit_dir, options.force) as submit_dir:
         folder = planned_folder(submit_dir)
-        write_files(folder, files)
+        write_files(folder, dict(files_for_pegasus(inputs)))
         with Planner(argv, folder, options.cwd) as planner:
             yield planner
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import select
+import threading
+from collections.abc import Collection
 from pathlib import Path
 
 # For who looks at the first line before he reads the whole.
 _FIRST = b"# as pegasus-bb gives it to pegasus-plan\n"
 _WAIT = 50  # milliseconds
+_EVERY = 0.02  # seconds
 
 
 class LateFile:
     """``path`` for a program that is started already: its readers find a comment and
-    then wait, until ``write`` gives them the text and ``path`` is a file as any other.
+    then wait, until there is a text and ``path`` is a file as any other.
 
     One reader at a time: two would take the text from each other.
     """
@@ -33,13 +36,12 @@ class LateFile:
             os.close(reader)
 
     def write(self, data: bytes) -> None:
-        """Whoever opens the path from now on finds ``data``; whoever has done so is
-        given it. Raises OSError."""
+        """Whoever opens the path from now on finds ``data``; whoever has done so
+        waits for ``feed``. Raises OSError."""
         part = self.path.with_name(f".{self.path.name}.part")
         part.write_bytes(data)
         part.replace(self.path)
         self._text = self._rest = memoryview(data)
-        self.feed()
 
     def feed(self) -> None:
         """Give the text to a reader who came by the pipe, if there is one by now."""
@@ -66,3 +68,29 @@ class LateFile:
             os.close(self._pipe)
             self._pipe = -1
             self._text = self._rest = memoryview(b"")
+
+
+class Feeder:
+    """Feeds ``files`` in a thread of its own, from ``start`` to the end of a block."""
+
+    def __init__(self, files: Collection[LateFile]) -> None:
+        self._files = files
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._feed, daemon=True)
+
+    def __enter__(self) -> Feeder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def start(self) -> None:
+        """To be called when all of them are written."""
+        self._thread.start()
+
+    def _feed(self) -> None:
+        while not self._over.wait(_EVERY):
+            for file in self._files:
+                file.feed()

@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.choices import choose_tier, execution_site
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
     Decided,
+    Given,
+    decide,
+    make_request,
     name_run,
     no_collection,
     plan_context,
-    read_and_decide,
+    read_given,
 )
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.ahead import (
@@ -40,7 +45,7 @@ from pegasus_bb.planner.pegasus.checks import (
 )
 from pegasus_bb.planner.pegasus.folder import append_lines, planned_folder
 from pegasus_bb.planner.pegasus.home import Home
-from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
+from pegasus_bb.planner.pegasus.inputs import for_pegasus
 from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
 from pegasus_bb.planner.pegasus.reading import Found, Reader
 from pegasus_bb.planner.pegasus.starts import start_outside
@@ -88,7 +93,10 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
 def _plan(
     options: PlanOptions, call: Call, home: Home, ahead: Ahead | None
 ) -> PegasusPlanned:
-    decided = read_and_decide(options)
+    given = read_given(options)
+    if ahead is not None:
+        _give_early(options, given, ahead)
+    decided = decide(options, given)
     label = decided.workflow.name
     named = ahead.named(label) if ahead else name_run(options, label)
     context = plan_context(options, decided, named)
@@ -100,12 +108,10 @@ def _plan(
     notes = check_sub_workflows(decided, call.passed)
     folder = planned_folder(context.submit_dir)
     knows = Plan(context.site, placement, request, context.submit_dir)
-    given = _inputs(decided)
-    check_kickstart(given, context.site)
-    inputs = for_pegasus(rewrite(given, knows), context.site, folder)
+    check_kickstart(_inputs(given), context.site)
+    inputs = for_pegasus(rewrite(_inputs(given), knows), context.site, folder)
     argv = plan_argv(home, named.directories, folder, call.passed)
-    files = dict(files_for_pegasus(inputs))
-    with reading(files, argv, named, options, ahead) as planner:
+    with reading(inputs, argv, named, options, ahead) as planner:
         _write_known(folder.parent, request, directive_files(knows))
         install_runtime(str(folder.parent), context.python)
         reader = Reader(context, request)
@@ -118,14 +124,29 @@ def _plan(
     )
 
 
-def _inputs(decided: Decided) -> Inputs:
-    given = decided.catalogs
+def _give_early(options: PlanOptions, given: Given, ahead: Ahead) -> None:
+    """Where files live is no part of what pegasus-plan reads."""
+    try:
+        site = execution_site(options, given.catalogs).name
+        tier = choose_tier(given.catalogs, given.settings, site)
+        undecided = Placement(tier, {}, need=0, unknown=(), capacity=0)
+        request = make_request(undecided, given.settings, ahead.uuid)
+        knows = Plan(site, undecided, request, ahead.submit_dir)
+        folder = planned_folder(ahead.submit_dir)
+        inputs = for_pegasus(rewrite(_inputs(given), knows), site, folder)
+    except (PegasusBBError, LookupError, TypeError, ValueError, AttributeError):
+        return  # nobody has looked yet whether the workflow is one: deciding does
+    ahead.give(inputs)
+
+
+def _inputs(given: Given) -> Inputs:
+    catalogs = given.catalogs
     return Inputs(
-        decided.workflow.document,
-        given.sites.document,
-        given.replicas.document,
-        given.transformations.document,
-        given.properties,
+        given.workflow,
+        catalogs.sites.document,
+        catalogs.replicas.document,
+        catalogs.transformations.document,
+        catalogs.properties,
     )
 
 

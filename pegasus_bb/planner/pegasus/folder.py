@@ -50,8 +50,19 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         (folder / name).write_bytes(data)
 
 
-def replace_text(path: Path, *data: bytes) -> None:
+def replace_text(path: Path, data: bytes) -> None:
     """Put ``data`` under ``path`` by rename, with the mode that it had."""
+    _part_of(path, data).replace(path)
+
+
+def with_lines(path: Path, lines: Iterable[str]) -> Path:
+    """A file beside ``path``, to be put in its place: what that has, and ``lines``."""
+    text = path.read_bytes()
+    end = b"" if text.endswith(b"\n") else b"\n"
+    return _part_of(path, text, end, *(f"{line}\n".encode() for line in lines))
+
+
+def _part_of(path: Path, *data: bytes) -> Path:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as out:
@@ -59,17 +70,10 @@ def replace_text(path: Path, *data: bytes) -> None:
             out.flush()
             os.fsync(out.fileno())
         shutil.copymode(path, part)
-        part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-
-
-def append_lines(path: Path, lines: Iterable[str]) -> None:
-    """``replace_text`` by what it has and ``lines`` after it."""
-    text = path.read_bytes()
-    end = b"" if text.endswith(b"\n") else b"\n"
-    replace_text(path, text, end, *(f"{line}\n".encode() for line in lines))
+    return part
 
 
 def _make(folder: Path, made: list[Path]) -> None:

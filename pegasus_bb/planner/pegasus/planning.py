@@ -10,7 +10,6 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.choices import choose_tier, execution_site
-from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
     Decided,
     Given,
@@ -31,9 +30,6 @@ from pegasus_bb.planner.pegasus.ahead import (
 from pegasus_bb.planner.pegasus.arguments import Call
 from pegasus_bb.planner.pegasus.bbfiles import (
     as_json,
-    link_files,
-    placement_json,
-    plan_json,
 )
 from pegasus_bb.planner.pegasus.call import plan_argv
 from pegasus_bb.planner.pegasus.checks import (
@@ -41,15 +37,13 @@ from pegasus_bb.planner.pegasus.checks import (
     check_passed,
     check_style,
     check_sub_workflows,
-    vanishing,
 )
-from pegasus_bb.planner.pegasus.folder import append_lines, planned_folder
+from pegasus_bb.planner.pegasus.completion import Completion
+from pegasus_bb.planner.pegasus.folder import planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import for_pegasus
-from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
 from pegasus_bb.planner.pegasus.reading import Found, Reader
-from pegasus_bb.planner.pegasus.starts import start_outside
-from pegasus_bb.rewrite import Inputs, Plan, directive_files, links, rewrite
+from pegasus_bb.rewrite import Inputs, Plan, directive_files, rewrite
 from pegasus_bb.runtime.install import install_runtime
 
 
@@ -115,10 +109,12 @@ def _plan(
         _write_known(folder.parent, request, directive_files(knows))
         install_runtime(str(folder.parent), context.python)
         reader = Reader(context, request)
+        completion = Completion(decided, context, request, options.force)
         reader.begin(planner.has_ended)
+        completion.prepare(reader.early)
         said = planner.printed()
         found = reader.found()
-        _complete(decided, context, request, found, options.force)
+        completion.finish(found)
     return PegasusPlanned(
         context.submit_dir, decided, inputs, found, said, tuple(notes)
     )
@@ -155,47 +151,3 @@ def _write_known(bb: Path, request: Request, directives: Mapping[str, str]) -> N
     (bb / "request.json").write_bytes(as_json(request.to_json()))
     for name, text in directives.items():
         (bb / name).write_text(text, encoding="utf-8")
-
-
-def _complete(
-    decided: Decided, context: PlanContext, request: Request, found: Found, force: bool
-) -> None:
-    """Seal the DAG, and write the rest of bb/. Raises CatalogError."""
-    placement, outcome, scratch = decided.placement, found.outcome, found.scratch
-    assert placement is not None  # noqa: S101
-    _check_results(decided, placement, found.outputs, force)
-    pfs_scratch = _on_the_pfs(decided, request, scratch)
-    own = links(decided.workflow, placement, pfs_scratch)
-    files = link_files(own, nodes_of_jobs(outcome, found.dag)) if own else {}
-    files["placement.json"] = placement_json(
-        placement, request.prefix, scratch, pfs_scratch, found.outputs
-    )
-    name = outcome.dag_file.name
-    files["plan.json"] = plan_json(context, outcome.version, name, scratch)
-    for path, data in files.items():
-        file = context.submit_dir / "bb" / path
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(data)
-    start_outside(outcome, found.dag, context.site, scratch)
-    append_lines(outcome.dag_file, found.missing)
-
-
-def _check_results(
-    decided: Decided, placement: Placement, outputs: Mapping[str, str], force: bool
-) -> None:
-    """Whatever should be staged out is. pegasus-plan may leave out what is there
-    already (data reuse) and leaves to a sub-workflow what that one makes."""
-    reused = {} if force else decided.catalogs.replicas.replicas
-    for job in decided.workflow.jobs.values():
-        for use in job.outputs() if job.kind == "job" else ():
-            if not use.stage_out or use.lfn in outputs or use.lfn in reused:
-                continue
-            if placement.on_tier(use.lfn):
-                raise vanishing(use.lfn, job.id)
-
-
-def _on_the_pfs(decided: Decided, request: Request, scratch: str) -> str:
-    """The folder in the site's own scratch for what does not live on the buffer."""
-    own = decided.site.scratch
-    assert own is not None  # noqa: S101 - execution_site saw to it
-    return own.path.rstrip("/") + scratch[len(request.prefix) :]

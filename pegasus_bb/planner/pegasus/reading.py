@@ -71,8 +71,14 @@ class Reader:
         except PegasusBBError:
             return  # what is wrong is said once the planner has had its say
 
+    @property
+    def early(self) -> Found | None:
+        """What was read while the planner worked; ``found`` tells whether it holds."""
+        return self._early[1] if self._early else None
+
     def found(self) -> Found:
-        """Of the finished directory. Raises CatalogError, NotSealed."""
+        """Of the finished directory: ``early`` where that is still the same. Raises
+        CatalogError, NotSealed."""
         try:
             stamp = self._stamp()
         except OSError as error:

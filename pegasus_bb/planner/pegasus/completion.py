@@ -1,0 +1,91 @@
+"""The rest of bb/ and the sealed .dag, prepared while pegasus-plan is still at work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.planner.pegasus.bbfiles import link_files, placement_json, plan_json
+from pegasus_bb.planner.pegasus.checks import vanishing
+from pegasus_bb.planner.pegasus.folder import with_lines
+from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
+from pegasus_bb.planner.pegasus.reading import Found
+from pegasus_bb.planner.pegasus.starts import start_outside
+from pegasus_bb.rewrite import links
+
+
+class Completion:
+    """Makes a run of what pegasus-plan has written."""
+
+    def __init__(
+        self, decided: Decided, context: PlanContext, request: Request, force: bool
+    ) -> None:
+        self._decided, self._context = decided, context
+        self._request, self._force = request, force
+        self._prepared: tuple[Found, Path] | None = None  # and its sealed .dag
+
+    def prepare(self, early: Found | None) -> None:
+        """Do as much as can be done of what was found so far."""
+        try:
+            if early is not None:
+                self._prepare(early)
+        except PegasusBBError:
+            return  # what is wrong is said once the planner has had its say
+
+    def finish(self, found: Found) -> None:
+        """Seal the DAG. Raises CatalogError and OSError."""
+        if self._prepared is None or self._prepared[0] is not found:
+            self._prepare(found)
+        assert self._prepared is not None  # noqa: S101
+        _, sealed = self._prepared
+        start_outside(found.outcome, found.dag, self._context.site, found.scratch)
+        sealed.replace(found.outcome.dag_file)
+
+    def _prepare(self, found: Found) -> None:
+        for path, data in self._files(found).items():
+            file = self._context.submit_dir / "bb" / path
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(data)
+        self._prepared = found, with_lines(found.outcome.dag_file, found.missing)
+
+    def _files(self, found: Found) -> dict[str, bytes]:
+        """Path below bb/ -> contents. Raises CatalogError."""
+        decided, outcome, scratch = self._decided, found.outcome, found.scratch
+        placement = decided.placement
+        assert placement is not None  # noqa: S101
+        _check_results(decided, placement, found.outputs, self._force)
+        pfs_scratch = _on_the_pfs(decided, self._request, scratch)
+        own = links(decided.workflow, placement, pfs_scratch)
+        files = link_files(own, nodes_of_jobs(outcome, found.dag)) if own else {}
+        files["placement.json"] = placement_json(
+            placement, self._request.prefix, scratch, pfs_scratch, found.outputs
+        )
+        name = outcome.dag_file.name
+        files["plan.json"] = plan_json(self._context, outcome.version, name, scratch)
+        return files
+
+
+def _check_results(
+    decided: Decided, placement: Placement, outputs: Mapping[str, str], force: bool
+) -> None:
+    """Whatever should be staged out is. pegasus-plan may leave out what is there
+    already (data reuse) and leaves to a sub-workflow what that one makes."""
+    reused = {} if force else decided.catalogs.replicas.replicas
+    for job in decided.workflow.jobs.values():
+        for use in job.outputs() if job.kind == "job" else ():
+            if not use.stage_out or use.lfn in outputs or use.lfn in reused:
+                continue
+            if placement.on_tier(use.lfn):
+                raise vanishing(use.lfn, job.id)
+
+
+def _on_the_pfs(decided: Decided, request: Request, scratch: str) -> str:
+    """The folder in the site's own scratch for what does not live on the buffer."""
+    own = decided.site.scratch
+    assert own is not None  # noqa: S101 - execution_site saw to it
+    return own.path.rstrip("/") + scratch[len(request.prefix) :]

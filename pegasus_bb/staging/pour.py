@@ -101,10 +101,10 @@ def move_all(
             take((end, moved, False))
             end += moved
             if moved < step:
-                os.ftruncate(out, end)
                 return end, how
-    take((end, size - end, True))
-    os.ftruncate(out, size)
+    if end < size:  # to set a length in vain waits for the disk
+        take((end, size - end, True))
+        os.ftruncate(out, size)
     return size, how
 
 

@@ -147,3 +147,15 @@ def test_more_than_four_gib_of_hole(tmp_path: Path) -> None:
     with (tmp_path / "copy").open("rb") as copy:
         copy.seek(5 << 30)
         assert copy.read() == b"end"
+
+
+@pytest.mark.parametrize("digest", [True, False])
+def test_the_length_of_a_whole_file_is_not_set_once_more(
+    source: Path, monkeypatch: pytest.MonkeyPatch, digest: bool
+) -> None:
+    def truncate(out: int, size: int) -> None:
+        raise AssertionError("waits for the disk, which has begun to write the end")
+
+    monkeypatch.setattr(os, "ftruncate", truncate)
+    assert poured(source, digest).size == SIZE
+    assert same(source)

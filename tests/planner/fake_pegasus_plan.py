@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import sys
+import time
 from pathlib import Path
 
 NODE = """\
@@ -29,7 +30,7 @@ def load(path: str) -> dict:
 def main() -> None:
     Path(os.environ["FAKE_CALLS"]).write_text(json.dumps(sys.argv[1:]))
     begin(sys.argv[-1])
-    if os.environ.get("FAKE_FAILS"):
+    if os.environ.get("FAKE_FAILS") == "1":
         sys.exit("FATAL: as the test wants it")
     submit = Path(option("--dir")) / option("--relative-submit-dir")
     conf = Path(option("--conf"))
@@ -42,6 +43,8 @@ def main() -> None:
     cori = next(site for site in sites if site["name"] == "cori")
     scratch = f"{cori['directories'][0]['path']}/{option('--relative-dir')}"
     write(submit, scratch, load(sys.argv[-1]), cori["profiles"]["pegasus"])
+    if os.environ.get("FAKE_FAILS") == "late":
+        sys.exit("FATAL: as the test wants it")
     print(
         json.dumps({"submit_dir": str(submit)}) if "--json" in sys.argv else "planned"
     )
@@ -53,6 +56,8 @@ def begin(workflow: str) -> None:
     is_file = stat.S_ISREG(Path(workflow).stat().st_mode)
     with Path(os.environ["FAKE_CALLS"] + ".began").open("a") as began:
         began.write(f"{'file' if is_file else 'pipe'} {os.getpid()}\n")
+    while os.environ.get("FAKE_COMES_LATE") and not Path(workflow).is_file():
+        time.sleep(0.01)
     if os.environ.get("FAKE_WANTS_A_FILE") and not is_file:
         sys.exit("FATAL: not a file")
     if not os.environ.get("FAKE_READS_ONCE"):

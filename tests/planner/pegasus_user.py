@@ -45,6 +45,13 @@ class User:
             text=True,
         )
 
+    def start(self, *arguments: str, **more: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "pegasus_bb", "plan", *arguments],
+            cwd=self.work,
+            env={**os.environ, **self.environment, **more},
+        )
+
     def on_tier(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
         given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
         given += ("--relative-submit-dir", "r", "--bb-mode", "persistent")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -138,8 +140,44 @@ def test_a_planner_that_wants_a_file_gets_one(user: User) -> None:
     assert len(user.read("planned/workflow.yml")["jobs"]) == 4
 
 
-def test_its_failure_is_told_and_leaves_nothing(user: User) -> None:
+def test_its_failure_is_told_once_and_leaves_nothing(user: User) -> None:
     done = plan_slowly(user, FAKE_FAILS="1")
     assert done.returncode == 2
+    assert done.stderr.count("FATAL: as the test wants it") == 1
     assert "pegasus-plan ended with exit status 1" in done.stderr
     assert not (user.work / "submit").exists()
+
+
+def test_what_fails_after_the_reading_is_not_tried_again(user: User) -> None:
+    done = user.on_tier(FAKE_FAILS="late", FAKE_COMES_LATE="1")
+    assert done.returncode == 2
+    assert done.stderr.count("FATAL: as the test wants it") == 1
+    assert len(began(user)) == 1
+
+
+def test_killed_it_leaves_nobody_who_waits_for_ever(user: User) -> None:
+    """Who opens a pipe that nobody will write waits for ever."""
+    os.mkfifo(user.work / "sites.fifo")
+    given = "--sites cori --dir submit --bb-mode persistent"
+    site = "-Dpegasus.catalog.site.file=sites.fifo"
+    planning = user.start(*given.split(), site, "workflow.yml", FAKE_COMES_LATE="1")
+    wait_for(lambda: (user.root / "calls.began").exists() and bool(began(user)))
+    planning.kill()
+    assert planning.wait() == -signal.SIGKILL
+    wait_for(lambda: not is_there(int(processes(user)[0].split()[1])))
+    wait_for(lambda: not any(p.is_fifo() for p in user.work.glob("submit/**/*")))
+
+
+def is_there(process: int) -> bool:
+    """And is no zombie, which a container without init keeps."""
+    try:
+        return bool(Path(f"/proc/{process}/cmdline").read_bytes())
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)

@@ -46,6 +46,12 @@ def give(file: LateFile) -> None:
     file.feed()
 
 
+def give_to(reader: Reader, file: LateFile) -> None:
+    give(file)
+    while reader.is_alive():
+        file.feed()
+
+
 def first_line(path: Path) -> bytes:
     with path.open("rb") as source:
         return source.readline()
@@ -54,7 +60,7 @@ def first_line(path: Path) -> bytes:
 def test_a_reader_waits_for_the_text(file: LateFile) -> None:
     reader = Reader(file.path)
     reader.has_opened()
-    give(file)
+    give_to(reader, file)
     comment, _, text = reader.text().partition(b"\n")
     assert comment.startswith(b"# ")
     assert text == TEXT
@@ -64,7 +70,7 @@ def test_the_first_line_is_there_for_who_looks_before(file: LateFile) -> None:
     assert first_line(file.path).startswith(b"# ")
     reader = Reader(file.path)
     reader.has_opened()
-    give(file)
+    give_to(reader, file)
     assert reader.text() == TEXT
 
 
@@ -84,7 +90,8 @@ def test_who_was_about_to_open_the_pipe_is_given_the_text_as_well(
     give(file)  # nobody is there
     reader = Reader(same)
     reader.has_opened()
-    file.feed()
+    while reader.is_alive():
+        file.feed()
     assert reader.text() == TEXT
     file.feed()  # and no harm in asking again
 
@@ -119,3 +126,14 @@ def test_who_opened_several_gets_each_in_his_own_order(tmp_path: Path) -> None:
         feeder.start()
         assert second.text().endswith(TEXT)
         assert first.text().endswith(TEXT)
+
+
+def test_who_opens_it_and_does_not_read_keeps_nobody(tmp_path: Path) -> None:
+    files = [LateFile(tmp_path / name) for name in ("one", "two")]
+    with files[0].path.open("rb"), Feeder(files) as feeder:
+        reader = Reader(files[1].path)
+        reader.has_opened()
+        for file in files:
+            file.write(TEXT)
+        feeder.start()
+        assert reader.text().endswith(TEXT)

@@ -32,6 +32,7 @@ from pegasus_bb.planner.pegasus.inputs import (
     properties_file,
     with_catalogs,
 )
+from pegasus_bb.planner.pegasus.lifeline import ended_with_us
 from pegasus_bb.planner.pegasus.pipe import Feeder, LateFile
 from pegasus_bb.rewrite import Inputs, properties_on_the_site
 
@@ -67,6 +68,7 @@ class Ahead:
         self._foreseen, self._planner = foreseen, planner
         self._late, self._feeder = late, feeder
         self._given: Inputs | None = None
+        planner.is_heard = False  # or all would be said twice where it begins anew
 
     @property
     def uuid(self) -> str:
@@ -105,13 +107,23 @@ class Ahead:
 
     def has_ended(self) -> bool:
         """As of a Planner."""
+        self._planner.is_heard = self._has_read()
         return self._planner.has_ended()
 
     def printed(self) -> bytes:
-        """As of a Planner. Raises Unforeseen where it failed and did not wait."""
-        if self._planner.status() != 0 and not self._late[WORKFLOW].was_waited_for:
+        """As of a Planner. Raises Unforeseen where it failed before it had read."""
+        if self._planner.status() != 0 and not self._has_read():
             raise Unforeseen
+        self._planner.is_heard = True
         return self._planner.printed()
+
+    def _has_read(self) -> bool:
+        """Whether it got through the workflow, so that what it does from now on is not
+        for having been started ahead: before that it writes nothing."""
+        if self._late[WORKFLOW].was_waited_for:
+            return True
+        bb = planned_folder(self.submit_dir).parent
+        return any(entry != bb for entry in self.submit_dir.iterdir())
 
 
 @contextmanager
@@ -134,6 +146,7 @@ def started_ahead(
             _late_files(folder) as late,
             Feeder(late.values()) as feeder,
             Planner(foreseen.argv, folder, options.cwd) as planner,
+            ended_with_us(planner.group, [folder / name for name in LATE]),
         ):
             yield Ahead(foreseen, planner, late, feeder)
 

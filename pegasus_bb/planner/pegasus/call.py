@@ -13,7 +13,7 @@ from pathlib import Path
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.options import RunDirectories
 from pegasus_bb.planner.pegasus.arguments import plain
-from pegasus_bb.planner.pegasus.folder import SAID
+from pegasus_bb.planner.pegasus.folder import SAID, WARNED
 from pegasus_bb.planner.pegasus.home import PLAN, Home
 from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW
 from pegasus_bb.process import start
@@ -38,16 +38,32 @@ def plan_argv(
 
 
 class Planner:
-    """A pegasus-plan that is at work, alone with what it has started. Its errors go to
-    ours as they come; what it prints is kept beside what it reads."""
+    """A pegasus-plan that is at work, alone with what it has started. What it prints
+    is kept beside what it reads, and its errors: they are passed on to ours while it
+    ``is_heard``. Nothing is heard of one that is ended."""
 
     def __init__(self, argv: Sequence[str], folder: Path, cwd: Path) -> None:
         """Raises UsageError where it cannot be started."""
-        self._said = folder / SAID
-        with self._said.open("wb") as out, _told(argv[0]):
+        self.is_heard = True
+        self._said, self._warned = folder / SAID, folder / WARNED
+        self._heard = 0  # bytes of its errors
+        with (
+            self._said.open("wb") as out,
+            self._warned.open("ab") as errors,
+            _told(argv[0]),
+        ):
             self._process = start(
-                argv, cwd=str(cwd), stdout=out.fileno(), new_session=True
+                argv,
+                str(cwd),
+                stdout=out.fileno(),
+                stderr=errors.fileno(),
+                new_session=True,
             )
+
+    @property
+    def group(self) -> int:
+        """Of its processes."""
+        return self._process.pid
 
     def __enter__(self) -> Planner:
         return self
@@ -59,6 +75,7 @@ class Planner:
 
     def has_ended(self) -> bool:
         """Whether it has, well or not."""
+        self._pass_on()
         return self._process.poll() is not None
 
     def status(self) -> int:
@@ -69,6 +86,7 @@ class Planner:
         """All that it prints to its end. Raises UsageError where it fails."""
         status = self.status()
         text = self._said.read_bytes()
+        self._pass_on()
         if status != 0:
             sys.stderr.write(text.decode(errors="replace"))
             raise UsageError(
@@ -83,6 +101,17 @@ class Planner:
         for tries, number in enumerate((signal.SIGTERM, signal.SIGKILL), 1):
             while self._tell(number) and time.monotonic() < begun + tries * _GRACE:
                 time.sleep(_LOOK)
+
+    def _pass_on(self) -> None:
+        if not self.is_heard:
+            return
+        with self._warned.open("rb") as errors:
+            errors.seek(self._heard)
+            new = errors.read()
+        if new:
+            self._heard += len(new)
+            sys.stderr.write(new.decode(errors="replace"))
+            sys.stderr.flush()
 
     def _tell(self, number: signal.Signals) -> bool:
         """Whether there was any process left to tell."""

@@ -16,7 +16,9 @@ from pathlib import Path
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.aside import check_aside, move_aside
 
-SAID = "pegasus-plan.out"  # what pegasus-plan printed, beside what it read
+# What pegasus-plan printed, and what it said besides, beside what it read.
+SAID = "pegasus-plan.out"
+WARNED = "pegasus-plan.err"
 
 
 def planned_folder(submit_dir: Path) -> Path:

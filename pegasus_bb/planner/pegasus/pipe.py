@@ -44,18 +44,19 @@ class LateFile:
         self._text = self._rest = memoryview(data)
 
     def feed(self) -> None:
-        """Give the text to a reader who came by the pipe, if there is one by now."""
+        """Give the text to a reader who came by the pipe, if there is one by now, as
+        long as he takes it. To be called again, for the rest and for the next."""
         if self._pipe < 0:
             return
         poll = select.poll()
         poll.register(self._pipe, select.POLLOUT)
         try:
             while self._rest:
-                poll.poll(_WAIT)
-                try:
-                    self._rest = self._rest[os.write(self._pipe, self._rest) :]
-                except BlockingIOError:
-                    continue
+                if not poll.poll(_WAIT):
+                    return  # he is busy, perhaps with another of the files
+                self._rest = self._rest[os.write(self._pipe, self._rest) :]
+        except BlockingIOError:  # there was room, and somebody else took it
+            return
         except BrokenPipeError:  # nobody there, or he wanted no more
             self._rest = self._text
             return

@@ -1,5 +1,6 @@
 """A small pegasus-plan for tests: one chain of jobs, laid out as 5.1.2 lays it out."""
 
+import getpass
 import itertools
 import json
 import os
@@ -30,6 +31,8 @@ def load(path: str) -> dict:
 def main() -> None:
     Path(os.environ["FAKE_CALLS"]).write_text(json.dumps(sys.argv[1:]))
     begin(sys.argv[-1])
+    own = Path(option("--dir")) / getpass.getuser() / "pegasus" / "demo"
+    own.mkdir(parents=True, exist_ok=True)  # whatever it is told
     if os.environ.get("FAKE_FAILS") == "1":
         sys.exit("FATAL: as the test wants it")
     submit = Path(option("--dir")) / option("--relative-submit-dir")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 from pathlib import Path
 
@@ -137,7 +138,8 @@ def test_a_run_that_was_moved_aside_comes_back(user: User) -> None:
     before = (user.submit / "demo-0.dag").read_bytes()
     assert user.on_tier("--force", FAKE_UNSEALABLE="1").returncode == 2
     assert (user.submit / "demo-0.dag").read_bytes() == before
-    assert [p.name for p in (user.work / "submit").iterdir()] == ["r"]
+    kept = {p.name for p in (user.work / "submit").iterdir()}
+    assert kept == {"r", getpass.getuser()}  # pegasus-plan makes that in any case
 
 
 def test_what_was_escaped_is_escaped_again(user: User) -> None:

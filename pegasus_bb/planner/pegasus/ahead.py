@@ -11,9 +11,10 @@ stays, and all begins anew without this.
 
 from __future__ import annotations
 
+import getpass
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,7 +140,7 @@ def started_ahead(
     if foreseen is None:
         yield None
         return
-    with claimed(foreseen.named.directories.submit_dir, force=False) as submit_dir:
+    with _claimed(foreseen.named, force=False) as submit_dir:
         folder = planned_folder(submit_dir)
         write_files(folder, {PROPERTIES: foreseen.properties})
         with (
@@ -165,11 +166,17 @@ def reading(
         ahead.goes_on(argv, inputs)
         yield ahead
         return
-    with claimed(named.directories.submit_dir, options.force) as submit_dir:
+    with _claimed(named, options.force) as submit_dir:
         folder = planned_folder(submit_dir)
         write_files(folder, dict(files_for_pegasus(inputs)))
         with Planner(argv, folder, options.cwd) as planner:
             yield planner
+
+
+def _claimed(named: RunName, force: bool) -> AbstractContextManager[Path]:
+    run = named.directories
+    besides = run.base_dir / getpass.getuser() / "pegasus" / named.label
+    return claimed(run.submit_dir, force, besides)
 
 
 @contextmanager

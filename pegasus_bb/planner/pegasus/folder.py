@@ -7,6 +7,7 @@ where anything fails, all that was made goes, and what was moved aside comes bac
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +20,7 @@ from pegasus_bb.planner.aside import check_aside, move_aside
 # What pegasus-plan printed, and what it said besides, beside what it read.
 SAID = "pegasus-plan.out"
 WARNED = "pegasus-plan.err"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 def planned_folder(submit_dir: Path) -> Path:
@@ -27,21 +29,28 @@ def planned_folder(submit_dir: Path) -> Path:
 
 
 @contextmanager
-def claimed(folder: Path, force: bool) -> Iterator[Path]:
-    """Make ``folder`` for the body to fill. Raises UsageError where it is taken."""
+def claimed(folder: Path, force: bool, besides: Path) -> Iterator[Path]:
+    """Make ``folder`` for the body to fill; pegasus-plan makes ``besides``, whatever
+    it is told. Raises UsageError where it is taken, or where there is no room."""
     check_aside(folder, force)
+    foreign = [p for p in (besides, *besides.parents) if not p.exists()]
     aside = move_aside(folder) if folder.exists() else None
     made: list[Path] = []
     try:
         _make(folder, made)
         yield folder
-    except BaseException:
+    except BaseException as error:
         if made:
             shutil.rmtree(folder, ignore_errors=True)
-            for parent in made[1:]:
+            for parent in (*foreign, *made[1:]):
                 _remove_empty(parent)
         if aside is not None and not folder.exists():
             aside.rename(folder)
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            raise UsageError(
+                f"the submit directory {folder} cannot be written: {error.strerror}; "
+                "nothing of it was left behind"
+            ) from error
         raise
 
 

@@ -1,0 +1,39 @@
+"""A submit directory that is ours alone, or gone again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.planner.pegasus.folder import claimed
+
+
+def test_a_full_disk_is_told_and_nothing_stays(tmp_path: Path) -> None:
+    submit, foreign = tmp_path / "submit", tmp_path / "submit" / "user" / "pegasus"
+    told = pytest.raises(UsageError, match="r cannot be written: No space left")
+    with told, claimed(submit / "r", False, foreign):
+        foreign.mkdir(parents=True)
+        Path("/dev/full").write_bytes(b"x")
+    assert not submit.exists()
+
+
+def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
+    other = tmp_path / "submit" / "user" / "pegasus" / "run0001"
+    with (
+        pytest.raises(ZeroDivisionError),
+        claimed(tmp_path / "submit" / "r", False, other.parent),
+    ):
+        other.mkdir(parents=True)
+        assert 1 / 0
+    assert other.exists()
+    assert not (tmp_path / "submit" / "r").exists()
+
+
+def test_a_folder_that_was_there_before_stays(tmp_path: Path) -> None:
+    foreign = tmp_path / "user" / "pegasus"
+    foreign.mkdir(parents=True)
+    with pytest.raises(ZeroDivisionError), claimed(tmp_path / "r", False, foreign):
+        assert 1 / 0
+    assert foreign.exists()

@@ -25,9 +25,10 @@ from pegasus_bb.staging.pour import Tell, nobody
 
 _FILES = 512  # of a batch
 _BYTES = 32 << 20
+_MIDDLE = 8 << 20  # bytes; a larger file is a batch of its own
 _IN_HAND = 4  # batches that wait for a copier
 _TO_COMMIT = 8  # batches that wait to be made durable
-_BATCHES = 36  # in all queues and hands; each folder of each is open
+_BATCHES = 37  # in all queues and hands; each folder of each is open
 _OTHERS = 40  # handles for all else
 
 
@@ -101,23 +102,16 @@ class Mover:
             self._copy(Batch([item], self._alone), committer)
 
     def _batches(self, items: Iterable[Item]) -> Iterator[Batch]:
-        small: List[Item] = []
-        size = 0
-        folders: Set[Folder] = set()
+        piles = _Pile(self._small, self._folders), _Pile(self._alone, self._folders)
         for item in items:
-            large = item.hollow or item.size > self._small.limit
-            if large or is_long(item.as_name):
+            if item.hollow or item.size > _MIDDLE or is_long(item.as_name):
                 yield Batch([item], self._alone)
                 continue
-            small.append(item)
-            size += item.size
-            folders.add(item.dest)
-            full = len(small) >= _FILES or size >= _BYTES
-            if full or len(folders) >= self._folders:
-                yield Batch(small, self._small)
-                small, size, folders = [], 0, set()
-        if small:
-            yield Batch(small, self._small)
+            pile = piles[item.size > self._small.limit]
+            pile.add(item)
+            if pile.is_full:
+                yield pile.batch()
+        yield from (pile.batch() for pile in piles if pile.items)
 
 
 def _helper(digest: bool) -> Optional[Copier]:
@@ -127,6 +121,32 @@ def _helper(digest: bool) -> Optional[Copier]:
     except ImportError:  # a Python without ctypes
         return None
     return load(digest)
+
+
+class _Pile:
+    """What becomes a batch once it is worth one."""
+
+    def __init__(self, copier: Copier, folders: int) -> None:
+        self.items: List[Item] = []
+        self._copier, self._most = copier, folders
+        self._size = 0
+        self._folders: Set[Folder] = set()
+
+    def add(self, item: Item) -> None:
+        self.items.append(item)
+        self._size += item.size
+        self._folders.add(item.dest)
+
+    @property
+    def is_full(self) -> bool:
+        many = len(self.items) >= _FILES or len(self._folders) >= self._most
+        return many or self._size >= _BYTES
+
+    def batch(self) -> Batch:
+        """All that is on it; then it is empty."""
+        batch = Batch(self.items, self._copier)
+        self.items, self._size, self._folders = [], 0, set()
+        return batch
 
 
 class _Stopped(Exception):

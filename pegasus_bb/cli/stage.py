@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -67,6 +68,7 @@ def command(
         _digest() if verify == "digest" else None,
         _say,
     )
+    _collect_rarely()
     status = _run(stage, shown=not (quiet or as_json))
     seconds = time.monotonic() - begun
     if as_json:
@@ -101,6 +103,12 @@ def _run(stage: Stage, shown: bool) -> int:
         click.echo("pegasus-bb: interrupted; run it again to go on", err=True)
         return INTERRUPTED
     return DONE if done else NOT_COPIED
+
+
+def _collect_rarely() -> None:
+    """What is made for each file makes no cycles, and would be looked through often."""
+    gc.freeze()
+    gc.set_threshold(50_000)
 
 
 def _digest() -> Digest:

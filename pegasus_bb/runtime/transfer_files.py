@@ -9,7 +9,7 @@ once.
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterator, List, Sequence, Set, Union
+from typing import Dict, Iterator, List, Sequence, Union
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.paths import plain_path
@@ -17,6 +17,7 @@ from pegasus_bb.runtime.jobs import Transfer, Url
 from pegasus_bb.runtime.links import put_link
 from pegasus_bb.runtime.transfer_copies import Copies
 from pegasus_bb.runtime.transfer_inputs import Inputs
+from pegasus_bb.runtime.transfer_lines import Lines
 from pegasus_bb.runtime.transfer_scratch import PFS, Scratch
 from pegasus_bb.runtime.transfer_ways import Done, Try, Way, given_up, ways_of
 from pegasus_bb.staging.failures import CopyFailed
@@ -39,9 +40,10 @@ class Transfers:
         An error is CopyFailed with the reason of each try, or NeedsOtherTool.
         """
         tries = [Try(job, ways_of(job)) for job in jobs]
-        while tries:
+        lines = Lines()
+        while tries or lines:
             again: List[Try] = []
-            for done in self._round(tries):
+            for done in self._round(tries, lines):
                 if isinstance(done, Try):
                     again.append(done)
                 else:
@@ -49,10 +51,9 @@ class Transfers:
             tries = [each for each in again if each.ways]
             yield from (given_up(each) for each in again if not each.ways)
 
-    def _round(self, tries: Sequence[Try]) -> Iterator[Union[Done, Try]]:
-        """Try the first way of each: what was done, and what was not."""
-        ways: List[Way] = []
-        targets: Set[str] = set()
+    def _round(self, tries: Sequence[Try], lines: Lines) -> Iterator[Union[Done, Try]]:
+        """Try the first way of each, and who is first in a line: what was done, or
+        not."""
         for attempt in tries:
             if not attempt.ways:
                 yield attempt
@@ -64,14 +65,9 @@ class Transfers:
                 continue
             if isinstance(done, Done):
                 yield done
-                continue
-            place = self._place(done.target)
-            if place in targets:  # one after the other, as the list has them
-                yield attempt
             else:
-                targets.add(place)
-                ways.append(done)
-        yield from self._copied(ways)
+                lines.add(self._place(done.target), done)
+        yield from self._copied(lines.pop())
 
     def _place(self, target: str) -> str:
         """One text for one place: two paths may lead to one folder, through links."""
@@ -80,16 +76,20 @@ class Transfers:
             self._real[folder] = os.path.realpath(folder)
         return os.path.join(self._real[folder], name)
 
-    def _copied(self, ways: Sequence[Way]) -> Iterator[Union[Done, Try]]:
-        for way, size, error in self._copies.copy(ways):
-            if error is None:
-                try:
+    def _copied(self, copies: Sequence[List[Way]]) -> Iterator[Union[Done, Try]]:
+        """``copies``: a list each of those that one copy does for."""
+        alike = {id(ways[0]): ways for ways in copies}
+        for way, size, error in self._copies.copy([ways[0] for ways in copies]):
+            try:
+                if error is None:
                     self._link_home(way)
-                    yield Done(way.attempt.job, way.what(size))
-                    continue
-                except (PegasusBBError, OSError) as failure:
-                    error = failure
-            yield way.attempt.failed(error)
+            except (PegasusBBError, OSError) as failure:
+                error = failure
+            for each in alike[id(way)]:
+                if error is None:
+                    yield Done(each.attempt.job, each.what(size))
+                else:
+                    yield each.attempt.failed(error)
 
     def _begin(self, attempt: Try) -> Union[Done, Way]:
         """Do what needs no copy. Raises PegasusBBError, OSError."""

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from pegasus_bb.errors import INTERRUPTED
+
 
 @contextmanager
 def cleanly_ended() -> Iterator[None]:
     """SIGTERM and a closed terminal end the block through its ``finally``, as Ctrl-C
-    does; what was to be ignored, as under nohup, still is."""
+    does, with 128 and the signal's number; what was to be ignored, as under nohup,
+    still is."""
 
     def end(number: int, _: FrameType | None) -> None:
         sys.exit(128 + number)
@@ -23,6 +26,8 @@ def cleanly_ended() -> Iterator[None]:
         signal.signal(number, end)
     try:
         yield
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     finally:
         for number in ours:
             signal.signal(number, signal.SIG_DFL)

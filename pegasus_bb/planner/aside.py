@@ -17,6 +17,12 @@ def check_aside(folder: Path, force: bool) -> None:
     """Raises UsageError where ``folder`` stands and may not be moved."""
     if not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir())):
         return
+    if _was_never_planned(folder):
+        raise UsageError(
+            f"{folder} is being planned by another command, or was left by one that "
+            f"was killed: nothing ran there. If none is at work, remove it (rm -r "
+            f"{folder}) and plan again"
+        )
     if not force:
         raise UsageError(
             f"{folder} is already there; --force moves it aside, and another "
@@ -28,6 +34,16 @@ def check_aside(folder: Path, force: bool) -> None:
     if holder:
         raise UsageError(f"the run in {folder} is going on: {holder}; it is not moved")
     _check_left_alone(folder)
+
+
+def _was_never_planned(folder: Path) -> bool:
+    """Whether it is ours, and was never in a state in which it could have run."""
+    ours = (folder / "bb").is_dir() and not (folder / "bb/reservation.json").exists()
+    return (
+        ours
+        and not (folder / "braindump.yml").exists()
+        and next(folder.glob("*.dag"), None) is None
+    )
 
 
 def _check_left_alone(folder: Path) -> None:

@@ -34,3 +34,14 @@ def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
             os.kill(os.getpid(), signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_ctrl_c_ends_it_in_order_as_well() -> None:
+    order: list[str] = []
+    with pytest.raises(SystemExit) as ended, cleanly_ended():
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            signal.pause()
+        finally:
+            order.append("removed")
+    assert (ended.value.code, order) == (130, ["removed"])

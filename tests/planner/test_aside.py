@@ -44,6 +44,21 @@ def test_a_folder_that_is_no_submit_directory_is_never_moved(tmp_path: Path) -> 
         check_aside(tmp_path / "thesis", force=True)
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_what_a_killed_planning_left_may_be_removed(run: Path, force: bool) -> None:
+    (run / "braindump.yml").unlink()
+    with pytest.raises(UsageError, match="nothing ran there"):
+        check_aside(run, force)
+
+
+@pytest.mark.parametrize("trace", ["demo-0.dag", "bb/reservation.json"])
+def test_nobody_is_told_to_remove_what_may_have_run(run: Path, trace: str) -> None:
+    (run / "braindump.yml").unlink()
+    (run / trace).write_text("")
+    with pytest.raises(UsageError, match="no submit directory"):
+        check_aside(run, force=True)
+
+
 def test_a_run_that_is_going_on_is_never_moved(run: Path) -> None:
     handle = os.open(run / ENGINE_LOCK, os.O_CREAT | os.O_RDWR)
     fcntl.flock(handle, fcntl.LOCK_EX)

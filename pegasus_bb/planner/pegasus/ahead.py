@@ -87,10 +87,10 @@ class Ahead:
             raise Unforeseen
         return self._foreseen.named
 
-    def give(self, inputs: Inputs) -> None:
-        """Let it read ``inputs``: what has not been decided yet is not in them. Raises
-        OSError."""
-        self._given, files = inputs, dict(files_for_pegasus(inputs))
+    def give(self, inputs: Inputs, files: Mapping[str, bytes]) -> None:
+        """Let it read ``inputs``, as ``files``: what has not been decided yet is not in
+        them. Raises OSError."""
+        self._given = inputs
         for name, file in self._late.items():
             file.write(files[name])
         self._feeder.start()
@@ -102,7 +102,7 @@ class Ahead:
         if (argv, properties) != (self._foreseen.argv, self._foreseen.properties):
             raise Unforeseen
         if self._given is None:
-            self.give(inputs)
+            self.give(inputs, dict(files_for_pegasus(inputs)))
         elif self._given != inputs:
             raise Unforeseen
 

@@ -41,7 +41,7 @@ from pegasus_bb.planner.pegasus.checks import (
 from pegasus_bb.planner.pegasus.completion import Completion
 from pegasus_bb.planner.pegasus.folder import planned_folder
 from pegasus_bb.planner.pegasus.home import Home
-from pegasus_bb.planner.pegasus.inputs import for_pegasus
+from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
 from pegasus_bb.planner.pegasus.reading import Found, Reader
 from pegasus_bb.rewrite import Inputs, Plan, directive_files, rewrite
 from pegasus_bb.runtime.install import install_runtime
@@ -130,9 +130,10 @@ def _give_early(options: PlanOptions, given: Given, ahead: Ahead) -> None:
         knows = Plan(site, undecided, request, ahead.submit_dir)
         folder = planned_folder(ahead.submit_dir)
         inputs = for_pegasus(rewrite(_inputs(given), knows), site, folder)
+        files = dict(files_for_pegasus(inputs))
     except (PegasusBBError, LookupError, TypeError, ValueError, AttributeError):
         return  # nobody has looked yet whether the workflow is one: deciding does
-    ahead.give(inputs)
+    ahead.give(inputs, files)
 
 
 def _inputs(given: Given) -> Inputs:

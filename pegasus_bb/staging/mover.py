@@ -27,8 +27,8 @@ _FILES = 512  # of a batch
 _BYTES = 32 << 20
 _MIDDLE = 8 << 20  # bytes; a larger file is a batch of its own
 _IN_HAND = 4  # batches that wait for a copier
-_TO_COMMIT = 8  # batches that wait to be made durable
-_BATCHES = 37  # in all queues and hands; each folder of each is open
+_TO_COMMIT = 4  # batches that wait to be made durable; the last delay the end
+_BATCHES = 25  # in all queues and hands; each folder of each is open
 _OTHERS = 40  # handles for all else
 
 

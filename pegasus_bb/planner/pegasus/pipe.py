@@ -11,7 +11,7 @@ from pathlib import Path
 # For who looks at the first line before he reads the whole.
 _FIRST = b"# as pegasus-bb gives it to pegasus-plan\n"
 _WAIT = 50  # milliseconds
-_EVERY = 0.02  # seconds
+_SOON, _SELDOM = 0.02, 2.0  # seconds
 
 
 class LateFile:
@@ -92,6 +92,8 @@ class Feeder:
         self._thread.start()
 
     def _feed(self) -> None:
-        while not self._over.wait(_EVERY):
+        pause = _SOON
+        while not self._over.wait(pause):
             for file in self._files:
                 file.feed()
+            pause = min(pause * 1.2, _SELDOM)  # nearly all come at once, or never

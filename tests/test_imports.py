@@ -34,8 +34,10 @@ MAY_IMPORT = {
     "planner": DECIDE | {"rewrite", "runtime", "beside"},
     "engine": DECIDE | {"rewrite", "planner", "runtime", "staging", "ledger"},
     "testbed": MODEL,
+    "check": DECIDE | {"rewrite", "planner", "engine"},
     "cli": DECIDE
-    | {"rewrite", "planner", "engine", "runtime", "staging", "ledger", "testbed"},
+    | {"rewrite", "planner", "engine", "runtime", "staging", "ledger", "testbed"}
+    | {"check"},
 }
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]

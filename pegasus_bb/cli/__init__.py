@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "pegasus_bb.cli.run",
     "status": "pegasus_bb.cli.status",
     "explain": "pegasus_bb.cli.explain",
+    "check": "pegasus_bb.cli.check",
     "report": "pegasus_bb.cli.report",
     "ls": "pegasus_bb.cli.ls",
     "gc": "pegasus_bb.cli.gc",

@@ -79,7 +79,7 @@ def read_and_decide(options: PlanOptions) -> Decided:
 
 def decide(options: PlanOptions, given: Given) -> Decided:
     """As ``read_and_decide``, of what has been read."""
-    placed = _placed(options, given)
+    placed = place(options, given)
     return replace(placed, placement=with_capacity(placed))
 
 
@@ -96,10 +96,11 @@ def read_and_place(options: PlanOptions) -> Decided:
 
     Raises UsageError and CatalogError for every mistake of the user's.
     """
-    return _placed(options, read_given(options))
+    return place(options, read_given(options))
 
 
-def _placed(options: PlanOptions, given: Given) -> Decided:
+def place(options: PlanOptions, given: Given) -> Decided:
+    """As ``read_and_place``, of what has been read."""
     catalogs, settings = given.catalogs, given.settings
     workflow = read_workflow(given.workflow)
     graph = build_graph(workflow)

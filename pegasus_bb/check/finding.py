@@ -1,0 +1,39 @@
+"""What was looked at, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Level(Enum):
+    """How bad it is."""
+
+    OK = "ok"
+    NOTE = "note"  # nothing is wrong, or nobody can tell from here
+    WRONG = "no"  # a run would be refused, or would fail
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line for a person."""
+
+    level: Level
+    about: str  # workflow | catalogs | tier | slurm | htcondor | pegasus | python
+    what: str
+    would_do: str = ""
+
+
+def ok(about: str, what: str) -> Finding:
+    """It is as it must be."""
+    return Finding(Level.OK, about, what)
+
+
+def note(about: str, what: str, would_do: str = "") -> Finding:
+    """It is worth a word."""
+    return Finding(Level.NOTE, about, what, would_do)
+
+
+def wrong(about: str, what: str, would_do: str = "") -> Finding:
+    """It has to be mended."""
+    return Finding(Level.WRONG, about, what, would_do)

@@ -1,0 +1,79 @@
+"""HTCondor on this machine: its version, its schedd, and what blahp hands on."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from pegasus_bb.check.finding import Finding, note, ok, wrong
+from pegasus_bb.engine.dagman.queue import why_not
+from pegasus_bb.process import ask
+
+_VERSION = re.compile(r"\$CondorVersion: (\d+)\.(\d+)\.(\d+)")
+_DEFER = (8, 4, 0)  # the first DAGMan with SCRIPT DEFER
+_ATTRIBUTES = "slurm_local_submit_attributes.sh"
+_SECONDS = 20.0
+
+
+def of_htcondor(style: str) -> Iterator[Finding]:
+    """``style``: how the site's jobs are submitted, glite or condor."""
+    if shutil.which("condor_version") is None:
+        words = "no HTCondor on PATH: `pegasus-bb run` starts every job on this machine"
+        yield note("htcondor", words, "for jobs elsewhere, a submit host with HTCondor")
+        return
+    yield from _of_version()
+    why = why_not()
+    if why:
+        yield wrong("htcondor", f"nothing can be submitted: {why}")
+    else:
+        yield ok("htcondor", "a schedd answers")
+    if style == "glite":
+        yield _of_blahp()
+
+
+def _of_version() -> Iterator[Finding]:
+    said = ask(["condor_version"], timeout=_SECONDS)
+    found = _VERSION.search(said.out)
+    if found is None:
+        yield note("htcondor", f"condor_version says {said.out.strip()[:80]!r}")
+        return
+    version = tuple(map(int, found.groups()))
+    text = ".".join(found.groups())
+    if version < _DEFER:
+        yield wrong(
+            "htcondor",
+            f"version {text} has no SCRIPT DEFER, so the gate could not wait",
+            "HTCondor 8.4 or newer",
+        )
+    else:
+        yield ok("htcondor", f"version {text}: its DAGMan knows SCRIPT DEFER")
+
+
+def _of_blahp() -> Finding:
+    for file in _attribute_files():
+        if file.is_file():
+            if "EXTRA_ARGUMENTS" in file.read_text(errors="replace"):
+                return ok("blahp", f"{file} hands on what a job asks of Slurm")
+            return wrong(
+                "blahp",
+                f"{file} does not hand on what a job asks of Slurm (EXTRA_ARGUMENTS)",
+                "pegasus-configure-glite (README, On a real site, administrator 3)",
+            )
+    return wrong(
+        "blahp",
+        f"there is no {_ATTRIBUTES}, so Slurm would not hear of the buffer",
+        "pegasus-configure-glite (README, On a real site, administrator 3)",
+    )
+
+
+def _attribute_files() -> Iterator[Path]:
+    yield Path("/etc/blahp") / _ATTRIBUTES
+    for name in ("BLAHPD_LOCATION", "GLITE_LOCATION"):
+        said = ask(["condor_config_val", name], timeout=_SECONDS)
+        if said.status == 0 and said.out.startswith("/"):
+            home = Path(said.out.strip())
+            yield home / "etc" / "blahp" / _ATTRIBUTES
+            yield home / "libexec" / "blahp" / _ATTRIBUTES
+            yield home / "bin" / _ATTRIBUTES

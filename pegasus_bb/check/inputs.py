@@ -1,0 +1,85 @@
+"""The workflow and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pegasus_bb.check.finding import Finding, note, ok, wrong
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.replicas import Replica, local_path
+from pegasus_bb.placement import lint_replicas
+from pegasus_bb.placement.survey import INPUT
+from pegasus_bb.planner.deciding import Decided, with_capacity
+from pegasus_bb.units import format_size
+
+
+def of_files(placed: Decided) -> Iterator[Finding]:
+    """What the workflow is made of, and whether its inputs are anywhere."""
+    placement = placed.placement
+    jobs = len(placed.workflow.jobs)
+    if placement is None:
+        yield note(
+            "workflow",
+            f"{jobs} jobs, every file on the PFS: mode off",
+            "--bb-mode persistent",
+        )
+        return
+    here = sum(placement.on_tier(lfn) for lfn in placement.files)
+    files = len(placement.files)
+    yield ok(
+        "workflow",
+        f"{jobs} jobs, {files} files, {here} of them on tier {placement.tier.name} "
+        f"of site {placement.tier.site}",
+    )
+    try:
+        lint_replicas(placed.workflow, placed.catalogs, placement.files.values())
+    except PegasusBBError as error:
+        yield wrong("replicas", str(error))
+        return
+    yield from _of_replicas(placed)
+
+
+def _of_replicas(placed: Decided) -> Iterator[Finding]:
+    """Those that should be on this machine are looked for."""
+    replicas, site = placed.catalogs.replicas.replicas, placed.site.name
+    gone = [
+        lfn
+        for lfn, file in (placed.placement.files if placed.placement else {}).items()
+        if file.role == INPUT and lfn in replicas and not _is_anywhere(replicas[lfn])
+    ]
+    if gone:
+        shown = ", ".join(gone[:5]) + (", ..." if len(gone) > 5 else "")
+        yield wrong(
+            "replicas",
+            f"{len(gone)} of the inputs are not where the catalog says: {shown}",
+            f"the path on this machine, or site: {site} for what is there alone",
+        )
+    else:
+        yield ok("replicas", "every input has one, those on this machine are there")
+
+
+def _is_anywhere(known: Sequence[Replica]) -> bool:
+    return any(r.site != "local" or _is_here(r.pfn) for r in known)
+
+
+def _is_here(pfn: str) -> bool:
+    try:
+        path = local_path(pfn)
+    except PegasusBBError:
+        return True  # nobody can tell
+    return path is None or Path(path).exists()
+
+
+def of_size(placed: Decided) -> tuple[Finding, int]:
+    """How much would be reserved; 0 bytes where there is no telling."""
+    try:
+        decided = with_capacity(placed)
+    except PegasusBBError as error:
+        return wrong("capacity", str(error)), 0
+    assert decided is not None  # noqa: S101 - asked only where there is a placement
+    need = f"for {format_size(decided.need)} of files"
+    if decided.unknown:
+        need += f" and {len(decided.unknown)} of unknown size"
+    words = f"{format_size(decided.capacity)} would be reserved {need}"
+    return ok("capacity", words), decided.capacity

@@ -1,0 +1,65 @@
+"""pegasus-bb check: would this workflow run on this site?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from pegasus_bb.check import Finding, Level, findings
+from pegasus_bb.cli.columns import printable
+from pegasus_bb.cli.options import (
+    PlanCommand,
+    catalog_options,
+    plan_options,
+    planning_options,
+    settings_options,
+    what_only_pegasus_has,
+)
+from pegasus_bb.errors import USAGE
+
+
+@click.command("check", cls=PlanCommand)
+@catalog_options
+@settings_options
+@planning_options
+@what_only_pegasus_has
+@click.argument("workflow", type=Path, default="workflow.yml")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    as_json: bool,
+    verbose: int,
+    quiet: int,
+    submit: bool,
+    **options: Any,
+) -> None:
+    """Look whether WORKFLOW would run on its site: the workflow, the catalogs, the
+    planner, HTCondor, Slurm and the room on the tier. A line for each thing that has to
+    hold, and what would mend it.
+
+    Takes the options of plan. Writes nothing and reserves nothing. Exit status 2 where
+    something is wrong.
+    """
+    found = []
+    for finding in findings(plan_options(options, mode="persistent")):
+        found.append(finding)
+        if not as_json and not (quiet and finding.level is Level.OK):
+            click.echo("\n".join(_lines(finding)))
+    if as_json:
+        rows = [{**asdict(f), "level": f.level.value} for f in found]
+        click.echo(orjson.dumps(rows, option=orjson.OPT_INDENT_2))
+    if any(f.level is Level.WRONG for f in found):
+        ctx.exit(USAGE)
+
+
+def _lines(finding: Finding) -> list[str]:
+    what = " ".join(finding.what.split())
+    lines = [f"{finding.level.value:<5} {finding.about:<9} {printable(what)}"]
+    if finding.would_do:
+        lines.append(f"{'':15} would do: {printable(finding.would_do)}")
+    return lines

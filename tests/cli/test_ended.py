@@ -38,10 +38,15 @@ def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
 
 def test_ctrl_c_ends_it_in_order_as_well() -> None:
     order: list[str] = []
-    with pytest.raises(SystemExit) as ended, cleanly_ended():
-        try:
-            os.kill(os.getpid(), signal.SIGINT)
-            signal.pause()
-        finally:
-            order.append("removed")
+    # The tests may run in the background of a script, where Ctrl-C is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as ended, cleanly_ended():
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                signal.pause()
+            finally:
+                order.append("removed")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert (ended.value.code, order) == (130, ["removed"])

@@ -11,7 +11,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.sites import Site
 from pegasus_bb.planner.choices import choose_tier
 from pegasus_bb.planner.deciding import Given
-from pegasus_bb.planner.pegasus import Home, find_home, need_home
+from pegasus_bb.planner.pegasus import Home, chosen_home
 from pegasus_bb.planner.pegasus.checks import check_kickstart, check_style
 from pegasus_bb.process import ask
 from pegasus_bb.rewrite import Inputs
@@ -23,7 +23,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\S*")
 def of_pegasus(given: Given, site: Site) -> Iterator[Finding]:
     """Which planner it would be, its version, and what it would be told."""
     try:
-        home = _home(given)
+        home = chosen_home(given.settings.planner, os.environ)
     except PegasusBBError as error:
         yield wrong("pegasus", str(error))
         return
@@ -32,13 +32,6 @@ def of_pegasus(given: Given, site: Site) -> Iterator[Finding]:
         return
     yield _of_version(home)
     yield from _of_settings(given, site)
-
-
-def _home(given: Given) -> Home | None:
-    if given.settings.planner == "builtin":
-        return None
-    find = need_home if given.settings.planner == "pegasus" else find_home
-    return find(os.environ)
 
 
 def _of_version(home: Home) -> Finding:
@@ -59,17 +52,10 @@ def _of_version(home: Home) -> Finding:
 
 def _of_settings(given: Given, site: Site) -> Iterator[Finding]:
     catalogs = given.catalogs
-    inputs = Inputs(
-        given.workflow,
-        catalogs.sites.document,
-        catalogs.replicas.document,
-        catalogs.transformations.document,
-        catalogs.properties,
-    )
     try:
         tier = choose_tier(catalogs, given.settings, site.name)
         check_style(site, catalogs, tier.backend)
-        check_kickstart(inputs, site.name)
+        check_kickstart(Inputs.of(given.workflow, catalogs), site.name)
     except PegasusBBError as error:
         yield wrong("catalogs", str(error))
     else:

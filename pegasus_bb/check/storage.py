@@ -21,7 +21,7 @@ _ROOT = "Slurm makes no burst buffer for root"
 def of_tier(tier: Tier, capacity: int) -> Iterator[Finding]:
     """``capacity``: bytes, 0 where nobody knows them yet."""
     try:
-        open_backend(tier.backend, {**tier.settings})
+        open_backend(tier.backend, tier.settings)
     except PegasusBBError as error:
         yield wrong("tier", str(error))
         return
@@ -40,7 +40,7 @@ def _of_datawarp(tier: Tier, capacity: int) -> Iterator[Finding]:
         yield wrong("slurm", str(error))
         return
     yield from _of_plugin(plugin)
-    pool = next((p for p in plugin.pools if tier.pool in ("", p.name)), None)
+    pool = plugin.pool(tier.pool)
     if pool is None:
         known = ", ".join(p.name for p in plugin.pools) or "none"
         yield wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")

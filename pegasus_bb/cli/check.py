@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,21 +12,14 @@ from pegasus_bb.check import Finding, Level, findings
 from pegasus_bb.cli.columns import printable
 from pegasus_bb.cli.options import (
     PlanCommand,
-    catalog_options,
+    options_of_a_planning,
     plan_options,
-    planning_options,
-    settings_options,
-    what_only_pegasus_has,
 )
 from pegasus_bb.errors import USAGE
 
 
 @click.command("check", cls=PlanCommand)
-@catalog_options
-@settings_options
-@planning_options
-@what_only_pegasus_has
-@click.argument("workflow", type=Path, default="workflow.yml")
+@options_of_a_planning
 @click.pass_context
 def command(
     ctx: click.Context,

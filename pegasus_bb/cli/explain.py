@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,12 +9,9 @@ import orjson
 
 from pegasus_bb.cli.options import (
     PlanCommand,
-    catalog_options,
     only_of_pegasus,
+    options_of_a_planning,
     plan_options,
-    planning_options,
-    settings_options,
-    what_only_pegasus_has,
 )
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import Placed, Placement
@@ -28,11 +24,7 @@ from pegasus_bb.units import format_size
 @click.command(
     "explain", cls=PlanCommand, short_help="Say where each file would live, and why."
 )
-@catalog_options
-@settings_options
-@planning_options
-@what_only_pegasus_has
-@click.argument("workflow", type=Path, default="workflow.yml")
+@options_of_a_planning
 @click.pass_context
 def command(
     ctx: click.Context,

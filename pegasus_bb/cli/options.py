@@ -116,6 +116,13 @@ def planning_options(command: _F) -> _F:
     return command
 
 
+def options_of_a_planning(command: _F) -> _F:
+    """WORKFLOW and all that plan takes, for every command that looks at a planning."""
+    workflow = click.argument("workflow", type=Path, default="workflow.yml")
+    command = what_only_pegasus_has(workflow(command))
+    return catalog_options(settings_options(planning_options(command)))
+
+
 def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     """What was said, typed; ``mode`` counts where --bb-mode was not said."""
     said = settings_as_properties(options)

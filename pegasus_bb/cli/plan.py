@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import click
 
 from pegasus_bb.cli.options import (
     PlanCommand,
-    catalog_options,
+    options_of_a_planning,
     plan_options,
-    planning_options,
-    settings_options,
-    what_only_pegasus_has,
 )
-from pegasus_bb.model.settings import Settings, read_settings
+from pegasus_bb.model.settings import read_settings
 from pegasus_bb.planner.deciding import properties_of
-from pegasus_bb.planner.pegasus import Home, find_home, need_home
+from pegasus_bb.planner.pegasus import chosen_home
 
 ARGV = "pegasus_bb.argv"
 # What is done once it is planned.
@@ -36,11 +32,7 @@ class _Plan(PlanCommand):
 @click.command(
     "plan", cls=_Plan, short_help="Turn an abstract workflow into a submit directory."
 )
-@catalog_options
-@settings_options
-@planning_options
-@what_only_pegasus_has
-@click.argument("workflow", type=Path, default="workflow.yml")
+@options_of_a_planning
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Plan WORKFLOW (default: workflow.yml) so that it runs on a burst buffer.
@@ -51,7 +43,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     said = plan_options({key: options[key] for key in options.keys() - _AFTERWARDS})
     properties = properties_of(said)
     settings = read_settings(properties, said.cwd)
-    home = _home(settings)
+    home = chosen_home(settings.planner, os.environ)
     if home is not None:
         from pegasus_bb.cli.plan_real import plan_real
 
@@ -60,10 +52,3 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     from pegasus_bb.cli.plan_builtin import plan_builtin
 
     plan_builtin(ctx, said)
-
-
-def _home(settings: Settings) -> Home | None:
-    """The Pegasus that plans; None: the built-in planner does."""
-    if settings.planner == "builtin":
-        return None
-    return (need_home if settings.planner == "pegasus" else find_home)(os.environ)

@@ -17,7 +17,6 @@ from pegasus_bb.model.transformations import (
     TransformationCatalog,
     read_transformations,
 )
-from pegasus_bb.model.workflow import Workflow, read_workflow
 
 # kind -> (file name in the working directory, key in a workflow that carries it)
 SOURCES = {
@@ -38,24 +37,14 @@ class Catalogs:
     tiers: dict[str, list[Tier]]  # by site
 
 
-def read_inputs(
-    workflow_file: Path,
-    properties: Properties,
-    cwd: Path,
-    input_dirs: Sequence[Path] = (),
-) -> tuple[Workflow, Catalogs]:
-    """The abstract workflow and its catalogs. Raises CatalogError and UsageError."""
-    document, catalogs = load_inputs(workflow_file, properties, cwd, input_dirs)
-    return read_workflow(document), catalogs
-
-
 def load_inputs(
     workflow_file: Path,
     properties: Properties,
     cwd: Path,
     input_dirs: Sequence[Path] = (),
 ) -> tuple[Document, Catalogs]:
-    """As ``read_inputs``, the workflow as it stands in its file."""
+    """The abstract workflow, as it stands in its file, and its catalogs. Raises
+    CatalogError and UsageError."""
     variables = environment(properties)
     workflow = load(workflow_file, variables)
     documents = {

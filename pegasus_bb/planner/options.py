@@ -86,7 +86,7 @@ def run_directories(options: PlanOptions, label: str, uuid: str) -> RunDirectori
     alone: pegasus-plan would give run0001 to every one of them.
     """
     base = options.absolute(options.base_dir)
-    home = f"{getpass.getuser()}/pegasus/{label}"
+    home = home_of_runs(label)
     relative = options.relative_dir and str(PurePosixPath(options.relative_dir))
     submit = options.relative_submit_dir or relative
     if submit is None:
@@ -96,6 +96,11 @@ def run_directories(options: PlanOptions, label: str, uuid: str) -> RunDirectori
     directories = RunDirectories(base / submit, base, relative)
     _check_folder(directories.submit_dir)
     return directories
+
+
+def home_of_runs(label: str) -> str:
+    """Below --dir and below a site's scratch: where pegasus-plan puts every run."""
+    return f"{getpass.getuser()}/pegasus/{label}"
 
 
 def _next_run(folder: Path) -> str:

@@ -98,16 +98,7 @@ def _plan_on_tier(
     assert placement is not None  # noqa: S101 - a request is made from a placement
     given = decided.catalogs
     knows = Plan(context.site, placement, request, context.submit_dir)
-    changed = rewrite(
-        Inputs(
-            decided.workflow.document,
-            given.sites.document,
-            given.replicas.document,
-            given.transformations.document,
-            given.properties,
-        ),
-        knows,
-    )
+    changed = rewrite(Inputs.of(decided.workflow.document, given), knows)
     workflow = read_workflow(changed.workflow, decided.workflow)
     catalogs = Catalogs(
         changed.properties,

@@ -208,7 +208,7 @@ class DataWarp(Backend):
     # -- a row that is missing
 
     def _note_shown(self, plugin: Plugin, request: Request) -> None:
-        pool = _pool(plugin, request)
+        pool = plugin.pool(request.pool)
         if pool is not None:
             self._of_others[request.name] = max(0, plugin.unaccounted(pool))
 
@@ -218,7 +218,7 @@ class DataWarp(Backend):
         slurmctld that had no answer of DataWarp when it started shows no buffer, but
         reads from the pools how much is in use.
         """
-        pool = _pool(plugin, request)
+        pool = plugin.pool(request.pool)
         if pool is None:
             return
         size = round_up(request.capacity, pool.granularity)
@@ -236,7 +236,7 @@ class DataWarp(Backend):
     # -- refusals
 
     def _check_size(self, plugin: Plugin, request: Request) -> None:
-        pool = _pool(plugin, request)
+        pool = plugin.pool(request.pool)
         if pool is None:
             known = ", ".join(p.name for p in plugin.pools)
             raise ReservationFailed(
@@ -338,10 +338,6 @@ class DataWarp(Backend):
             return True
         above = os.path.dirname(os.path.realpath(path))
         return os.stat(path).st_dev != os.stat(above).st_dev
-
-
-def _pool(plugin: Plugin, request: Request) -> Optional[Pool]:
-    return next((p for p in plugin.pools if request.pool in ("", p.name)), None)
 
 
 def _row(plugin: Plugin, name: str) -> Optional[Buffer]:

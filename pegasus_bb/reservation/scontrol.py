@@ -99,6 +99,10 @@ class Plugin(NamedTuple):
     buffers: List[Buffer]
     spaces: List[Tuple[str, int]]  # pool ("": not told) and bytes of every row
 
+    def pool(self, name: str) -> Optional[Pool]:
+        """The pool of that name, the default one where it is empty."""
+        return next((p for p in self.pools if name in ("", p.name)), None)
+
     def unaccounted(self, pool: Pool) -> int:
         """Bytes of ``pool`` in use that no row accounts for, those of jobs included."""
         shown = sum(size for name, size in self.spaces if name in ("", pool.name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
@@ -21,6 +22,17 @@ class Inputs:
     replicas: Document
     transformations: Document
     properties: Properties
+
+    @classmethod
+    def of(cls, workflow: Document, catalogs: Catalogs) -> Inputs:
+        """What the user wrote."""
+        return cls(
+            workflow,
+            catalogs.sites.document,
+            catalogs.replicas.document,
+            catalogs.transformations.document,
+            catalogs.properties,
+        )
 
 
 @dataclass(frozen=True)

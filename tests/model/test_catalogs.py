@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.catalogs import Catalogs, environment, read_inputs
+from pegasus_bb.model.catalogs import Catalogs, environment, load_inputs
 from pegasus_bb.model.properties import Properties, Setting, read_properties
-from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.model.workflow import Workflow, read_workflow
 
 WORKFLOW = "name: w\njobs: [{id: A, name: a}]\n"
 SITES = "sites: [{name: NAME, directories: [{type: sharedScratch, path: /s}]}]\n"
@@ -30,7 +30,10 @@ def read(
     folder: Path, *defines: str, input_dir: Sequence[Path] = ()
 ) -> tuple[Workflow, Catalogs]:
     properties = read_properties(None, defines, folder, folder)
-    return read_inputs(folder / "workflow.yml", properties, folder, input_dir)
+    workflow, catalogs = load_inputs(
+        folder / "workflow.yml", properties, folder, input_dir
+    )
+    return read_workflow(workflow), catalogs
 
 
 def sites(folder: Path, *defines: str) -> list[str]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import yaml
 
-from pegasus_bb.model.catalogs import Catalogs, read_inputs
+from pegasus_bb.model.catalogs import Catalogs, load_inputs
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import Placed, Placement
 from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.settings import Settings, read_settings
-from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.placement import decide
 
 
@@ -75,10 +75,10 @@ class World:
             (self.folder / "placement.yml").write_text(self.placement)
             defines.append("pegasus.bb.placement=placement.yml")
         properties = read_properties(None, defines, self.folder, home)
-        workflow, catalogs = read_inputs(
+        workflow, catalogs = load_inputs(
             self.folder / "workflow.yml", properties, self.folder
         )
-        return workflow, catalogs, read_settings(properties, self.folder)
+        return read_workflow(workflow), catalogs, read_settings(properties, self.folder)
 
     def decide(self) -> Placement:
         workflow, catalogs, settings = self.read()

@@ -11,11 +11,12 @@ from typing import Any, Protocol
 
 import pytest
 
-from pegasus_bb.model.catalogs import read_inputs
+from pegasus_bb.model.catalogs import load_inputs
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement import decide
 from pegasus_bb.rewrite import Inputs, Plan
 
@@ -48,7 +49,8 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 def read(folder: Path, site: str, settings: Settings) -> tuple[Inputs, Plan]:
     """What is in ``folder``, and a plan for its first tier on ``site``."""
     properties = read_properties(None, [], folder, folder)
-    workflow, catalogs = read_inputs(folder / "workflow.yml", properties, folder)
+    document, catalogs = load_inputs(folder / "workflow.yml", properties, folder)
+    workflow = read_workflow(document)
     tier = catalogs.tiers[site][0]
     placement = decide(workflow, build_graph(workflow), catalogs, tier, settings)
     request = Request(
@@ -60,13 +62,7 @@ def read(folder: Path, site: str, settings: Settings) -> tuple[Inputs, Plan]:
         tier=tier.name,
         site=site,
     )
-    inputs = Inputs(
-        workflow.document,
-        catalogs.sites.document,
-        catalogs.replicas.document,
-        catalogs.transformations.document,
-        properties,
-    )
+    inputs = Inputs.of(document, catalogs)
     return inputs, Plan(site, placement, request, Path("/home/me/run0001"))
 
 

@@ -11,7 +11,6 @@ stays, and all begins anew without this.
 
 from __future__ import annotations
 
-import getpass
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
@@ -21,7 +20,7 @@ from pathlib import Path
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import SOURCES
 from pegasus_bb.planner.deciding import RunName, name_run, properties_of
-from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.options import PlanOptions, home_of_runs
 from pegasus_bb.planner.pegasus.arguments import Call
 from pegasus_bb.planner.pegasus.call import Planner, plan_argv
 from pegasus_bb.planner.pegasus.folder import claimed, planned_folder, write_files
@@ -175,7 +174,7 @@ def reading(
 
 def _claimed(named: RunName, force: bool) -> AbstractContextManager[Path]:
     run = named.directories
-    besides = run.base_dir / getpass.getuser() / "pegasus" / named.label
+    besides = run.base_dir / home_of_runs(named.label)
     return claimed(run.submit_dir, force, besides)
 
 

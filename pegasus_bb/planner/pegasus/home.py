@@ -51,6 +51,14 @@ def need_home(environ: Mapping[str, str]) -> Home:
     return home
 
 
+def chosen_home(planner: str, environ: Mapping[str, str]) -> Home | None:
+    """The Pegasus that plans, as ``pegasus.bb.planner`` has it; None: the built-in
+    planner does. Raises UsageError where there has to be one, and is none."""
+    if planner == "builtin":
+        return None
+    return (need_home if planner == "pegasus" else find_home)(environ)
+
+
 def is_real(program: Path) -> bool:
     """Whether ``program`` can be started and is not ours."""
     if not program.is_file() or not os.access(program, os.X_OK):

@@ -102,8 +102,9 @@ def _plan(
     notes = check_sub_workflows(decided, call.passed)
     folder = planned_folder(context.submit_dir)
     knows = Plan(context.site, placement, request, context.submit_dir)
-    check_kickstart(_inputs(given), context.site)
-    inputs = for_pegasus(rewrite(_inputs(given), knows), context.site, folder)
+    before = Inputs.of(given.workflow, given.catalogs)
+    check_kickstart(before, context.site)
+    inputs = _rewritten(before, knows)
     argv = plan_argv(home, named.directories, folder, call.passed)
     with reading(inputs, argv, named, options, ahead) as planner:
         _write_known(folder.parent, request, directive_files(knows))
@@ -128,23 +129,16 @@ def _give_early(options: PlanOptions, given: Given, ahead: Ahead) -> None:
         undecided = Placement(tier, {}, need=0, unknown=(), capacity=0)
         request = make_request(undecided, given.settings, ahead.uuid)
         knows = Plan(site, undecided, request, ahead.submit_dir)
-        folder = planned_folder(ahead.submit_dir)
-        inputs = for_pegasus(rewrite(_inputs(given), knows), site, folder)
+        inputs = _rewritten(Inputs.of(given.workflow, given.catalogs), knows)
         files = dict(files_for_pegasus(inputs))
     except (PegasusBBError, LookupError, TypeError, ValueError, AttributeError):
         return  # nobody has looked yet whether the workflow is one: deciding does
     ahead.give(inputs, files)
 
 
-def _inputs(given: Given) -> Inputs:
-    catalogs = given.catalogs
-    return Inputs(
-        given.workflow,
-        catalogs.sites.document,
-        catalogs.replicas.document,
-        catalogs.transformations.document,
-        catalogs.properties,
-    )
+def _rewritten(given: Inputs, knows: Plan) -> Inputs:
+    folder = planned_folder(knows.submit_dir)
+    return for_pegasus(rewrite(given, knows), knows.site, folder)
 
 
 def _write_known(bb: Path, request: Request, directives: Mapping[str, str]) -> None:

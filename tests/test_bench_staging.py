@@ -121,7 +121,7 @@ def test_who_does_not_copy_has_failed_and_not_won(tmp_path: Path) -> None:
     (tmp_path / "copies").mkdir()
     write_set(scene("small").files, tmp_path / "source")
     liar = Peer("liar", lambda task: ["mkdir", str(task.dest)])
-    (lie,) = play(scene("small"), tmp_path / "source", tmp_path, [liar], rounds=1)
+    (lie,) = play(scene("small"), tmp_path / "source", tmp_path, [liar], range(1))
     assert "20 of 20 files are missing" in lie.failed
 
 
@@ -133,7 +133,7 @@ def test_who_takes_minutes_has_one_round_of_a_sets_first_scene(tmp_path: Path) -
         return ["cp", "-r", str(task.source), str(task.dest)]
 
     peers = [Peer("slow", copy, takes_minutes=True), Peer("quick", copy)]
-    played = play(scene("small"), tmp_path / "source", tmp_path, peers, rounds=3)
+    played = play(scene("small"), tmp_path / "source", tmp_path, peers, range(3))
     assert sorted(run.name for run in played) == ["quick"] * 3 + ["slow"]
     assert [bool(why_absent(peer, False)) for peer in peers] == [True, False]
 

@@ -44,11 +44,11 @@ class Run:
 
 
 def play(
-    scene: Scene, source: Path, work: Path, peers: Sequence[Peer], rounds: int
+    scene: Scene, source: Path, work: Path, peers: Sequence[Peer], rounds: range
 ) -> Iterator[Run]:
     """Every round all of ``peers``, in an order of its own that the seed fixes."""
-    draw = random.Random(f"{SEED} {scene.title}")
-    for turn in range(rounds):
+    draw = random.Random(f"{SEED} {scene.title} {rounds.start}")
+    for turn in rounds:
         order = [peer for peer in peers if turn == 0 or not peer.takes_minutes]
         draw.shuffle(order)
         for peer in order:

@@ -17,7 +17,12 @@ from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import Placed, Placement
 from pegasus_bb.placement import Explanation, explain, lint_replicas
 from pegasus_bb.planner.choices import output_site
-from pegasus_bb.planner.deciding import Decided, read_and_place, with_capacity
+from pegasus_bb.planner.deciding import (
+    Decided,
+    live_bytes,
+    read_and_place,
+    with_capacity,
+)
 from pegasus_bb.units import format_size
 
 
@@ -46,7 +51,7 @@ def command(
         raise UsageError("with --bb-mode off every file lives on the PFS")
     output_site(said, placed.catalogs)
     placement, fault = _reserved(placed, placed.placement, _elsewhere(ctx))
-    explanation = explain(placement, placed.settings)
+    explanation = explain(placement, placed.settings, live_bytes(placed, placement))
     if as_json:
         click.echo(orjson.dumps(explanation.to_json(), option=orjson.OPT_INDENT_2))
     else:
@@ -94,11 +99,21 @@ def _totals(explanation: Explanation) -> list[str]:
             f"{group.tier} ({group.how}): {group.files} files, "
             f"{format_size(group.size)}{unknown}"
         )
-    lines.append(f"needed on tier {explanation.tier}: {format_size(explanation.need)}")
+    lines += _live(explanation)
     if explanation.unknown:
         lines.append(f"size unknown, not counted: {', '.join(explanation.unknown)}")
     lines.append(_capacity(explanation))
     return lines
+
+
+def _live(explanation: Explanation) -> list[str]:
+    """Both figures, with what they mean."""
+    tier, least = explanation.tier, format_size(explanation.planned_order)
+    return [
+        f"needed on tier {tier}: {format_size(explanation.any_order)} in any order of "
+        "the jobs, for none waits for a clean-up",
+        f"needed where the jobs run level by level, clean-ups at once: {least}",
+    ]
 
 
 def _capacity(explanation: Explanation) -> str:

@@ -4,12 +4,16 @@ from pegasus_bb.placement.decide import decide, place_files, reserve
 from pegasus_bb.placement.executables import staged_executables, staged_name
 from pegasus_bb.placement.explain import Explanation, explain
 from pegasus_bb.placement.lint import lint_replicas
+from pegasus_bb.placement.liveness import Ending, Figures, figures
 from pegasus_bb.placement.sizing import wanted_capacity
 
 __all__ = [
+    "Ending",
     "Explanation",
+    "Figures",
     "decide",
     "explain",
+    "figures",
     "lint_replicas",
     "place_files",
     "reserve",

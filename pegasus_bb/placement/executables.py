@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pegasus_bb.model.transformations import (
     Executable,
     Transformation,
@@ -19,15 +21,21 @@ def staged_name(transformation: Transformation) -> str:
 def staged_executables(
     workflow: Workflow, catalog: TransformationCatalog, site: str
 ) -> dict[str, Executable]:
-    """LFN -> program, for every program that jobs on ``site`` have staged to them.
+    """LFN -> program, for every program that jobs on ``site`` have staged to them."""
+    names = dict.fromkeys(
+        job.transformation for job in workflow.jobs.values() if _runs_on(job, site)
+    )
+    return staged_for(names, catalog, site)
+
+
+def staged_for(
+    names: Iterable[str], catalog: TransformationCatalog, site: str
+) -> dict[str, Executable]:
+    """LFN -> program, for what these transformations have staged.
 
     What a transformation requires is staged with it.
     """
-    waiting = list(
-        dict.fromkeys(
-            job.transformation for job in workflow.jobs.values() if _runs_on(job, site)
-        )
-    )
+    waiting = list(names)
     seen = set(waiting)
     found: dict[str, Executable] = {}
     for name in waiting:
@@ -40,6 +48,22 @@ def staged_executables(
         waiting.extend(n for n in transformation.requires if n not in seen)
         seen.update(transformation.requires)
     return found
+
+
+def program_users(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, list[str]]:
+    """LFN of each staged program -> the jobs on ``site`` that have it staged."""
+    known: dict[str, list[str]] = {}
+    users: dict[str, list[str]] = {}
+    for job in workflow.jobs.values():
+        name = job.transformation
+        if name not in known:
+            known[name] = list(staged_for([name], catalog, site))
+        if known[name] and _runs_on(job, site):
+            for lfn in known[name]:
+                users.setdefault(lfn, []).append(job.id)
+    return users
 
 
 def _runs_on(job: Job, site: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pegasus_bb.model.placement import Placed, Placement
 from pegasus_bb.model.settings import AUTO, Settings
+from pegasus_bb.placement.liveness import Figures
 from pegasus_bb.placement.sizing import wanted_capacity
 
 
@@ -32,6 +33,8 @@ class Explanation:
     files: tuple[Placed, ...]
     groups: tuple[Group, ...]  # in the order in which their first files come
     need: int  # of all files on the tier whose size is known
+    any_order: int  # of these at once, in any order of the jobs: all of them
+    planned_order: int  # at once, level by level, every clean-up as soon as it can
     headroom: int | None  # per cent; None where the capacity was given
     capacity: int | None  # to reserve; None where there is no telling
     granularity: int
@@ -42,7 +45,7 @@ class Explanation:
         return {**asdict(self), "unknown": list(self.unknown)}
 
 
-def explain(placement: Placement, settings: Settings) -> Explanation:
+def explain(placement: Placement, settings: Settings, live: Figures) -> Explanation:
     """Why each file lives where it does, and what the capacity is made of. A placement
     without a capacity will do."""
     tier = placement.tier
@@ -54,6 +57,8 @@ def explain(placement: Placement, settings: Settings) -> Explanation:
         files=tuple(placement.files.values()),
         groups=tuple(_groups(placement)),
         need=placement.need,
+        any_order=live.any_order,
+        planned_order=live.planned_order,
         headroom=None if given else settings.headroom,
         capacity=placement.capacity or None,
         granularity=tier.granularity,

@@ -20,7 +20,7 @@ from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement import place_files, reserve
+from pegasus_bb.placement import Ending, Figures, figures, place_files, reserve
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.interpreter import tried_python
@@ -38,6 +38,7 @@ class Decided:
     settings: Settings
     site: Site
     placement: Placement | None  # None in mode off
+    ending: Ending
 
     def summary(self) -> tuple[str, ...]:
         """What was chosen and where that was said, in lines for a person."""
@@ -90,6 +91,12 @@ def with_capacity(placed: Decided) -> Placement | None:
     return reserve(placed.workflow, placed.catalogs, placed.settings, placed.placement)
 
 
+def live_bytes(placed: Decided, placement: Placement) -> Figures:
+    """How much of ``placement`` is on the tier at once."""
+    programs = placed.catalogs.transformations
+    return figures(placed.workflow, placed.graph, programs, placement, placed.ending)
+
+
 def read_and_place(options: PlanOptions) -> Decided:
     """Read workflow and catalogs and place every file, without a capacity. Writes
     nothing.
@@ -109,7 +116,8 @@ def place(options: PlanOptions, given: Given) -> Decided:
     if settings.mode != "off":
         tier = choose_tier(catalogs, settings, site.name)
         placement = place_files(workflow, graph, catalogs, tier, settings)
-    return Decided(workflow, graph, catalogs, settings, site, placement)
+    ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
+    return Decided(workflow, graph, catalogs, settings, site, placement, ending)
 
 
 @dataclass(frozen=True)

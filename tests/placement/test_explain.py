@@ -10,15 +10,18 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.placement import Explanation, explain
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.placement import Explanation, explain, figures
 from pegasus_bb.units import MIB
 from tests.placement.world import World, job, sized, use
 
 
 def explained(world: World) -> Explanation:
     placement = world.decide()
-    _, _, settings = world.read()
-    return explain(placement, settings)
+    workflow, catalogs, settings = world.read()
+    graph, programs = build_graph(workflow), catalogs.transformations
+    live = figures(workflow, graph, programs, placement, world.ending)
+    return explain(placement, settings, live)
 
 
 def test_totals_say_what_the_capacity_is_made_of(world: World) -> None:
@@ -63,6 +66,8 @@ def test_the_command_prints_every_file_with_its_reason(here: World) -> None:
     lines = result.output.splitlines()
     assert lines[0].split() == ["LFN", "size", "tier", "how", "reason"]
     assert lines[2].split()[:5] == ["mid.txt", "10", "B", "bb", "write"]
+    assert "needed on tier bb: 360 B in any order of the jobs" in result.output
+    assert "level by level, clean-ups at once: 260 B\n" in result.output
     assert "capacity: 4.0 MiB (10 % headroom, in steps of 4.0 MiB)" in result.output
 
 
@@ -89,6 +94,7 @@ def test_the_command_speaks_json(here: World) -> None:
         "reason": "an input: tier bb of site cluster says inputs: stage",
     }
     assert data["capacity"] == 4 * MIB
+    assert (data["any_order"], data["planned_order"]) == (360, 260)
 
 
 def test_sizes_that_nobody_knows_are_named(here: World) -> None:

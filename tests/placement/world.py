@@ -14,7 +14,7 @@ from pegasus_bb.model.placement import Placed, Placement
 from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement import decide
+from pegasus_bb.placement import Ending, decide
 
 
 def use(lfn: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -66,6 +66,7 @@ class World:
     transformations: list[dict[str, Any]] = field(default_factory=list)
     placement: str = ""  # text of a placement file
     defines: list[str] = field(default_factory=list)
+    ending: Ending = field(default_factory=Ending)
 
     def read(self) -> tuple[Workflow, Catalogs, Settings]:
         self._write()
@@ -83,7 +84,8 @@ class World:
     def decide(self) -> Placement:
         workflow, catalogs, settings = self.read()
         tier = catalogs.tiers[self.site][0]
-        return decide(workflow, build_graph(workflow), catalogs, tier, settings)
+        graph = build_graph(workflow)
+        return decide(workflow, graph, catalogs, tier, settings)
 
     def placed(self, lfn: str) -> Placed:
         return self.decide().files[lfn]

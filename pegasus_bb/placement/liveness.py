@@ -1,0 +1,144 @@
+"""When files live on the tier, in levels of the graph, and how much that is at once.
+
+A file is born when its stage-in or its maker starts, and is dead when its clean-up has
+ended. ``any_order`` is what no legal order of the jobs exceeds: the sum of all files,
+with in-place clean-up as well, for no job waits for a clean-up and all of them may run
+last. ``planned_order`` is the peak where the jobs run level by level and every clean-up
+runs at once, before the next level begins: nothing but barriers (phases) makes it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.transformations import TransformationCatalog
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.placement.executables import program_users
+
+REMOVES_FILES = ("inplace", "constraint")  # the others end with the whole folder
+Lives = dict[str, tuple[int, int]]  # LFN -> first and last level, counted from 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What becomes of files that nobody needs any more."""
+
+    cleanup: str = "inplace"  # none | leaf | inplace | constraint
+    delivered: bool = True  # results are staged out, so their copies can go
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Bytes on the tier at once; see above."""
+
+    any_order: int
+    planned_order: int
+
+
+def figures(
+    workflow: Workflow,
+    graph: Graph,
+    programs: TransformationCatalog,
+    placement: Placement,
+    ending: Ending,
+) -> Figures:
+    """Of all files whose size is known. Linear in jobs and files."""
+    lives = lifetimes(workflow, graph, programs, placement, ending)
+    levels = max(graph.level.values(), default=0)
+    return Figures(placement.need, peak(*flow(lives, sizes(placement), levels)))
+
+
+def sizes(placement: Placement) -> dict[str, int]:
+    """Bytes of the files on the tier; an unknown size counts as nothing."""
+    return {f.lfn: f.size or 0 for f in placement.files.values() if f.tier != PFS}
+
+
+def lifetimes(
+    workflow: Workflow,
+    graph: Graph,
+    programs: TransformationCatalog,
+    placement: Placement,
+    ending: Ending,
+) -> Lives:
+    """The levels in which each file on the tier lives.
+
+    A result goes a level later than its maker, for planners put its clean-up, which
+    waits for the stage-out, together with those of the next level.
+    """
+    end = max(graph.level.values(), default=0)
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for job in workflow.jobs.values():
+        level = graph.level[job.id]
+        for use in job.uses:
+            lfn, leaves = use.lfn, level
+            if use.kind == "checkpoint":
+                leaves = end  # no planner removes it
+            elif use.kind == "output" and use.stage_out:
+                leaves = min(level + 1, end) if ending.delivered else end
+            if lfn not in first or level < first[lfn]:
+                first[lfn] = level
+            if leaves > last.get(lfn, 0):
+                last[lfn] = leaves
+    here = sizes(placement)
+    if any(lfn not in first for lfn in here):
+        staged = program_users(workflow, programs, placement.tier.site)
+        for lfn, users in staged.items():
+            levels = [graph.level[ident] for ident in users]
+            first[lfn], last[lfn] = min(levels), max(levels)
+    goes = ending.cleanup in REMOVES_FILES
+    return {
+        lfn: (first.get(lfn, 1), last.get(lfn, end) if goes else end) for lfn in here
+    }
+
+
+def flow(
+    lives: Mapping[str, tuple[int, int]], size: Mapping[str, int], levels: int
+) -> tuple[list[int], list[int]]:
+    """Bytes that are born in each level, and that die with it; level 1 comes first."""
+    born, dying = [0] * levels, [0] * levels
+    for lfn, (first, last) in lives.items():
+        born[first - 1] += size[lfn]
+        dying[last - 1] += size[lfn]
+    return born, dying
+
+
+def peak(born: Sequence[int], dying: Sequence[int]) -> int:
+    """The most bytes at once where each level ends with its clean-ups."""
+    gone = accumulate(dying, initial=0)
+    alive = (held - dead for held, dead in zip(accumulate(born), gone, strict=False))
+    return max(alive, default=0)
+
+
+def cut(born: Sequence[int], dying: Sequence[int], limit: int) -> list[int] | None:
+    """The fewest phases, each with no more than ``limit`` bytes: the number of levels
+    up to the end of each. None where a single level has more.
+
+    Clean-ups end with their phase. The later a phase begins the more is gone, so that
+    taking in level after level, while there is room, leads to the fewest.
+    """
+    ends: list[int] = []
+    held = done = 0
+    for level, (more, less) in enumerate(zip(born, dying, strict=True)):
+        if held + more > limit:
+            ends.append(level)
+            held, done = held - done, 0
+            if held + more > limit:
+                return None
+        held, done = held + more, done + less
+    return [*ends, len(born)]
+
+
+def fullest(born: Sequence[int], dying: Sequence[int], ends: Iterable[int]) -> int:
+    """The most bytes in any of the phases that end after so many levels."""
+    most = held = begin = 0
+    for end in ends:
+        held += sum(born[begin:end])
+        most = max(most, held)
+        held -= sum(dying[begin:end])
+        begin = end
+    return most

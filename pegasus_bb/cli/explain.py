@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -83,7 +84,16 @@ def _print(explanation: Explanation) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:4]
     form = "{{:{}}}  {{:>{}}}  {{:{}}}  {{:{}}}  {{}}".format(*widths)
     click.echo("\n".join(form.format(*row) for row in rows))
-    click.echo("\n".join(_totals(explanation)))
+    click.echo("\n".join([*_rooms(explanation), *_totals(explanation)]))
+
+
+def _rooms(explanation: Explanation) -> Iterator[str]:
+    """Mode transient: a line for every job with a reservation of its own."""
+    for job, room in explanation.rooms.items():
+        yield (
+            f"job {job}: {format_size(room.capacity)} for {format_size(room.need)}, "
+            f"{len(room.stage_in)} files in, {len(room.stage_out)} out"
+        )
 
 
 def _row(file: Placed) -> tuple[str, str, str, str, str]:
@@ -99,7 +109,8 @@ def _totals(explanation: Explanation) -> list[str]:
             f"{group.tier} ({group.how}): {group.files} files, "
             f"{format_size(group.size)}{unknown}"
         )
-    lines += _live(explanation)
+    if not explanation.rooms:  # else nothing lives there longer than a job
+        lines += _live(explanation)
     if explanation.unknown:
         lines.append(f"size unknown, not counted: {', '.join(explanation.unknown)}")
     lines.append(_capacity(explanation))
@@ -124,8 +135,10 @@ def _capacity(explanation: Explanation) -> str:
         if explanation.headroom is None
         else f"{explanation.headroom} % headroom"
     )
+    each = "up to " if explanation.rooms else ""
+    per = " for each job" if explanation.rooms else ""
     return (
-        f"capacity: {format_size(explanation.capacity)} ({how}, in steps of "
+        f"capacity: {each}{format_size(explanation.capacity)}{per} ({how}, in steps of "
         f"{format_size(explanation.granularity)}) on {explanation.site}, "
         f"{explanation.backend}"
     )

@@ -40,12 +40,12 @@ _REAL_ONLY = {
 _NOTED = "pegasus_bb.only_of_pegasus"
 
 _HELP = {
-    "mode": "off, or persistent: one reservation for the whole workflow.",
+    "mode": "off; persistent: one reservation for all; transient: one for each job.",
     "planner": "pegasus (a real pegasus-plan), builtin, or auto: the real one if any.",
     "tier": "Name of the tier, where the site declares several.",
     "capacity": "Size to reserve, such as 700GiB, or auto.",
     "placement": "File of patterns over LFNs that say where files live.",
-    "wait": "How long the gate waits for the reservation in all, such as 2h.",
+    "wait": "How long to wait for the reservation, or a job's results, such as 2h.",
     "poll": "How often the gate asks the scheduler, such as 30s.",
     "headroom": "Per cent added to an automatic capacity.",
     "name": "What the reservation's name begins with.",

@@ -5,7 +5,7 @@ The first narrow waist: rewriting, the runtime and explaining start from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pegasus_bb.model.tiers import Tier
 
@@ -24,6 +24,18 @@ class Placed:
     reason: str  # for a person: which rule decided, and where it was said
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The reservation of one job's own, in mode transient: LFNs, and bytes."""
+
+    stage_in: tuple[str, ...]  # brought there before the job starts
+    stage_out: tuple[str, ...]  # made there, and brought back afterwards
+    read: tuple[str, ...]  # live on the PFS: links there
+    write: tuple[str, ...]  # the same, of what the job makes
+    need: int  # of stage_in and stage_out, where the size is known
+    capacity: int = 0  # to reserve, a multiple of the tier's granularity
+
+
 @dataclass(frozen=True)
 class Placement:
     """Every file's place, and the room that the tier needs for them."""
@@ -33,6 +45,9 @@ class Placement:
     need: int  # bytes of all files on the tier whose size is known
     unknown: tuple[str, ...]  # LFNs on the tier whose size nobody knows
     capacity: int  # bytes to reserve, a multiple of the tier's granularity
+    # Mode transient: by id of those jobs that touch the tier. ``capacity`` is then what
+    # the largest of them gets.
+    rooms: dict[str, Room] = field(default_factory=dict)
 
     def on_tier(self, lfn: str) -> bool:
         """Whether the bytes of ``lfn`` lie on the tier."""

@@ -14,7 +14,7 @@ from pegasus_bb.model.properties import Properties
 from pegasus_bb.units import parse_duration, parse_size
 
 PREFIX = "pegasus.bb."
-MODES = ("off", "persistent")
+MODES = ("off", "persistent", "transient")
 PLANNERS = ("auto", "builtin", "pegasus")
 AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
@@ -23,13 +23,13 @@ AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 class Settings:
     """What the user said of burst buffers, apart from the tiers themselves."""
 
-    mode: str = "off"  # off | persistent
+    mode: str = "off"  # one of MODES
     planner: str = "auto"  # builtin | pegasus | auto: pegasus where there is one
     tier: str = ""  # a tier's name; empty: the site's first
     capacity: int | None = None  # bytes; AUTO; None: what the tier says
     placement: Path | None = None  # a placement file, glob patterns over LFNs
-    wait: int = 86400  # seconds that the gate waits for the reservation in all
-    poll: int = 10  # seconds between two polls of the gate
+    wait: int = 86400  # seconds that the gate, or a job's results, are waited for
+    poll: int = 10  # seconds between two polls of either
     headroom: int = 10  # per cent added to an automatic capacity
     name: str = "pbb"  # what the reservation's name begins with
     python: str = ""  # the Python of compute nodes; empty: the system's own
@@ -73,10 +73,10 @@ def _choice(*allowed: str) -> Callable[[str], str]:
 
 
 def _mode(text: str) -> str:
-    if text in ("transient", "hybrid", "auto"):
+    if text in ("hybrid", "auto"):
         raise UsageError(
             f"mode {text!r} is planned but not in this version; it has "
-            + " and ".join(MODES)
+            + ", ".join(MODES)
         )
     return _choice(*MODES)(text)
 

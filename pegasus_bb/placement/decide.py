@@ -21,6 +21,7 @@ from pegasus_bb.placement.lint import (
 from pegasus_bb.placement.overrides import by_jobs, by_metadata
 from pegasus_bb.placement.patterns import PlacementFile, read_placement_file
 from pegasus_bb.placement.policy import Rule, defaults, for_executables, place
+from pegasus_bb.placement.rooms import reserve_rooms
 from pegasus_bb.placement.sizes import size_of
 from pegasus_bb.placement.sizing import choose_capacity, wanted_capacity
 from pegasus_bb.placement.survey import File, survey
@@ -55,7 +56,7 @@ def place_files(
 
     Raises CatalogError for every mistake in what the user said.
     """
-    lint_tier(catalogs, tier)
+    lint_tier(catalogs, tier, settings.mode)
     files = _all_files(workflow, catalogs, tier)
     lint_names(workflow, files)
     choose = _chooser(workflow, graph, catalogs, tier, settings, files)
@@ -76,6 +77,8 @@ def reserve(
     workflow: Workflow, catalogs: Catalogs, settings: Settings, placement: Placement
 ) -> Placement:
     """``placement`` with its capacity. Raises CatalogError."""
+    if settings.mode == "transient":
+        return reserve_rooms(workflow, catalogs, settings, placement)
     tier, unknown = placement.tier, placement.unknown
     if wanted_capacity(tier, settings) == AUTO:  # then every size is wanted
         lint_replicas(workflow, catalogs, (placement.files[lfn] for lfn in unknown))

@@ -23,7 +23,7 @@ def staged_executables(
 ) -> dict[str, Executable]:
     """LFN -> program, for every program that jobs on ``site`` have staged to them."""
     names = dict.fromkeys(
-        job.transformation for job in workflow.jobs.values() if _runs_on(job, site)
+        job.transformation for job in workflow.jobs.values() if runs_on(job, site)
     )
     return staged_for(names, catalog, site)
 
@@ -60,12 +60,21 @@ def program_users(
         name = job.transformation
         if name not in known:
             known[name] = list(staged_for([name], catalog, site))
-        if known[name] and _runs_on(job, site):
+        if known[name] and runs_on(job, site):
             for lfn in known[name]:
                 users.setdefault(lfn, []).append(job.id)
     return users
 
 
-def _runs_on(job: Job, site: str) -> bool:
+def staged_with(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, tuple[str, ...]]:
+    """Transformation -> LFNs of the programs that its jobs on ``site`` need there."""
+    names = {job.transformation for job in workflow.jobs.values() if runs_on(job, site)}
+    return {name: tuple(staged_for([name], catalog, site)) for name in names}
+
+
+def runs_on(job: Job, site: str) -> bool:
+    """Whether ``job`` is a task, and one of that site."""
     wish = job.profile("selector", "execution.site")
     return job.kind == "job" and wish in (None, site)

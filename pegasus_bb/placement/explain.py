@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pegasus_bb.model.placement import Placed, Placement
+from pegasus_bb.model.placement import Placed, Placement, Room
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.placement.liveness import Figures
 from pegasus_bb.placement.sizing import wanted_capacity
@@ -39,10 +39,15 @@ class Explanation:
     capacity: int | None  # to reserve; None where there is no telling
     granularity: int
     unknown: tuple[str, ...]  # LFNs on the tier without a known size
+    # Mode transient: by job; ``capacity`` is then the largest.
+    rooms: dict[str, Room] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as a mapping of plain values."""
-        return {**asdict(self), "unknown": list(self.unknown)}
+        data = {**asdict(self), "unknown": list(self.unknown)}
+        if not self.rooms:
+            del data["rooms"]
+        return data
 
 
 def explain(placement: Placement, settings: Settings, live: Figures) -> Explanation:
@@ -63,6 +68,7 @@ def explain(placement: Placement, settings: Settings, live: Figures) -> Explanat
         capacity=placement.capacity or None,
         granularity=tier.granularity,
         unknown=placement.unknown,
+        rooms=placement.rooms,
     )
 
 

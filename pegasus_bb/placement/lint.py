@@ -19,7 +19,17 @@ _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
 _POOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-def lint_tier(catalogs: Catalogs, tier: Tier) -> None:
+_NOT_SHARED = (
+    "in a private reservation each node sees only its own files, and the jobs of a "
+    "workflow would not find each other's"
+)
+_NOT_STAGED = (
+    "nothing can be staged into or out of a private reservation, and in mode transient "
+    "every file of a job is"
+)
+
+
+def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
     """What of the tier cannot carry a workflow. Raises CatalogError."""
     if tier.site == "local":
         raise _tier_error(
@@ -36,8 +46,7 @@ def lint_tier(catalogs: Catalogs, tier: Tier) -> None:
             catalogs,
             tier,
             "access",
-            "in a private reservation each node sees only its own files, and the jobs "
-            "of a workflow would not find each other's",
+            _NOT_STAGED if mode == "transient" else _NOT_SHARED,
             tier.access,
             "access: striped",
         )

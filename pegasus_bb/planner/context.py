@@ -25,15 +25,25 @@ class PlanContext:
     output_dir: Path | None  # --output-dir, in place of the output site's storage
     cleanup: str  # none | leaf | inplace
     arguments: tuple[str, ...]  # the command line, for braindump.yml
-    request: Request | None = None  # None in mode off
+    request: Request | None = None  # of mode persistent
     placement: Placement | None = None  # None in mode off
+    # Mode transient: what the reservations of all jobs have in common.
+    transient: Request | None = None
     poll: int = 10  # seconds between two runs of a deferred gate
     python: str = ""  # the Python of compute nodes; empty: the system's own
 
     @property
     def mode(self) -> str:
-        """off | persistent"""
+        """off | persistent | transient"""
+        if self.transient is not None:
+            return "transient"
         return "off" if self.request is None else "persistent"
+
+    @property
+    def tier(self) -> str:
+        """The tier's name; empty in mode off."""
+        request = self.request or self.transient
+        return request.tier if request else ""
 
     @property
     def bin(self) -> Path:

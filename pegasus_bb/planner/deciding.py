@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import Graph, build_graph
@@ -20,6 +21,7 @@ from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.workflow import Workflow, read_workflow
+from pegasus_bb.paths import is_below
 from pegasus_bb.placement import Ending, Figures, figures, place_files, reserve
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.context import PlanContext
@@ -141,6 +143,12 @@ def plan_context(
     """Choose the directories, the names and the request. Raises UsageError."""
     named = named or name_run(options, decided.workflow.name)
     directories, folder = named.directories, options.output_dir
+    is_transient = decided.settings.mode == "transient"
+    request = (
+        make_request(decided.placement, decided.settings, named.uuid)
+        if decided.placement
+        else None
+    )
     return PlanContext(
         label=named.label,
         user=getpass.getuser(),
@@ -154,15 +162,29 @@ def plan_context(
         output_dir=options.absolute(folder) if folder else None,
         cleanup=options.cleanup,
         arguments=options.arguments,
-        request=(
-            make_request(decided.placement, decided.settings, named.uuid)
-            if decided.placement
-            else None
-        ),
+        request=None if is_transient else request,
+        transient=_of_each_job(request, decided, directories) if is_transient else None,
         placement=decided.placement,
         poll=decided.settings.poll,
         python=tried_python(decided.catalogs.properties, decided.settings.python),
     )
+
+
+def _of_each_job(
+    request: Request | None, decided: Decided, directories: RunDirectories
+) -> Request:
+    """What the jobs' own reservations have in common. Raises UsageError."""
+    scratch = decided.site.scratch
+    assert request is not None  # noqa: S101 - mode transient has a placement
+    assert scratch is not None  # noqa: S101 - execution_site saw to it
+    folder = f"{scratch.path.rstrip('/')}/{directories.relative_dir}"
+    if is_below(f"{directories.submit_dir}/", folder):
+        raise UsageError(
+            f"the submit directory {directories.submit_dir} lies in the run's own "
+            f"scratch {folder}, which is another place for each job in mode transient: "
+            "choose another --dir"
+        )
+    return replace(request, prefix=folder)
 
 
 def make_request(placement: Placement, settings: Settings, uuid: str) -> Request:

@@ -11,7 +11,7 @@ from pegasus_bb.model.graph import grown_graph
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.transformations import read_transformations
-from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.planner.aside import check_aside
 from pegasus_bb.planner.builtin import Executable, build, check_apart, write
 from pegasus_bb.planner.context import PlanContext
@@ -22,7 +22,17 @@ from pegasus_bb.planner.deciding import (
     read_and_decide,
 )
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.rewrite import Inputs, Plan, directive_files, links, rewrite
+from pegasus_bb.planner.rooms import room_files
+from pegasus_bb.rewrite import (
+    OF_EACH_JOB,
+    PASSES,
+    Inputs,
+    Plan,
+    directive_files,
+    links,
+    rewrite,
+)
+from pegasus_bb.rewrite.passes import Pass
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,9 @@ def plan(options: PlanOptions) -> Planned:
         decided = read_and_decide(options)
         context = plan_context(options, decided)
         check_aside(context.submit_dir, options.force)
-        if context.request is None:
+        if context.transient is not None:
+            executable = _plan_rooms(decided, context, context.transient, options.force)
+        elif context.request is None:
             executable = build(
                 decided.workflow, decided.graph, decided.catalogs, context
             )
@@ -90,16 +102,27 @@ def plan(options: PlanOptions) -> Planned:
     )
 
 
-def _plan_on_tier(
+def _plan_rooms(
     decided: Decided, context: PlanContext, request: Request, force: bool
 ) -> Executable:
-    """Rewrite, then plan what came of it, as a real planner would."""
+    """Mode transient: as in mode off, but for the jobs that touch the tier."""
     placement = decided.placement
-    assert placement is not None  # noqa: S101 - a request is made from a placement
-    given = decided.catalogs
+    assert placement is not None  # noqa: S101 - so it is in this mode
     knows = Plan(context.site, placement, request, context.submit_dir)
-    changed = rewrite(Inputs.of(decided.workflow.document, given), knows)
-    workflow = read_workflow(changed.workflow, decided.workflow)
+    workflow, catalogs = _rewritten(decided, knows, OF_EACH_JOB)
+    executable = build(workflow, decided.graph, catalogs, context)
+    check_apart(executable, executable.scratch)
+    nodes = ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
+    files = dict(room_files(context, nodes, executable.scratch, executable.outputs))
+    write(executable, workflow, catalogs, context, extra=files, force=force)
+    return executable
+
+
+def _rewritten(
+    decided: Decided, knows: Plan, passes: tuple[Pass, ...]
+) -> tuple[Workflow, Catalogs]:
+    given = decided.catalogs
+    changed = rewrite(Inputs.of(decided.workflow.document, given), knows, passes)
     catalogs = Catalogs(
         changed.properties,
         read_sites(changed.sites),
@@ -107,6 +130,17 @@ def _plan_on_tier(
         read_transformations(changed.transformations),
         given.tiers,
     )
+    return read_workflow(changed.workflow, decided.workflow), catalogs
+
+
+def _plan_on_tier(
+    decided: Decided, context: PlanContext, request: Request, force: bool
+) -> Executable:
+    """Rewrite, then plan what came of it, as a real planner would."""
+    placement = decided.placement
+    assert placement is not None  # noqa: S101 - a request is made from a placement
+    knows = Plan(context.site, placement, request, context.submit_dir)
+    workflow, catalogs = _rewritten(decided, knows, PASSES)
     graph = grown_graph(decided.graph, workflow)
     executable = build(workflow, graph, catalogs, context)
     scratch = decided.site.scratch
@@ -120,7 +154,7 @@ def _plan_on_tier(
         context,
         pfs_scratch,
         links(decided.workflow, placement, pfs_scratch),
-        directive_files(knows),
+        {name: text.encode() for name, text in directive_files(knows).items()},
         force,
     )
     return executable

@@ -45,6 +45,8 @@ def unused(tiers: Sequence[Tier], settings: Settings) -> list[str]:
 
 
 def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> str:
+    if settings.mode == "transient":
+        return _per_job(catalogs, settings, placement)
     size, tier = placement.capacity, placement.tier
     origin = _origin(catalogs, "capacity") or f"tier {tier.name} in {_sites(catalogs)}"
     if wanted_capacity(tier, settings) == AUTO:
@@ -55,6 +57,23 @@ def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> s
         )
     steps = f"in steps of {format_size(tier.granularity)}"
     return f"capacity: {format_size(size)} = {size} bytes, {steps} ({origin})"
+
+
+def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> str:
+    sizes = [room.capacity for room in placement.rooms.values()]
+    if not sizes:
+        return "capacity: none: no job has a file on the tier"
+    origin = _origin(catalogs, "capacity") or f"tier {placement.tier.name} in "
+    origin += "" if _origin(catalogs, "capacity") else _sites(catalogs)
+    each = format_size(min(sizes))
+    if max(sizes) > min(sizes):
+        each += f" to {format_size(max(sizes))}"
+    how = "auto: files of the job" if _is_auto(settings, placement) else "as given"
+    return f"capacity: {each} for each of {len(sizes)} jobs ({how}; {origin})"
+
+
+def _is_auto(settings: Settings, placement: Placement) -> bool:
+    return wanted_capacity(placement.tier, settings) == AUTO
 
 
 def _unknown_sizes(placement: Placement) -> list[str]:

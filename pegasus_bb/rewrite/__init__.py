@@ -7,14 +7,18 @@ what they get.
 from pegasus_bb.rewrite.directives import directive_files
 from pegasus_bb.rewrite.inputs import Inputs, Plan
 from pegasus_bb.rewrite.links import links
-from pegasus_bb.rewrite.passes import PASSES, rewrite
+from pegasus_bb.rewrite.passes import OF_EACH_JOB, PASSES, rewrite
+from pegasus_bb.rewrite.rooms import directives_of, directives_option
 from pegasus_bb.rewrite.transfers import properties_on_the_site
 
 __all__ = [
+    "OF_EACH_JOB",
     "PASSES",
     "Inputs",
     "Plan",
     "directive_files",
+    "directives_of",
+    "directives_option",
     "links",
     "properties_on_the_site",
     "rewrite",

@@ -38,7 +38,7 @@ def name_the_buffer(inputs: Inputs, plan: Plan) -> Inputs:
     """Raises CatalogError where a job already names a buffer of its own."""
     if plan.request.backend != "datawarp":
         return inputs
-    option = f"--bbf={_checked_path(str(plan.submit_dir / 'bb' / USE))}"
+    option = f"--bbf={checked_path(str(plan.submit_dir / 'bb' / USE))}"
     site = site_profile(inputs, plan.site, ARGUMENTS)
     index = site_index(inputs.sites, plan.site)
     keys: Keys = ("sites", index, "profiles", "pegasus", ARGUMENTS)
@@ -61,11 +61,12 @@ def directive_files(plan: Plan) -> dict[str, str]:
     """Name -> text of the files that belong into ``<submit>/bb``; often none."""
     if plan.request.backend != "datawarp":
         return {}
-    template = _templates().get_template(f"{USE}.j2")
+    template = templates().get_template(f"{USE}.j2")
     return {USE: template.render(name=plan.request.name)}
 
 
-def _templates() -> Environment:
+def templates() -> Environment:
+    """Those of directives: a missing name, or one that was not checked, is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(  # noqa: S701 - directives, not HTML; one checked filter
@@ -89,6 +90,11 @@ def _appended(said: Said, option: str) -> str:
     return f"{said.value} {option}".strip()
 
 
+def appended(said: Said | None, option: str) -> str:
+    """What somebody ``said`` and ``option``. Raises CatalogError."""
+    return option if said is None else _appended(said, option)
+
+
 def _properties(properties: Properties, option: str) -> Properties:
     if _PROPERTY not in properties:
         return properties
@@ -109,7 +115,8 @@ def _names_a_buffer(arguments: str) -> bool:
     return any(word in ("--bb", "--bbf") for word in words)
 
 
-def _checked_path(path: str) -> str:
+def checked_path(path: str) -> str:
+    """``path`` where it can stand in an option of sbatch. Raises UsageError."""
     if not path or " " in path or not is_plain(path):
         raise UsageError(
             f"the submit directory {path!r} cannot stand in an option of sbatch; "

@@ -39,6 +39,18 @@ def launch_through_us(inputs: Inputs, plan: Plan) -> Inputs:
     )
 
 
+def launch_jobs_through_us(inputs: Inputs, plan: Plan) -> Inputs:
+    """As ``launch_through_us``, with transfers as they are: of mode transient.
+
+    Raises CatalogError where the user already has a launcher there.
+    """
+    _refuse_other_launchers(inputs, plan.site)
+    at = ("sites", site_index(inputs.sites, plan.site), "profiles", "pegasus")
+    launch = str(plan.bin / "launch")
+    sites = with_values(inputs.sites, {(*at, LAUNCHER): launch})
+    return replace(inputs, sites=sites)
+
+
 def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
     for key in (LAUNCHER, f"{LAUNCHER}.arguments"):
         for said in _everywhere(inputs, site, key):

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from pegasus_bb.rewrite.directives import name_the_buffer
 from pegasus_bb.rewrite.inputs import Inputs, Plan
-from pegasus_bb.rewrite.launcher import launch_through_us
+from pegasus_bb.rewrite.launcher import launch_jobs_through_us, launch_through_us
 from pegasus_bb.rewrite.lifecycle import add_lifecycle_jobs
+from pegasus_bb.rewrite.rooms import name_each_buffer
 from pegasus_bb.rewrite.scratch import move_scratch
-from pegasus_bb.rewrite.transfers import transfer_on_the_site
+from pegasus_bb.rewrite.transfers import share_files, transfer_on_the_site
 
 Pass = Callable[[Inputs, Plan], Inputs]
 
@@ -21,12 +22,15 @@ PASSES: tuple[Pass, ...] = (
     transfer_on_the_site,
 )
 
+# Mode transient: scratch stays on the PFS, nobody reserves for the whole workflow.
+OF_EACH_JOB: tuple[Pass, ...] = (launch_jobs_through_us, name_each_buffer, share_files)
 
-def rewrite(inputs: Inputs, plan: Plan) -> Inputs:
+
+def rewrite(inputs: Inputs, plan: Plan, passes: tuple[Pass, ...] = PASSES) -> Inputs:
     """What a planner should read in place of ``inputs``, which stay as they are.
 
     Raises CatalogError where the user's own settings stand in the way.
     """
-    for step in PASSES:
+    for step in passes:
         inputs = step(inputs, plan)
     return inputs

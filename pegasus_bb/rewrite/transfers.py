@@ -33,6 +33,17 @@ def transfer_on_the_site(inputs: Inputs, plan: Plan) -> Inputs:
     )
 
 
+def share_files(inputs: Inputs, plan: Plan) -> Inputs:
+    """Mode transient: jobs find each other's files in the site's scratch on the PFS.
+
+    Raises CatalogError where properties or the site insist on another way.
+    """
+    _check_site(inputs, plan.site)
+    added = _configuration(inputs.properties)
+    properties = inputs.properties.with_values(added, "pegasus-bb")
+    return replace(inputs, properties=properties)
+
+
 def properties_on_the_site(properties: Properties, site: str) -> Properties:
     """What the properties become, which no workflow changes. Raises CatalogError."""
     added = {**_remote_sites(properties, site), **_configuration(properties)}

@@ -42,6 +42,31 @@ class BBDir:
                 "is this the bb folder of a submit directory that pegasus-bb planned?"
             ) from error
 
+    @property
+    def is_transient(self) -> bool:
+        """Whether jobs of this run have reservations of their own."""
+        return os.path.exists(self.file("transient.json"))
+
+    def transient(self) -> Request:
+        """What the reservations of all its jobs have in common; ``prefix`` is the run's
+        scratch on the PFS. Raises UsageError where it cannot be read."""
+        return Request.from_json(self._planned("transient.json"))
+
+    def room(self, node: str) -> Dict[str, Any]:
+        """The files of that node's own reservation; empty where it has none. Raises
+        UsageError where they cannot be read."""
+        if not os.path.exists(self.file(f"jobs/{node}.json")):
+            return {}
+        return dict(self._planned(f"jobs/{node}.json"))
+
+    def _planned(self, name: str) -> Dict[str, Any]:
+        try:
+            return dict(read_json(self.file(name)))
+        except (OSError, ValueError, TypeError) as error:
+            raise UsageError(
+                f"{self.file(name)}: cannot be read ({error}); plan again"
+            ) from error
+
     def label(self) -> str:
         """What the workflow is called; empty where no plan tells."""
         try:

@@ -25,6 +25,7 @@ PROGRAMS = (
     "transfer",
     "delete",
     "exitcode",
+    "landed",
 )
 # All that travels; a test holds this list and the imports together.
 FILES = (

@@ -12,6 +12,7 @@ import contextlib
 import os
 import stat
 import sys
+from functools import partial
 from typing import Dict, List, Optional, Sequence
 
 from pegasus_bb.errors import BUG, PegasusBBError, ReservationFailed, UsageError
@@ -54,20 +55,37 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     """
     if not argv:
         raise UsageError("launch has nothing to start; say: launch PROGRAM [ARG...]")
+    if bb.is_transient:
+        from pegasus_bb.runtime.room import room_of, run_in_room
+
+        room = room_of(bb, environ)
+        if room is not None:
+            return run_in_room(bb, room, argv, environ, partial(_run_bound, bb))
     if not bb.has_request:
         return run_command(bb, argv, environ)
     binding = Binding(bb.request().prefix, real_path(bb, environ))
     argv, environ = binding.argv(argv), binding.environ(environ)
-    if wants_stdin(argv):
-        bind_stdin(binding, environ)
     links = job_links(bb, binding, environ)
     with Alone(bb, environ):
-        for link in links:
-            _tell(make_link(link))
-        status = run_command(bb, argv, environ)
-        if status:
-            _tell(about_unmade(links))
-        return bring_strays_home(links, status)
+        return _run_bound(bb, binding, argv, environ, links)
+
+
+def _run_bound(
+    bb: BBDir,
+    binding: Binding,
+    argv: List[str],
+    environ: Dict[str, str],
+    links: Sequence[Link],
+) -> int:
+    """Run what was bound already, with its stdin and its links."""
+    if wants_stdin(argv):
+        bind_stdin(binding, environ)
+    for link in links:
+        _tell(make_link(link))
+    status = run_command(bb, argv, environ)
+    if status:
+        _tell(about_unmade(links))
+    return bring_strays_home(links, status)
 
 
 def real_path(bb: BBDir, environ: Dict[str, str]) -> str:

@@ -73,7 +73,7 @@ def test_an_absolute_placement_file_stays_where_it_is() -> None:
     ("key", "value", "what"),
     [
         ("mode", "on", "not one of off, persistent"),
-        ("mode", "transient", "not in this version"),
+        ("mode", "hybrid", "not in this version"),
         ("capacity", "1.5TB", "decimal"),
         ("capacity", "0", "above zero"),
         ("capacity", "much", "not a size"),

@@ -11,7 +11,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.rewrite import Inputs, Plan, directive_files
-from pegasus_bb.rewrite.directives import _templates, name_the_buffer
+from pegasus_bb.rewrite.directives import name_the_buffer, templates
 from tests.rewrite.differences import changed
 
 BBF = "--bbf=/home/me/run0001/bb/use.bbf"
@@ -99,6 +99,6 @@ def test_a_name_that_slurm_would_misread_never_gets_there(
 
 
 def test_a_value_that_is_missing_is_an_error_not_a_blank() -> None:
-    template = _templates().get_template("use.bbf.j2")
+    template = templates().get_template("use.bbf.j2")
     with pytest.raises((jinja2.UndefinedError, TypeError)):
         template.render()

@@ -22,6 +22,7 @@ from pegasus_bb.planner.builtin.programs import Programs
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dag import JOBSTATE_LOG, Dag
+from pegasus_bb.planner.rooms import landed_post
 from pegasus_bb.planner.seal import removals, seal
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
@@ -165,6 +166,7 @@ def _dag(plan: Plan) -> Dag:
     common = of_properties(plan.catalogs.properties)
     site = plan.catalogs.sites.site(plan.site).profiles
     maker = Nodes(plan.context)
+    rooms = plan.context.placement.rooms if plan.context.placement else {}
     nodes = {}
     known: dict[tuple[int, bool], dict[str, str]] = {}
     for number, planned in enumerate(plan.jobs.values()):
@@ -181,7 +183,9 @@ def _dag(plan: Plan) -> Dag:
         profiles = known[key]
         if own.get("dagman"):
             profiles = {**profiles, **merge({"dagman": own["dagman"]})["dagman"]}
-        nodes[planned.name] = maker.node(planned, profiles)
+        node = nodes[planned.name] = maker.node(planned, profiles)
+        if planned.job and planned.job.id in rooms and node.post:
+            node.post = landed_post(node.post, node.name, plan.context)
     throttles = max_jobs(plan.catalogs.properties)
     return Dag(nodes, plan.children, throttles, [JOBSTATE_LOG])
 

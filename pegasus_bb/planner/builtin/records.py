@@ -50,13 +50,12 @@ def bb_files(
     links: Mapping[str, Mapping[str, str]],
 ) -> Iterator[tuple[str, bytes]]:
     """What the run's own programs read, by path below the submit directory."""
-    tier = context.request.tier if context.request else ""
     plan = {
         "version": 1,
         "mode": context.mode,
         "planner": PLANNER,
         "site": context.site,
-        "tier": tier,
+        "tier": context.tier,
         "label": context.label,
         "dag": f"{context.label}-0.dag",
         "scratch": executable.scratch,

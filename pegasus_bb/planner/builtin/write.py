@@ -32,7 +32,7 @@ def write(
     context: PlanContext,
     pfs_scratch: str = "",
     links: Mapping[str, Mapping[str, str]] | None = None,
-    extra: Mapping[str, str] | None = None,
+    extra: Mapping[str, bytes] | None = None,
     force: bool = False,
 ) -> Path:
     """Write ``context.submit_dir`` and give it back.
@@ -51,7 +51,7 @@ def write(
         fill(part, top_files(executable, workflow, catalogs, context, _host()))
         fill(part, bb_files(executable, context, pfs_scratch, links or {}))
         more = (extra or {}).items()
-        fill(part, ((f"bb/{name}", text.encode()) for name, text in more))
+        fill(part, ((f"bb/{name}", data) for name, data in more))
 
         def write_the_rest() -> None:
             write_dag(executable.dag, part / f"{context.label}-0.dag")

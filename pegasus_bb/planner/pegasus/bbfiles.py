@@ -19,7 +19,7 @@ def plan_json(context: PlanContext, version: str, dag: str, scratch: str) -> byt
             "mode": context.mode,
             "planner": f"pegasus-plan {version}",
             "site": context.site,
-            "tier": context.request.tier if context.request else "",
+            "tier": context.tier,
             "label": context.label,
             "dag": dag,
             "scratch": scratch,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.choices import choose_tier, execution_site
@@ -90,6 +90,11 @@ def _plan(
     given = read_given(options)
     if ahead is not None:
         _give_early(options, given, ahead)
+    if given.settings.mode == "transient":
+        raise UsageError(
+            "--bb-mode transient is planned by the built-in planner alone in this "
+            "version: --bb-planner builtin"
+        )
     decided = decide(options, given)
     label = decided.workflow.name
     named = ahead.named(label) if ahead else name_run(options, label)

@@ -10,6 +10,7 @@ from pegasus_bb.files import read_json
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.joblistfile import job_lists
 from pegasus_bb.planner.seal.removals import removals
+from pegasus_bb.planner.seal.rooms import check_rooms
 from pegasus_bb.planner.seal.sealing import check
 from pegasus_bb.planner.seal.touching import touching_in_doubt
 from pegasus_bb.planner.seal.view import View
@@ -26,6 +27,8 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
     where the run has no reservation. Raises NotSealed, CatalogError and UsageError.
     """
     bb = BBDir(str(submit_dir / "bb"))
+    if bb.is_transient:
+        check_rooms(dag, submit_dir)
     if not bb.has_request:
         return
     request, plan = bb.request(), _plan(submit_dir)

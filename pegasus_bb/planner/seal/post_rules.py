@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pegasus_bb.planner.dag import Node, Script
 from pegasus_bb.planner.seal.view import REGISTERS, View, some
 
-_EXITCODES = ("/bb/bin/exitcode", "/pegasus-exitcode")
+EXITCODES = ("/bb/bin/exitcode", "/pegasus-exitcode")
 _PLANS = "pegasus-plan_"
 # Options, also within a bundle or cut short, of what pegasus-exitcode believes, and the
 # word after each. One search of the whole text: every planning asks it of every node.
@@ -33,10 +33,10 @@ def post_tells_the_truth(view: View) -> Iterator[str]:
             if view.ours or not _may_lack_one(node, view):
                 without.append(node.name)
         elif node.post.executable != own and (
-            view.ours or not node.post.executable.endswith(_EXITCODES)
+            view.ours or not node.post.executable.endswith(EXITCODES)
         ):
             yield _foreign_post(node, node.post, wanted)
-        elif not _reads_all(node.post, view.ours or node.name in view.keys):
+        elif not reads_all(node.post, view.ours or node.name in view.keys):
             yield _half_blind(node, node.post)
     if without:
         yield _no_post(without, wanted)
@@ -57,7 +57,8 @@ def _may_lack_one(node: Node, view: View) -> bool:
     return True
 
 
-def _reads_all(post: Script, is_key: bool) -> bool:
+def reads_all(post: Script, is_key: bool) -> bool:
+    """Whether it believes what the records say, of a node whose success is data."""
     said = _BELIEVES.findall(post.arguments)
     if not is_key:
         said = [pair for pair in said if pair[0] != _WITHOUT_RECORD]

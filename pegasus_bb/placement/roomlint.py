@@ -1,0 +1,135 @@
+"""Mode transient: what a job's own reservation, and the staging of it, cannot do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import Placement, Room
+from pegasus_bb.model.replicas import local_path
+from pegasus_bb.model.workflow import Job, Workflow
+
+MOST_FILES = 200_000  # of a job; with more DataWarp's staging runs out of time
+# A #DW line ends its values at blanks, and % and \ mean things to Slurm.
+_ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
+LINKS = "pegasus.transfer.links"
+_ELSEWHERE = "bb.tier: pfs for this file"
+
+
+def lint_rooms(
+    workflow: Workflow,
+    catalogs: Catalogs,
+    placement: Placement,
+    rooms: Mapping[str, Room],
+) -> None:
+    """Raises CatalogError, with file, line and key."""
+    by_system = placement.tier.backend == "datawarp"
+    for ident in rooms:
+        job = workflow.jobs[ident]
+        _check_uses(workflow, job, placement)
+        if by_system:
+            _check_count(workflow, job, rooms[ident])
+            _check_names(workflow, job, rooms[ident])
+    if by_system and rooms:
+        _check_folders(workflow, catalogs, placement)
+        _check_links(catalogs)
+    for job in workflow.jobs.values():
+        if job.kind != "job":
+            raise workflow.document.error(
+                "nobody gives the jobs of a workflow inside reservations of their own",
+                ["jobs", job.index, "type"],
+                job.kind,
+                "--bb-mode persistent, or --bb-mode off",
+            )
+
+
+def _check_uses(workflow: Workflow, job: Job, placement: Placement) -> None:
+    for place, use in enumerate(job.uses):
+        if use.kind == "checkpoint" and placement.on_tier(use.lfn):
+            raise workflow.document.error(
+                "a checkpoint on a reservation of the job's own is gone with the job, "
+                "just when it is wanted",
+                ["jobs", job.index, "uses", place, "type"],
+                use.kind,
+                _ELSEWHERE,
+            )
+
+
+def _check_count(workflow: Workflow, job: Job, room: Room) -> None:
+    files = len(room.stage_in) + len(room.stage_out)
+    if files > MOST_FILES:
+        raise workflow.document.error(
+            f"job {job.id} ({job.transformation}) would have {files} files staged, and "
+            f"with more than {MOST_FILES} DataWarp's staging runs out of time",
+            ["jobs", job.index, "uses"],
+            str(files),
+            "one archive in their place, or bb.tier: pfs for most of them",
+        )
+
+
+def _check_names(workflow: Workflow, job: Job, room: Room) -> None:
+    bad = next((n for n in room.stage_in if not can_stand_on_a_line(n)), None)
+    if bad is None:
+        return
+    place = next((i for i, use in enumerate(job.uses) if use.lfn == bad), None)
+    own = ["uses", place, "lfn"] if place is not None else []
+    raise workflow.document.error(
+        f"an input of job {job.id} has a name that a #DW stage_in line cannot carry",
+        ["jobs", job.index, *own],
+        repr(bad),
+        f"a name of letters, digits and . _ / + = @ , : ~ -, or {_ELSEWHERE}",
+    )
+
+
+def can_stand_on_a_line(text: str) -> bool:
+    """Whether every reader of #DW lines takes ``text`` as it is."""
+    return _ON_A_LINE.fullmatch(text) is not None
+
+
+def _check_folders(
+    workflow: Workflow, catalogs: Catalogs, placement: Placement
+) -> None:
+    """As far as the submit host can see them; only files have a size on disk."""
+    folders = {lfn for lfn in placement.unknown if _is_folder(catalogs, lfn)}
+    for job in workflow.jobs.values() if folders else ():
+        for place, use in enumerate(job.uses):
+            if use.lfn in folders:
+                raise workflow.document.error(
+                    f"{use.lfn} is a folder, and the file form of #DW stage_in takes "
+                    "files only",
+                    ["jobs", job.index, "uses", place, "lfn"],
+                    use.lfn,
+                    f"{_ELSEWHERE}, or an archive in its place",
+                )
+
+
+def _is_folder(catalogs: Catalogs, lfn: str) -> bool:
+    return any(map(_is_there, _paths(catalogs, lfn)))
+
+
+def _paths(catalogs: Catalogs, lfn: str) -> Iterable[str]:
+    for replica in catalogs.replicas.replicas.get(lfn, ()):
+        try:
+            yield local_path(replica.pfn) or ""
+        except CatalogError:
+            continue
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return bool(path) and Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _check_links(catalogs: Catalogs) -> None:
+    if catalogs.properties.get(LINKS, "false").strip().lower() == "true":
+        raise catalogs.properties.error(
+            LINKS,
+            "inputs would be symbolic links on the PFS, and DataWarp's staging does "
+            "not carry those",
+            "false, or inputs: pfs in the tier",
+        )

@@ -1,0 +1,58 @@
+"""Mode transient: what either planner writes for jobs with their own reservations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from pegasus_bb.model.placement import Placement, Room
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.dag import Script
+from pegasus_bb.planner.pegasus.bbfiles import as_json, placement_json
+from pegasus_bb.planner.seal.view import DEFERRED
+from pegasus_bb.rewrite import directives_of
+from pegasus_bb.runtime.room import landing_of
+
+
+def landed_post(post: Script, node: str, context: PlanContext) -> Script:
+    """``post``, which judges ``node``, once the node's results are back."""
+    words = f"{node} $JOBID $RETURN {post.executable} {post.arguments}"
+    return Script(f"{context.bin}/landed", words, DEFERRED, context.poll)
+
+
+def room_files(
+    context: PlanContext,
+    nodes: Iterable[tuple[str, str]],
+    scratch: str,
+    outputs: Mapping[str, str],
+) -> Iterator[tuple[str, bytes]]:
+    """By path below bb/. ``nodes``: (id of a job, its node). Raises UsageError."""
+    request, placement = context.transient, context.placement
+    assert request is not None  # noqa: S101 - this is mode transient
+    assert placement is not None  # noqa: S101
+    yield "transient.json", as_json(request.to_json())
+    yield "placement.json", placement_json(placement, "", scratch, scratch, outputs)
+    for job, node in nodes:
+        if job in placement.rooms:
+            yield from _of_one(request, placement, job, node)
+
+
+def _of_one(
+    request: Request, placement: Placement, job: str, node: str
+) -> Iterator[tuple[str, bytes]]:
+    room = placement.rooms[job]
+    yield f"jobs/{node}.json", as_json({"version": 1, "job": job, **_fields(room)})
+    if request.backend == "datawarp":
+        landing = str(Path(landing_of(request.prefix, node, "0")).parent)
+        yield f"jobs/{job}.bbf", directives_of(request, room, landing).encode()
+
+
+def _fields(room: Room) -> dict[str, object]:
+    return {
+        "capacity": room.capacity,
+        "stage_in": room.stage_in,
+        "stage_out": room.stage_out,
+        "read": room.read,
+        "write": room.write,
+    }

@@ -1,0 +1,145 @@
+"""Mode transient: whether each job that touches the tier finds its own reservation, and
+nothing goes on from its results before they are back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.errors import CatalogError, NotSealed
+from pegasus_bb.planner.dag import Dag, Node, Script
+from pegasus_bb.planner.seal.post_rules import EXITCODES, reads_all
+from pegasus_bb.planner.seal.view import DEFERRED, some
+from pegasus_bb.runtime.bbdir import BBDir
+
+_NUMBER = "CONDOR_JOBID=$(cluster).$(process)"
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """What was planned for one node."""
+
+    name: str
+    node: Node | None
+    text: str  # of its submit file
+    option: str  # what sbatch has to be given; empty where nothing
+    bin: Path
+
+
+def check_rooms(dag: Dag, submit_dir: Path) -> None:
+    """Raises NotSealed with every broken rule, CatalogError where a file is missing."""
+    bb = BBDir(str(submit_dir / "bb"))
+    backend = bb.transient().backend
+    planned = [
+        _planned(dag, submit_dir, bb, file.name[: -len(".json")], backend)
+        for file in sorted(Path(bb.file("jobs")).glob("*.json"))
+    ]
+    broken = [text for rule in _RULES for text in _of(rule, planned)]
+    if broken:
+        raise NotSealed(
+            "this DAG would put data at risk and is not submitted:\n"
+            + "\n".join(f"  - {text}" for text in broken)
+        )
+
+
+def _planned(
+    dag: Dag, submit_dir: Path, bb: BBDir, name: str, backend: str
+) -> _Planned:
+    node, option = dag.nodes.get(name), ""
+    if backend == "datawarp":
+        file = bb.file(f"jobs/{bb.room(name)['job']}.bbf")
+        option = f"--bbf={file}"
+        if not Path(file).is_file():
+            raise CatalogError("is not there", file, would_do="plan again")
+    text = _text(submit_dir / node.directory / node.submit_file) if node else ""
+    return _Planned(name, node, text, option, Path(bb.file("bin")))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise CatalogError(
+            f"cannot be read: {error.strerror}", str(file), would_do="plan again"
+        ) from error
+
+
+_Rule = tuple[Callable[[_Planned], bool], str]
+
+
+def _of(rule: _Rule, planned: list[_Planned]) -> Iterator[str]:
+    holds, words = rule
+    names = [each.name for each in planned if not holds(each)]
+    if names:
+        yield words.format(some(names))
+
+
+def _really_runs(each: _Planned) -> bool:
+    node = each.node
+    return node is not None and not (
+        node.noop or node.done or node.pre_skip is not None or node.kind != "JOB"
+    )
+
+
+def _waits(each: _Planned) -> bool:
+    post = each.node.post if each.node else None
+    if post is None or post.defer_status != DEFERRED or not post.defer_time:
+        return False
+    words = post.arguments.split()
+    own = Path(post.executable).resolve() == (each.bin / "landed").resolve()
+    return own and words[:3] == [each.name, "$JOBID", "$RETURN"] and _judged(words[3:])
+
+
+def _judged(words: list[str]) -> bool:
+    """By a script that reads the records, as that of every other node."""
+    if not words or not words[0].endswith(EXITCODES):
+        return False
+    return reads_all(Script(words[0], " ".join(words[1:])), is_key=True)
+
+
+def _launched(each: _Planned) -> bool:
+    lines = (line.partition("=") for line in each.text.splitlines())
+    programs = [v.strip() for k, _, v in lines if k.strip().lower() == "executable"]
+    wanted = (each.bin / "launch").resolve()
+    return [Path(p).resolve() for p in programs] == [wanted]
+
+
+def _is_told(each: _Planned) -> bool:
+    return f"PEGASUS_DAG_JOB_ID={each.name}" in each.text and _NUMBER in each.text
+
+
+def _asks(each: _Planned) -> bool:
+    return not each.option or each.option in each.text.replace('"', " ").split()
+
+
+_RULES: tuple[_Rule, ...] = (
+    (
+        _really_runs,
+        "{} must run as jobs of this DAG, without NOOP, DONE and PRE_SKIP: what goes "
+        "on from their results would find none",
+    ),
+    (
+        _waits,
+        "the POST script of {} must be SCRIPT DEFER 75 <seconds> with bb/bin/landed "
+        "NODE $JOBID $RETURN and the script that judges the node, such as "
+        "pegasus-exitcode -r $RETURN: else later jobs could start before the results "
+        "are back",
+    ),
+    (
+        _launched,
+        "the executable of {} must be bb/bin/launch, or the tasks work on the PFS, "
+        "and their results are looked for on the tier",
+    ),
+    (
+        _is_told,
+        "{} must have PEGASUS_DAG_JOB_ID and CONDOR_JOBID=$(cluster).$(process) in the "
+        "environment: else nobody can tell which try has made what",
+    ),
+    (
+        _asks,
+        "the submit files of {} do not give sbatch the --bbf of bb/jobs: the jobs "
+        "would have no reservation. A property pegasus.glite.arguments may stand "
+        "before profiles of jobs: say it in the site catalog",
+    ),
+)

@@ -1,0 +1,116 @@
+"""Mode transient under datawarp: each job names the directives of its own space.
+
+Where the run's scratch is, and what a node is called, is known after planning; the file
+that the option names is written then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.placement import Room
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.placement.roomlint import can_stand_on_a_line
+from pegasus_bb.rewrite.directives import (
+    ARGUMENTS,
+    appended,
+    checked_path,
+    templates,
+)
+from pegasus_bb.rewrite.edit import (
+    Keys,
+    Said,
+    job_profiles,
+    site_profile,
+    transformation_profiles,
+    with_values,
+)
+from pegasus_bb.rewrite.inputs import Inputs, Plan
+
+_TEMPLATE = "job.bbf.j2"
+_PROPERTY = f"pegasus.{ARGUMENTS}"
+
+
+def directives_option(plan: Plan, job: str) -> str:
+    """What sbatch is given for job ``job``. Raises UsageError."""
+    return f"--bbf={checked_path(str(plan.submit_dir / 'bb/jobs' / f'{job}.bbf'))}"
+
+
+def name_each_buffer(inputs: Inputs, plan: Plan) -> Inputs:
+    """A job's own profile stands before all others: it says what those say, and more.
+
+    Raises CatalogError where a job already names a buffer of its own.
+    """
+    if plan.request.backend != "datawarp":
+        return inputs
+    said = _Said(inputs, plan.site)
+    changes: dict[Keys, str] = {}
+    for index, job in enumerate(inputs.workflow.data["jobs"]):
+        ident = str(job["id"])
+        if ident in plan.placement.rooms:
+            keys: Keys = ("jobs", index, "profiles", "pegasus", ARGUMENTS)
+            option = directives_option(plan, ident)
+            changes[keys] = said.with_option(index, job, option)
+    return replace(inputs, workflow=with_values(inputs.workflow, changes))
+
+
+def directives_of(request: Request, room: Room, landing: str) -> str:
+    """The #DW lines of a job; its results arrive in ``landing``. Raises UsageError.
+
+    Results are staged out as one folder: what a failed task has not made cannot fail
+    its staging, for which Slurm would keep the space, and each try has its own place.
+    """
+    template = templates()
+    template.filters["on_a_line"] = _on_a_line
+    text: str = template.get_template(_TEMPLATE).render(
+        room=room, request=request, landing=landing
+    )
+    return text
+
+
+def _on_a_line(value: object) -> str:
+    text = str(value)
+    if not can_stand_on_a_line(text):
+        raise UsageError(
+            f"{text!r} cannot stand on a #DW line: it ends at blanks, and other signs "
+            "mean things to Slurm; letters, digits and . _ / + = @ , : ~ - can"
+        )
+    return text
+
+
+class _Said:
+    """What is said of batch arguments, by what and how near to a job."""
+
+    def __init__(self, inputs: Inputs, site: str) -> None:
+        self._properties = inputs.properties
+        self._of_jobs = dict(_by_place(job_profiles(inputs, ARGUMENTS)))
+        self._site = site_profile(inputs, site, ARGUMENTS)
+        self._of_programs: dict[str, Said] = {}
+        programs = inputs.transformations.data.get("transformations") or []
+        for said in transformation_profiles(inputs, ARGUMENTS):
+            entry = programs[int(said.keys[1])]
+            is_here = len(said.keys) > 5
+            if is_here and entry["sites"][int(said.keys[3])].get("name") != site:
+                continue
+            if is_here or _name_of(entry) not in self._of_programs:
+                self._of_programs[_name_of(entry)] = said
+
+    def with_option(self, index: int, job: Any, option: str) -> str:
+        said = self._of_jobs.get(index) or self._of_programs.get(_name_of(job))
+        said = said or self._site
+        if said is None and _PROPERTY in self._properties:
+            return f"{self._properties[_PROPERTY]} {option}"
+        return appended(said, option)
+
+
+def _by_place(profiles: Iterator[Said]) -> Iterator[tuple[int, Said]]:
+    for said in profiles:
+        yield int(said.keys[1]), said
+
+
+def _name_of(entry: Any) -> str:
+    parts = (entry.get("namespace"), entry.get("name"), entry.get("version"))
+    return "\0".join(str(part or "") for part in parts)

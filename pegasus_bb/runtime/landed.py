@@ -1,0 +1,194 @@
+"""Hold a node back until its results are back: ``landed NODE JOB RETURN POST ARG...``.
+
+The POST script of a job with a reservation of its own. Where the job failed, and once
+every result that it noted stands in the run's scratch with the size and the digest that
+it had, POST ARG... takes this program's place and judges the node. Until then the
+answer is 75, and DAGMan's DEFER asks again. Looks at files, never at what the batch
+system says of the job: that calls a job done that stages out, or that has vanished.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any, Dict, List, NoReturn, Optional, Sequence
+
+from pegasus_bb.errors import (
+    DataNotSafe,
+    DeadlinePassed,
+    PegasusBBError,
+    ReservationNotReady,
+    UsageError,
+)
+from pegasus_bb.process import ask
+from pegasus_bb.runtime import program
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.files import read_json, write_json, write_text
+from pegasus_bb.runtime.landing import Landing
+from pegasus_bb.runtime.room_results import NOTES, note_path
+from pegasus_bb.units import format_duration
+
+SILENT = 60.0  # seconds that a note of another machine may take to be seen here
+_SHOWN = 3  # files in a message
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """75 not yet; 77 never landed; 79 ended without a note; else what POST answers."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if len(words) < 4 or "/" in words[0]:
+        print("landed: say: landed NODE JOB RETURN POST [ARG...]", file=sys.stderr)
+        return UsageError.exit_code
+    node, job, status, *post = words
+    bb = BBDir.of_this_program()
+    if status != "0":
+        _become(post)
+    code = program.answer(
+        "landed", lambda: _kept(bb, node, lambda: poll(bb, node, job))
+    )
+    if code == 0:
+        _become(post)
+    if code != ReservationNotReady.exit_code:
+        ask(post, timeout=600.0)  # it keeps the job's output; the node failed already
+    return code
+
+
+def _become(post: List[str]) -> NoReturn:
+    """Let the node's own POST script judge; once, for this process is that one then."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        os.execv(post[0], post)  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        sys.exit(f"landed: {post[0]} cannot be started: {error.strerror}")
+
+
+def _kept(bb: BBDir, node: str, work: Any) -> str:
+    """What ``work`` says; DAGMan keeps nothing of a script's words, so we do."""
+    said = bb.file(f"{NOTES}/{node}.err")
+    try:
+        words = str(work())
+    except ReservationNotReady:
+        raise
+    except PegasusBBError as error:
+        os.makedirs(os.path.dirname(said), exist_ok=True)
+        write_text(said, f"{error}\n")
+        raise
+    if os.path.exists(said):
+        os.unlink(said)
+    return words
+
+
+def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
+    """Look once; words where all has landed.
+
+    Raises ReservationNotReady (ask again), and for good: DeadlinePassed, DataNotSafe.
+    """
+    request = bb.transient()
+    waiting = _Waiting(bb, node, job)
+    note = _note(bb, node, job)
+    if note is None:
+        if waiting.seconds() < min(silent, request.wait):
+            waiting.go_on()
+            raise ReservationNotReady(f"{node}: its job {job} has noted no results yet")
+        waiting.end()
+        raise DataNotSafe(
+            f"{node}: the batch system says that job {job} ended well, but it has "
+            f"noted no results in {note_path(bb, node)}: it was killed or has "
+            "vanished, or runs on. The node counts as failed; it can be tried again"
+        )
+    landing = Landing(request.prefix, node, job, note["files"])
+    missing = landing.missing(waiting.wrong)
+    if missing:
+        if waiting.seconds() < request.wait:
+            waiting.go_on()
+            raise ReservationNotReady(f"{node}: {_some(missing)}")
+        waiting.end()
+        raise DeadlinePassed(_never(node, note, missing, request.wait))
+    landing.name()
+    waiting.end()
+    return f"{node}: {len(note['files'])} results are back"
+
+
+def _note(bb: BBDir, node: str, job: str) -> Optional[Dict[str, Any]]:
+    """What that very try has noted."""
+    try:
+        note = read_json(note_path(bb, node))
+        if str(note["job"]) == job and isinstance(note["files"], dict):
+            return dict(note)
+    except (OSError, ValueError, TypeError, KeyError):
+        pass
+    return None
+
+
+class _Waiting:
+    """Since when the results of that try are waited for."""
+
+    def __init__(self, bb: BBDir, node: str, job: str) -> None:
+        self._path, self._job = bb.file(f"{NOTES}/{node}.wait.json"), job
+        self._since = time.time()
+        self.wrong: Dict[str, List[int]] = {}
+        try:
+            known = read_json(self._path)
+            if known["job"] == job:
+                self._since = float(known["since"])
+                self.wrong = dict(known["wrong"])
+        except (OSError, ValueError, TypeError, KeyError):
+            pass
+
+    def seconds(self) -> float:
+        return max(0.0, time.time() - self._since)
+
+    def go_on(self) -> None:
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        known = {"job": self._job, "since": self._since, "wrong": self.wrong}
+        write_json(self._path, known)
+
+    def end(self) -> None:
+        if os.path.exists(self._path):
+            os.unlink(self._path)
+
+
+def _some(missing: Dict[str, str]) -> str:
+    listed = list(missing.values())
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return "; ".join(listed[:_SHOWN]) + more
+
+
+def _never(node: str, note: Dict[str, Any], missing: Dict[str, str], wait: int) -> str:
+    """The end of waiting, for a person: what is missing, and where it still may be."""
+    words = (
+        f"{node}: its results have not come back within {format_duration(wait)}: "
+        f"{_some(missing)}. They were in {note['source']}"
+    )
+    slurm = str(note.get("slurm", ""))
+    if not slurm:
+        return f"{words}. The node counts as failed; it can be tried again"
+    return (
+        f"{words} of job {slurm}. Slurm says: {_slurm_says(slurm)}. Where it could not "
+        "stage out, it keeps the job's space with all that is on it, until an "
+        f"administrator mends that, or `scancel --hurry {slurm}` drops it. The node "
+        "counts as failed; it can be tried again"
+    )
+
+
+def _slurm_says(number: str) -> str:
+    import shutil
+
+    from pegasus_bb.reservation.slurm import Slurm
+
+    if shutil.which("scontrol") is None:
+        return "nothing, for there is no scontrol here"
+    try:
+        job = Slurm({}).job(number)
+    except PegasusBBError as error:
+        return str(error)
+    if job is None:
+        return "it does not know that job any more"
+    buffer = job.fields.get("BurstBufferState", "")
+    state = f"{job.native}, its buffer {buffer}" if buffer else job.native
+    return f"{state}: {job.words or 'no reason given'}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""The results of one try, on their way back: which have landed, by size and digest."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any, Dict, List, Mapping
+
+from pegasus_bb.files import sync_directory
+from pegasus_bb.removal import remove
+from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.room import landing_of
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.folder import digest_path
+from pegasus_bb.staging.items import stamp
+
+Seen = Dict[str, List[int]]  # LFN -> stamp of a copy that was read and found wrong
+
+
+class Landing:
+    """A folder of the run's scratch where a try's results arrive, under any name but
+    their own: what is half there, late, or of an older try is no file of the run."""
+
+    def __init__(
+        self, scratch: str, node: str, job: str, files: Mapping[str, Any]
+    ) -> None:
+        self._scratch, self._files = scratch, files
+        self.folder = landing_of(scratch, node, job)
+
+    def missing(self, wrong: Seen) -> Dict[str, str]:
+        """LFN -> what is not right yet; empty where all have landed.
+
+        Sizes first: digests are read when all sizes fit, and again only where a file
+        has changed since it was found ``wrong``. Raises OSError.
+        """
+        found = {lfn: self._size_fault(lfn) for lfn in self._files}
+        found = {lfn: words for lfn, words in found.items() if words}
+        if found:
+            return found
+        found = {lfn: self._digest_fault(lfn, wrong) for lfn in self._files}
+        return {lfn: words for lfn, words in found.items() if words}
+
+    def name(self) -> None:
+        """Give every file its name; again is fine. Raises OSError."""
+        folders = set()
+        for lfn in self._files:
+            landed, dest = self._landed(lfn), checked_path(self._scratch, lfn)
+            if landed == dest:
+                continue
+            folders.add(os.path.dirname(dest))
+            os.makedirs(os.path.dirname(dest), exist_ok=True)
+            if os.path.isdir(dest) and not os.path.islink(dest):
+                remove(dest)  # of an older try; nothing can be renamed over it
+            os.rename(landed, dest)
+        for folder in folders:
+            sync_directory(folder)
+        remove(self.folder)
+        with contextlib.suppress(OSError):  # where older tries have left something
+            os.rmdir(os.path.dirname(self.folder))
+
+    def _landed(self, lfn: str) -> str:
+        """Where it is now: arrived, or already under its name."""
+        arrived = os.path.join(self.folder, lfn)
+        return arrived if os.path.lexists(arrived) else checked_path(self._scratch, lfn)
+
+    def _size_fault(self, lfn: str) -> str:
+        path, size = self._landed(lfn), self._files[lfn]["size"]
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return f"{os.path.join(self.folder, lfn)} is not there"
+        if os.path.isdir(path) or found.st_size == size:
+            return ""
+        return f"{path} has {found.st_size} bytes of {size}"
+
+    def _digest_fault(self, lfn: str, wrong: Seen) -> str:
+        path = self._landed(lfn)
+        now = stamp(os.lstat(path))
+        words = f"{path} has other bytes than the task wrote"
+        if wrong.get(lfn) == now:
+            return words
+        wrong.pop(lfn, None)
+        try:
+            if digest_path(path) == self._files[lfn]["digest"]:
+                return ""
+        except CopyFailed as error:
+            return str(error)
+        if not os.path.isdir(path):  # its stamp does not tell of what is in it
+            wrong[lfn] = now
+        return words

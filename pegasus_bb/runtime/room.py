@@ -1,0 +1,116 @@
+"""Mode transient: a job on a reservation of its own.
+
+    <reservation>/run        the task's working directory: stands for the run's scratch
+    <reservation>/results    what comes back, in a folder of this try (datawarp)
+
+The task sees its files under the names that they have in the run's scratch on the PFS.
+Its results are noted, with size and digest, before the job ends: whoever goes on from
+them looks for these bytes, whatever the batch system says of the job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bind import Binding
+from pegasus_bb.runtime.links import Link, checked_path
+
+LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
+
+
+class Room(NamedTuple):
+    """What planning wrote of one node, and which try of it this is."""
+
+    node: str
+    job: str  # HTCondor's number of this try
+    capacity: int
+    stage_in: Tuple[str, ...]
+    stage_out: Tuple[str, ...]
+    read: Tuple[str, ...]
+    write: Tuple[str, ...]
+
+
+def room_of(bb: BBDir, environ: Dict[str, str]) -> Optional[Room]:
+    """What this job has on a reservation of its own; None for most runs. UsageError."""
+    if not bb.is_transient:
+        return None
+    node = environ.get("PEGASUS_DAG_JOB_ID", "")
+    if not node or "/" in node:
+        raise UsageError(
+            f"PEGASUS_DAG_JOB_ID is {node!r}, so the files of this job are not known; "
+            "the submit file must set it in the job's environment"
+        )
+    said = bb.room(node)
+    if not said:
+        return None
+    job = environ.get("CONDOR_JOBID", "")
+    if not job or not job.replace(".", "").isdigit():
+        raise UsageError(
+            f"CONDOR_JOBID is {job!r}, so this try of {node} cannot be told from "
+            "others; the submit file must set it to $(cluster).$(process)"
+        )
+    try:
+        files = (tuple(map(str, said[key])) for key in Room._fields[3:])
+        return Room(node, job, int(said["capacity"]), *files)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{bb.file(f'jobs/{node}.json')}: cannot be used ({error!r}); plan again"
+        ) from error
+
+
+def landing_of(scratch: str, node: str, job: str) -> str:
+    """Where the results of one try arrive, before they get their names."""
+    return os.path.join(scratch, LANDING, node, job)
+
+
+def run_in_room(
+    bb: BBDir,
+    room: Room,
+    argv: List[str],
+    environ: Dict[str, str],
+    start: Callable[[Binding, List[str], Dict[str, str], List[Link]], int],
+) -> int:
+    """Run ``argv`` on the job's own reservation, by ``start``; its exit status.
+
+    Raises ReservationFailed, UsageError, CopyFailed before anything was started.
+    """
+    from pegasus_bb.runtime.alone import Alone
+    from pegasus_bb.runtime.room_results import forget, save
+    from pegasus_bb.runtime.room_space import opened
+
+    request = bb.transient()
+    with Alone(bb, environ):
+        forget(bb, room.node)
+        with opened(bb, request, room, environ) as space:
+            binding = Binding(request.prefix, space.run)
+            argv, bound = binding.argv(argv), binding.environ(environ)
+            links = list(_links(room, request, space.run))
+            with _inside(request, space.run):
+                status = start(binding, argv, bound, links)
+            return status or save(bb, request, room, space, environ)
+
+
+def _links(room: Room, request: Request, run: str) -> Iterator[Link]:
+    """Files that live on the PFS; what it only reads there is not its to change."""
+    for lfns, ours in ((room.read, False), (room.write, True)):
+        for lfn in lfns:
+            target = checked_path(request.prefix, lfn)
+            yield Link(lfn, checked_path(run, lfn), target, ours)
+
+
+@contextlib.contextmanager
+def _inside(request: Request, run: str) -> Iterator[None]:
+    """Stand where the batch system has put the job, but on its own reservation."""
+    before = os.getcwd()
+    there = Binding(request.prefix, run).text(before)
+    os.makedirs(there, exist_ok=True)
+    os.chdir(there)
+    try:
+        yield
+    finally:
+        os.chdir(before)

@@ -1,0 +1,116 @@
+"""What a job on its own reservation made: noted, and put where it comes back from."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from typing import Any, Dict, List
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.files import write_json
+from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.room import Room
+from pegasus_bb.runtime.room_space import Space
+from pegasus_bb.staging.folder import copy_path
+from pegasus_bb.staging.onefile import Copied, digest_file
+
+NOTES = "landed"  # folder of bb/
+_SHOWN = 10  # names in a message
+
+
+def note_path(bb: BBDir, node: str) -> str:
+    """Where the results of ``node`` are noted."""
+    return bb.file(f"{NOTES}/{node}.json")
+
+
+def forget(bb: BBDir, node: str) -> None:
+    """What an earlier try has noted must not pass for this one's. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(note_path(bb, node))
+
+
+def save(
+    bb: BBDir, request: Request, room: Room, space: Space, environ: Dict[str, str]
+) -> int:
+    """Note all results and leave them where they come back from: 0.
+
+    1, with words, where one is missing or cannot come back: then nothing is noted.
+    """
+    lost = _not_made(room, space.run)
+    if lost:
+        more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+        return _failed(
+            f"{', '.join(lost[:_SHOWN])}{more}: the task ended well, but has not made "
+            "what the workflow says it makes"
+        )
+    try:
+        files = {lfn: _put(space, lfn) for lfn in _links_first(room, space)}
+        os.makedirs(bb.file(NOTES), exist_ok=True)
+        note = {
+            "version": 1,
+            "node": room.node,
+            "job": room.job,
+            "slurm": environ.get("SLURM_JOB_ID", ""),
+            "source": space.results,
+            "files": files,
+            "time": time.time(),
+        }
+        write_json(note_path(bb, room.node), note)
+    except PegasusBBError as error:
+        return _failed(str(error))
+    except OSError as error:
+        return _failed(f"{error.filename or room.node}: {error.strerror}")
+    return 0
+
+
+def _not_made(room: Room, run: str) -> List[str]:
+    return [n for n in room.stage_out if not os.path.lexists(checked_path(run, n))]
+
+
+def _links_first(room: Room, space: Space) -> List[str]:
+    """A link may lead to another result, which is moved away."""
+    return sorted(room.stage_out, key=lambda lfn: not _is_shared(_path(space, lfn)))
+
+
+def _is_shared(path: str) -> bool:
+    """Whether its bytes have another name as well."""
+    return os.path.islink(path) or os.lstat(path).st_nlink > 1
+
+
+def _path(space: Space, lfn: str) -> str:
+    return checked_path(space.run, lfn)
+
+
+def _put(space: Space, lfn: str) -> Dict[str, Any]:
+    made, dest = _path(space, lfn), os.path.join(space.results, lfn)
+    os.makedirs(os.path.dirname(dest), exist_ok=True)
+    if space.by_system:
+        put = _moved(made, dest, lfn)
+    else:
+        vanishing = (os.path.dirname(space.run),)
+        put = copy_path(made, dest, replace=True, vanishing=vanishing)
+    return {"size": put.size, "digest": put.digest}
+
+
+def _moved(made: str, dest: str, lfn: str) -> Copied:
+    """Within the reservation. The staging of the system loses links of both kinds."""
+    if os.path.isdir(made):
+        raise PegasusBBError(
+            f"{lfn}: is a folder, and DataWarp stages the inputs of later jobs file by "
+            "file; `bb.tier: pfs` for it, or one archive in its place"
+        )
+    if _is_shared(made):
+        return copy_path(made, dest)
+    found = os.lstat(made)
+    digest = digest_file(made)
+    os.rename(made, dest)
+    return Copied(found.st_size, digest, found)
+
+
+def _failed(words: str) -> int:
+    print(f"launch: {words}", file=sys.stderr)
+    return 1

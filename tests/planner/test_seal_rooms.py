@@ -1,0 +1,110 @@
+"""Mode transient: a DAG that would go on too early, or without a reservation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import CatalogError, NotSealed
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.seal import check_directory
+
+BIN = "{folder}/bb/bin"
+DAG = """\
+JOB work_ID1 work_ID1.sub
+SCRIPT DEFER 75 10 POST work_ID1 {bin}/landed work_ID1 $JOBID $RETURN {judge}
+JOB other_ID2 other_ID2.sub
+SCRIPT POST other_ID2 {bin}/exitcode -r $RETURN other_ID2.out
+PARENT work_ID1 CHILD other_ID2
+"""
+JUDGE = "/usr/bin/pegasus-exitcode -r $RETURN work_ID1.out"
+SUBMIT = """\
+executable = {bin}/launch
+environment = "PEGASUS_DAG_JOB_ID=work_ID1 CONDOR_JOBID=$(cluster).$(process)"
++remote_cerequirements = EXTRA_ARGUMENTS=="-A me --bbf={bb}/jobs/ID1.bbf"
+queue
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    bb = tmp_path / "bb"
+    (bb / "jobs").mkdir(parents=True)
+    request = {"name": "pbb1", "backend": "datawarp", "capacity": 1, "prefix": "/lus/r"}
+    request.update(uuid="u", tier="bb", site="cori")
+    (bb / "transient.json").write_text(json.dumps(request))
+    (bb / "jobs" / "work_ID1.json").write_text(json.dumps({"job": "ID1"}))
+    (bb / "jobs" / "ID1.bbf").write_text("#DW jobdw capacity=1\n")
+    (tmp_path / "w.dag").write_text(DAG.format(bin=bb / "bin", judge=JUDGE))
+    (tmp_path / "work_ID1.sub").write_text(SUBMIT.format(bin=bb / "bin", bb=bb))
+    return tmp_path
+
+
+def looked_at(folder: Path) -> None:
+    check_directory(folder, read_dag(folder / "w.dag"))
+
+
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def test_a_dag_as_planned_is_sealed(folder: Path) -> None:
+    looked_at(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("DEFER 75 10 POST", "POST", "could start before the results"),
+        ("DEFER 75 10 POST", "DEFER 1 10 POST", "could start before the results"),
+        ("/landed work_ID1 $JOBID", "/landed other $JOBID", "before the results"),
+        ("$JOBID $RETURN", "7.0 $RETURN", "could start before the results"),
+        ("$JOBID $RETURN", "$JOBID 0", "could start before the results"),
+        (JUDGE, "/bin/true -r $RETURN work_ID1.out", "before the results"),
+        (JUDGE, "/usr/bin/pegasus-exitcode -r 0 work_ID1.out", "before the results"),
+        ("work_ID1.sub", "work_ID1.sub NOOP", "without NOOP"),
+        ("work_ID1.sub", "work_ID1.sub DONE", "without NOOP"),
+        ("PARENT", "PRE_SKIP work_ID1 3\nPARENT", "without NOOP"),
+    ],
+)
+def test_a_dag_that_goes_on_too_early_is_not(
+    folder: Path, old: str, new: str, words: str
+) -> None:
+    change(folder / "w.dag", old, new)
+    with pytest.raises(NotSealed, match=words):
+        looked_at(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("/bb/bin/launch", "/bb/bin/record", "work on the PFS"),
+        ("CONDOR_JOBID=$(cluster).$(process)", "", "which try"),
+        ("PEGASUS_DAG_JOB_ID=work_ID1", "", "which try"),
+        ("ID1.bbf", "ID2.bbf", "no reservation"),
+        ("--bbf=", "--other=", "no reservation"),
+    ],
+)
+def test_a_job_that_would_miss_its_reservation_is_not(
+    folder: Path, old: str, new: str, words: str
+) -> None:
+    change(folder / "work_ID1.sub", old, new)
+    with pytest.raises(NotSealed, match=words):
+        looked_at(folder)
+
+
+def test_a_node_that_is_gone_is_missed(folder: Path) -> None:
+    (folder / "w.dag").write_text("JOB other_ID2 other_ID2.sub\n")
+    with pytest.raises(NotSealed, match="work_ID1 must run as jobs of this DAG"):
+        looked_at(folder)
+
+
+@pytest.mark.parametrize("name", ["bb/jobs/ID1.bbf", "work_ID1.sub"])
+def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(CatalogError, match=Path(name).name):
+        looked_at(folder)

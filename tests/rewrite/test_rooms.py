@@ -1,0 +1,112 @@
+"""Mode transient: each job asks for its own space, and all else stays as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.placement import Room
+from pegasus_bb.model.settings import Settings
+from pegasus_bb.rewrite import OF_EACH_JOB, Inputs, Plan, directives_of, rewrite
+from pegasus_bb.rewrite.rooms import name_each_buffer
+from tests.rewrite.conftest import HERE, read
+from tests.rewrite.differences import changed
+
+BBF = "--bbf=/home/me/run0001/bb/jobs/{}.bbf"
+ROOM = Room(("in.txt", "sub/b.dat"), ("out.txt",), (), (), need=5, capacity=8 << 20)
+
+
+@pytest.fixture
+def story() -> tuple[Inputs, Plan]:
+    return read(HERE / "catalogs", "cori", Settings(mode="transient", capacity=1 << 40))
+
+
+def at(place: int) -> str:
+    return f"workflow/jobs/{place}/profiles/pegasus/glite.arguments"
+
+
+def test_each_job_says_what_was_said_for_it_and_its_own_option(
+    inputs: Inputs, plan: Plan
+) -> None:
+    first, second = (job["id"] for job in inputs.workflow.data["jobs"][:2])
+    assert changed(inputs, name_each_buffer(inputs, plan)) == {
+        "workflow/jobs/0/profiles": {
+            "pegasus": {"glite.arguments": f"--qos=regular {BBF.format(first)}"}
+        },
+        at(1): f"--qos=debug {BBF.format(second)}",
+    }
+
+
+def test_the_site_speaks_where_nothing_narrower_does(edited: Any, plan: Plan) -> None:
+    inputs = edited("transformations", {("transformations", 1, "sites"): []})
+    after = name_each_buffer(inputs, plan).workflow.data["jobs"][0]["profiles"]
+    assert after["pegasus"]["glite.arguments"].startswith("--constraint=haswell --bbf=")
+
+
+def test_a_directory_needs_no_option(inputs: Inputs, directory_plan: Plan) -> None:
+    assert name_each_buffer(inputs, directory_plan) is inputs
+
+
+def test_nobody_moves_the_scratch_or_adds_a_job(inputs: Inputs, plan: Plan) -> None:
+    after = rewrite(inputs, plan, OF_EACH_JOB)
+    sites = [s.data["sites"][1] for s in (inputs.sites, after.sites)]
+    assert sites[0]["directories"] == sites[1]["directories"]
+    assert len(after.workflow.data["jobs"]) == len(inputs.workflow.data["jobs"])
+    assert after.transformations is inputs.transformations
+    launcher = sites[1]["profiles"]["pegasus"]["gridstart.launcher"]
+    assert launcher == "/home/me/run0001/bb/bin/launch"
+    assert after.properties["pegasus.data.configuration"] == "sharedfs"
+
+
+@pytest.mark.parametrize("value", ["--bbf=/my/own.bbf", "-N 1 --bb=capacity=1GB"])
+def test_a_buffer_of_the_user_s_own_is_refused(
+    edited: Any, plan: Plan, value: str
+) -> None:
+    keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
+    with pytest.raises(CatalogError, match="one file of burst buffer") as error:
+        name_each_buffer(edited("workflow", {keys: value}), plan)
+    assert error.value.key == ".".join(map(str, keys))
+
+
+def test_a_path_that_a_shell_would_read_is_refused(inputs: Inputs, plan: Plan) -> None:
+    with pytest.raises(UsageError, match="cannot stand in an option of sbatch"):
+        name_each_buffer(inputs, replace(plan, submit_dir=Path("/home/$(id)")))
+
+
+def lines(plan: Plan, room: Room = ROOM, landing: str = "/lus/r/.l/n") -> list[str]:
+    request = replace(plan.request, prefix="/lus/r")
+    return directives_of(request, room, landing).splitlines()
+
+
+def test_the_lines_reserve_stage_in_and_stage_out(plan: Plan) -> None:
+    assert lines(plan) == [
+        "#DW jobdw capacity=8388608 access_mode=striped type=scratch",
+        "#DW stage_in type=file source=/lus/r/in.txt "
+        "destination=$DW_JOB_STRIPED/run/in.txt",
+        "#DW stage_in type=file source=/lus/r/sub/b.dat "
+        "destination=$DW_JOB_STRIPED/run/sub/b.dat",
+        "#DW stage_out type=directory source=$DW_JOB_STRIPED/results "
+        "destination=/lus/r/.l/n",
+    ]
+
+
+def test_no_line_breaks_the_head_of_the_script(plan: Plan) -> None:
+    """Slurm reads directives up to the first line that is no comment."""
+    assert all(line.startswith("#DW ") for line in lines(plan))
+    pool = replace(plan, request=replace(plan.request, pool="wlm_pool"))
+    assert lines(pool)[0].endswith(" type=scratch pool=wlm_pool")
+    assert all(line.startswith("#DW ") for line in lines(pool))
+
+
+@pytest.mark.parametrize(
+    "bad", ["a b", "a\n#DW swap 1", "a%u", "a\\", "$HOME", "", "a;b", "à"]
+)
+def test_nothing_foreign_gets_onto_a_line(plan: Plan, bad: str) -> None:
+    with pytest.raises(UsageError, match="cannot stand on a #DW line"):
+        lines(plan, replace(ROOM, stage_in=(bad,)))
+    with pytest.raises(UsageError, match="cannot stand on a #DW line"):
+        lines(plan, landing=bad)

@@ -1,0 +1,110 @@
+"""One job with a reservation of its own: on a directory tier, or as DataWarp has it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.install import install_runtime
+from pegasus_bb.runtime.room import landing_of
+
+NODE = "work_ID0000001"
+JOB = "7.0"
+
+
+class RoomSite:
+    """The task reads in.txt and makes out.txt and sub/more.txt; pfs-in.txt and
+    pfs-out.txt live on the PFS."""
+
+    def __init__(self, root: Path, backend: str) -> None:
+        self.root, self.bb = root, root / "submit" / "bb"
+        self.fast, self.scratch = root / "fast", root / "pfs" / "run0001"
+        self.backend = backend
+        for folder in (self.bb / "jobs", self.fast, self.scratch):
+            folder.mkdir(parents=True)
+        settings = {"path": str(self.fast), "mount": "any"}
+        request = Request(
+            name="pbbrun1",
+            backend=backend,
+            capacity=4 << 20,
+            prefix=str(self.scratch),
+            uuid="run1",
+            tier="bb",
+            site="cori",
+            wait=3600,
+            settings=settings,
+        )
+        self.write("transient.json", request.to_json())
+        self.write(
+            f"jobs/{NODE}.json",
+            {
+                "version": 1,
+                "job": "ID0000001",
+                "capacity": 4 << 20,
+                "stage_in": ["in.txt"],
+                "stage_out": ["out.txt", "sub/more.txt"],
+                "read": ["pfs-in.txt"],
+                "write": ["pfs-out.txt"],
+            },
+        )
+        (self.scratch / "in.txt").write_text("input\n")
+        (self.scratch / "pfs-in.txt").write_text("on the PFS\n")
+        if backend == "datawarp":  # what Slurm has done before the job starts
+            (self.fast / "run").mkdir()
+            (self.fast / "run" / "in.txt").write_text("input\n")
+
+    def write(self, name: str, data: Any) -> None:
+        (self.bb / name).write_text(json.dumps(data))
+
+    def wait(self, seconds: int) -> None:
+        """Change pegasus.bb.wait."""
+        known = json.loads((self.bb / "transient.json").read_text())
+        self.write("transient.json", {**known, "wait": seconds})
+
+    @property
+    def bbdir(self) -> BBDir:
+        return BBDir(str(self.bb))
+
+    @property
+    def landing(self) -> Path:
+        """Where the results of this try arrive."""
+        return Path(landing_of(str(self.scratch), NODE, JOB))
+
+    @property
+    def note(self) -> Any:
+        return json.loads((self.bb / "landed" / f"{NODE}.json").read_text())
+
+    def launch(
+        self, script: str, *argv: str, **environ: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        """``launch sh -c SCRIPT`` as a batch system starts it: in the run's scratch."""
+        self.install()
+        own = {"DW_JOB_STRIPED": str(self.fast)} if self.backend == "datawarp" else {}
+        known = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
+        ledger = {"PEGASUS_BB_LEDGER": str(self.root / "ledger.jsonl")}
+        return subprocess.run(
+            [str(self.bb / "bin" / "launch"), "sh", "-c", script, "sh", *argv],
+            capture_output=True,
+            env={"PATH": os.environ["PATH"], **ledger, **own, **known, **environ},
+            cwd=self.scratch,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+        )
+
+    def install(self) -> None:
+        if not (self.bb / "bin").exists():
+            install_runtime(str(self.bb), sys.executable)
+
+    def stage_out(self) -> None:
+        """What DataWarp does after the job, from the folder form of #DW stage_out."""
+        for file in (self.fast / "results").rglob("*"):
+            dest = self.landing.parent / file.relative_to(self.fast / "results")
+            if file.is_file():
+                dest.parent.mkdir(parents=True, exist_ok=True)
+                dest.write_bytes(file.read_bytes())

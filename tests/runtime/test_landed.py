@@ -1,0 +1,192 @@
+"""Nothing goes on from a job's results before they are back, whole and right."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import (
+    DATA_NOT_SAFE,
+    DEADLINE_PASSED,
+    NOT_YET,
+    DataNotSafe,
+    ReservationNotReady,
+)
+from pegasus_bb.runtime.landed import poll
+from pegasus_bb.staging.folder import digest_path
+
+from .room_site import JOB, NODE, RoomSite
+
+MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> RoomSite:
+    """The job has ended; nothing of it is staged out yet."""
+    found = RoomSite(tmp_path, "datawarp")
+    done = found.launch(MAKE, SLURM_JOB_ID="4711")
+    assert done.returncode == 0, done.stderr
+    judge = tmp_path / "judge"
+    judge.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/judged\nexit "$1"\n')
+    judge.chmod(0o755)
+    return found
+
+
+def landed(
+    site: RoomSite, status: str = "0", job: str = JOB, judge: str = "0"
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [
+            *(str(site.bb / "bin" / "landed"), NODE, job, status),
+            *(str(site.root / "judge"), judge, "-r", status),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def judged(site: RoomSite) -> list[str]:
+    file = site.root / "judged"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_results_that_land_late_are_waited_for(site: RoomSite) -> None:
+    assert [landed(site).returncode for _ in range(2)] == [NOT_YET, NOT_YET]
+    assert judged(site) == []
+    site.stage_out()
+    assert landed(site).returncode == 0
+    assert judged(site) == ["0 -r 0"]
+    assert (site.scratch / "out.txt").read_text() == "input\n"
+    assert (site.scratch / "sub" / "more.txt").read_text() == "on the PFS\n"
+
+
+def test_half_of_the_results_is_not_enough(site: RoomSite) -> None:
+    site.stage_out()
+    (site.landing / "sub" / "more.txt").unlink()
+    done = landed(site)
+    assert done.returncode == NOT_YET
+    assert "sub/more.txt is not there" in done.stderr
+    assert not (site.scratch / "out.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("inp", "has 3 bytes of 6"), ("INPUT\n", "has other bytes than the task wrote")],
+)
+def test_a_result_that_is_not_right_gets_no_name(
+    site: RoomSite, text: str, words: str
+) -> None:
+    site.stage_out()
+    (site.landing / "out.txt").write_text(text)
+    done = landed(site)
+    assert done.returncode == NOT_YET
+    assert words in done.stderr
+    assert not (site.scratch / "out.txt").exists()
+    (site.landing / "out.txt").write_text("input\n")
+    assert landed(site).returncode == 0
+
+
+def test_wrong_bytes_are_read_once(
+    site: RoomSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.stage_out()
+    (site.landing / "out.txt").write_text("INPUT\n")
+    read: list[str] = []
+
+    def noted(path: str) -> str:
+        read.append(Path(path).name)
+        return digest_path(path)
+
+    monkeypatch.setattr("pegasus_bb.runtime.landing.digest_path", noted)
+    for _ in range(3):
+        with pytest.raises(ReservationNotReady, match="other bytes"):
+            poll(site.bbdir, NODE, JOB)
+    assert read.count("out.txt") == 1
+
+
+def test_results_that_never_land_fail_the_node_with_all_that_is_known(
+    site: RoomSite,
+) -> None:
+    site.wait(0)
+    done = landed(site)
+    assert done.returncode == DEADLINE_PASSED
+    for words in ("out.txt is not there", str(site.fast), "4711", "Slurm says"):
+        assert words in done.stderr
+    assert done.stderr.strip().endswith(
+        (site.bb / "landed" / f"{NODE}.err").read_text().strip()
+    )
+    assert judged(site) == ["0 -r 0"]  # it keeps the job's output for people
+
+
+def test_a_failed_job_is_judged_at_once(site: RoomSite) -> None:
+    assert landed(site, status="3", judge="1").returncode == 1
+    assert judged(site) == ["1 -r 3"]
+
+
+def test_the_node_s_own_script_has_the_last_word(site: RoomSite) -> None:
+    site.stage_out()
+    assert landed(site, judge="4").returncode == 4
+
+
+def test_a_job_that_vanished_is_no_success(site: RoomSite) -> None:
+    """The batch system says 0, and only an older try has noted anything."""
+    site.stage_out()
+    assert landed(site, job="8.0").returncode == NOT_YET
+    with pytest.raises(DataNotSafe, match=r"job 8\.0 ended well, but it has noted no"):
+        poll(site.bbdir, NODE, "8.0", silent=0)
+    assert not (site.scratch / "out.txt").exists()
+
+
+def test_a_vanished_job_fails_in_the_end(site: RoomSite) -> None:
+    site.wait(0)
+    assert landed(site, job="8.0").returncode == DATA_NOT_SAFE
+
+
+def test_the_output_of_an_older_try_does_not_pass(site: RoomSite) -> None:
+    """Its stage-out comes late, after that of the try that counts."""
+    again = site.launch(
+        "echo better > out.txt; echo m > sub/more.txt", CONDOR_JOBID="8.0"
+    )
+    assert again.returncode == 0
+    site.stage_out()  # of both tries: each in its own folder
+    assert landed(site, job="8.0").returncode == 0
+    assert (site.scratch / "out.txt").read_text() == "better\n"
+    site.stage_out()  # of the older one, once more
+    assert (site.scratch / "out.txt").read_text() == "better\n"
+
+
+def test_a_retry_over_the_results_of_an_earlier_run(site: RoomSite) -> None:
+    (site.scratch / "out.txt").write_text("older\n")
+    assert landed(site).returncode == NOT_YET
+    site.stage_out()
+    assert landed(site).returncode == 0
+    assert (site.scratch / "out.txt").read_text() == "input\n"
+
+
+def test_asked_again_after_a_crash_it_says_the_same(site: RoomSite) -> None:
+    site.stage_out()
+    assert [landed(site).returncode for _ in range(2)] == [0, 0]
+    assert judged(site) == ["0 -r 0", "0 -r 0"]
+
+
+def test_the_wait_of_each_try_is_its_own(site: RoomSite) -> None:
+    assert landed(site).returncode == NOT_YET
+    wait = site.bb / "landed" / f"{NODE}.wait.json"
+    old = wait.read_text().replace(JOB, "6.0")
+    wait.write_text(old.replace(str(int(time.time()))[:4], "1000"))
+    site.wait(60)
+    assert landed(site).returncode == NOT_YET
+
+
+@pytest.mark.parametrize(
+    "words", [(), (NODE,), (NODE, JOB, "0"), ("a/b", JOB, "0", "x")]
+)
+def test_too_few_words_are_a_mistake_of_the_dag(
+    site: RoomSite, words: tuple[str, ...]
+) -> None:
+    done = subprocess.run([str(site.bb / "bin" / "landed"), *words], timeout=60)
+    assert done.returncode == 2

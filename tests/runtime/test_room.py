@@ -1,0 +1,180 @@
+"""A job works on its own reservation, and notes what it has made before it ends."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import RESERVATION_FAILED, USAGE
+
+from .room_site import JOB, NODE, RoomSite
+
+MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt"
+
+
+@pytest.fixture(params=["directory", "datawarp"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> RoomSite:
+    return RoomSite(tmp_path, request.param)
+
+
+@pytest.fixture
+def datawarp(tmp_path: Path) -> RoomSite:
+    return RoomSite(tmp_path, "datawarp")
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> RoomSite:
+    return RoomSite(tmp_path, "directory")
+
+
+def digest(text: bytes) -> str:
+    return "sha256:" + hashlib.sha256(text).hexdigest()
+
+
+def test_the_task_runs_there_under_the_names_that_it_knows(site: RoomSite) -> None:
+    told = site.launch(
+        f'pwd >&2; echo "$1 $SCRATCH" >&2; {MAKE}',
+        f"{site.scratch}/in.txt",
+        SCRATCH=str(site.scratch),
+    )
+    assert told.returncode == 0, told.stderr
+    here, said = told.stderr.decode().splitlines()[:2]
+    assert here.startswith(str(site.fast))
+    assert said == f"{here}/in.txt {here}"
+
+
+def test_results_are_noted_with_size_and_digest(site: RoomSite) -> None:
+    assert site.launch(MAKE).returncode == 0
+    assert (site.note["node"], site.note["job"]) == (NODE, JOB)
+    assert site.note["files"] == {
+        "out.txt": {"size": 6, "digest": digest(b"input\n")},
+        "sub/more.txt": {"size": 11, "digest": digest(b"on the PFS\n")},
+    }
+
+
+def test_nothing_has_its_name_on_the_pfs_before_it_was_checked(site: RoomSite) -> None:
+    assert site.launch(MAKE).returncode == 0
+    assert not (site.scratch / "out.txt").exists()
+    assert not (site.scratch / "sub").exists()
+
+
+def test_what_lives_on_the_pfs_is_written_there(site: RoomSite) -> None:
+    assert site.launch(MAKE).returncode == 0
+    assert (site.scratch / "pfs-out.txt").read_text() == "x\n"
+
+
+def test_what_replaces_a_link_is_brought_to_the_pfs(site: RoomSite) -> None:
+    replace = "echo new > tmp; mv tmp pfs-out.txt; echo mine > t; mv t pfs-in.txt"
+    assert site.launch(f"{MAKE}; {replace}").returncode == 0
+    assert (site.scratch / "pfs-out.txt").read_text() == "new\n"
+    assert (site.scratch / "pfs-in.txt").read_text() == "on the PFS\n"
+
+
+def test_a_failed_task_notes_nothing_and_forgets_an_older_try(site: RoomSite) -> None:
+    assert site.launch(MAKE).returncode == 0
+    assert site.launch(f"{MAKE}; exit 3", CONDOR_JOBID="8.0").returncode == 3
+    assert not (site.bb / "landed" / f"{NODE}.json").exists()
+
+
+def test_a_result_that_is_missing_fails_the_job_by_name(site: RoomSite) -> None:
+    done = site.launch("cat in.txt > out.txt")
+    assert done.returncode == 1
+    assert b"sub/more.txt: the task ended well, but has not made" in done.stderr
+    assert not (site.bb / "landed").exists()
+
+
+def test_links_among_the_results_come_back_as_files(site: RoomSite) -> None:
+    links = "ln -sf out.txt l; rm sub/more.txt; ln -s ../out.txt sub/more.txt"
+    assert site.launch(f"{MAKE}; {links}").returncode == 0
+    if site.backend == "datawarp":
+        site.stage_out()
+    more = site.landing / "sub" / "more.txt"
+    assert not more.is_symlink()
+    assert more.read_text() == "input\n"
+
+
+def test_a_node_without_files_on_the_tier_runs_as_ever(site: RoomSite) -> None:
+    done = site.launch("pwd", PEGASUS_DAG_JOB_ID="other_ID2", DW_JOB_STRIPED="")
+    assert done.stdout.decode().strip() == str(site.scratch)
+
+
+@pytest.mark.parametrize("name", ["PEGASUS_DAG_JOB_ID", "CONDOR_JOBID"])
+def test_a_job_that_does_not_know_who_it_is_does_not_start(
+    site: RoomSite, name: str
+) -> None:
+    done = site.launch("touch started", **{name: ""})
+    assert done.returncode == USAGE
+    assert name.encode() in done.stderr
+    assert not (site.scratch / "started").exists()
+
+
+class TestByTheSystem:
+    @pytest.mark.parametrize(
+        ("path", "words"),
+        [("", b"not set"), ("relative", b"relative"), ("/no/such", b"not a directory")],
+    )
+    def test_no_space_is_an_error_not_a_write_elsewhere(
+        self, datawarp: RoomSite, path: str, words: bytes
+    ) -> None:
+        done = datawarp.launch("touch started", DW_JOB_STRIPED=path)
+        assert done.returncode == RESERVATION_FAILED
+        assert words in done.stderr
+        assert not (datawarp.scratch / "started").exists()
+
+    def test_a_folder_where_nothing_is_mounted_is_refused(
+        self, datawarp: RoomSite
+    ) -> None:
+        known = datawarp.bbdir.transient().to_json()
+        datawarp.write("transient.json", {**known, "settings": {}})
+        done = datawarp.launch("touch started")
+        assert done.returncode == RESERVATION_FAILED
+        assert b"nothing is mounted there" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [(None, b"was not staged in: "), ("inp", b"was not staged in whole")],
+    )
+    def test_an_input_that_was_not_staged_is_named(
+        self, datawarp: RoomSite, text: str | None, words: bytes
+    ) -> None:
+        (datawarp.fast / "run" / "in.txt").unlink()
+        if text is not None:
+            (datawarp.fast / "run" / "in.txt").write_text(text)
+        done = datawarp.launch("touch started")
+        assert done.returncode == RESERVATION_FAILED
+        assert words in done.stderr
+
+    def test_a_program_stays_one(self, datawarp: RoomSite) -> None:
+        (datawarp.scratch / "in.txt").chmod(0o755)
+        assert datawarp.launch(f"test -x in.txt && {MAKE}").returncode == 0
+
+    def test_there_is_always_something_to_stage_out(self, datawarp: RoomSite) -> None:
+        """What is not there fails the staging, and Slurm keeps the space for ever."""
+        assert datawarp.launch("exit 3").returncode == 3
+        assert list((datawarp.fast / "results").iterdir()) == []
+        assert datawarp.landing.parent.is_dir()
+
+    def test_a_folder_as_result_is_refused(self, datawarp: RoomSite) -> None:
+        done = datawarp.launch(f"{MAKE}; rm out.txt; mkdir out.txt")
+        assert done.returncode == 1
+        assert b"out.txt: is a folder" in done.stderr
+
+
+class TestOnADirectory:
+    def test_a_killed_try_leaves_nothing_to_the_next(self, directory: RoomSite) -> None:
+        directory.launch("echo half > out.txt; kill -9 $PPID")
+        (left,) = (p for p in directory.fast.iterdir() if p.is_dir())
+        assert (left / "run" / "out.txt").exists()
+        done = directory.launch(f"ls; {MAKE}", CONDOR_JOBID="8.0")
+        assert b"out.txt" not in done.stdout.split()
+        assert done.returncode == 0
+        assert [p for p in directory.fast.iterdir() if p.is_dir()] == []
+
+    def test_folders_come_back_whole(self, directory: RoomSite) -> None:
+        made = directory.launch(
+            f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a"
+        )
+        assert made.returncode == 0, made.stderr
+        assert (directory.landing / "out.txt" / "a").read_text() == "1\n"

@@ -33,11 +33,13 @@ from demo_folders import (  # noqa: E402
 )
 from demo_machine import Stopped, load_averages, stoppable, warning  # noqa: E402
 from demo_shell import Shell, say, tell  # noqa: E402
+from demo_speeds import write_speeds  # noqa: E402
 from demo_words import conclude, how_to_repeat, introduce  # noqa: E402
 
 SIDES = {"pfs": "off", "bb": "persistent"}  # in this order; folder -> --bb-mode
 MADE_BY_RUNS = {"pfs", "bb", "results-pfs", "results-bb", "scratch", "local-scratch"}
 GENERATOR = "workflow_generator.py"
+SPEEDS = "speeds.yml"
 NUMPY = Path(sysconfig.get_path("platlib")) / "numpy"  # what cybershake computes with
 
 
@@ -102,9 +104,10 @@ class Demo:
         say(f"\n== {name} ==")
         home = self.folder / name
         self.generate(name, home)
+        loads = {}
         for side, mode in SIDES.items():
             self.plan(home, side, mode)
-        loads = {side: self.run(home, side) for side in SIDES}
+            loads[side] = self.run(home, side)
         files = self.check(home)
         return {
             "order": list(SIDES),
@@ -119,16 +122,24 @@ class Demo:
         argv = ["python", short(HERE / name / GENERATOR), "--output-dir", short(home)]
         argv += ["--scratch", short(home / "scratch")]
         argv += ["--tier-path", str(self.storage.path / name)]
-        (self.storage.path / name).mkdir()
+        tier = self.storage.path / name
+        tier.mkdir()
         self.shell.quietly([*argv, *self.sizes.arguments(name)], self.shell.root)
+        places = {"pfs": home / "scratch", "bb": tier}
+        write_speeds(home / SPEEDS, places, len(os.sched_getaffinity(0)))
 
     def plan(self, home: Path, side: str, mode: str) -> None:
-        """A submit directory for one side, from the same workflow and catalogs."""
+        """A submit directory for one side, from the same workflow and catalogs.
+
+        What the later one will take is predicted from what the first one took.
+        """
         argv = ["pegasus-bb", "plan", "--conf", "pegasus.properties"]
         argv += ["--bb-planner", "builtin"]  # also where there is a Pegasus
         argv += ["--sites", "cluster", "--output-sites", "local"]
         argv += ["--output-dir", f"results-{side}"]
         argv += ["--dir", ".", "--relative-submit-dir", side]
+        if side != next(iter(SIDES)):
+            argv += ["--bb-speeds", SPEEDS, "--bb-history", next(iter(SIDES))]
         argv += ["--bb-mode", mode, "--bb-poll", "1s", "--force", "workflow.yml"]
         self.shell.quietly(argv, home)
 

@@ -53,7 +53,19 @@ def conclude(report: dict[str, Any], path: str) -> None:
             pair = workflow[key]
             values = [_mean(pair["pfs"]), _mean(pair["bb"]), _shown(pair["ratio"])]
             say(f"{name:12} {what:19}" + "".join(f"{value:>8}" for value in values))
+    _foretold(report)
     say(f"\nevery number: {path}")
+
+
+def _foretold(report: dict[str, Any]) -> None:
+    """The makespan on the burst buffer as planning predicted it, beside what it was."""
+    say(f"\n{'makespan on BB':32}foretold     was   error")
+    for name, example in report["examples"].items():
+        for run in example["comparison"]["runs"]["bb"]:
+            told, took = run["predicted_makespan"], run["makespan"]
+            if told is not None and took:
+                error = f"{told / took - 1:+.0%}"
+                say(f"{name:32}{told:8.2f}{took:8.2f}{error:>8}")
 
 
 def how_to_repeat(shell: Shell, folder: Path, example: str, sides: list[str]) -> None:

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "pegasus_bb"
 
 BASE = {"errors", "units", "process", "files", "paths", "removal"}
 MODEL = BASE | {"model"}
-DECIDE = MODEL | {"placement", "reservation", "report"}
+DECIDE = MODEL | {"placement", "reservation", "report", "prediction"}
 # room -> what it may import beside itself
 MAY_IMPORT = {
     "errors": set(),
@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "reservation": MODEL,
     "placement": MODEL,
     "report": MODEL,
+    "prediction": MODEL,
     "rewrite": MODEL | {"placement"},
     "runtime": BASE | {"ledger", "model", "reservation", "staging"},
     "planner": DECIDE | {"rewrite", "runtime", "beside"},

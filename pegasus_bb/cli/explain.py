@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from pegasus_bb.cli.options import (
     options_of_a_planning,
     plan_options,
 )
+from pegasus_bb.cli.prediction import shown
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import Placed, Placement
 from pegasus_bb.placement import Explanation, explain, lint_replicas
@@ -24,6 +26,7 @@ from pegasus_bb.planner.deciding import (
     read_and_place,
     with_capacity,
 )
+from pegasus_bb.planner.predicting import predict
 from pegasus_bb.units import format_size
 
 
@@ -53,10 +56,15 @@ def command(
     output_site(said, placed.catalogs)
     placement, fault = _reserved(placed, placed.placement, _elsewhere(ctx))
     explanation = explain(placement, placed.settings, live_bytes(placed, placement))
+    predicted = predict(replace(placed, placement=placement))
     if as_json:
-        click.echo(orjson.dumps(explanation.to_json(), option=orjson.OPT_INDENT_2))
+        more = {} if predicted is None else {"predicted": predicted.to_json()}
+        document = {**explanation.to_json(), **more}
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
     else:
         _print(explanation)
+        if predicted is not None:
+            click.echo("\n".join(("", *shown(predicted))))
     if fault is not None:
         raise fault
 

@@ -40,7 +40,7 @@ _REAL_ONLY = {
 _NOTED = "pegasus_bb.only_of_pegasus"
 
 _HELP = {
-    "mode": "off; persistent: one reservation for all; transient: one for each job.",
+    "mode": "off; persistent: one reservation; transient: one for each job; auto.",
     "planner": "pegasus (a real pegasus-plan), builtin, or auto: the real one if any.",
     "tier": "Name of the tier, where the site declares several.",
     "capacity": "Size to reserve, such as 700GiB, or auto.",
@@ -51,6 +51,8 @@ _HELP = {
     "name": "What the reservation's name begins with.",
     "python": "The Python of the compute nodes.",
     "counters": "off: a real pegasus-plan in --bb-mode off gets no option of ours.",
+    "speeds": "File with the speeds of storage, in place of the site catalog's.",
+    "history": "Submit directory of an earlier run, to learn run times from.",
     "guard": "stat, or digest: read every result again before giving back.",
 }
 

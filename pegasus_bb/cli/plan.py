@@ -14,6 +14,7 @@ from pegasus_bb.cli.options import (
 )
 from pegasus_bb.model.settings import read_settings
 from pegasus_bb.planner.deciding import properties_of
+from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import chosen_home
 
 ARGV = "pegasus_bb.argv"
@@ -43,6 +44,10 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     said = plan_options({key: options[key] for key in options.keys() - _AFTERWARDS})
     properties = properties_of(said)
     settings = read_settings(properties, said.cwd)
+    if settings.mode == "auto":
+        said = _with_mode(ctx, said)
+        properties = properties_of(said)
+        settings = read_settings(properties, said.cwd)
     home = chosen_home(settings.planner, os.environ)
     if home is not None:
         from pegasus_bb.cli.plan_real import plan_real
@@ -52,3 +57,14 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     from pegasus_bb.cli.plan_builtin import plan_builtin
 
     plan_builtin(ctx, said)
+
+
+def _with_mode(ctx: click.Context, options: PlanOptions) -> PlanOptions:
+    """What --bb-mode auto comes to, said with its reason."""
+    from pegasus_bb.cli.prediction import shown
+    from pegasus_bb.planner.predicting import chosen_mode
+
+    chosen, predicted = chosen_mode(options)
+    if not (ctx.params["as_json"] or ctx.params["quiet"]):
+        click.echo("\n".join(shown(predicted)), err=True)
+    return chosen

@@ -111,6 +111,7 @@ class Run:
     # Seconds from the first task's start to the last's end; neither counts the time in
     # which a run that was resumed lay still.
     span: float | None = None
+    predicted: float | None = None  # seconds of makespan, as planning foresaw it
     gate_wait: float | None = None  # seconds that the gate held the run back
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record

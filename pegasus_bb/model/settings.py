@@ -14,7 +14,7 @@ from pegasus_bb.model.properties import Properties
 from pegasus_bb.units import parse_duration, parse_size
 
 PREFIX = "pegasus.bb."
-MODES = ("off", "persistent", "transient")
+MODES = ("off", "persistent", "transient", "auto")
 PLANNERS = ("auto", "builtin", "pegasus")
 AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
@@ -23,7 +23,7 @@ AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 class Settings:
     """What the user said of burst buffers, apart from the tiers themselves."""
 
-    mode: str = "off"  # one of MODES
+    mode: str = "off"  # one of MODES; auto: what the cost model prefers
     planner: str = "auto"  # builtin | pegasus | auto: pegasus where there is one
     tier: str = ""  # a tier's name; empty: the site's first
     capacity: int | None = None  # bytes; AUTO; None: what the tier says
@@ -34,6 +34,8 @@ class Settings:
     name: str = "pbb"  # what the reservation's name begins with
     python: str = ""  # the Python of compute nodes; empty: the system's own
     counters: str = "on"  # off: no I/O counters beside a plain pegasus-plan's records
+    speeds: Path | None = None  # how fast storage is, in place of the site catalog
+    history: Path | None = None  # an earlier run's submit directory, to learn from
     guard: str = "stat"  # stat: trust what transfer verified | digest: read all again
 
 
@@ -58,8 +60,9 @@ def read_settings(properties: Properties, cwd: Path) -> Settings:
             values[name] = _READERS[name](properties[key])
         except UsageError as error:
             raise properties.error(key, str(error)) from error
-    if values.get("placement"):
-        values["placement"] = cwd / values["placement"]
+    for name in ("placement", "speeds", "history"):
+        if values.get(name):
+            values[name] = cwd / values[name]
     return Settings(**values)
 
 
@@ -73,7 +76,7 @@ def _choice(*allowed: str) -> Callable[[str], str]:
 
 
 def _mode(text: str) -> str:
-    if text in ("hybrid", "auto"):
+    if text == "hybrid":
         raise UsageError(
             f"mode {text!r} is planned but not in this version; it has "
             + ", ".join(MODES)
@@ -127,6 +130,8 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "tier": str,
     "capacity": _capacity,
     "placement": Path,
+    "speeds": Path,
+    "history": Path,
     "wait": _between(0, 366 * 86400, parse_duration),
     "poll": _between(1, 3600, parse_duration),
     "headroom": _between(0, 1000, _whole),

@@ -5,18 +5,21 @@ from pegasus_bb.placement.executables import staged_executables, staged_name
 from pegasus_bb.placement.explain import Explanation, explain
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.liveness import Ending, Figures, figures
-from pegasus_bb.placement.sizing import wanted_capacity
+from pegasus_bb.placement.rooms import reserve_rooms
+from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
 
 __all__ = [
     "Ending",
     "Explanation",
     "Figures",
+    "automatic_capacity",
     "decide",
     "explain",
     "figures",
     "lint_replicas",
     "place_files",
     "reserve",
+    "reserve_rooms",
     "staged_executables",
     "staged_name",
     "wanted_capacity",

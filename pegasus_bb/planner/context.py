@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.prediction import Predicted
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class PlanContext:
     # Mode transient: what the reservations of all jobs have in common.
     transient: Request | None = None
     poll: int = 10  # seconds between two runs of a deferred gate
+    predicted: Predicted | None = None  # None where nobody knows how fast storage is
     python: str = ""  # the Python of compute nodes; empty: the system's own
 
     @property
@@ -49,3 +52,9 @@ class PlanContext:
     def bin(self) -> Path:
         """Where the run's own programs are."""
         return self.submit_dir / "bb" / "bin"
+
+
+def predicted_as_json(context: PlanContext) -> dict[str, Any]:
+    """What plan.json says of it: nothing where nothing was predicted."""
+    found = context.predicted
+    return {} if found is None else {"predicted": found.to_json()}

@@ -28,6 +28,7 @@ from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.interpreter import tried_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.planner.summary import summary
+from pegasus_bb.prediction import Predicted
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,10 @@ def name_run(options: PlanOptions, label: str) -> RunName:
 
 
 def plan_context(
-    options: PlanOptions, decided: Decided, named: RunName | None = None
+    options: PlanOptions,
+    decided: Decided,
+    named: RunName | None = None,
+    predicted: Predicted | None = None,
 ) -> PlanContext:
     """Choose the directories, the names and the request. Raises UsageError."""
     named = named or name_run(options, decided.workflow.name)
@@ -165,6 +169,7 @@ def plan_context(
         request=None if is_transient else request,
         transient=_of_each_job(request, decided, directories) if is_transient else None,
         placement=decided.placement,
+        predicted=predicted,
         poll=decided.settings.poll,
         python=tried_python(decided.catalogs.properties, decided.settings.python),
     )

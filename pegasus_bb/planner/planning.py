@@ -22,6 +22,7 @@ from pegasus_bb.planner.deciding import (
     read_and_decide,
 )
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.rooms import room_files
 from pegasus_bb.rewrite import (
     OF_EACH_JOB,
@@ -79,7 +80,7 @@ def plan(options: PlanOptions) -> Planned:
     with no_collection():
         options.check_builtin()
         decided = read_and_decide(options)
-        context = plan_context(options, decided)
+        context = plan_context(options, decided, predicted=predict(decided))
         check_aside(context.submit_dir, options.force)
         if context.transient is not None:
             executable = _plan_rooms(decided, context, context.transient, options.force)

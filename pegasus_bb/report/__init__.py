@@ -2,6 +2,7 @@
 
 from pegasus_bb.report.compare import Comparison, compare
 from pegasus_bb.report.document import to_document, write_document
+from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.render import WIDTH, render_text
 from pegasus_bb.report.submitdir import read_run
 
@@ -9,6 +10,7 @@ __all__ = [
     "WIDTH",
     "Comparison",
     "compare",
+    "history_of",
     "read_run",
     "render_text",
     "to_document",

@@ -78,6 +78,7 @@ def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
         "uuid": run.uuid,
         "makespan": run.makespan,
         "makespan_from": run.makespan_from,
+        "predicted_makespan": run.predicted,
         "span": run.span,
         "gate_wait": run.gate_wait,
         "retries": run.retries,

@@ -54,6 +54,17 @@ def _runs(comparison: Comparison) -> Iterator[str]:
     for side, runs in (("PFS", comparison.pfs), ("BB", comparison.bb)):
         for number, run in enumerate(runs, start=1):
             yield f"{side} run {number}: {_about(run)}"
+            yield from _foreseen(run)
+
+
+def _foreseen(run: Run) -> Iterator[str]:
+    if run.predicted is not None and run.makespan:
+        error = run.predicted / run.makespan - 1
+        yield (
+            f"  predicted makespan {run.predicted:.1f} s, "
+            f"measured {run.makespan:.1f} s "
+            f"({error:+.0%})"
+        )
 
 
 def _about(run: Run) -> str:

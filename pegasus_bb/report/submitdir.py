@@ -98,8 +98,21 @@ def _described(folder: Path) -> tuple[Run, tuple[Problem, ...]]:
         backend=str(request.get("backend") or ""),
         submit_dir=str(folder),
         uuid=str(braindump.get("wf_uuid") or plan.get("uuid") or ""),
+        predicted=_predicted(plan),
     )
     return run, tuple(problems)
+
+
+def _predicted(plan: Mapping[str, Any]) -> float | None:
+    """What planning foresaw for the mode that was planned, where it knew enough."""
+    try:
+        predicted = plan["predicted"]
+        if predicted["unknown_times"] or predicted["unknown_sizes"]:
+            return None
+        modes = {found["mode"]: found for found in predicted["modes"]}
+        return float(modes[plan["mode"]]["makespan"])
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _mapping(path: Path, problems: list[Problem]) -> Mapping[str, Any]:
@@ -151,6 +164,7 @@ def _with_records(
         backend=run.backend,
         submit_dir=run.submit_dir,
         uuid=run.uuid,
+        predicted=run.predicted,
         tasks=tuple(tasks),
         nodes=states.nodes if states else (),
         makespan=span if from_log is None else from_log,

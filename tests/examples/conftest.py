@@ -29,7 +29,9 @@ if command == "plan":
     (results / "out.txt").write_text("same" if {same} else str(results))
 if command == "report":
     pair = {{"pfs": {{"mean": 4.0}}, "bb": {{"mean": 2.0}}, "ratio": 2.0}}
-    document = {{"workflow": {{"makespan": pair, "span": pair}}}}
+    run = {{"predicted_makespan": 2.5, "makespan": 2.0}}
+    workflow = {{"makespan": pair, "span": pair}}
+    document = {{"workflow": workflow, "runs": {{"bb": [run]}}}}
     pathlib.Path(options["--json"]).write_text(json.dumps(document))
 """
 # Stands for the Python that runs a generator.

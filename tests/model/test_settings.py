@@ -41,6 +41,8 @@ def test_all_that_can_be_said() -> None:
         "name": "cyber",
         "python": "/opt/python3.9",
         "counters": "off",
+        "speeds": "speeds.yml",
+        "history": "/runs/earlier",
         "guard": "digest",
     }
     assert set(said) == {field.name for field in fields(Settings)}
@@ -56,6 +58,8 @@ def test_all_that_can_be_said() -> None:
         name="cyber",
         python="/opt/python3.9",
         counters="off",
+        speeds=Path("/home/me/speeds.yml"),
+        history=Path("/runs/earlier"),
         guard="digest",
     )
 
@@ -72,7 +76,7 @@ def test_an_absolute_placement_file_stays_where_it_is() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "what"),
     [
-        ("mode", "on", "not one of off, persistent"),
+        ("mode", "on", "not one of off, persistent, transient, auto"),
         ("mode", "hybrid", "not in this version"),
         ("capacity", "1.5TB", "decimal"),
         ("capacity", "0", "above zero"),

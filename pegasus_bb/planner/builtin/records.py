@@ -16,7 +16,7 @@ from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.names import VERSION, compact, properties_file
-from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.context import PlanContext, predicted_as_json
 
 PLANNER = "pegasus-bb built-in"
 _SPECIAL = re.compile(r"[\s\"'\\=]")
@@ -60,6 +60,7 @@ def bb_files(
         "dag": f"{context.label}-0.dag",
         "scratch": executable.scratch,
         "uuid": context.uuid,
+        **predicted_as_json(context),
     }
     yield "bb/plan.json", _json(plan)
     if context.request is None or context.placement is None:

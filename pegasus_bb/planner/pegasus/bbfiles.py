@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.context import PlanContext, predicted_as_json
 
 
 def plan_json(context: PlanContext, version: str, dag: str, scratch: str) -> bytes:
@@ -24,6 +24,7 @@ def plan_json(context: PlanContext, version: str, dag: str, scratch: str) -> byt
             "dag": dag,
             "scratch": scratch,
             "uuid": context.uuid,
+            **predicted_as_json(context),
         }
     )
 

@@ -43,6 +43,7 @@ from pegasus_bb.planner.pegasus.folder import planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
 from pegasus_bb.planner.pegasus.reading import Found, Reader
+from pegasus_bb.planner.predicting import predict
 from pegasus_bb.rewrite import Inputs, Plan, directive_files, rewrite
 from pegasus_bb.runtime.install import install_runtime
 
@@ -98,7 +99,7 @@ def _plan(
     decided = decide(options, given)
     label = decided.workflow.name
     named = ahead.named(label) if ahead else name_run(options, label)
-    context = plan_context(options, decided, named)
+    context = plan_context(options, decided, named, predict(decided))
     request, placement = context.request, decided.placement
     assert request is not None  # noqa: S101 - mode off does not come here
     assert placement is not None  # noqa: S101

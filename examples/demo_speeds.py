@@ -1,0 +1,72 @@
+"""How fast the demo's two places are, measured in a second or two, for the cost model.
+
+Through the page cache, as the demo's tasks read and write: these are not the speeds of
+disks. `pegasus-bb` takes the file with --bb-speeds.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+_SIZE = 64 << 20  # bytes of each file
+_BLOCK = bytes(1 << 20)
+_OPENED = 200  # files
+
+
+def write_speeds(path: Path, places: dict[str, Path], cores: int) -> None:
+    """Measure ``places``, folders by tier, and write ``path``."""
+    lines = ["cluster:", f"  slots: {cores}"]
+    for name, folder in places.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        lines.append(f"  {name}: {{{_measured(folder, cores)}}}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _measured(folder: Path, cores: int) -> str:
+    files = [folder / f"speed-{number}" for number in range(cores)]
+    try:
+        job_write, write = _rate(_write, files[:1]), _rate(_write, files)
+        job_read, read = _rate(_read, files[:1]), _rate(_read, files)
+        latency = _latency(folder / "speed-0")
+    finally:
+        for file in files:
+            file.unlink(missing_ok=True)
+    rates = {
+        "read": read,
+        "write": write,
+        "job_read": job_read,
+        "job_write": job_write,
+    }
+    words = [f"{key}: {int(rate / 1e6)}MB/s" for key, rate in rates.items()]
+    return ", ".join([*words, f"latency: {latency * 1e6:.0f}us"])
+
+
+def _rate(move: Callable[[Path], None], files: list[Path]) -> float:
+    """Bytes per second of all ``files`` at the same time."""
+    begun = time.perf_counter()
+    with ThreadPoolExecutor(len(files)) as threads:
+        list(threads.map(move, files))
+    return len(files) * _SIZE / (time.perf_counter() - begun)
+
+
+def _write(path: Path) -> None:
+    with path.open("wb", buffering=0) as out:
+        for _ in range(_SIZE // len(_BLOCK)):
+            out.write(_BLOCK)
+
+
+def _read(path: Path) -> None:
+    with path.open("rb", buffering=0) as source:
+        while source.read(len(_BLOCK)):
+            pass
+
+
+def _latency(path: Path) -> float:
+    begun = time.perf_counter()
+    for _ in range(_OPENED):
+        os.close(os.open(path, os.O_RDONLY))
+    return (time.perf_counter() - begun) / _OPENED

@@ -1,0 +1,51 @@
+"""What each mode would take, in lines for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pegasus_bb.prediction import Predicted, Prediction
+from pegasus_bb.units import format_duration, format_size
+
+_HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")
+_SHOWN = 3  # LFNs
+
+
+def shown(predicted: Predicted) -> Iterator[str]:
+    """A table, what was chosen and why, and what the figures come from."""
+    rows = [_HEAD, *map(_row, predicted.modes)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        first, *rest = zip(row, widths, strict=True)
+        cells = [f"{first[0]:{first[1]}}", *(f"{text:>{w}}" for text, w in rest)]
+        yield "  ".join(cells)
+    yield f"preferred: {predicted.choice.mode}: {predicted.choice.reason}"
+    if predicted.no_transient:
+        yield f"transient cannot be chosen: {predicted.no_transient}"
+    learned = f", run times: {predicted.history}" if predicted.history else ""
+    yield f"by the speeds of {predicted.speeds}{learned}"
+    yield from _not_in_it(predicted)
+
+
+def _row(found: Prediction) -> tuple[str, ...]:
+    parts = (
+        found.makespan,
+        found.stage_in,
+        found.compute,
+        found.stage_out,
+        found.other,
+    )
+    reserved = f"{format_size(int(found.byte_hours))} h" if found.byte_hours else "-"
+    return (found.mode, *map(format_duration, parts), reserved)
+
+
+def _not_in_it(predicted: Predicted) -> Iterator[str]:
+    unknown = predicted.unknown_sizes
+    if unknown:
+        names = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
+        yield f"not in it: {len(unknown)} files of unknown size ({names})"
+    if predicted.unknown_times:
+        yield (
+            f"not in it: the computing of {predicted.unknown_times} jobs; "
+            "--bb-history SUBMIT_DIR learns it from an earlier run"
+        )

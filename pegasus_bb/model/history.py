@@ -1,0 +1,35 @@
+"""What an earlier run of a workflow has shown: how long tasks compute, what they read
+and write, how large their files are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pegasus_bb.model.placement import PFS
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One task, or the median of several. ``None``: nobody knows."""
+
+    duration: float  # seconds from start to exit
+    user: float | None = None  # seconds of processor in the task itself
+    read: int | None = None  # bytes, caches included
+    written: int | None = None
+
+
+@dataclass(frozen=True)
+class History:
+    """Earlier runs, all on one place."""
+
+    place: str = PFS  # the tier that held the scratch, or pfs
+    jobs: Mapping[str, Past] = field(default_factory=dict)  # by id in the workflow
+    transformations: Mapping[str, Past] = field(default_factory=dict)  # by full name
+    sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
+    makespan: float | None = None  # seconds of the whole run
+    said_by: str = ""  # where the records are, for a person
+
+    def of(self, job: str, transformation: str) -> Past | None:
+        """What is known of ``job``: its own past, else that of its kind."""
+        return self.jobs.get(job) or self.transformations.get(transformation)

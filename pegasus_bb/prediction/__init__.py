@@ -1,0 +1,27 @@
+"""What a run would take: the cost model."""
+
+from pegasus_bb.prediction.choice import ALIKE, Choice, choose
+from pegasus_bb.prediction.cost import (
+    Prediction,
+    corrected,
+    predict_off,
+    predict_persistent,
+    predict_transient,
+)
+from pegasus_bb.prediction.load import Load, Workload, workload
+from pegasus_bb.prediction.predicted import Predicted
+
+__all__ = [
+    "ALIKE",
+    "Choice",
+    "Load",
+    "Predicted",
+    "Prediction",
+    "Workload",
+    "choose",
+    "corrected",
+    "predict_off",
+    "predict_persistent",
+    "predict_transient",
+    "workload",
+]

@@ -1,0 +1,215 @@
+"""What a run would take in each mode, level by level.
+
+A level of the workflow lasts as long as the longest of three: its longest job; all its
+jobs in the slots that there are; all its bytes at the speed of the place where they
+lie. Levels follow each other, data comes in before the first and goes out after the
+last: jobs of several levels side by side, and queueing, are not in it. Linear in the
+workflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.speeds import Speed, Speeds
+from pegasus_bb.prediction.load import Load, Workload
+from pegasus_bb.units import round_up
+
+Where = Callable[[str], str]  # LFN -> the place of its bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One mode. Seconds; byte-hours that are reserved."""
+
+    mode: str
+    stage_in: float
+    compute: float  # the levels, input and output of the tasks included
+    stage_out: float
+    byte_hours: float
+    other: float = 0.0  # what an earlier run took beyond the model: see corrected
+
+    @property
+    def makespan(self) -> float:
+        """Seconds from the first byte in to the last byte out."""
+        return self.stage_in + self.compute + self.stage_out + self.other
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, with the makespan."""
+        return {**asdict(self), "makespan": self.makespan}
+
+
+@dataclass(slots=True)
+class _Level:
+    longest: float = 0.0
+    total: float = 0.0
+
+
+def predict_off(work: Workload, placement: Placement, speeds: Speeds) -> Prediction:
+    """All files on the PFS; inputs are copied to the scratch there, results from it."""
+    into, out = _staged(work, placement, lambda lfn: True)
+    return Prediction(
+        mode="off",
+        stage_in=_copy(into, speeds.pfs, speeds.pfs),
+        compute=_levels(work.loads, speeds, lambda lfn: PFS),
+        stage_out=_copy(out, speeds.pfs, speeds.pfs),
+        byte_hours=0.0,
+    )
+
+
+def predict_persistent(
+    work: Workload, placement: Placement, speeds: Speeds, capacity: int
+) -> Prediction:
+    """Files where ``placement`` has them, in one reservation of ``capacity`` bytes."""
+    tier = speeds.places[placement.tier.name]
+    into, out = _staged(work, placement, placement.on_tier)
+    to_pfs, from_pfs = _staged(work, placement, lambda lfn: not placement.on_tier(lfn))
+    found = Prediction(
+        mode="persistent",
+        stage_in=_copy(into, speeds.pfs, tier) + _copy(to_pfs, speeds.pfs, speeds.pfs),
+        compute=_levels(work.loads, speeds, lambda lfn: placement.files[lfn].tier),
+        stage_out=_copy(out, tier, speeds.pfs)
+        + _copy(from_pfs, speeds.pfs, speeds.pfs),
+        byte_hours=0.0,
+    )
+    return replace(found, byte_hours=capacity * found.makespan / 3600)
+
+
+def predict_transient(
+    work: Workload, placement: Placement, speeds: Speeds, headroom: int
+) -> Prediction:
+    """Each job has a reservation of its own: its files come in before it starts, and go
+    out before a child may start. ``headroom`` is per cent of each."""
+    tier = speeds.places[placement.tier.name]
+    levels: dict[int, _Level] = {}
+    moved: dict[int, list[int]] = {}
+    reserved = 0.0
+    for load in work.loads:
+        into = _on_tier(load.reads, placement, work)
+        out = _on_tier(load.writes, placement, work)
+        seconds = _seconds(load, speeds, lambda lfn: placement.files[lfn].tier)
+        seconds += _one_copy(into, speeds.pfs, tier) + _one_copy(out, tier, speeds.pfs)
+        level = levels.setdefault(load.level, _Level())
+        level.longest = max(level.longest, seconds)
+        level.total += seconds
+        both = moved.setdefault(load.level, [0, 0])
+        both[0] += sum(into)
+        both[1] += sum(out)
+        room = sum(into) + sum(out)
+        capacity = round_up(
+            max(1, room + room * headroom // 100), placement.tier.granularity
+        )
+        reserved += capacity * seconds if into or out else 0.0
+    compute = sum(
+        max(
+            level.longest,
+            level.total / speeds.slots,
+            speeds.pfs.of_all(*moved[number]),
+        )
+        for number, level in levels.items()
+    )
+    into_all, out_all = _staged(work, placement, lambda lfn: True)
+    return Prediction(
+        "transient",
+        _copy(into_all, speeds.pfs, speeds.pfs),
+        compute,
+        _copy(out_all, speeds.pfs, speeds.pfs),
+        reserved / 3600,
+    )
+
+
+def corrected(found: Prediction, foretold: float, measured: float | None) -> Prediction:
+    """``found``, where the model foretells ``foretold`` seconds of an earlier run that
+    took ``measured``.
+
+    What it took longer, to start jobs and to wait in queues, is the same in all modes.
+    Where it was faster, levels ran side by side, as they will again.
+    """
+    if measured is None or foretold <= 0:
+        return found
+    share = min(1.0, measured / foretold)
+    changed = replace(
+        found,
+        stage_in=found.stage_in * share,
+        compute=found.compute * share,
+        stage_out=found.stage_out * share,
+        other=max(0.0, measured - foretold),
+    )
+    if found.mode == "persistent" and found.makespan:  # it lives as long as the run
+        hours = found.byte_hours * changed.makespan / found.makespan
+        return replace(changed, byte_hours=hours)
+    return changed
+
+
+def _levels(loads: Iterable[Load], speeds: Speeds, where: Where) -> float:
+    levels: dict[int, _Level] = {}
+    moved: dict[tuple[int, str], list[int]] = {}
+    for load in loads:
+        seconds = _seconds(load, speeds, where)
+        level = levels.setdefault(load.level, _Level())
+        level.longest = max(level.longest, seconds)
+        level.total += seconds
+        for which, files in enumerate((load.reads, load.writes)):
+            for lfn, size in files:
+                moved.setdefault((load.level, where(lfn)), [0, 0])[which] += size
+    least: dict[int, float] = {}
+    for (number, place), (read, written) in moved.items():
+        whole = _speed(speeds, place).of_all(read, written)
+        least[number] = max(least.get(number, 0.0), whole)
+    return sum(
+        max(level.longest, level.total / speeds.slots, least.get(number, 0.0))
+        for number, level in levels.items()
+    )
+
+
+def _seconds(load: Load, speeds: Speeds, where: Where) -> float:
+    """Of one job, alone on its places."""
+    seconds = load.compute
+    for lfn, size in load.reads:
+        seconds += _speed(speeds, where(lfn)).of_job(size, 0, 1)
+    for lfn, size in load.writes:
+        seconds += _speed(speeds, where(lfn)).of_job(0, size, 1)
+    return seconds
+
+
+def _speed(speeds: Speeds, place: str) -> Speed:
+    return speeds.places[place]
+
+
+def _staged(
+    work: Workload, placement: Placement, of: Callable[[str], bool]
+) -> tuple[list[int], list[int]]:
+    """Sizes of the inputs that are copied in and of the results that are copied out."""
+    into: list[int] = []
+    out: list[int] = []
+    for lfn, file in placement.files.items():
+        if not of(lfn):
+            continue
+        if file.how == "copy":
+            into.append(work.sizes.get(lfn, 0))
+        elif file.role == "output":
+            out.append(work.sizes.get(lfn, 0))
+    return into, out
+
+
+def _copy(sizes: list[int], source: Speed, dest: Speed) -> float:
+    """Seconds for several files at a time."""
+    size = sum(sizes)
+    moving = max(size / source.read, size / dest.write)
+    return moving + len(sizes) * (source.latency + dest.latency)
+
+
+def _one_copy(sizes: list[int], source: Speed, dest: Speed) -> float:
+    """Seconds for the files of one job, one after the other."""
+    size = sum(sizes)
+    moving = max(size / source.job_read, size / dest.job_write)
+    return moving + len(sizes) * (source.latency + dest.latency)
+
+
+def _on_tier(
+    files: Iterable[tuple[str, int]], placement: Placement, work: Workload
+) -> list[int]:
+    return [work.sizes.get(lfn, 0) for lfn, _ in files if placement.on_tier(lfn)]

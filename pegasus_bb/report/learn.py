@@ -1,0 +1,52 @@
+"""A Run -> what a later planning can learn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.run import Kind, Run, Task
+
+
+def history_of(run: Run) -> History:
+    """Of the users' tasks that ended well; a failed one tells of nothing."""
+    tasks = [t for t in run.tasks if t.kind is Kind.COMPUTE and t.exit_code == 0]
+    kinds: dict[str, list[Task]] = {}
+    for task in tasks:
+        kinds.setdefault(task.transformation, []).append(task)
+    return History(
+        place=run.tier or PFS,
+        jobs={task.job: _past([task]) for task in tasks if task.job},
+        transformations={name: _past(some) for name, some in kinds.items() if name},
+        sizes=_sizes(tasks),
+        makespan=run.makespan if len(tasks) and not run.retries else None,
+        said_by=run.submit_dir or run.label,
+    )
+
+
+def _past(tasks: Sequence[Task]) -> Past:
+    user = _middle(t.utime for t in tasks)
+    read, written = _middle(t.rchar for t in tasks), _middle(t.wchar for t in tasks)
+    return Past(
+        duration=median(task.duration for task in tasks),
+        user=user,
+        read=None if read is None else int(read),
+        written=None if written is None else int(written),
+    )
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _sizes(tasks: Iterable[Task]) -> dict[str, int]:
+    """A file that is read and written again: the largest that was seen."""
+    sizes: dict[str, int] = {}
+    for task in tasks:
+        for file in task.files:
+            if file.size is not None:
+                sizes[file.name] = max(file.size, sizes.get(file.name, 0))
+    return sizes

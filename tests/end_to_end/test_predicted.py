@@ -1,0 +1,91 @@
+"""A user asks what each mode would take, lets planning choose, and sees how far off it
+was."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from .conftest import Site
+
+SLOW = {"read": "1MB/s", "write": "1MB/s", "latency": "100ms"}
+FAST = {"read": "8GB/s", "write": "8GB/s"}
+
+
+def speeds(site: Site, **places: dict) -> None:
+    """The catalog says how fast the site is."""
+    sites = yaml.safe_load((site.work / "sites.yml").read_text())
+    sites["x-storage-speeds"] = {"cluster": {"slots": 2, **places}}
+    site.save("sites.yml", sites)
+
+
+@pytest.fixture
+def learned(site: Site) -> Site:
+    """A site with a run on its PFS."""
+    site.planned("pfs", "--bb-mode", "off")
+    assert site.run("pfs").returncode == 0
+    return site
+
+
+def learning(site: Site) -> tuple[str, str]:
+    return "--bb-history", str(site.submit_dir("pfs"))
+
+
+def test_of_a_slow_pfs_auto_takes_the_tier(learned: Site) -> None:
+    speeds(learned, pfs=SLOW, bb=FAST)
+    done = learned.plan("bb", "--bb-mode", "auto", *learning(learned))
+    assert "preferred: persistent: " in done.stderr
+    assert "less than on the PFS alone" in done.stderr
+    plan = json.loads((learned.submit_dir("bb") / "bb/plan.json").read_text())
+    assert plan["mode"] == plan["predicted"]["choice"] == "persistent"
+    assert learned.run("bb").returncode == 0
+    assert learned.reservations() == []
+
+
+def test_where_the_tier_wins_nothing_auto_leaves_it_alone(learned: Site) -> None:
+    speeds(learned, pfs=FAST, bb=FAST)
+    done = learned.plan("bb", "--bb-mode", "auto", *learning(learned))
+    assert "preferred: off: " in done.stderr
+    plan = json.loads((learned.submit_dir("bb") / "bb/plan.json").read_text())
+    assert plan["mode"] == "off"
+    assert learned.run("bb").returncode == 0
+
+
+def test_auto_without_speeds_says_what_is_missing(site: Site) -> None:
+    done = site.plan("bb", "--bb-mode", "auto")
+    assert done.returncode == 2
+    assert "x-storage-speeds" in done.stderr
+    assert not site.submit_dir("bb").exists()
+
+
+def test_speeds_without_the_tier_name_what_is_missing(site: Site) -> None:
+    speeds(site, pfs=SLOW)
+    done = site.plan("bb", "--bb-mode", "auto")
+    assert done.returncode == 2
+    assert "none of tier bb" in done.stderr
+
+
+def test_speeds_of_a_file_go_before_the_catalog(site: Site) -> None:
+    speeds(site, pfs=FAST, bb=FAST)
+    site.save("measured.yml", {"cluster": {"pfs": SLOW, "bb": FAST}})
+    done = site.bb("explain", "--bb-speeds", "measured.yml")
+    assert done.returncode == 0, done.stderr
+    assert "by the speeds of " in done.stdout
+    assert "measured.yml:1" in done.stdout
+    assert "the computing of 5 jobs" in done.stdout
+
+
+def test_the_report_shows_how_far_off_it_was(learned: Site) -> None:
+    speeds(learned, pfs=SLOW, bb=FAST)
+    learned.planned("bb", "--bb-mode", "persistent", *learning(learned))
+    assert learned.run("bb").returncode == 0
+    runs = [str(learned.submit_dir(name)) for name in ("pfs", "bb")]
+    done = learned.bb("report", "--pfs", runs[0], "--bb", runs[1], "--json", "r.json")
+    assert done.returncode == 0, done.stderr
+    assert "predicted makespan " in done.stdout
+    document = json.loads((learned.work / "r.json").read_text())
+    (pfs,), (bb,) = document["runs"]["pfs"], document["runs"]["bb"]
+    assert pfs["predicted_makespan"] is None  # nobody had said how fast anything is
+    assert bb["predicted_makespan"] > 0

@@ -1,0 +1,63 @@
+"""How fast storage is, as a site catalog or a file of its own says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.document import load
+from pegasus_bb.model.speeds import KEY, Speed, Speeds, read_speeds
+
+PFS = {"read": "8GB/s", "write": "6GB/s", "job_read": "400MB/s", "latency": "2ms"}
+
+
+def read(folder: Path, data: Any, site: str = "cluster") -> Speeds | None:
+    path = folder / "sites.yml"
+    path.write_text(yaml.safe_dump({KEY: data}, sort_keys=False))
+    return read_speeds(load(path, {}), (KEY,), site)
+
+
+def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
+    speeds = read(tmp_path, {"cluster": {"slots": 64, "pfs": PFS}})
+    assert speeds is not None
+    assert speeds.slots == 64
+    assert speeds.pfs == Speed(8e9, 6e9, 4e8, 6e9, 0.002)
+    assert speeds.said_by == f"{tmp_path}/sites.yml:2"
+
+
+def test_one_job_is_not_faster_than_all(tmp_path: Path) -> None:
+    place = {"read": "1GB/s", "write": "1GB/s", "job_read": "5GB/s"}
+    speeds = read(tmp_path, {"cluster": {"pfs": place}})
+    assert speeds is not None
+    assert speeds.pfs.job_read == 1e9
+
+
+def test_another_site_says_nothing_of_this_one(tmp_path: Path) -> None:
+    assert read(tmp_path, {"other": {"pfs": PFS}}) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "words"),
+    [
+        ({"bb": PFS}, "cluster", "speed of the PFS is missing"),
+        ({"pfs": {"read": "8GB/s"}}, "cluster.pfs", "without write"),
+        ({"pfs": {**PFS, "red": "1GB"}}, "cluster.pfs.red", "did you mean read"),
+        ({"pfs": {**PFS, "read": "1.5GB/s"}}, "cluster.pfs.read", "decimal sizes"),
+        ({"pfs": {**PFS, "write": "0"}}, "cluster.pfs.write", "above zero"),
+        ({"pfs": {**PFS, "latency": "2"}}, "cluster.pfs.latency", "such as 2ms"),
+        ({"pfs": PFS, "slots": 0}, "cluster.slots", "at the same time"),
+        ({"pfs": "fast"}, "cluster.pfs", "a place is a mapping"),
+        ("fast", "", "mapping of site to places"),
+    ],
+)
+def test_a_mistake_is_named_with_its_key(
+    tmp_path: Path, said: Any, key: str, words: str
+) -> None:
+    with pytest.raises(CatalogError, match=words) as caught:
+        read(tmp_path, {"cluster": said})
+    assert caught.value.key == f"{KEY}.{key}".rstrip(".")
+    assert caught.value.line >= 1

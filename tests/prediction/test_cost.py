@@ -1,0 +1,164 @@
+"""What a run would take, worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.speeds import Speed, Speeds
+from pegasus_bb.prediction import (
+    Prediction,
+    Workload,
+    choose,
+    corrected,
+    predict_off,
+    predict_persistent,
+    predict_transient,
+    workload,
+)
+from tests.counting import calls
+from tests.placement.world import World, job, sized, use
+
+MB = 1_000_000
+PFS = Speed(read=100 * MB, write=50 * MB, job_read=20 * MB, job_write=10 * MB)
+BB = Speed(read=1000 * MB, write=1000 * MB, job_read=200 * MB, job_write=200 * MB)
+
+
+def speeds(slots: int = 100, **places: Speed) -> Speeds:
+    return Speeds(slots, {"pfs": PFS, "bb": BB, **places}, "here")
+
+
+def fan(width: int) -> list[dict[str, Any]]:
+    """One job writes 100 MB, ``width`` jobs read it and write 10 MB each."""
+    first = job(
+        "ID0",
+        use("in", "input", **sized(200 * MB)),
+        use("mid", "output", stageOut=False, **sized(100 * MB)),
+    )
+    readers = [
+        job(
+            f"ID{n}",
+            use("mid", "input"),
+            use(f"out{n}", "output", **sized(10 * MB)),
+        )
+        for n in range(1, width + 1)
+    ]
+    return [first, *readers]
+
+
+def loaded(
+    folder: Path, jobs: list[dict[str, Any]], **tier: Any
+) -> tuple[Workload, Placement]:
+    world = World(folder, jobs=jobs, tier={"capacity": "1TiB", **tier})
+    workflow, _, _ = world.read()
+    placement = world.decide()
+    past = History(transformations={"work": Past(60.0, user=60.0)})
+    graph = build_graph(workflow)
+    work = workload(workflow, graph, placement.files, speeds(), past)
+    return work, placement
+
+
+def test_on_the_pfs(tmp_path: Path) -> None:
+    work, placement = loaded(tmp_path, fan(2))
+    found = predict_off(work, placement, speeds())
+    assert found.stage_in == 200 / 50  # written to the scratch is slower than read
+    first = 60 + 200 / 20 + 100 / 10
+    second = 60 + 100 / 20 + 10 / 10
+    assert found.compute == first + second
+    assert found.stage_out == 20 / 50
+    assert found.byte_hours == 0
+
+
+def test_on_the_tier(tmp_path: Path) -> None:
+    work, placement = loaded(tmp_path, fan(2))
+    found = predict_persistent(work, placement, speeds(), capacity=1000 * MB)
+    assert found.stage_in == 200 / 100  # as fast as the PFS gives it
+    assert found.compute == (60 + 300 / 200) + (60 + 110 / 200)
+    assert found.stage_out == 20 / 50
+    assert found.byte_hours == 1000 * MB * found.makespan / 3600
+
+
+def test_many_jobs_share_the_slots(tmp_path: Path) -> None:
+    work, placement = loaded(tmp_path, fan(8))
+    few = predict_off(work, placement, speeds(slots=2)).compute
+    many = predict_off(work, placement, speeds(slots=8)).compute
+    assert few - many == 3 * (60 + 100 / 20 + 10 / 10)
+
+
+def test_many_jobs_share_the_bandwidth(tmp_path: Path) -> None:
+    """100 jobs read 100 MB of a PFS that gives 100 MB/s to all."""
+    work, placement = loaded(tmp_path, fan(100))
+    found = predict_off(work, placement, speeds())
+    assert found.compute == (60 + 10 + 10) + (100 * 100 / 100 + 100 * 10 / 50)
+
+
+def test_opening_files_takes_its_time(tmp_path: Path) -> None:
+    work, placement = loaded(tmp_path, fan(2))
+    slow = replace(PFS, latency=0.5)
+    quick = predict_off(work, placement, speeds())
+    found = predict_off(work, placement, speeds(pfs=slow))
+    assert found.compute - quick.compute == pytest.approx(2 * 2 * 0.5)
+
+
+def test_a_file_that_stays_on_the_pfs_is_read_there(tmp_path: Path) -> None:
+    work, placement = loaded(tmp_path, fan(2), intermediate="pfs")
+    found = predict_persistent(work, placement, speeds(), capacity=1)
+    assert found.compute == (60 + 200 / 200 + 100 / 10) + (60 + 100 / 20 + 10 / 200)
+
+
+def test_each_job_for_itself(tmp_path: Path) -> None:
+    """A transient reservation lives as long as its job, and moves each file again."""
+    work, placement = loaded(tmp_path, fan(2), granularity="1MB")
+    found = predict_transient(work, placement, speeds(), headroom=0)
+    first = 60 + 300 / 200 + 200 / 20 + 100 / 10
+    second = 60 + 110 / 200 + 100 / 20 + 10 / 10
+    assert found.compute == pytest.approx(first + second)
+    reserved = 300 * MB * first + 2 * 110 * MB * second
+    assert found.byte_hours == pytest.approx(reserved / 3600)
+
+
+def test_what_an_earlier_run_took_longer_is_added_to_every_mode() -> None:
+    found = corrected(prediction("persistent", 60, 6000), foretold=100, measured=160)
+    assert (found.other, found.makespan) == (60, 120)
+    assert found.byte_hours == 2 * 6000
+
+
+def test_levels_that_ran_side_by_side_will_do_so_again() -> None:
+    found = corrected(prediction("transient", 60, 6000), foretold=100, measured=50)
+    assert (found.compute, found.other, found.byte_hours) == (30, 0, 6000)
+
+
+def test_the_shortest_run_is_preferred() -> None:
+    modes = [prediction("off", 100, 0), prediction("persistent", 60, 5 << 30)]
+    chosen = choose(modes)
+    assert chosen.mode == "persistent"
+    assert chosen.reason == (
+        "1 min 00 s is the shortest, 40% less than on the PFS alone"
+    )
+
+
+def test_of_runs_about_as_long_the_one_that_reserves_least() -> None:
+    chosen = choose([prediction("off", 62, 0), prediction("persistent", 60, 5 << 30)])
+    assert chosen.mode == "off"
+    assert chosen.reason == (
+        "1 min 02 s is within 5% of persistent (1 min 00 s) and reserves 5.0 GiB-hours "
+        "less"
+    )
+
+
+def test_twice_the_jobs_cost_twice_as_much(tmp_path: Path) -> None:
+    def cost(width: int) -> int:
+        work, placement = loaded(tmp_path, fan(width))
+        return calls(lambda: predict_persistent(work, placement, speeds(), 1))
+
+    assert cost(400) < 2.2 * cost(200)
+
+
+def prediction(mode: str, seconds: float, byte_hours: float) -> Prediction:
+    return Prediction(mode, 0.0, seconds, 0.0, byte_hours)

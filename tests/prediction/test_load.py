@@ -1,0 +1,83 @@
+"""What jobs ask of storage: from their files, and from an earlier run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.speeds import Speed, Speeds
+from pegasus_bb.prediction import Workload, workload
+from tests.placement.world import World, job, sized, use
+
+MB = 1_000_000
+PFS = Speed(read=100 * MB, write=100 * MB, job_read=10 * MB, job_write=10 * MB)
+BB = Speed(read=1000 * MB, write=1000 * MB, job_read=100 * MB, job_write=100 * MB)
+SPEEDS = Speeds(4, {"pfs": PFS, "bb": BB}, "sites.yml:9")
+
+
+def loads(folder: Path, history: History, **more: Any) -> Workload:
+    reader = job(
+        "ID1",
+        use("in", "input", **sized(20 * MB)),
+        use("out", "output", **sized(10 * MB)),
+        **more,
+    )
+    workflow, _, _ = World(folder, jobs=[reader]).read()
+    placement = World(folder, jobs=[reader], tier={"capacity": "1TiB"}).decide()
+    graph = build_graph(workflow)
+    return workload(workflow, graph, placement.files, SPEEDS, history)
+
+
+def test_of_a_job_that_nobody_knows_only_the_files_count(tmp_path: Path) -> None:
+    work = loads(tmp_path, History())
+    (load,) = work.loads
+    assert (load.compute, load.reads, load.writes) == (
+        0.0,
+        (("in", 20 * MB),),
+        (("out", 10 * MB),),
+    )
+    assert work.unknown_times == 1
+
+
+def test_an_earlier_run_computed_for_as_long_as_it_did_not_move_bytes(
+    tmp_path: Path,
+) -> None:
+    """5 s, of which 3 s were 30 MB at the 10 MB/s that one job gets of the PFS."""
+    (load,) = loads(tmp_path, History(jobs={"ID1": Past(5.0, user=1.0)})).loads
+    assert load.compute == 2.0
+
+
+def test_what_was_seen_on_the_tier_moved_bytes_at_its_speed(tmp_path: Path) -> None:
+    past = History(place="bb", jobs={"ID1": Past(5.0)})
+    (load,) = loads(tmp_path, past).loads
+    assert load.compute == 5.0 - 0.3
+
+
+def test_it_computed_at_least_for_its_own_processor_time(tmp_path: Path) -> None:
+    (load,) = loads(tmp_path, History(jobs={"ID1": Past(3.5, user=1.5)})).loads
+    assert load.compute == 1.5
+
+
+def test_bytes_that_were_counted_go_before_sizes(tmp_path: Path) -> None:
+    """It read its 20 MB twice."""
+    past = History(transformations={"work": Past(9.0, read=40 * MB, written=5 * MB)})
+    (load,) = loads(tmp_path, past).loads
+    assert (load.reads, load.writes) == ((("in", 40 * MB),), (("out", 5 * MB),))
+
+
+def test_a_run_time_can_be_declared(tmp_path: Path) -> None:
+    work = loads(tmp_path, History(), profiles={"pegasus": {"runtime": 10}})
+    assert (work.loads[0].compute, work.unknown_times) == (7.0, 0)
+
+
+def test_sizes_are_learned_where_nobody_declared_them(tmp_path: Path) -> None:
+    quiet = job("ID1", use("in", "input"), use("out", "output"))
+    world = World(tmp_path, jobs=[quiet], tier={"capacity": "1TiB"})
+    workflow, _, _ = world.read()
+    files = world.decide().files
+    known = History(sizes={"in": 7})
+    work = workload(workflow, build_graph(workflow), files, SPEEDS, known)
+    assert work.loads[0].reads == (("in", 7),)
+    assert work.unknown_sizes == ("out",)

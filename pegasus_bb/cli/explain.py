@@ -27,6 +27,7 @@ from pegasus_bb.planner.deciding import (
     with_capacity,
 )
 from pegasus_bb.planner.predicting import predict
+from pegasus_bb.planner.summary import fit_lines
 from pegasus_bb.units import format_size
 
 
@@ -62,7 +63,7 @@ def command(
         document = {**explanation.to_json(), **more}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
     else:
-        _print(explanation)
+        _print(explanation, fit_lines(placement))
         if predicted is not None:
             click.echo("\n".join(("", *shown(predicted))))
     if fault is not None:
@@ -87,12 +88,12 @@ def _reserved(
         return placement, error
 
 
-def _print(explanation: Explanation) -> None:
+def _print(explanation: Explanation, fit: list[str]) -> None:
     rows = [("LFN", "size", "tier", "how", "reason"), *map(_row, explanation.files)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:4]
     form = "{{:{}}}  {{:>{}}}  {{:{}}}  {{:{}}}  {{}}".format(*widths)
     click.echo("\n".join(form.format(*row) for row in rows))
-    click.echo("\n".join([*_rooms(explanation), *_totals(explanation)]))
+    click.echo("\n".join([*_rooms(explanation), *_totals(explanation), *fit]))
 
 
 def _rooms(explanation: Explanation) -> Iterator[str]:

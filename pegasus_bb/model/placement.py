@@ -36,6 +36,18 @@ class Room:
     capacity: int = 0  # to reserve, a multiple of the tier's granularity
 
 
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How files that are too many for the capacity fit into it. Bytes."""
+
+    limit: int  # that the tier may hold at any time
+    phases: int  # the jobs run in so many; 1: whatever their order
+    peak: int  # the most that is on the tier in any phase
+    moved: tuple[str, ...] = ()  # LFNs that went to the PFS for want of room
+    benefit: int = 0  # bytes that tasks read and write of files that could have moved
+    bound: int = 0  # no choice of the files to move would have more
+
+
 @dataclass(frozen=True)
 class Placement:
     """Every file's place, and the room that the tier needs for them."""
@@ -48,6 +60,8 @@ class Placement:
     # Mode transient: by id of those jobs that touch the tier. ``capacity`` is then what
     # the largest of them gets.
     rooms: dict[str, Room] = field(default_factory=dict)
+    pinned: frozenset[str] = frozenset()  # LFNs on the tier by more than its own rules
+    fit: Fit | None = None  # where a capacity below ``need`` was asked for
 
     def on_tier(self, lfn: str) -> bool:
         """Whether the bytes of ``lfn`` lie on the tier."""

@@ -12,12 +12,14 @@ from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.executables import staged_executables
+from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.placement.lint import (
     lint_links,
     lint_names,
     lint_replicas,
     lint_tier,
 )
+from pegasus_bb.placement.liveness import Ending
 from pegasus_bb.placement.overrides import by_jobs, by_metadata
 from pegasus_bb.placement.patterns import PlacementFile, read_placement_file
 from pegasus_bb.placement.policy import Rule, defaults, for_executables, place
@@ -34,13 +36,14 @@ def decide(
     catalogs: Catalogs,
     tier: Tier,
     settings: Settings,
+    ending: Ending,
 ) -> Placement:
     """``place_files``, and how much to reserve for that.
 
     Raises CatalogError for every mistake in what the user said.
     """
     placement = place_files(workflow, graph, catalogs, tier, settings)
-    return reserve(workflow, catalogs, settings, placement)
+    return reserve(workflow, graph, catalogs, settings, placement, ending)
 
 
 def place_files(
@@ -61,28 +64,41 @@ def place_files(
     lint_names(workflow, files)
     choose = _chooser(workflow, graph, catalogs, tier, settings, files)
     placed: dict[str, Placed] = {}
+    pinned = []
     for file in files.values():
-        rule = choose(file)
+        rule, narrow = choose(file)
         on, how = place(rule.where, file.role, tier)
+        if narrow and on != PFS:
+            pinned.append(file.lfn)
         size = size_of(file, catalogs.replicas, tier.site)
         placed[file.lfn] = Placed(file.lfn, file.role, on, how, size, rule.reason)
     lint_links(catalogs, tier, placed.values())
     here = [file for file in placed.values() if file.tier != PFS]
     need = sum(file.size for file in here if file.size is not None)
     unknown = tuple(file.lfn for file in here if file.size is None)
-    return Placement(tier, placed, need, unknown, capacity=0)
+    return Placement(tier, placed, need, unknown, 0, pinned=frozenset(pinned))
 
 
 def reserve(
-    workflow: Workflow, catalogs: Catalogs, settings: Settings, placement: Placement
+    workflow: Workflow,
+    graph: Graph,
+    catalogs: Catalogs,
+    settings: Settings,
+    placement: Placement,
+    ending: Ending,
 ) -> Placement:
-    """``placement`` with its capacity. Raises CatalogError."""
+    """``placement`` with its capacity, and so that it fits. Raises CatalogError."""
     if settings.mode == "transient":
         return reserve_rooms(workflow, catalogs, settings, placement)
     tier, unknown = placement.tier, placement.unknown
-    if wanted_capacity(tier, settings) == AUTO:  # then every size is wanted
+    wanted = wanted_capacity(tier, settings)
+    short = wanted != AUTO and wanted < placement.need
+    if short or wanted == AUTO:  # then every size is wanted
         lint_replicas(workflow, catalogs, (placement.files[lfn] for lfn in unknown))
-    capacity = choose_capacity(catalogs, tier, settings, placement.need, unknown)
+    need = placement.need
+    if short:
+        placement, need = fitted(workflow, graph, catalogs, settings, placement, ending)
+    capacity = choose_capacity(catalogs, tier, settings, need, unknown)
     return replace(placement, capacity=capacity)
 
 
@@ -101,22 +117,23 @@ def _chooser(
     tier: Tier,
     settings: Settings,
     files: dict[str, File],
-) -> Callable[[File], Rule]:
+) -> Callable[[File], tuple[Rule, bool]]:
+    """The function gives a file's rule, and whether it is narrower than the tier's."""
     words = Words.of(tier, catalogs.tiers.get(tier.site, [tier]))
     classes = defaults(tier)
     programs = for_executables(tier)
     jobs = by_jobs(workflow, graph, files, words)
     patterns = _patterns(catalogs, settings, files, words)
 
-    def choose(file: File) -> Rule:
+    def choose(file: File) -> tuple[Rule, bool]:
         rule = patterns.rule(file, words) if patterns else None
         if rule is None and file.tier:
             rule = by_metadata(workflow, file, words)
         if rule is None:
             rule = jobs.get(file.lfn)
-        if rule is None:
-            rule = programs if file.executable else classes[file.role]
-        return rule
+        if rule is not None:
+            return rule, True
+        return (programs if file.executable else classes[file.role]), False
 
     return choose
 

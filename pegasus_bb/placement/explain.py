@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pegasus_bb.model.placement import Placed, Placement, Room
+from pegasus_bb.model.placement import Fit, Placed, Placement, Room
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.placement.liveness import Figures
 from pegasus_bb.placement.sizing import wanted_capacity
@@ -39,6 +39,7 @@ class Explanation:
     capacity: int | None  # to reserve; None where there is no telling
     granularity: int
     unknown: tuple[str, ...]  # LFNs on the tier without a known size
+    fit: Fit | None = None  # how they fit into a capacity that is below their sum
     # Mode transient: by job; ``capacity`` is then the largest.
     rooms: dict[str, Room] = field(default_factory=dict)
 
@@ -69,6 +70,7 @@ def explain(placement: Placement, settings: Settings, live: Figures) -> Explanat
         granularity=tier.granularity,
         unknown=placement.unknown,
         rooms=placement.rooms,
+        fit=placement.fit,
     )
 
 

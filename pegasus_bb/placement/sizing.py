@@ -1,7 +1,8 @@
 """How much to reserve: the bytes of all files on the tier, whatever the order.
 
 The sum over all files holds in any order of the jobs and with any cleanup. An order
-with a smaller peak may exist; nobody promises that it is the one that runs.
+with a smaller peak may exist; nobody promises that it is the one that runs, unless less
+was asked for: then fitting.py sees to it.
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ def choose_capacity(
     wanted = wanted_capacity(tier, settings)
     if wanted == AUTO:
         if unknown:
-            raise _unknown_sizes(catalogs, tier, settings, unknown)
+            raise unknown_sizes(catalogs, tier, settings, unknown)
         capacity = automatic_capacity(tier, settings.headroom, need)
     else:
         if wanted < need:
-            raise _too_small(catalogs, tier, settings, wanted, need)
+            raise too_small(catalogs, tier, settings, need)
         capacity = round_up(wanted, tier.granularity)
     _check_limits(catalogs, tier, settings, capacity)
     return capacity
@@ -72,31 +73,38 @@ def _error(
     return catalogs.sites.document.error(what, keys, found, would_do)
 
 
-def _unknown_sizes(
+def unknown_sizes(
     catalogs: Catalogs, tier: Tier, settings: Settings, unknown: Sequence[str]
 ) -> CatalogError:
+    """Sizes have to be known, and these are not."""
+    wanted = wanted_capacity(tier, settings)
     shown = ", ".join(unknown[:10]) + (", ..." if len(unknown) > 10 else "")
+    what = "an automatic capacity"
+    if wanted != AUTO:
+        what = f"to fit into {format_size(wanted)}, below the sizes that are known,"
     return _error(
         catalogs,
         tier,
         settings,
-        f"an automatic capacity needs the size of every file on tier {tier.name}; "
+        f"{what} needs the size of every file on tier {tier.name}; "
         f"it is not known for {len(unknown)}: {shown}",
-        "auto",
+        "auto" if wanted == AUTO else str(wanted),
         "declare size= of these files in the workflow or size in the metadata of "
         "their replicas, or say how much to reserve, such as --bb-capacity 700GiB",
     )
 
 
-def _too_small(
-    catalogs: Catalogs, tier: Tier, settings: Settings, wanted: int, need: int
+def too_small(
+    catalogs: Catalogs, tier: Tier, settings: Settings, need: int, which: str = ""
 ) -> CatalogError:
+    """``need`` bytes, of ``which`` files, are more than what was asked for."""
+    wanted = wanted_capacity(tier, settings)
     return _error(
         catalogs,
         tier,
         settings,
         f"the capacity of {format_size(wanted)} ({wanted} bytes) is below what the "
-        f"files on tier {tier.name} need, {format_size(need)} ({need} bytes)",
+        f"files on tier {tier.name}{which} need, {format_size(need)} ({need} bytes)",
         str(wanted),
         "more capacity, or auto, or files on the PFS (bb.tier: pfs)",
     )

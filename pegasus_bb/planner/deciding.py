@@ -91,7 +91,14 @@ def with_capacity(placed: Decided) -> Placement | None:
     """The placement with what to reserve for it. Raises CatalogError."""
     if placed.placement is None:
         return None
-    return reserve(placed.workflow, placed.catalogs, placed.settings, placed.placement)
+    return reserve(
+        placed.workflow,
+        placed.graph,
+        placed.catalogs,
+        placed.settings,
+        placed.placement,
+        placed.ending,
+    )
 
 
 def live_bytes(placed: Decided, placement: Placement) -> Figures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.placement import Fit, Placement
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement import wanted_capacity
@@ -29,6 +29,7 @@ def summary(
         mode,
         f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
         _capacity(catalogs, settings, placement),
+        *fit_lines(placement),
         *_unknown_sizes(placement),
         *python,
     )
@@ -74,6 +75,34 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
 
 def _is_auto(settings: Settings, placement: Placement) -> bool:
     return wanted_capacity(placement.tier, settings) == AUTO
+
+
+def fit_lines(placement: Placement) -> list[str]:
+    """How the files fit into a capacity below their sum; none where they just do."""
+    fit = placement.fit
+    lines = []
+    if fit is not None and fit.phases > 1:
+        most = format_size(fit.peak)
+        lines.append(
+            f"phases:   {fit.phases}, at most {most} on the tier; each begins when "
+            "the clean-ups of the one before have ended"
+        )
+    if fit is not None and fit.moved:
+        size = sum(placement.files[lfn].size or 0 for lfn in fit.moved)
+        lines.append(
+            f"moved:    {len(fit.moved)} files, {format_size(size)}, to the PFS, for "
+            f"capacity is short; of the others tasks read and write "
+            f"{format_size(fit.benefit)} on the tier, {_gap(fit)}"
+        )
+    return lines
+
+
+def _gap(fit: Fit) -> str:
+    gap = fit.bound - fit.benefit
+    if not gap:
+        return "and no other choice has more"
+    part = 100 * gap / fit.bound
+    return f"and no choice has more than {format_size(gap)} ({part:.1f} %) above that"
 
 
 def _unknown_sizes(placement: Placement) -> list[str]:

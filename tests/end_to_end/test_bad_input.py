@@ -136,6 +136,10 @@ def old_python(site: Site) -> None:
     (site.work / "pegasus.properties").write_text(conf)
 
 
+def all_pinned(site: Site) -> None:
+    (site.work / "pinned.yml").write_text("'*': bb\n")
+
+
 def nothing(site: Site) -> None:
     """The mistake is on the command line."""
 
@@ -148,7 +152,11 @@ MISTAKES: dict[str, tuple[Mistake, list[str], list[str]]] = {
     "decimal capacity in the tier": (in_tier(capacity="3.5TB"), [], ["3.5TB"]),
     "decimal capacity as an option": (nothing, ["--bb-capacity", "1.5GiB"], ["1.5GiB"]),
     "capacity of zero": (nothing, ["--bb-capacity", "0"], ["0"]),
-    "capacity below need": (nothing, ["--bb-capacity", "100K"], ["capacity"]),
+    "capacity below what is pinned": (
+        all_pinned,
+        ["--bb-placement", "pinned.yml", "--bb-capacity", "100K"],
+        ["capacity", "is below what"],
+    ),
     "larger than the quota": (nothing, ["--bb-capacity", "1GiB"], ["quota", "64"]),
     "size unknown": (in_workflow(without_size), [], ["b.dat", "--bb-capacity"]),
     "name with a blank": (nothing, ["--bb-name", "my buffer"], ["my buffer"]),

@@ -36,8 +36,10 @@ def test_thousands_of_jobs_and_hundreds_of_patterns_are_not_tried_one_by_one(
     workflow, catalogs, settings = world.read()
     graph = build_graph(workflow)
     tier = catalogs.tiers["cluster"][0]
-    placement = decide(workflow, graph, catalogs, tier, settings)
+    placement = decide(workflow, graph, catalogs, tier, settings, world.ending)
     assert placement.files["f105"].tier == "pfs"
     assert placement.files["f106"].tier == "bb"
-    again = calls(lambda: decide(workflow, graph, catalogs, tier, settings))
+    again = calls(
+        lambda: decide(workflow, graph, catalogs, tier, settings, world.ending)
+    )
     assert again < 100 * len(workflow.jobs)  # not: jobs times patterns

@@ -8,7 +8,7 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement.sizing import automatic_capacity
 from pegasus_bb.units import MIB
-from tests.placement.world import World, job, sized, use
+from tests.placement.world import World, job, said, sized, use
 
 
 def test_auto_is_every_file_on_the_tier_with_headroom_in_whole_granules(
@@ -97,8 +97,10 @@ def test_unknown_sizes_on_the_pfs_do_not_matter(world: World) -> None:
     assert world.decide().unknown == ()
 
 
-def test_a_capacity_below_the_need_is_refused_with_both_figures(world: World) -> None:
-    world.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+def test_pinned_files_above_the_capacity_are_refused_with_both_figures(
+    world: World,
+) -> None:
+    world.jobs = [job("ID1", use("big", "output", **said("bb", 10 * MIB)))]
     world.tier = {"capacity": "9MiB"}
     with pytest.raises(CatalogError, match=r"9.0 MiB .* below .* 10.0 MiB") as error:
         world.decide()
@@ -107,6 +109,7 @@ def test_a_capacity_below_the_need_is_refused_with_both_figures(world: World) ->
 
 
 def test_a_property_below_the_need_is_refused_where_it_was_said(world: World) -> None:
+    world.placement = "'*.txt': bb"
     world.defines = ["pegasus.bb.capacity=10"]
     with pytest.raises(CatalogError, match="below") as error:
         world.decide()

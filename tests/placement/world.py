@@ -85,7 +85,7 @@ class World:
         workflow, catalogs, settings = self.read()
         tier = catalogs.tiers[self.site][0]
         graph = build_graph(workflow)
-        return decide(workflow, graph, catalogs, tier, settings)
+        return decide(workflow, graph, catalogs, tier, settings, self.ending)
 
     def placed(self, lfn: str) -> Placed:
         return self.decide().files[lfn]

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.document import Document
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.pegasus.reading import Reader
 
@@ -29,7 +31,8 @@ def planned(tmp_path: Path) -> Path:
 
 
 def reader_of(folder: Path) -> Reader:
-    return Reader(replace(CONTEXT, submit_dir=folder), REQUEST)
+    workflow = Workflow(Document(Path(), {}), "demo", {}, {})
+    return Reader(replace(CONTEXT, submit_dir=folder), REQUEST, workflow)
 
 
 def test_it_is_read_when_the_dag_stands_and_not_again(planned: Path) -> None:

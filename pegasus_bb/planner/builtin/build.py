@@ -6,6 +6,7 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.placement.liveness import sizes
 from pegasus_bb.planner.builtin import cleanup, stage
 from pegasus_bb.planner.builtin.checks import (
     check_context,
@@ -23,7 +24,14 @@ from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dag import JOBSTATE_LOG, Dag
 from pegasus_bb.planner.rooms import landed_post
-from pegasus_bb.planner.seal import removals, seal
+from pegasus_bb.planner.seal import (
+    Phases,
+    check_phases,
+    in_phases,
+    read_lives,
+    removals,
+    seal,
+)
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
 LOCAL = "local"
@@ -43,13 +51,34 @@ def build(
     _add_auxiliary(plan)
     _check_submit_files(plan)
     dag = _dag(plan)
+    phases = None
     if context.request is not None:
         touching = {node.name for node in plan.jobs.values() if not node.detached}
         gate = f"{context.bin}/gate"
         removes = removals(plan.jobs, lambda name: plan.jobs[name].entries or ())
+        dag, phases = _in_phases(plan, dag)
         dag = seal(dag, touching, context.site, gate, context.poll, removes, ours=True)
+        if phases is not None:
+            check_phases(dag, phases)
     _note(plan)
-    return Executable(plan.jobs, dag, plan.scratch, plan.outputs, plan.notes)
+    return Executable(plan.jobs, dag, plan.scratch, plan.outputs, plan.notes, phases)
+
+
+def _in_phases(plan: Plan, dag: Dag) -> tuple[Dag, Phases | None]:
+    """``dag`` with barriers, where its files do not fit at once."""
+    placement = plan.context.placement
+    if placement is None or placement.fit is None or placement.fit.phases == 1:
+        return dag, None
+    made = {
+        node.name: [use.lfn for use in node.job.uses if use.kind != "input"]
+        for node in plan.jobs.values()
+        if node.job is not None and not node.detached
+    }
+    entries = {name: node.entries or () for name, node in plan.jobs.items()}
+    lives = read_lives(
+        dag.nodes, entries.__getitem__, made, plan.scratch, sizes(placement)
+    )
+    return in_phases(dag, lives, made.keys(), placement.fit.limit)
 
 
 def _start(

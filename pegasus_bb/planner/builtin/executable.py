@@ -8,6 +8,7 @@ from typing import Any
 
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.seal import Phases
 
 # namespace -> key -> value, merged from every source and checked
 Profiles = Mapping[str, Mapping[str, str]]
@@ -87,3 +88,4 @@ class Executable:
     scratch: str  # the run's folder on the compute site
     outputs: dict[str, str]  # LFN -> the path where stage-out puts it
     notes: list[str]  # for the user: what was asked for and is not done here
+    phases: Phases | None = None  # where the files do not fit onto the tier at once

@@ -17,6 +17,7 @@ from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.names import VERSION, compact, properties_file
 from pegasus_bb.planner.context import PlanContext, predicted_as_json
+from pegasus_bb.planner.seal import PHASES, phases_json
 
 PLANNER = "pegasus-bb built-in"
 _SPECIAL = re.compile(r"[\s\"'\\=]")
@@ -75,6 +76,8 @@ def bb_files(
         "outputs": executable.outputs,
     }
     yield "bb/placement.json", _json(placement)
+    if executable.phases is not None:
+        yield f"bb/{PHASES}", _json(phases_json(executable.phases))
     if links:
         for planned in executable.jobs.values():
             if planned.job is not None and planned.job.id in links:

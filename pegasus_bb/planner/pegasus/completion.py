@@ -10,12 +10,18 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
-from pegasus_bb.planner.pegasus.bbfiles import link_files, placement_json, plan_json
+from pegasus_bb.planner.pegasus.bbfiles import (
+    as_json,
+    link_files,
+    placement_json,
+    plan_json,
+)
 from pegasus_bb.planner.pegasus.checks import vanishing
 from pegasus_bb.planner.pegasus.folder import with_lines
 from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
 from pegasus_bb.planner.pegasus.reading import Found
 from pegasus_bb.planner.pegasus.starts import start_outside
+from pegasus_bb.planner.seal import PHASES, phases_json
 from pegasus_bb.rewrite import links
 
 
@@ -65,6 +71,8 @@ class Completion:
         files["placement.json"] = placement_json(
             placement, self._request.prefix, scratch, pfs_scratch, found.outputs
         )
+        if found.phases is not None:
+            files[PHASES] = as_json(phases_json(found.phases))
         name = outcome.dag_file.name
         files["plan.json"] = plan_json(self._context, outcome.version, name, scratch)
         return files

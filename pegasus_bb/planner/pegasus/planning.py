@@ -115,7 +115,7 @@ def _plan(
     with reading(inputs, argv, named, options, ahead) as planner:
         _write_known(folder.parent, request, directive_files(knows))
         install_runtime(str(folder.parent), context.python)
-        reader = Reader(context, request)
+        reader = Reader(context, request, decided.workflow)
         completion = Completion(decided, context, request, options.force)
         reader.begin(planner.has_ended)
         completion.prepare(reader.early)

@@ -13,12 +13,15 @@ from dataclasses import dataclass
 
 from pegasus_bb.errors import CatalogError, PegasusBBError
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.placement.liveness import sizes
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.dagreader import read_dag
-from pegasus_bb.planner.joblistfile import job_lists
+from pegasus_bb.planner.joblistfile import Entries, job_lists
 from pegasus_bb.planner.pegasus.outcome import (
     Outcome,
+    nodes_of_jobs,
     promised,
     read_outcome,
     says_what_was_planned,
@@ -26,7 +29,13 @@ from pegasus_bb.planner.pegasus.outcome import (
     stage_outs,
 )
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
-from pegasus_bb.planner.seal import removals, touching_in_doubt
+from pegasus_bb.planner.seal import (
+    Phases,
+    in_phases,
+    read_lives,
+    removals,
+    touching_in_doubt,
+)
 from pegasus_bb.planner.seal.view import View
 
 _LOOK = 0.1  # seconds
@@ -49,13 +58,17 @@ class Found:
     missing: list[str]  # lines
     scratch: str
     outputs: dict[str, str]  # LFN -> where bb_delete looks for it
+    phases: Phases | None = None  # where the files do not fit onto the tier at once
 
 
 class Reader:
     """Reads the submit directory of one planning."""
 
-    def __init__(self, context: PlanContext, request: Request) -> None:
+    def __init__(
+        self, context: PlanContext, request: Request, workflow: Workflow
+    ) -> None:
         self._context, self._request = context, request
+        self._workflow = workflow
         self._early: tuple[_Stamp, Found] | None = None
 
     def begin(self, has_ended: Callable[[], bool]) -> None:
@@ -106,8 +119,29 @@ class Reader:
         users = touching_in_doubt(dag, outcome.folder, self._request, gate)
         entries = job_lists(dag, outcome.folder)
         view = View(dag, users, site, gate, removals(dag.nodes, entries))
-        lines = lines_to_seal(view, self._context.poll)
+        phased = self._in_phases(outcome, view, entries)
+        lines = lines_to_seal(view, self._context.poll, phased)
         (create_dir,) = view.gated
         scratch = scratch_of(create_dir, entries)
         outputs = promised(stage_outs(dag.nodes, entries))
-        return Found(outcome, dag, lines, scratch, outputs)
+        phases = None if phased is None else phased[1]
+        return Found(outcome, dag, lines, scratch, outputs, phases)
+
+    def _in_phases(
+        self, outcome: Outcome, view: View, entries: Callable[[str], Entries]
+    ) -> tuple[Dag, Phases] | None:
+        """The DAG with barriers, where its files do not fit at once."""
+        placement, dag = self._context.placement, view.dag
+        if placement is None or placement.fit is None or placement.fit.phases == 1:
+            return None
+        if len(view.gated) != 1:
+            return None  # sealing refuses it
+        made: dict[str, list[str]] = {}
+        for ident, node in nodes_of_jobs(outcome, dag):
+            job = self._workflow.jobs.get(ident)
+            if job is not None:  # not one of the rewriting's own
+                written = (use.lfn for use in job.uses if use.kind != "input")
+                made.setdefault(node, []).extend(written)
+        scratch = scratch_of(view.gated[0], entries)
+        lives = read_lives(dag.nodes, entries, made, scratch, sizes(placement))
+        return in_phases(dag, lives, made.keys(), placement.fit.limit)

@@ -9,16 +9,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.seal import sealed
+from pegasus_bb.planner.seal import Phases, check_phases, sealed
 from pegasus_bb.planner.seal.view import View
 
 _PLANS = "pegasus-plan_"  # jobs on the submit host that plan a sub-workflow
 _PARENTS = 50  # to a line, for people
 
 
-def lines_to_seal(view: View, poll: int) -> list[str]:
-    """The lines that seal its DAG; none where it is sealed. Raises NotSealed."""
-    complete = sealed(_inner_after_gate(view), poll)
+def lines_to_seal(
+    view: View, poll: int, phased: tuple[Dag, Phases] | None = None
+) -> list[str]:
+    """The lines that seal its DAG, and make it run in phases; none where it is sealed.
+    Raises NotSealed."""
+    wanted = view if phased is None else replace(view, dag=phased[0])
+    complete = sealed(_inner_after_gate(wanted), poll)
+    if phased is not None:
+        check_phases(complete, phased[1])
     return [*_gates(view.dag, complete), *_edges(view.dag, complete)]
 
 

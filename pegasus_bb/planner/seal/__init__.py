@@ -1,13 +1,24 @@
 """The seal: an executable DAG that cannot lose data, or none at all."""
 
 from pegasus_bb.planner.seal.directory import check_directory
+from pegasus_bb.planner.seal.lives import Lives, read_lives
+from pegasus_bb.planner.seal.periods import check_phases
+from pegasus_bb.planner.seal.phases import Phases, in_phases
+from pegasus_bb.planner.seal.phasesfile import PHASES, phases_json
 from pegasus_bb.planner.seal.removals import removals
 from pegasus_bb.planner.seal.sealing import check, seal, sealed
 from pegasus_bb.planner.seal.touching import touching, touching_in_doubt
 
 __all__ = [
+    "PHASES",
+    "Lives",
+    "Phases",
     "check",
     "check_directory",
+    "check_phases",
+    "in_phases",
+    "phases_json",
+    "read_lives",
     "removals",
     "seal",
     "sealed",

@@ -9,6 +9,8 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import read_json
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.joblistfile import job_lists
+from pegasus_bb.planner.seal.periods import check_phases
+from pegasus_bb.planner.seal.phasesfile import PHASES, read_phases
 from pegasus_bb.planner.seal.removals import removals
 from pegasus_bb.planner.seal.rooms import check_rooms
 from pegasus_bb.planner.seal.sealing import check
@@ -36,6 +38,9 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
     users = touching_in_doubt(dag, submit_dir, request, gate)
     removes = removals(dag.nodes, job_lists(dag, submit_dir))
     check(dag, users, request.site, gate, removes, plan["planner"] == BUILT_IN)
+    phases = read_phases(bb.file(PHASES))
+    if phases is not None:
+        check_phases(dag, phases)
 
 
 def _plan(submit_dir: Path) -> dict[str, Any]:

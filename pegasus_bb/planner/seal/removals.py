@@ -8,7 +8,7 @@ from typing import Any
 from pegasus_bb.planner.joblistfile import Entries, path_of
 
 _STAGE_OUT = ("stage_out_local_", "stage_out_remote_")
-_CLEAN_UP = ("clean_up_", "cleanup_")
+CLEAN_UP = ("clean_up_", "cleanup_")
 
 
 def removals(
@@ -32,7 +32,7 @@ def removals(
             for node in _removed(entry["target"], saved)
         }
         for name in listed
-        if name.startswith(_CLEAN_UP)
+        if name.startswith(CLEAN_UP)
     }
 
 

@@ -1,0 +1,76 @@
+"""Which node brings each file to the tier, and which takes it away."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pegasus_bb.errors import NotSealed
+from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.joblistfile import Entries, path_of
+from pegasus_bb.planner.seal.removals import CLEAN_UP
+
+_STAGES = "stage_"  # in, out, inter, worker: whatever has transfers
+
+
+@dataclass(frozen=True)
+class Lives:
+    """Files of the tier. What no node brings never comes; what none removes stays."""
+
+    size: Mapping[str, int]  # LFN -> bytes
+    brings: Mapping[str, Sequence[str]]  # node -> LFNs: its task's, or its transfers'
+    removes: Mapping[str, Sequence[str]]  # clean-up node -> LFNs
+
+
+def read_lives(
+    names: Iterable[str],
+    entries: Callable[[str], Entries],
+    made: Mapping[str, Iterable[str]],
+    scratch: str,
+    size: Mapping[str, int],
+) -> Lives:
+    """``made`` has the nodes that run tasks, with the LFNs that these write; transfers
+    and clean-ups are in job lists: ``entries`` gives that of a node."""
+    begins = scratch.rstrip("/") + "/"
+
+    def here(places: Iterable[Mapping[str, object]]) -> list[str]:
+        paths = (path_of(str(place.get("url", ""))) for place in places)
+        inside = (path[len(begins) :] for path in paths if path.startswith(begins))
+        return [lfn for lfn in inside if lfn in size]
+
+    brings: dict[str, list[str]] = {}
+    removes: dict[str, list[str]] = {}
+    for name in names:
+        if name in made:
+            brings[name] = [lfn for lfn in made[name] if lfn in size]
+        elif name.startswith(CLEAN_UP):
+            gone = here(e["target"] for e in entries(name) if "target" in e)
+            removes.update({name: gone} if gone else {})
+        elif name.startswith(_STAGES):
+            dests = (d for e in entries(name) for d in e.get("dest_urls", ()))
+            brings[name] = here(dests)
+    return Lives(size, {node: lfns for node, lfns in brings.items() if lfns}, removes)
+
+
+def parents_first(dag: Dag) -> list[str]:
+    """Its nodes, each after those that it waits for. Raises NotSealed for a circle."""
+    waiting = dict.fromkeys(dag.nodes, 0)
+    for children in dag.children.values():
+        for child in children:
+            waiting[child] += 1
+    free = deque(name for name, count in waiting.items() if not count)
+    order: list[str] = []
+    while free:
+        name = free.popleft()
+        order.append(name)
+        for child in dag.children.get(name, ()):
+            waiting[child] -= 1
+            if not waiting[child]:
+                free.append(child)
+    if len(order) < len(waiting):
+        stuck = next(name for name, count in waiting.items() if count)
+        raise NotSealed(
+            f"nodes of this DAG, {stuck} among them, wait for each other in a circle"
+        )
+    return order

@@ -1,0 +1,103 @@
+"""Whether a DAG in phases keeps what it promises, whatever order its nodes run in.
+
+Periods end with the barriers, which come one after the other. A node starts in the
+period after the last barrier above it at the earliest; it has ended when the first
+barrier below it ends. A file is there at most from the earliest period of what brings
+it to the latest of what removes it: in no legal order is more on the tier in a period
+than the files that may be there in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+
+from pegasus_bb.errors import NotSealed
+from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.seal.lives import Lives, parents_first
+from pegasus_bb.planner.seal.phases import Phases
+from pegasus_bb.units import format_size
+
+
+def check_phases(dag: Dag, phases: Phases) -> None:
+    """Raises NotSealed where more than the limit could be on the tier."""
+    broken = [_words(phases, *found) for found in _too_much(dag, phases)]
+    if broken:
+        raise NotSealed(
+            "this DAG would fill the tier and is not submitted:\n"
+            + "\n".join(f"  - {text}" for text in broken)
+        )
+
+
+def live_bytes(dag: Dag, phases: Phases) -> list[int]:
+    """The most that can be on the tier in each period. Linear. Raises NotSealed."""
+    change = [0] * (len(phases.barriers) + 2)
+    for lfn, (first, last) in _spans(dag, phases).items():
+        change[first] += phases.lives.size[lfn]
+        change[last + 1] -= phases.lives.size[lfn]
+    return list(accumulate(change[:-1]))
+
+
+def _too_much(dag: Dag, phases: Phases) -> Iterator[tuple[int, int, list[str]]]:
+    for period, held in enumerate(live_bytes(dag, phases)):
+        if held > phases.limit:
+            spans = _spans(dag, phases).items()
+            yield period, held, [lfn for lfn, (a, z) in spans if a <= period <= z]
+
+
+def _words(phases: Phases, period: int, held: int, lfns: list[str]) -> str:
+    largest = sorted(lfns, key=lambda lfn: -phases.lives.size[lfn])[:3]
+    limit = f"{format_size(phases.limit)} ({phases.limit} bytes)"
+    return (
+        f"in phase {period + 1} of {len(phases.barriers) + 1} there could be "
+        f"{format_size(held)} ({held} bytes) on the tier, and its capacity is {limit}. "
+        f"The largest of these {len(lfns)} files are {', '.join(largest)}. More "
+        "capacity, or --cleanup leaf, with which the files that are used the least go "
+        "to the PFS"
+    )
+
+
+def _spans(dag: Dag, phases: Phases) -> dict[str, tuple[int, int]]:
+    """LFN -> the first and the last period in which it may be there."""
+    order = parents_first(dag)
+    number = {name: place for place, name in enumerate(phases.barriers)}
+    earliest = _earliest(dag, order, number)
+    for name, place in number.items():
+        if earliest.get(name) != place:
+            raise NotSealed(
+                f"{name} does not wait for the clean-ups of the phase before its own, "
+                "so more files could be on the tier than it has room for. Plan again"
+            )
+    latest = _latest(dag, order, number)
+    return _files(phases.lives, earliest, latest, len(number))
+
+
+def _earliest(dag: Dag, order: list[str], number: Mapping[str, int]) -> dict[str, int]:
+    earliest = dict.fromkeys(order, 0)
+    for name in order:
+        after = number[name] + 1 if name in number else earliest[name]
+        for child in dag.children.get(name, ()):
+            earliest[child] = max(earliest[child], after)
+    return earliest
+
+
+def _latest(dag: Dag, order: list[str], number: Mapping[str, int]) -> dict[str, int]:
+    latest: dict[str, int] = {}
+    for name in reversed(order):
+        below = (latest[child] for child in dag.children.get(name, ()))
+        latest[name] = number.get(name, min(below, default=len(number)))
+    return latest
+
+
+def _files(
+    lives: Lives, earliest: Mapping[str, int], latest: Mapping[str, int], end: int
+) -> dict[str, tuple[int, int]]:
+    last: dict[str, int] = {}
+    for node, lfns in lives.removes.items():
+        for lfn in lfns:  # what is brought again after a removal goes with the last
+            last[lfn] = max(last.get(lfn, 0), latest.get(node, end))
+    first: dict[str, int] = {}
+    for node, lfns in lives.brings.items():
+        for lfn in lfns if node in earliest else ():
+            first[lfn] = min(first.get(lfn, end), earliest[node])
+    return {lfn: (begin, last.get(lfn, end)) for lfn, begin in first.items()}

@@ -1,0 +1,116 @@
+"""Cuts a DAG into phases, so that its files fit into a capacity below their sum.
+
+A phase begins when every clean-up of the one before has ended. No node is added, for
+Pegasus's own tools know the nodes that pegasus-plan has written and no others: one
+clean-up of each phase waits for the rest of them, and what brings files in the next
+waits for that one. So there are as many edges as nodes, not as many as pairs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, replace
+
+from pegasus_bb.errors import NotSealed
+from pegasus_bb.placement.liveness import cut, flow, peak
+from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.seal.lives import Lives, parents_first
+from pegasus_bb.units import format_size
+
+
+@dataclass(frozen=True)
+class Phases:
+    """What has to hold in the sealed DAG."""
+
+    limit: int  # bytes on the tier at any time
+    barriers: tuple[str, ...]  # clean-up nodes, each the last of its phase
+    lives: Lives
+
+
+def in_phases(
+    dag: Dag, lives: Lives, tasks: Set[str], limit: int
+) -> tuple[Dag, Phases]:
+    """``dag`` with the edges of the fewest phases, and what these promise.
+
+    ``tasks`` are the nodes that run tasks on the tier. Linear in nodes, edges, files.
+    Raises NotSealed where a level of the DAG does not fit.
+    """
+    order = parents_first(dag)
+    level = _levels(dag, order, tasks)
+    ends = _cut(lives, level, limit)
+    phase = {name: bisect_left(ends, level[name]) for name in order}
+    barriers, more = _barriers(lives, phase, len(ends) - 1)
+    for name in _first(dag, order, phase, lives.brings):
+        if phase[name]:
+            more.setdefault(barriers[phase[name] - 1], []).append(name)
+    children = dict(dag.children)
+    for name, below in more.items():
+        children[name] = [*children.get(name, ()), *below]
+    return replace(dag, children=children), Phases(limit, tuple(barriers), lives)
+
+
+def _barriers(
+    lives: Lives, phase: Mapping[str, int], number: int
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The last clean-up of each phase, and what else waits for whom so that it is."""
+    inside: list[list[str]] = [[] for _ in range(number + 1)]
+    for name in lives.removes:
+        inside[phase[name]].append(name)
+    barriers: list[str] = []
+    more: dict[str, list[str]] = {}
+    for names in inside[:-1]:
+        for name in (*names[:-1], *barriers[-1:]):
+            more.setdefault(name, []).append(names[-1])
+        barriers.append(names[-1])
+    return barriers, more
+
+
+def _levels(dag: Dag, order: list[str], tasks: Set[str]) -> dict[str, int]:
+    """Tasks count from 1. What comes before any of them is in the level of the first
+    that needs it, what comes after in that of the last that it waits for."""
+    level = dict.fromkeys(order, 0)
+    for name in order:
+        level[name] += name in tasks
+        for child in dag.children.get(name, ()):
+            level[child] = max(level[child], level[name])
+    for name in reversed(order):
+        if not level[name]:
+            below = (level[child] for child in dag.children.get(name, ()))
+            level[name] = min(below, default=1)
+    return level
+
+
+def _cut(lives: Lives, level: dict[str, int], limit: int) -> list[int]:
+    end = max(level.values())
+    last = {lfn: level[n] for n, lfns in lives.removes.items() for lfn in lfns}
+    first: dict[str, int] = {}
+    for node, lfns in lives.brings.items():
+        first.update({lfn: min(level[node], first.get(lfn, end)) for lfn in lfns})
+    spans = {lfn: (begin, last.get(lfn, end)) for lfn, begin in first.items()}
+    born, dying = flow(spans, lives.size, end)
+    ends = cut(born, dying, limit)
+    if ends is None:
+        most = format_size(peak(born, dying))
+        raise NotSealed(
+            f"the files on the tier do not fit into {format_size(limit)} ({limit} "
+            f"bytes) in whatever phases this DAG has: level by level, and with every "
+            f"clean-up at once, {most} are needed. More capacity, or --cleanup leaf, "
+            "with which the files that are used the least go to the PFS"
+        )
+    return ends
+
+
+def _first(
+    dag: Dag, order: Iterable[str], phase: dict[str, int], bring: Iterable[str]
+) -> list[str]:
+    """Of the nodes that bring files those that wait for none of the same phase."""
+    wanted, behind = set(bring), set[str]()
+    found = []
+    for name in order:
+        if name in wanted and name not in behind:
+            found.append(name)
+        if name in wanted or name in behind:
+            same = (c for c in dag.children.get(name, ()) if phase[c] == phase[name])
+            behind.update(same)
+    return found

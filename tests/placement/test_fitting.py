@@ -1,0 +1,164 @@
+"""Files that are too many for the capacity that was asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from pegasus_bb.cli.explain import command
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.placement import Fit
+from pegasus_bb.placement import Ending
+from pegasus_bb.units import MIB
+from tests.placement.world import World, job, said, sized, use
+
+SIZES = {"in": 100, "a": 10, "b": 20, "c": 30, "out": 5}
+
+
+@pytest.fixture
+def long(world: World) -> World:
+    """in -> a -> b -> c -> out: 165 bytes, level by level 110."""
+    world.jobs = [
+        job(
+            f"J{n}",
+            use(reads, "input", **sized(SIZES[reads])),
+            use(writes, "output", stageOut=writes == "out", **sized(SIZES[writes])),
+        )
+        for n, (reads, writes) in enumerate(pairwise(SIZES))
+    ]
+    world.replicas = {"in": [{"site": "far", "pfn": "http://far/in"}]}
+    world.defines = ["pegasus.bb.capacity=120"]
+    return world
+
+
+def fit(world: World) -> Fit:
+    found = world.decide().fit
+    assert found is not None
+    return found
+
+
+def moved(world: World) -> set[str]:
+    return {f.lfn for f in world.decide().files.values() if f.tier == "pfs"}
+
+
+def test_what_fits_at_once_needs_no_phases(long: World) -> None:
+    long.defines = ["pegasus.bb.capacity=165"]
+    assert long.decide().fit is None
+
+
+def test_with_in_place_clean_up_the_jobs_run_in_phases(long: World) -> None:
+    assert fit(long) == Fit(limit=120, phases=2, peak=110)
+    assert moved(long) == set()
+    assert long.decide().capacity == 4 * MIB
+
+
+@pytest.mark.parametrize("cleanup", ["none", "leaf", "constraint"])
+def test_with_another_clean_up_what_is_used_least_moves(
+    long: World, cleanup: str
+) -> None:
+    """The input is read once: it has half as much for each byte as what is made."""
+    long.ending = Ending(cleanup)
+    long.defines = ["pegasus.bb.capacity=110"]
+    assert moved(long) == {"in"}
+    assert fit(long) == Fit(110, 1, 65, ("in",), benefit=125, bound=125)
+
+
+def test_where_a_level_is_too_much_something_moves_and_the_rest_runs_in_phases(
+    long: World,
+) -> None:
+    long.defines = ["pegasus.bb.capacity=52"]
+    assert moved(long) == {"in"}
+    assert fit(long) == Fit(52, 3, 50, ("in",), benefit=125, bound=125)
+    placed = long.placed("in")
+    assert (placed.how, placed.tier) == ("copy", "pfs")
+    assert placed.reason.startswith("capacity is short (52 B): ")
+
+
+def test_what_the_user_pinned_to_the_tier_does_not_move(long: World) -> None:
+    long.ending = Ending("leaf")
+    long.defines = ["pegasus.bb.capacity=110"]
+    long.jobs[0]["uses"][0] = use("in", "input", **said("bb", 100))
+    assert moved(long) == {"b", "c", "out"}
+    assert fit(long).benefit == fit(long).bound == 20  # of a, which had to compete
+
+
+@pytest.mark.parametrize("tell", ["metadata", "placement"])
+def test_pinned_files_that_do_not_fit_are_an_error(long: World, tell: str) -> None:
+    long.defines = ["pegasus.bb.capacity=90"]
+    if tell == "metadata":
+        long.jobs[0]["uses"][0] = use("in", "input", **said("bb", 100))
+    else:
+        long.placement = "in: bb"
+    with pytest.raises(CatalogError, match="by rules of their own need, 100 B"):
+        long.decide()
+
+
+def test_unknown_sizes_are_named(long: World) -> None:
+    del long.jobs[1]["uses"][1]["metadata"], long.jobs[2]["uses"][0]["metadata"]
+    with pytest.raises(CatalogError, match="not known for 1: b") as told:
+        long.decide()
+    assert "to fit into 120 B" in str(told.value)
+
+
+def test_nobody_knows_the_files_of_a_sub_workflow(long: World) -> None:
+    inner: dict[str, Any] = {"type": "pegasusWorkflow", "file": "i.yml", "id": "SUB"}
+    long.jobs.append({**inner, "uses": []})
+    with pytest.raises(CatalogError, match=r"120 B .* is below"):
+        long.decide()
+
+
+def test_a_staged_program_moves_where_few_jobs_run_it(long: World) -> None:
+    (long.folder / "prog").write_bytes(b"#" * 50)
+    site = {"name": "cluster", "pfn": f"{long.folder}/prog", "type": "stageable"}
+    long.transformations = [{"name": "work", "sites": [site]}]
+    long.ending = Ending("leaf")
+    long.defines = ["pegasus.bb.capacity=164"]
+    assert moved(long) == {"in"}  # four jobs run the program
+    for entry in long.jobs[1:]:
+        entry["name"] = "other"
+    assert moved(long) == {"work", "out"}
+
+
+def test_less_than_any_file_leaves_the_tier_empty(long: World) -> None:
+    long.defines = ["pegasus.bb.capacity=4"]
+    assert moved(long) == SIZES.keys()
+    assert fit(long).peak == 0
+
+
+@pytest.mark.parametrize("case", ["phases", "moved", "moved-without-clean-up"])
+def test_explain_tells_it_all(
+    long: World, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    """After a deliberate change: REFRESH_GOLDEN=1 python -m pytest tests/placement"""
+    capacity = {"phases": 120, "moved": 52, "moved-without-clean-up": 110}[case]
+    long.defines = []
+    long.read()
+    monkeypatch.chdir(long.folder)
+    monkeypatch.setenv("HOME", str(long.folder))
+    words = ["--output-dir", "out", "--bb-capacity", str(capacity)]
+    words += ["--cleanup", "leaf"] if case == "moved-without-clean-up" else []
+    result = CliRunner().invoke(command, words)
+    assert result.exit_code == 0, result.output
+    file = Path(__file__).parent / "golden" / f"explain-{case}.txt"
+    if os.environ.get("REFRESH_GOLDEN"):
+        file.write_text(result.output)
+    assert result.output == file.read_text()
+
+
+def test_explain_says_the_same_to_programs(
+    long: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long.read()
+    monkeypatch.chdir(long.folder)
+    monkeypatch.setenv("HOME", str(long.folder))
+    words = ["--output-dir", "out", "--bb-capacity", "52", "--json"]
+    data = json.loads(CliRunner().invoke(command, words).output)
+    told = {"limit": 52, "phases": 3, "peak": 50, "moved": ["in"]}
+    assert data["fit"] == {**told, "benefit": 125, "bound": 125}
+    assert (data["any_order"], data["planned_order"]) == (65, 50)

@@ -1,0 +1,89 @@
+"""Submit directories that pegasus-plan wrote run in phases where a tier is small."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import NotSealed
+from pegasus_bb.model.document import Document
+from pegasus_bb.model.placement import Fit, Placed, Placement
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Job, Use, Workflow
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.pegasus.reading import Found, Reader
+from pegasus_bb.planner.seal.periods import live_bytes
+from tests.planner.test_pegasus_reading import CONTEXT, RECORDED, REQUEST
+
+SIZES = {"in.txt": 100, "mid.txt": 10, "out.txt": 20}
+HAND = ("SCRIPT DEFER", "PARENT cleanup_demo_0_cori")  # lines that were added by hand
+
+
+def placement(limit: int, sizes: dict[str, int]) -> Placement:
+    files = {
+        lfn: Placed(lfn, "input", "bb", "copy", size, "a test")
+        for lfn, size in sizes.items()
+    }
+    fit = Fit(limit, phases=2, peak=limit)
+    return Placement(Tier("cori", "bb", "datawarp"), files, 130, (), 1, fit=fit)
+
+
+def workflow(**writes: list[str]) -> Workflow:
+    jobs = {
+        ident: Job(ident, "cat1", "job", 0, {}, [Use(lfn, "output") for lfn in lfns])
+        for ident, lfns in writes.items()
+    }
+    return Workflow(Document(Path(), {}), "demo", jobs, {})
+
+
+CHAIN = workflow(ID0000002=["mid.txt"], ID0000003=["out.txt"])
+
+
+def found(
+    folder: Path, limit: int, known: Workflow = CHAIN, sizes: dict[str, int] = SIZES
+) -> Found:
+    context = replace(
+        CONTEXT, submit_dir=folder, placement=placement(limit, sizes), cleanup="inplace"
+    )
+    return Reader(context, REQUEST, known).found()
+
+
+def copied(folder: Path, name: str) -> Path:
+    shutil.copytree(RECORDED.parent / name, folder)
+    text = (folder / "demo-0.dag").read_text().splitlines(keepends=True)
+    own = (line for line in text if not line.startswith(HAND))
+    (folder / "demo-0.dag").write_text("".join(own))
+    said = 'dag: "demo-0.dag"\nplanner_version: "5.1.2"\n'
+    (folder / "braindump.yml").write_text(said)
+    return folder
+
+
+def test_the_clean_ups_of_pegasus_are_the_barriers(tmp_path: Path) -> None:
+    folder = copied(tmp_path / "r", "gated")
+    planned = found(folder, 115)
+    barrier = "PARENT clean_up_cori_level_3_0 CHILD cat1_ID0000003"
+    assert barrier in planned.missing
+    assert planned.phases is not None
+    assert planned.phases.barriers == ("clean_up_cori_level_3_0",)
+    with (folder / "demo-0.dag").open("a") as out:
+        out.writelines(f"{line}\n" for line in planned.missing)
+    assert live_bytes(read_dag(folder / "demo-0.dag"), planned.phases) == [110, 30]
+
+
+def test_where_it_cannot_be_there_is_no_half_of_it(tmp_path: Path) -> None:
+    folder = copied(tmp_path / "r", "gated")
+    with pytest.raises(NotSealed, match="do not fit into 109 B"):
+        found(folder, 109)
+
+
+def test_a_cluster_makes_the_files_of_all_its_tasks_at_once(tmp_path: Path) -> None:
+    """Two clusters side by side: both write in one level, and no cut helps."""
+    folder = copied(tmp_path / "r", "clustered")
+    sizes = {"in.txt": 100, **{f"o{n}": 10 for n in range(6)}}
+    known = workflow(**{f"C{n}": [f"o{n}"] for n in range(6)})
+    with pytest.raises(NotSealed, match="160 B are needed"):
+        found(folder, 159, known, sizes)
+    assert found(folder, 160, known, sizes).phases is not None

@@ -1,0 +1,233 @@
+"""A workflow whose files do not fit at once runs in phases, and never fills the tier.
+
+What is on the tier is counted while nodes start and end in a random order that the
+sealed DAG allows: by hand, from what nodes do, and not from any formula of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.errors import CatalogError, NotSealed
+from pegasus_bb.model.document import Document
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.placement import Fit, Placed, Placement
+from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.placement import Ending
+from pegasus_bb.placement.fitting import fitted
+from pegasus_bb.planner.builtin import Executable
+from pegasus_bb.planner.seal import check_phases
+from tests.planner.conftest import job as make
+from tests.planner.test_cleanup_order import QUIET, any_desk, workflows
+
+Data = dict[str, Any]
+__all__ = ["any_desk"]
+
+
+def sized(desk: Any, sizes: Callable[[str], int], **changes: Any) -> Placement:
+    """Every file on the tier, a staged program as well; each with its size."""
+    desk.persistent()
+    placement: Placement = desk.context.placement
+    files = dict(placement.files)
+    files["count"] = Placed("count", "input", "bb", "copy", 0, "a test")
+    files = {lfn: replace(f, size=sizes(lfn)) for lfn, f in files.items()}
+    need = sum(f.size or 0 for f in files.values())
+    placement = replace(placement, files=files, need=need, **changes)
+    desk.change(placement=placement)
+    return placement
+
+
+def fit(desk: Any, limit: int, cleanup: str = "inplace") -> Placement:
+    """What deciding makes of a capacity of ``limit``; the desk plans with it."""
+    data = {"pegasus": "5.0", "name": "demo", "jobs": desk.jobs}
+    workflow = read_workflow(Document(desk.context.submit_dir, data))
+    _, catalogs = desk.read()
+    catalogs.tiers["cori"] = [desk.context.placement.tier]
+    graph, settings = build_graph(workflow), Settings(capacity=limit)
+    given, ending = desk.context.placement, Ending(cleanup)
+    placement, _ = fitted(workflow, graph, catalogs, settings, given, ending)
+    desk.change(placement=placement, cleanup=cleanup)
+    return placement
+
+
+def brought(planned: Executable, placement: Placement) -> dict[str, int]:
+    """Node -> bytes that it brings to the tier, in the words of its own."""
+    found = {}
+    for job in planned.jobs.values():
+        lfns = [use.lfn for use in job.job.outputs()] if job.job else []
+        entries = job.entries or []
+        lfns += [e["lfn"] for e in entries if e.get("linkage") == "input"]
+        here = (placement.files[lfn] for lfn in lfns if placement.on_tier(lfn))
+        found[job.name] = sum(file.size or 0 for file in here)
+    return found
+
+
+def removed(planned: Executable, placement: Placement) -> dict[str, int]:
+    found = {}
+    for job in planned.jobs.values():
+        lfns = [
+            entry["target"]["url"].removeprefix(f"file://{planned.scratch}/")
+            for entry in job.entries or []
+            if entry["type"] == "remove" and entry["target"]["recursive"] == "False"
+        ]
+        here = (placement.files[lfn] for lfn in lfns if placement.on_tier(lfn))
+        found[job.name] = sum(file.size or 0 for file in here)
+    return found
+
+
+def order(planned: Executable, random: Random) -> Iterator[tuple[str, bool]]:
+    """Nodes as they start (True) and end, in an order that the DAG allows."""
+    waiting = dict.fromkeys(planned.dag.nodes, 0)
+    for below in planned.dag.children.values():
+        for child in below:
+            waiting[child] += 1
+    able = [(name, True) for name, count in waiting.items() if not count]
+    while able:
+        name, starts = able.pop(random.randrange(len(able)))
+        yield name, starts
+        if starts:
+            able.append((name, False))
+            continue
+        for child in planned.dag.children.get(name, ()):
+            waiting[child] -= 1
+            if not waiting[child]:
+                able.append((child, True))
+    assert not any(waiting.values())
+
+
+def most(planned: Executable, placement: Placement, random: Random) -> int:
+    """The most bytes that are ever on the tier in one run."""
+    more, less = brought(planned, placement), removed(planned, placement)
+    held = highest = 0
+    for name, starts in order(planned, random):
+        held += more[name] if starts else -less[name]
+        highest = max(highest, held)
+    return highest
+
+
+@QUIET
+@given(
+    jobs=workflows(),
+    seed=st.integers(0, 1 << 30),
+    part=st.integers(1, 99),
+    cleanup=st.sampled_from(["none", "leaf", "inplace", "inplace"]),
+)
+def test_in_no_order_is_more_on_the_tier_than_it_holds(
+    any_desk: Any, jobs: list[Data], seed: int, part: int, cleanup: str
+) -> None:
+    desk, random = deepcopy(any_desk), Random(seed)
+    desk.jobs = jobs
+    need = sized(desk, lambda lfn: random.randrange(100)).need
+    limit = max(need * part // 100, 1)
+    placement = fit(desk, limit, cleanup)
+    planned = desk.plan()
+    for _ in range(5):
+        assert most(planned, placement, random) <= limit
+    assert placement.fit is not None
+    assert (planned.phases is not None) == (placement.fit.phases > 1)
+
+
+def ladder(desk: Any, make_job: Callable[..., Data], rungs: int, width: int) -> None:
+    """``width`` chains of ``rungs`` jobs, each with a file for the next."""
+    desk.jobs = [
+        make_job(
+            f"J{n}-{m}",
+            "split",
+            [f"f{n - 1}-{m}"] if n else ["in.txt"],
+            [f"f{n}-{m}" if n < rungs - 1 else f"!out-{m}"],
+        )
+        for n in range(rungs)
+        for m in range(width)
+    ]
+
+
+def test_without_barriers_an_unlucky_order_would_fill_the_tier(
+    desk: Any, make_job: Callable[..., Data]
+) -> None:
+    ladder(desk, make_job, 6, 3)
+    whole = sized(desk, lambda lfn: 10 * (lfn != "count"))
+    limit = 70  # of 190
+    free = max(most(desk.plan(), whole, Random(seed)) for seed in range(40))
+    assert free > limit
+    placement = fit(desk, limit)
+    planned = desk.plan()
+    held = max(most(planned, placement, Random(seed)) for seed in range(40))
+    assert held <= limit
+    assert placement.fit is not None
+    assert placement.fit.moved == ()
+
+
+def test_there_are_as_many_new_edges_as_nodes_not_pairs(
+    desk: Any, make_job: Callable[..., Data]
+) -> None:
+    ladder(desk, make_job, 4, 50)
+    sized(desk, lambda lfn: 10 * (lfn != "count"))
+    before = desk.plan().dag.children
+    fit(desk, 1010)
+    planned = desk.plan()
+    assert planned.phases is not None
+    new = sum(map(len, planned.dag.children.values())) - sum(map(len, before.values()))
+    assert new <= 60 * len(planned.phases.barriers)
+
+
+def test_phases_that_the_executable_dag_does_not_allow_are_refused(
+    desk: Any, make_job: Callable[..., Data]
+) -> None:
+    ladder(desk, make_job, 4, 1)
+    sized(desk, lambda lfn: 10, fit=Fit(limit=19, phases=2, peak=19))
+    with pytest.raises(NotSealed, match="do not fit into 19 B") as told:
+        desk.plan()
+    assert "--cleanup leaf" in str(told.value)
+
+
+def test_a_size_that_is_unknown_is_asked_for_by_name(desk: Any) -> None:
+    sized(desk, lambda lfn: 10, unknown=("b.txt",))
+    desk.sites["x-storage-tiers"] = {"cori": [{"capacity": "15"}]}
+    with pytest.raises(CatalogError, match=r"not known for 1: b\.txt"):
+        fit(desk, 15)
+
+
+@QUIET
+@given(seed=st.integers(0, 1 << 30))
+def test_with_an_edge_taken_out_it_is_refused_or_still_never_full(
+    any_desk: Any, seed: int
+) -> None:
+    desk, random = deepcopy(any_desk), Random(seed)
+    desk.replicas["replicas"].append(
+        {"lfn": "in.txt", "pfns": [{"site": "cori", "pfn": "/lus/inputs/in.txt"}]}
+    )
+    ladder(desk, make, 5, 3)
+    sized(desk, lambda lfn: random.randrange(5, 10) * (lfn != "count"))
+    placement = fit(desk, 60)
+    planned = desk.plan()
+    assert planned.phases is not None
+    dag = deepcopy(planned.dag)
+    parent = random.choice([name for name, below in dag.children.items() if below])
+    dag.children[parent].remove(random.choice(dag.children[parent]))
+    try:
+        check_phases(dag, planned.phases)
+    except NotSealed:
+        return
+    assert most(replace(planned, dag=dag), placement, random) <= 60
+
+
+def test_a_barrier_that_the_next_phase_does_not_wait_for_is_noticed(
+    desk: Any, make_job: Callable[..., Data]
+) -> None:
+    ladder(desk, make_job, 6, 3)
+    sized(desk, lambda lfn: 10 * (lfn != "count"))
+    fit(desk, 70)
+    planned = desk.plan()
+    assert planned.phases is not None
+    del planned.dag.children[planned.phases.barriers[0]]
+    with pytest.raises(NotSealed, match=r"does not wait|there could be"):
+        check_phases(planned.dag, planned.phases)

@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "report": MODEL,
     "prediction": MODEL,
     "rewrite": MODEL | {"placement"},
+    "page": MODEL | {"placement", "prediction"},
     "runtime": BASE | {"ledger", "model", "reservation", "staging"},
     "planner": DECIDE | {"rewrite", "runtime", "beside"},
     "engine": DECIDE | {"rewrite", "planner", "runtime", "staging", "ledger"},
@@ -38,7 +39,7 @@ MAY_IMPORT = {
     "check": DECIDE | {"rewrite", "planner", "engine"},
     "cli": DECIDE
     | {"rewrite", "planner", "engine", "runtime", "staging", "ledger", "testbed"}
-    | {"check"},
+    | {"check", "page"},
 }
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]

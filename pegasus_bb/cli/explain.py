@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -23,11 +24,13 @@ from pegasus_bb.planner.choices import output_site
 from pegasus_bb.planner.deciding import (
     Decided,
     live_bytes,
+    live_flow,
     read_and_place,
     with_capacity,
 )
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.summary import fit_lines
+from pegasus_bb.prediction import Predicted
 from pegasus_bb.units import format_size
 
 
@@ -35,6 +38,7 @@ from pegasus_bb.units import format_size
     "explain", cls=PlanCommand, short_help="Say where each file would live, and why."
 )
 @options_of_a_planning
+@click.option("--html", type=Path, help="Write all of it, drawn, into this file.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -43,6 +47,7 @@ def command(
     verbose: int,
     quiet: int,
     submit: bool,
+    html: Path | None,
     **options: Any,
 ) -> None:
     """Show the tier of every file of WORKFLOW with the reason, and the room needed.
@@ -58,6 +63,8 @@ def command(
     placement, fault = _reserved(placed, placed.placement, _elsewhere(ctx))
     explanation = explain(placement, placed.settings, live_bytes(placed, placement))
     predicted = predict(replace(placed, placement=placement))
+    if html is not None:
+        _write_page(html, replace(placed, placement=placement), explanation, predicted)
     if as_json:
         more = {} if predicted is None else {"predicted": predicted.to_json()}
         document = {**explanation.to_json(), **more}
@@ -68,6 +75,26 @@ def command(
             click.echo("\n".join(("", *shown(predicted))))
     if fault is not None:
         raise fault
+
+
+def _write_page(
+    path: Path, placed: Decided, explanation: Explanation, predicted: Predicted | None
+) -> None:
+    """Raises UsageError where that cannot be."""
+    from pegasus_bb.page import explained_page  # templates are slow to load
+
+    placement = placed.placement
+    assert placement is not None  # noqa: S101 - mode off does not come here
+    flow = live_flow(placed, placement)
+    workflow, graph = placed.workflow, placed.graph
+    text = explained_page(workflow, graph, placement, explanation, flow, predicted)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be written ({error.strerror}); name a file in a folder "
+            "that exists and is yours"
+        ) from error
 
 
 def _elsewhere(ctx: click.Context) -> bool:

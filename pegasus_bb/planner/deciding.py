@@ -23,6 +23,7 @@ from pegasus_bb.model.sites import Site
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.paths import is_below
 from pegasus_bb.placement import Ending, Figures, figures, place_files, reserve
+from pegasus_bb.placement.liveness import flow, lifetimes, sizes
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.interpreter import tried_python
@@ -105,6 +106,14 @@ def live_bytes(placed: Decided, placement: Placement) -> Figures:
     """How much of ``placement`` is on the tier at once."""
     programs = placed.catalogs.transformations
     return figures(placed.workflow, placed.graph, programs, placement, placed.ending)
+
+
+def live_flow(placed: Decided, placement: Placement) -> tuple[list[int], list[int]]:
+    """Bytes of ``placement`` that are born in each level, and that die with it."""
+    programs = placed.catalogs.transformations
+    lives = lifetimes(placed.workflow, placed.graph, programs, placement, placed.ending)
+    levels = max(placed.graph.level.values(), default=0)
+    return flow(lives, sizes(placement), levels)
 
 
 def read_and_place(options: PlanOptions) -> Decided:

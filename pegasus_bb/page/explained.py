@@ -1,0 +1,70 @@
+"""``pegasus-bb explain --html``: one file that needs no other, and no network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.page.chart import HEIGHT, chart
+from pegasus_bb.page.groups import grouped
+from pegasus_bb.page.picture import draw
+from pegasus_bb.placement import Explanation
+from pegasus_bb.prediction import Predicted
+from pegasus_bb.units import format_duration, format_size
+
+ROWS = 2_000  # files in the table; all of them are in --json
+
+
+def explained_page(
+    workflow: Workflow,
+    graph: Graph,
+    placement: Placement,
+    explanation: Explanation,
+    flow: tuple[Sequence[int], Sequence[int]],
+    predicted: Predicted | None,
+) -> str:
+    """The page. ``flow`` are bytes that are born in each level, and that die with it.
+
+    Linear in the workflow. Names in it are text, whatever they hold.
+    """
+    whole = not explanation.rooms  # else nothing lives there longer than a job
+    return (
+        _templates()
+        .get_template("explain.html.j2")
+        .render(
+            label=workflow.name,
+            jobs=len(workflow.jobs),
+            explanation=explanation,
+            picture=draw(grouped(workflow, graph, placement)),
+            chart=chart(_live(*flow), explanation.capacity) if whole else None,
+            chart_height=HEIGHT,
+            files=explanation.files[:ROWS],
+            more=max(0, len(explanation.files) - ROWS),
+            predicted=predicted,
+        )
+    )
+
+
+def _live(born: Sequence[int], dying: Sequence[int]) -> list[int]:
+    """Bytes that are there in each level, clean-ups between levels done at once."""
+    gone = accumulate(dying, initial=0)
+    return [held - dead for held, dead in zip(accumulate(born), gone, strict=False)]
+
+
+def _templates() -> Environment:
+    templates = Environment(
+        loader=PackageLoader("pegasus_bb"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    templates.filters["size"] = lambda size: format_size(int(size))
+    templates.filters["duration"] = format_duration
+    return templates

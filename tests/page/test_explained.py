@@ -1,0 +1,162 @@
+"""The page that explain writes: all of it is there, nothing foreign runs in it."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.page import explained_page
+from pegasus_bb.page.chart import chart
+from pegasus_bb.page.groups import EACH, INPUTS, RESULTS, Flow, grouped
+from pegasus_bb.page.picture import draw
+from pegasus_bb.placement import explain, figures
+from pegasus_bb.placement.liveness import flow, lifetimes, sizes
+from tests.counting import calls
+from tests.placement.world import World, job, sized, use
+
+MIB = 1 << 20
+
+
+def flow_of(world: World) -> Flow:
+    workflow, _, _ = world.read()
+    return grouped(workflow, build_graph(workflow), world.decide())
+
+
+def page_of(world: World) -> str:
+    workflow, catalogs, settings = world.read()
+    graph, placement = build_graph(workflow), world.decide()
+    programs = catalogs.transformations
+    live = figures(workflow, graph, programs, placement, world.ending)
+    lives = lifetimes(workflow, graph, programs, placement, world.ending)
+    levels = max(graph.level.values())
+    return explained_page(
+        workflow,
+        graph,
+        placement,
+        explain(placement, settings, live),
+        flow(lives, sizes(placement), levels),
+        None,
+    )
+
+
+def wide(width: int) -> list[dict[str, Any]]:
+    """One job, then ``width`` alike that read what it makes."""
+    first = job("ID0", use("mid", "output", stageOut=False, **sized(MIB)))
+    return [
+        {**first, "name": "split"},
+        *(
+            job(f"ID{n}", use("mid", "input"), use(f"out{n}", "output", **sized(9)))
+            for n in range(1, width + 1)
+        ),
+    ]
+
+
+def test_few_jobs_have_a_box_each(world: World) -> None:
+    found = flow_of(world)
+    assert list(found.groups) == [INPUTS, "job ID1", "job ID2", RESULTS]
+    ways = {(s.source, s.dest): (s.files, s.size) for s in found.streams}
+    assert ways == {
+        (INPUTS, "job ID1"): (1, 100),
+        (INPUTS, "job ID2"): (1, 200),
+        ("job ID1", "job ID2"): (2, 30),
+        ("job ID1", RESULTS): (1, 20),
+        ("job ID2", RESULTS): (1, 30),
+    }
+
+
+def test_many_jobs_share_a_box_with_those_of_their_kind(tmp_path: Path) -> None:
+    found = flow_of(World(tmp_path, jobs=wide(EACH)))
+    assert {g.label for g in found.groups.values()} == {"split", "work x40", RESULTS}
+    (first,) = (s for s in found.streams if s.source == "1 split")
+    assert (first.files, first.size) == (1, MIB)  # one file, whoever reads it
+
+
+def test_what_stays_on_the_pfs_is_another_stream(world: World) -> None:
+    world.placement = "mid.txt: pfs\n"
+    places = {(s.tier, tuple(s.some)) for s in flow_of(world).streams}
+    assert ("pfs", ("mid.txt",)) in places
+    assert ("bb", ("keep.txt",)) in places
+
+
+def test_bands_are_as_wide_as_their_bytes_are_many(world: World) -> None:
+    bands = {band.title: band.width for band in draw(flow_of(world)).bands}
+    assert bands["1 file, 200 B, on bb: ref.txt"] == max(bands.values()) == 16.0
+    assert (
+        bands["1 file, 20 B, on bb: keep.txt"] < bands["1 file, 100 B, on bb: in.txt"]
+    )
+
+
+def test_no_two_boxes_overlap(tmp_path: Path) -> None:
+    boxes = draw(flow_of(World(tmp_path, jobs=wide(EACH - 1)))).boxes
+    taken = {(box.x, box.y) for box in boxes}
+    assert len(taken) == len(boxes)
+    for box in boxes:
+        column = sorted(other.y for other in boxes if other.x == box.x)
+        assert all(b - a >= box.height for a, b in pairwise(column))
+
+
+def test_no_bar_is_higher_than_what_is_reserved_allows() -> None:
+    found = chart([10 * MIB, 40 * MIB, 20 * MIB], capacity=50 * MIB)
+    assert found.capacity is not None
+    assert found.capacity.text == "reserved: 50.0 MiB"
+    assert min(bar.y for bar in found.bars) > found.capacity.y
+    heights = [bar.height for bar in found.bars]
+    assert heights[1] == pytest.approx(4 * heights[0], abs=0.1)
+
+
+def test_the_page_says_why_every_file_is_where_it_is(world: World) -> None:
+    text = page_of(world)
+    for lfn in ("in.txt", "mid.txt", "keep.txt", "ref.txt", "out.txt"):
+        assert f'<td class="lfn">{lfn}</td>' in text
+    assert "made by a job and not staged out: tier bb of site cluster says" in text
+    for picture in re.findall(r"<svg.*?</svg>", text, re.DOTALL):
+        ElementTree.fromstring(picture)  # noqa: S314 - our own page
+
+
+def test_the_page_needs_no_network_and_runs_nothing(world: World) -> None:
+    text = page_of(world).lower()
+    assert not re.search(r"(src|href|url\()", text)
+    assert "<script" not in text
+    assert "http" not in text
+
+
+def test_a_name_is_text_whatever_it_holds(world: World) -> None:
+    world.jobs[0]["uses"][1]["lfn"] = world.jobs[1]["uses"][0]["lfn"] = "<b>&mid"
+    text = page_of(world)
+    assert "<b>" not in text
+    assert "&lt;b&gt;&amp;mid" in text
+    _Balanced().feed(text)
+
+
+class _Balanced(HTMLParser):
+    """Fails where a tag is not closed by its own."""
+
+    _ALONE = ("meta", "path", "rect")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag not in self._ALONE:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self._ALONE:
+            assert self._open.pop() == tag
+
+
+def test_twice_the_jobs_cost_twice_as_much(tmp_path: Path) -> None:
+    def cost(width: int) -> int:
+        world = World(tmp_path, jobs=wide(width))
+        return calls(lambda: page_of(world))
+
+    small, large = cost(200), cost(400)
+    assert large < 2.2 * small

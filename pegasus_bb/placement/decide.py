@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pegasus_bb.model.catalogs import Catalogs, environment
@@ -52,10 +52,12 @@ def place_files(
     catalogs: Catalogs,
     tier: Tier,
     settings: Settings,
+    learned: Mapping[str, int] | None = None,
 ) -> Placement:
     """Where every file of the workflow lives in a run on ``tier``, without a capacity.
     Narrowest wins: tier, job profile, file metadata, placement file. Looks at the
-    sizes of local files, changes nothing.
+    sizes of local files, changes nothing. ``learned`` are sizes by LFN, for files whose
+    size nobody declares.
 
     Raises CatalogError for every mistake in what the user said.
     """
@@ -71,6 +73,8 @@ def place_files(
         if narrow and on != PFS:
             pinned.append(file.lfn)
         size = size_of(file, catalogs.replicas, tier.site)
+        if size is None and learned:
+            size = learned.get(file.lfn)
         placed[file.lfn] = Placed(file.lfn, file.role, on, how, size, rule.reason)
     lint_links(catalogs, tier, placed.values())
     here = [file for file in placed.values() if file.tier != PFS]

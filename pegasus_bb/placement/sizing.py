@@ -90,7 +90,8 @@ def unknown_sizes(
         f"it is not known for {len(unknown)}: {shown}",
         "auto" if wanted == AUTO else str(wanted),
         "declare size= of these files in the workflow or size in the metadata of "
-        "their replicas, or say how much to reserve, such as --bb-capacity 700GiB",
+        "their replicas, or learn it from an earlier run (--bb-history SUBMIT_DIR), "
+        "or say how much to reserve, such as --bb-capacity 700GiB",
     )
 
 

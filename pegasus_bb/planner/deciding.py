@@ -7,7 +7,7 @@ import getpass
 import uuid as uuids
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import Graph, build_graph
+from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties, read_properties
 from pegasus_bb.model.reservation import Request, check_reservation_name
@@ -43,6 +44,7 @@ class Decided:
     site: Site
     placement: Placement | None  # None in mode off
     ending: Ending
+    history: History = field(default_factory=History)
 
     def summary(self) -> tuple[str, ...]:
         """What was chosen and where that was said, in lines for a person."""
@@ -131,12 +133,26 @@ def place(options: PlanOptions, given: Given) -> Decided:
     workflow = read_workflow(given.workflow)
     graph = build_graph(workflow)
     site = execution_site(options, catalogs)
+    history = _history(settings)
     placement = None
     if settings.mode != "off":
         tier = choose_tier(catalogs, settings, site.name)
-        placement = place_files(workflow, graph, catalogs, tier, settings)
+        placement = place_files(
+            workflow, graph, catalogs, tier, settings, history.sizes
+        )
     ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
-    return Decided(workflow, graph, catalogs, settings, site, placement, ending)
+    return Decided(
+        workflow, graph, catalogs, settings, site, placement, ending, history
+    )
+
+
+def _history(settings: Settings) -> History:
+    """What an earlier run has shown. Raises UsageError where there is none."""
+    if settings.history is None:
+        return History()
+    from pegasus_bb.report import history_of, read_run  # most plannings learn nothing
+
+    return history_of(read_run(settings.history))
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def predict(decided: Decided) -> Predicted | None:
             file=speeds.said_by,
             would_do=f"{placement.tier.name}: {{read: 8GB/s, write: 6GB/s}}",
         )
-    history = _history(decided)
+    history = decided.history
     work = workload(decided.workflow, decided.graph, placement.files, speeds, history)
     modes = _corrected(tuple(_modes(decided, placement, work, speeds)), history)
     refused = _refused(decided, placement)
@@ -85,7 +85,14 @@ def _on_a_tier(decided: Decided) -> Placement | None:
         return None
     try:
         tier = choose_tier(catalogs, settings, site)
-        return place_files(decided.workflow, decided.graph, catalogs, tier, settings)
+        return place_files(
+            decided.workflow,
+            decided.graph,
+            catalogs,
+            tier,
+            settings,
+            decided.history.sizes,
+        )
     except UsageError:
         return None
 
@@ -139,12 +146,3 @@ def _speeds(decided: Decided) -> Speeds | None:
             would_do=f"{site}: {{pfs: ...}}",
         )
     return found
-
-
-def _history(decided: Decided) -> History:
-    given = decided.settings.history
-    if given is None:
-        return History()
-    from pegasus_bb.report import history_of, read_run  # most plannings learn nothing
-
-    return history_of(read_run(given))

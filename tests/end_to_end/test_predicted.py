@@ -8,7 +8,7 @@ import json
 import pytest
 import yaml
 
-from .conftest import Site
+from .conftest import Site, expected
 
 SLOW = {"read": "1MB/s", "write": "1MB/s", "latency": "100ms"}
 FAST = {"read": "8GB/s", "write": "8GB/s"}
@@ -89,3 +89,22 @@ def test_the_report_shows_how_far_off_it_was(learned: Site) -> None:
     (pfs,), (bb,) = document["runs"]["pfs"], document["runs"]["bb"]
     assert pfs["predicted_makespan"] is None  # nobody had said how fast anything is
     assert bb["predicted_makespan"] > 0
+
+
+def test_sizes_that_nobody_declares_are_learned_from_an_earlier_run(
+    learned: Site,
+) -> None:
+    """Then a capacity need not be said."""
+    workflow = learned.document("workflow.yml")
+    for job in workflow["jobs"]:
+        for use in job["uses"]:
+            use.pop("metadata", None)
+    learned.save("workflow.yml", workflow)
+    refused = learned.plan("bb", "--bb-mode", "persistent", "--bb-capacity", "auto")
+    assert refused.returncode == 2
+    assert "--bb-history SUBMIT_DIR" in refused.stderr
+    said = ("--bb-mode", "persistent", "--bb-capacity", "auto", *learning(learned))
+    done = learned.plan("bb", *said)
+    assert done.returncode == 0, done.stderr
+    assert learned.run("bb").returncode == 0
+    assert learned.content("bb") == expected()

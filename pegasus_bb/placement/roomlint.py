@@ -15,7 +15,6 @@ from pegasus_bb.model.workflow import Job, Workflow
 MOST_FILES = 200_000  # of a job; with more DataWarp's staging runs out of time
 # A #DW line ends its values at blanks, and % and \ mean things to Slurm.
 _ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
-LINKS = "pegasus.transfer.links"
 _ELSEWHERE = "bb.tier: pfs for this file"
 
 
@@ -35,7 +34,6 @@ def lint_rooms(
             _check_names(workflow, job, rooms[ident])
     if by_system and rooms:
         _check_folders(workflow, catalogs, placement)
-        _check_links(catalogs)
     for job in workflow.jobs.values():
         if job.kind != "job":
             raise workflow.document.error(
@@ -123,13 +121,3 @@ def _is_there(path: str) -> bool:
         return bool(path) and Path(path).is_dir()
     except (OSError, ValueError):
         return False
-
-
-def _check_links(catalogs: Catalogs) -> None:
-    if catalogs.properties.get(LINKS, "false").strip().lower() == "true":
-        raise catalogs.properties.error(
-            LINKS,
-            "inputs would be symbolic links on the PFS, and DataWarp's staging does "
-            "not carry those",
-            "false, or inputs: pfs in the tier",
-        )

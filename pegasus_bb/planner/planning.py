@@ -114,7 +114,9 @@ def _plan_rooms(
     executable = build(workflow, decided.graph, catalogs, context)
     check_apart(executable, executable.scratch)
     nodes = ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
-    files = dict(room_files(context, nodes, executable.scratch, executable.outputs))
+    files = dict(
+        room_files(context, catalogs, nodes, executable.scratch, executable.outputs)
+    )
     write(executable, workflow, catalogs, context, extra=files, force=force)
     return executable
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pegasus_bb.model.placement import Placement, Room
-from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import Room
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dag import Script
 from pegasus_bb.planner.pegasus.bbfiles import as_json, placement_json
 from pegasus_bb.planner.seal.view import DEFERRED
-from pegasus_bb.rewrite import directives_of
+from pegasus_bb.rewrite import directives_of, linked_sources
 from pegasus_bb.runtime.room import landing_of
 
 
@@ -23,6 +23,7 @@ def landed_post(post: Script, node: str, context: PlanContext) -> Script:
 
 def room_files(
     context: PlanContext,
+    catalogs: Catalogs,
     nodes: Iterable[tuple[str, str]],
     scratch: str,
     outputs: Mapping[str, str],
@@ -33,19 +34,16 @@ def room_files(
     assert placement is not None  # noqa: S101
     yield "transient.json", as_json(request.to_json())
     yield "placement.json", placement_json(placement, "", scratch, scratch, outputs)
+    sources = linked_sources(catalogs, placement)
     for job, node in nodes:
         if job in placement.rooms:
-            yield from _of_one(request, placement, job, node)
-
-
-def _of_one(
-    request: Request, placement: Placement, job: str, node: str
-) -> Iterator[tuple[str, bytes]]:
-    room = placement.rooms[job]
-    yield f"jobs/{node}.json", as_json({"version": 1, "job": job, **_fields(room)})
-    if request.backend == "datawarp":
-        landing = str(Path(landing_of(request.prefix, node, "0")).parent)
-        yield f"jobs/{job}.bbf", directives_of(request, room, landing).encode()
+            room = placement.rooms[job]
+            fields = {"version": 1, "job": job, **_fields(room)}
+            yield f"jobs/{node}.json", as_json(fields)
+            if request.backend == "datawarp":
+                landing = str(Path(landing_of(request.prefix, node, "0")).parent)
+                text = directives_of(request, room, landing, sources)
+                yield f"jobs/{job}.bbf", text.encode()
 
 
 def _fields(room: Room) -> dict[str, object]:

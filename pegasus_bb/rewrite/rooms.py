@@ -6,13 +6,15 @@ that the option names is written then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.placement import Room
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import Placement, Room
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.placement.lint import link_target
 from pegasus_bb.placement.roomlint import can_stand_on_a_line
 from pegasus_bb.rewrite.directives import (
     ARGUMENTS,
@@ -29,6 +31,7 @@ from pegasus_bb.rewrite.edit import (
     with_values,
 )
 from pegasus_bb.rewrite.inputs import Inputs, Plan
+from pegasus_bb.rewrite.transfers import LINKS
 
 _TEMPLATE = "job.bbf.j2"
 _PROPERTY = f"pegasus.{ARGUMENTS}"
@@ -57,8 +60,24 @@ def name_each_buffer(inputs: Inputs, plan: Plan) -> Inputs:
     return replace(inputs, workflow=with_values(inputs.workflow, changes))
 
 
-def directives_of(request: Request, room: Room, landing: str) -> str:
-    """The #DW lines of a job; its results arrive in ``landing``. Raises UsageError.
+def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
+    """Inputs that are symbolic links in the run's scratch -> what they lead to.
+
+    DataWarp's staging does not carry links, so it reads from there.
+    """
+    if catalogs.properties.get(LINKS, "false").strip().lower() != "true":
+        return {}
+    site = placement.tier.site
+    inputs = (f.lfn for f in placement.files.values() if f.how == "copy")
+    found = {lfn: link_target(catalogs, site, lfn) for lfn in inputs}
+    return {lfn: path for lfn, path in found.items() if path is not None}
+
+
+def directives_of(
+    request: Request, room: Room, landing: str, sources: Mapping[str, str]
+) -> str:
+    """The #DW lines of a job; its results arrive in ``landing``, and inputs come from
+    the run's scratch where ``sources`` name no other path. Raises UsageError.
 
     Results are staged out as one folder: what a failed task has not made cannot fail
     its staging, for which Slurm would keep the space, and each try has its own place.
@@ -66,7 +85,7 @@ def directives_of(request: Request, room: Room, landing: str) -> str:
     template = templates()
     template.filters["on_a_line"] = _on_a_line
     text: str = template.get_template(_TEMPLATE).render(
-        room=room, request=request, landing=landing
+        room=room, request=request, landing=landing, sources=sources
     )
     return text
 

@@ -105,10 +105,6 @@ def checkpoint(world: World) -> None:
     world.jobs[0]["uses"].append(use("state", "checkpoint", **sized(1)))
 
 
-def linked(world: World) -> None:
-    world.defines.append("pegasus.transfer.links=true")
-
-
 def folder(world: World) -> None:
     (world.folder / "in.d").mkdir()
     world.jobs[0]["uses"][0] = use("in.d", "input")
@@ -123,7 +119,6 @@ def folder(world: World) -> None:
         (odd_name, "jobs.0.uses.0.lfn", "#DW stage_in line cannot carry"),
         (inner, "jobs.2.type", "reservations of their own"),
         (checkpoint, "jobs.0.uses.3.type", "gone with the job"),
-        (linked, "pegasus.transfer.links", "does not carry those"),
         (folder, "jobs.0.uses.0.lfn", "in.d is a folder"),
     ],
 )
@@ -148,5 +143,4 @@ def test_more_files_than_staging_can_do_in_time(
 def test_a_directory_stages_whatever_has_a_name(per_job: World) -> None:
     per_job.tier = {"backend": "directory", "path": "/fast"}
     odd_name(per_job)
-    linked(per_job)
     assert "in;put.txt" in rooms(per_job)["ID1"].stage_in

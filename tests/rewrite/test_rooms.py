@@ -11,8 +11,16 @@ import pytest
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import Room
 from pegasus_bb.model.settings import Settings
-from pegasus_bb.rewrite import OF_EACH_JOB, Inputs, Plan, directives_of, rewrite
+from pegasus_bb.rewrite import (
+    OF_EACH_JOB,
+    Inputs,
+    Plan,
+    directives_of,
+    linked_sources,
+    rewrite,
+)
 from pegasus_bb.rewrite.rooms import name_each_buffer
+from tests.placement.world import World
 from tests.rewrite.conftest import HERE, read
 from tests.rewrite.differences import changed
 
@@ -79,7 +87,14 @@ def test_a_path_that_a_shell_would_read_is_refused(inputs: Inputs, plan: Plan) -
 
 def lines(plan: Plan, room: Room = ROOM, landing: str = "/lus/r/.l/n") -> list[str]:
     request = replace(plan.request, prefix="/lus/r")
-    return directives_of(request, room, landing).splitlines()
+    return directives_of(request, room, landing, {}).splitlines()
+
+
+def test_what_is_a_link_in_the_scratch_is_staged_from_where_it_leads(
+    plan: Plan,
+) -> None:
+    text = directives_of(plan.request, ROOM, "/l", {"in.txt": "/data/in.txt"})
+    assert " source=/data/in.txt destination=$DW_JOB_STRIPED/run/in.txt\n" in text
 
 
 def test_the_lines_reserve_stage_in_and_stage_out(plan: Plan) -> None:
@@ -110,3 +125,15 @@ def test_nothing_foreign_gets_onto_a_line(plan: Plan, bad: str) -> None:
         lines(plan, replace(ROOM, stage_in=(bad,)))
     with pytest.raises(UsageError, match="cannot stand on a #DW line"):
         lines(plan, landing=bad)
+
+
+@pytest.mark.parametrize(("links", "found"), [("true", {"in.txt"}), ("false", set())])
+def test_inputs_of_the_site_are_links_where_pegasus_makes_them_so(
+    links: str, found: set[str], tmp_path: Path
+) -> None:
+    world = World(tmp_path)
+    world.defines = ["pegasus.bb.mode=transient", f"pegasus.transfer.links={links}"]
+    world.replicas["in.txt"] = [{"site": "cluster", "pfn": "/data/in.txt"}]
+    world.replicas["ref.txt"] = [{"site": "far", "pfn": "http://far/ref.txt"}]
+    _, catalogs, _ = world.read()
+    assert linked_sources(catalogs, world.decide()).keys() == found

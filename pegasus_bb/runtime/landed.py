@@ -33,6 +33,10 @@ SILENT = 60.0  # seconds that a note of another machine may take to be seen here
 _SHOWN = 3  # files in a message
 
 
+class TaskFailed(PegasusBBError):
+    """So launch has noted, whatever the batch system says."""
+
+
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """75 not yet; 77 never landed; 79 ended without a note; else what POST answers."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -68,8 +72,8 @@ def _kept(bb: BBDir, node: str, work: Any) -> str:
     said = bb.file(f"{NOTES}/{node}.err")
     try:
         words = str(work())
-    except ReservationNotReady:
-        raise
+    except (ReservationNotReady, TaskFailed):
+        raise  # the node's own script says more
     except PegasusBBError as error:
         os.makedirs(os.path.dirname(said), exist_ok=True)
         write_text(said, f"{error}\n")
@@ -97,6 +101,9 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
             f"noted no results in {note_path(bb, node)}: it was killed or has "
             "vanished, or runs on. The node counts as failed; it can be tried again"
         )
+    if note.get("status", 0) != 0:
+        waiting.end()
+        raise TaskFailed(f"{node}: its job {job} ended with {note['status']}")
     landing = Landing(request.prefix, node, job, note["files"])
     missing = landing.missing(waiting.wrong)
     if missing:

@@ -14,13 +14,16 @@ import contextlib
 import os
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.links import Link, checked_path
 
 LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
+
+
+Start = Callable[[Binding, List[str], Dict[str, str], List[Link]], int]
 
 
 class Room(NamedTuple):
@@ -73,26 +76,38 @@ def run_in_room(
     room: Room,
     argv: List[str],
     environ: Dict[str, str],
-    start: Callable[[Binding, List[str], Dict[str, str], List[Link]], int],
+    start: Start,
 ) -> int:
     """Run ``argv`` on the job's own reservation, by ``start``; its exit status.
 
     Raises ReservationFailed, UsageError, CopyFailed before anything was started.
     """
     from pegasus_bb.runtime.alone import Alone
-    from pegasus_bb.runtime.room_results import forget, save
+    from pegasus_bb.runtime.room_results import forget, note_failure
+
+    with Alone(bb, environ):
+        forget(bb, room.node)
+        try:
+            return _run(bb, room, argv, environ, start)
+        except (PegasusBBError, OSError):
+            note_failure(bb, room, environ)
+            raise
+
+
+def _run(
+    bb: BBDir, room: Room, argv: List[str], environ: Dict[str, str], start: Start
+) -> int:
+    from pegasus_bb.runtime.room_results import finish
     from pegasus_bb.runtime.room_space import opened
 
     request = bb.transient()
-    with Alone(bb, environ):
-        forget(bb, room.node)
-        with opened(bb, request, room, environ) as space:
-            binding = Binding(request.prefix, space.run)
-            argv, bound = binding.argv(argv), binding.environ(environ)
-            links = list(_links(room, request, space.run))
-            with _inside(request, space.run):
-                status = start(binding, argv, bound, links)
-            return status or save(bb, request, room, space, environ)
+    with opened(bb, request, room, environ) as space:
+        binding = Binding(request.prefix, space.run)
+        argv, bound = binding.argv(argv), binding.environ(environ)
+        links = list(_links(room, request, space.run))
+        with _inside(request, space.run):
+            status = start(binding, argv, bound, links)
+        return finish(bb, room, space, status, environ)
 
 
 def _links(room: Room, request: Request, run: str) -> Iterator[Link]:

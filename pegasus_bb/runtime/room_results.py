@@ -8,8 +8,7 @@ import sys
 import time
 from typing import Any, Dict, List
 
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.model.reservation import Request
+from pegasus_bb.errors import BUG, PegasusBBError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import write_json
 from pegasus_bb.runtime.links import checked_path
@@ -33,42 +32,67 @@ def forget(bb: BBDir, node: str) -> None:
         os.unlink(note_path(bb, node))
 
 
-def save(
-    bb: BBDir, request: Request, room: Room, space: Space, environ: Dict[str, str]
+def finish(
+    bb: BBDir, room: Room, space: Space, status: int, environ: Dict[str, str]
 ) -> int:
-    """Note all results and leave them where they come back from: 0.
+    """Leave all results where they come back from, and note them: the exit status.
 
-    1, with words, where one is missing or cannot come back: then nothing is noted.
+    Not 0, with words, where the task has failed, or one of its results is missing or
+    cannot come back: that is noted too, for a batch system may call any job well.
     """
-    lost = _not_made(room, space.run)
-    if lost:
-        more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-        return _failed(
-            f"{', '.join(lost[:_SHOWN])}{more}: the task ended well, but has not made "
-            "what the workflow says it makes"
-        )
+    files: Dict[str, Any] = {}
+    if status == 0:
+        status = _check_made(room, space)
     try:
-        files = {lfn: _put(space, lfn) for lfn in _links_first(room, space)}
-        os.makedirs(bb.file(NOTES), exist_ok=True)
-        note = {
-            "version": 1,
-            "node": room.node,
-            "job": room.job,
-            "slurm": environ.get("SLURM_JOB_ID", ""),
-            "source": space.results,
-            "files": files,
-            "time": time.time(),
-        }
-        write_json(note_path(bb, room.node), note)
+        if status == 0:
+            files = {lfn: _put(space, lfn) for lfn in _links_first(room, space)}
     except PegasusBBError as error:
-        return _failed(str(error))
+        status = _failed(str(error))
+    except OSError as error:
+        status = _failed(f"{error.filename or room.node}: {error.strerror}")
+    return _note(bb, room, space.results, environ, files, status) or status
+
+
+def note_failure(bb: BBDir, room: Room, environ: Dict[str, str]) -> None:
+    """That the task was not started, or that launch itself has failed."""
+    _note(bb, room, "", environ, {}, BUG)
+
+
+def _note(
+    bb: BBDir,
+    room: Room,
+    source: str,
+    environ: Dict[str, str],
+    files: Dict[str, Any],
+    status: int,
+) -> int:
+    note = {
+        "version": 1,
+        "node": room.node,
+        "job": room.job,
+        "status": status,
+        "slurm": environ.get("SLURM_JOB_ID", ""),
+        "source": source,
+        "files": files,
+        "time": time.time(),
+    }
+    try:
+        os.makedirs(bb.file(NOTES), exist_ok=True)
+        write_json(note_path(bb, room.node), note)
     except OSError as error:
         return _failed(f"{error.filename or room.node}: {error.strerror}")
     return 0
 
 
-def _not_made(room: Room, run: str) -> List[str]:
-    return [n for n in room.stage_out if not os.path.lexists(checked_path(run, n))]
+def _check_made(room: Room, space: Space) -> int:
+    lost = [n for n in room.stage_out if not os.path.lexists(_path(space, n))]
+    if not lost:
+        return 0
+    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    return _failed(
+        f"{', '.join(lost[:_SHOWN])}{more}: the task ended well, but has not made "
+        "what the workflow says it makes"
+    )
 
 
 def _links_first(room: Room, space: Space) -> List[str]:

@@ -127,6 +127,14 @@ def test_a_failed_job_is_judged_at_once(site: RoomSite) -> None:
     assert judged(site) == ["1 -r 3"]
 
 
+def test_so_is_one_that_the_batch_system_calls_well(site: RoomSite) -> None:
+    """blahp loses exit codes; and a record says 0 where launch missed a result."""
+    assert site.launch("exit 3", CONDOR_JOBID="8.0").returncode == 3
+    assert landed(site, job="8.0", judge="0").returncode == 1
+    assert judged(site) == ["0 -r 0"]
+    assert not (site.bb / "landed" / f"{NODE}.err").exists()
+
+
 def test_the_node_s_own_script_has_the_last_word(site: RoomSite) -> None:
     site.stage_out()
     assert landed(site, judge="4").returncode == 4

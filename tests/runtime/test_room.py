@@ -72,9 +72,17 @@ def test_what_replaces_a_link_is_brought_to_the_pfs(site: RoomSite) -> None:
     assert (site.scratch / "pfs-in.txt").read_text() == "on the PFS\n"
 
 
-def test_a_failed_task_notes_nothing_and_forgets_an_older_try(site: RoomSite) -> None:
+def test_a_failed_task_notes_that_in_place_of_an_older_try(site: RoomSite) -> None:
     assert site.launch(MAKE).returncode == 0
+    assert site.note["status"] == 0
     assert site.launch(f"{MAKE}; exit 3", CONDOR_JOBID="8.0").returncode == 3
+    assert (site.note["job"], site.note["status"]) == ("8.0", 3)
+    assert site.note["files"] == {}
+
+
+def test_a_killed_try_has_noted_nothing(site: RoomSite) -> None:
+    assert site.launch(MAKE).returncode == 0
+    site.launch("kill -9 $PPID", CONDOR_JOBID="8.0")
     assert not (site.bb / "landed" / f"{NODE}.json").exists()
 
 
@@ -82,7 +90,7 @@ def test_a_result_that_is_missing_fails_the_job_by_name(site: RoomSite) -> None:
     done = site.launch("cat in.txt > out.txt")
     assert done.returncode == 1
     assert b"sub/more.txt: the task ended well, but has not made" in done.stderr
-    assert not (site.bb / "landed").exists()
+    assert (site.note["status"], site.note["files"]) == (1, {})
 
 
 def test_links_among_the_results_come_back_as_files(site: RoomSite) -> None:
@@ -122,6 +130,7 @@ class TestByTheSystem:
         assert done.returncode == RESERVATION_FAILED
         assert words in done.stderr
         assert not (datawarp.scratch / "started").exists()
+        assert datawarp.note["status"] != 0
 
     def test_a_folder_where_nothing_is_mounted_is_refused(
         self, datawarp: RoomSite

@@ -9,7 +9,7 @@ import contextlib
 import fcntl
 import json
 import os
-from typing import Any, Dict, Iterable, Iterator
+from typing import Any, Callable, Dict, Iterable, Iterator
 
 ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
 
@@ -46,10 +46,29 @@ def write_text(path: str, text: str, mode: int = 0o644) -> None:
     Raises OSError with the name ``path``.
     """
     with _about(path):
-        _write_text(path, text, mode)
+        _put(path, text, mode, os.replace)
 
 
-def _write_text(path: str, text: str, mode: int) -> None:
+def create_text(path: str, text: str) -> bool:
+    """Put ``text`` under ``path`` whole and durably, unless something is there; whether
+    it was done. Of several that try at once, one does it.
+
+    Raises OSError with the name ``path``, also where files cannot have two names.
+    """
+    with _about(path):
+        try:
+            _put(path, text, 0o644, _link)
+        except FileExistsError:
+            return False
+        return True
+
+
+def _link(part: str, path: str) -> None:
+    os.link(part, path)
+    os.unlink(part)
+
+
+def _put(path: str, text: str, mode: int, name: Callable[[str, str], None]) -> None:
     import tempfile  # 3 ms that a job which only reads does not pay
 
     folder = os.path.dirname(os.path.abspath(path))
@@ -62,9 +81,10 @@ def _write_text(path: str, text: str, mode: int) -> None:
             out.flush()
             os.fchmod(out.fileno(), mode)
             os.fsync(out.fileno())
-        os.replace(part, path)
+        name(part, path)
     except BaseException:
-        os.unlink(part)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
         raise
     sync_directory(folder)
 

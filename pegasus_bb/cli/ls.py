@@ -71,6 +71,7 @@ def remarks(found: list[Holding]) -> list[str]:
         about = (
             "" if holding.ended else holding.submit_dir,
             holding.message,
+            _fallback(holding),
             holding.run_words,
             *(f"say: {words}" for words in holding.next),
         )
@@ -78,6 +79,13 @@ def remarks(found: list[Holding]) -> list[str]:
         if told:
             lines += [f"{one_line(holding.name)}:", *told]
     return lines
+
+
+def _fallback(holding: Holding) -> str:
+    if not holding.fallback:
+        return ""
+    to, because = holding.fallback["to"].upper(), holding.fallback["because"]
+    return f"its run is on the {to}, not on this: {because}"
 
 
 def one_line(words: str) -> str:

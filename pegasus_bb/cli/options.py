@@ -53,6 +53,7 @@ _HELP = {
     "counters": "off: a real pegasus-plan in --bb-mode off gets no option of ours.",
     "speeds": "File with the speeds of storage, in place of the site catalog's.",
     "history": "Submit directory of an earlier run, to learn run times from.",
+    "fallback": "fail, or pfs: without a reservation the run goes on on the PFS.",
     "guard": "stat, or digest: read every result again before giving back.",
 }
 

@@ -13,6 +13,7 @@ from pegasus_bb.cli.options import (
     plan_options,
 )
 from pegasus_bb.model.settings import read_settings
+from pegasus_bb.planner.choices import check_fallback_is_of_use
 from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import chosen_home
@@ -44,6 +45,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     said = plan_options({key: options[key] for key in options.keys() - _AFTERWARDS})
     properties = properties_of(said)
     settings = read_settings(properties, said.cwd)
+    check_fallback_is_of_use(said, settings)
     if settings.mode == "auto":
         said = _with_mode(ctx, said)
         properties = properties_of(said)

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pegasus_bb import ledger
+from pegasus_bb.cli.fallback import fallback_lines, fallback_of
 from pegasus_bb.engine.status import RunStatus, bytes_below, run_status, submit_place
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request, Reservation, State
@@ -37,12 +38,15 @@ def command(as_json: bool, submit_dir: Path) -> None:
     the last failures. Asks the files of SUBMIT_DIR and the backend; changes nothing.
     """
     status = run_status(submit_dir)
-    reservation = reservation_status(submit_place(submit_dir).bb)
+    folder = submit_place(submit_dir).bb
+    reservation, fallback = reservation_status(folder), fallback_of(folder)
     if as_json:
-        document = {**asdict(status), "reservation": reservation}
+        document = {**asdict(status), "reservation": reservation, "fallback": fallback}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
     else:
         _show(status, reservation)
+        for line in fallback_lines(fallback):
+            click.echo(line)
 
 
 def reservation_status(bb: Path) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import unsafe_results
 from pegasus_bb.runtime.lost_note import found_again
+from pegasus_bb.runtime.settled import on_the_pfs
 
 
 def check_place(place: SubmitDir) -> None:
@@ -59,6 +60,8 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     there any more: it would fail, however often it is tried."""
     bb = BBDir(str(place.bb))
     if not bb.has_request or len(done) == len(dag.nodes):
+        return
+    if on_the_pfs(bb, bb.request()):
         return
     noted = bb.reservation()
     note_is_lost = noted is None

@@ -6,11 +6,15 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import Reservation
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.settled import seen, words
 from pegasus_bb.units import format_size
 
 
 def kept(place: SubmitDir) -> list[str]:
     """Lines about the reservation that stands; none where there is nothing to keep."""
+    moved = seen(BBDir(str(place.bb)))
+    if moved:
+        return [f"note:        {words(moved)}"]
     noted = _noted(place)
     if noted is None or noted.released_at is not None or noted.failure:
         return []

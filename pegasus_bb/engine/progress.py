@@ -23,6 +23,7 @@ from pegasus_bb.engine.terminal import unbreakable
 from pegasus_bb.errors import UsageError
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.settled import seen
 from pegasus_bb.units import format_duration
 
 # Beyond this many nodes a log gets a line per percent and per failure, not per node.
@@ -183,6 +184,8 @@ def reservation_words(submit_dir: Path | None) -> str:
     bb = BBDir(str(submit_dir / "bb")) if submit_dir is not None else None
     if bb is None or not bb.has_request:
         return ""
+    if seen(bb):
+        return "on the PFS, no burst buffer"
     try:
         noted = bb.reservation()
     except UsageError:  # the programs that need it will say so

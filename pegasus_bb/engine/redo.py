@@ -23,6 +23,7 @@ from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import unsafe_results
 from pegasus_bb.runtime.jobs import Transfer, read_jobs
+from pegasus_bb.runtime.settled import on_the_pfs
 from pegasus_bb.staging.folder import digest_path
 
 # Tasks, stage-in and sub-workflows: what they have read may be cleaned up since.
@@ -53,13 +54,16 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     that cannot be.
     """
     bb = BBDir(str(place.bb))
-    noted = bb.reservation() if bb.has_request else None
-    if noted is None or noted.released_at or not _only_delete_left(place, dag, done):
+    if not bb.has_request or not _still_has_data(bb):
+        return Redo()
+    if not _only_delete_left(place, dag, done):
         return Redo()
     request = bb.request()
-    buffer = _seen_from_here(request)
+    moved = on_the_pfs(bb, request)
+    buffer = moved.prefix if moved else _seen_from_here(request)
     read_all = request.settings.get("guard") == "digest"
-    unsafe = {u.lfn for u in unsafe_results(bb, request.uuid, read_all, buffer)}
+    vanishes = "" if moved else buffer
+    unsafe = {u.lfn for u in unsafe_results(bb, request.uuid, read_all, vanishes)}
     nodes, moves = set(), []
     for node in dag.nodes.values() if unsafe else ():
         jobs = list(_stage_outs(place, node)) if node.name in done else []
@@ -70,6 +74,14 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
             moves += [(real[job.lfn], job.dests[0].path) for job in again]
     aside = [_aside(dest) for source, dest in moves if _in_the_way(source, dest)]
     return Redo(frozenset(_with_those_below(place, dag, nodes, done)), tuple(aside))
+
+
+def _still_has_data(bb: BBDir) -> bool:
+    """Whether what stage-out reads may still be there."""
+    if on_the_pfs(bb, bb.request()):
+        return True
+    noted = bb.reservation()
+    return noted is not None and not noted.released_at
 
 
 def _only_delete_left(place: SubmitDir, dag: Dag, done: Set[str]) -> bool:

@@ -11,6 +11,7 @@ from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.lost_note import asked_at, found_again
+from pegasus_bb.runtime.settled import FILE, on_the_pfs
 
 _GONE = (State.ABSENT, State.GONE)
 
@@ -22,7 +23,7 @@ def start_over(place: SubmitDir) -> list[Path]:
     saved nowhere else.
     """
     _check_reservation(place)
-    notes = [place.bb / name for name in ("reservation.json", "manifest.jsonl")]
+    notes = [place.bb / name for name in ("reservation.json", "manifest.jsonl", FILE)]
     old = [place.journal, *place.rescues(), *notes, place.bb / "gate.json"]
     return [_aside(file) for file in old if file.exists()]
 
@@ -32,6 +33,8 @@ def _check_reservation(place: SubmitDir) -> None:
     if not bb.has_request:
         return
     request = bb.request()
+    if on_the_pfs(bb, request):
+        return  # nothing of the run is on one that came up late
     backend = open_backend(request.backend, request.settings)
     noted = bb.reservation()
     if noted is None and asked_at(bb, request):

@@ -61,6 +61,7 @@ class Request:
     pool: str = ""  # empty: the default pool
     wait: int = 86400  # seconds that the gate may wait in all
     poll: int = 10  # seconds between two polls of the gate
+    fallback: str = "fail"  # pfs: without a reservation the run goes on on the PFS
     settings: Dict[str, str] = field(default_factory=dict)  # the backend's own keys
 
     def to_json(self) -> Dict[str, Any]:

@@ -102,6 +102,7 @@ class Run:
     mode: str = ""  # off | persistent | ...: plan.json's word; empty where unknown
     tier: str = ""  # name of the tier that held the scratch; empty where unknown
     backend: str = ""  # what served the tier: directory | datawarp | ...
+    fallback: str = ""  # why it ran on the PFS in place of the tier; empty: it did not
     submit_dir: str = ""
     uuid: str = ""
     tasks: tuple[Task, ...] = ()  # of each node's last attempt, by start time

@@ -36,6 +36,7 @@ class Settings:
     counters: str = "on"  # off: no I/O counters beside a plain pegasus-plan's records
     speeds: Path | None = None  # how fast storage is, in place of the site catalog
     history: Path | None = None  # an earlier run's submit directory, to learn from
+    fallback: str = "fail"  # pfs: where the reservation cannot be used, run on the PFS
     guard: str = "stat"  # stat: trust what transfer verified | digest: read all again
 
 
@@ -138,5 +139,6 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "name": _name,
     "python": _program,
     "counters": _choice("on", "off"),
+    "fallback": _choice("fail", "pfs"),
     "guard": _choice("stat", "digest"),
 }

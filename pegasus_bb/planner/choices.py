@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.settings import PREFIX, Settings
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.planner.options import PlanOptions
@@ -29,6 +29,31 @@ def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
             would_do="add a directory of type sharedScratch",
         )
     return sites[0]
+
+
+def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError where --bb-fallback pfs was said for a run without a gate. A
+    property may stand in a file for runs of all modes, and is left aside there."""
+    said = options.said.get(f"{PREFIX}fallback")
+    if said == "pfs" and settings.mode not in ("persistent", "auto"):
+        raise UsageError(
+            "--bb-fallback pfs is for --bb-mode persistent, where the whole run waits "
+            f"for one reservation; this is mode {settings.mode}. Leave it out, or say "
+            "--bb-mode persistent"
+        )
+
+
+def check_fallback(settings: Settings, site: Site) -> None:
+    """Raises UsageError where --bb-fallback pfs could not do what it says."""
+    if settings.fallback != "pfs" or settings.mode != "persistent":
+        return
+    path = site.scratch.path.rstrip("/") if site.scratch else ""
+    if not path.startswith("/") or any(c < " " or c in "\"'\\" for c in path):
+        raise UsageError(
+            f"--bb-fallback pfs needs the site's own scratch; {path or '/'!r}, the "
+            f"sharedScratch of site {site.name}, cannot stand for a reservation: it "
+            "must be a full path without quotes, backslashes and control characters"
+        )
 
 
 def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:

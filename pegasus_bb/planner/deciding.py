@@ -25,7 +25,12 @@ from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.paths import is_below
 from pegasus_bb.placement import Ending, Figures, figures, place_files, reserve
 from pegasus_bb.placement.liveness import flow, lifetimes, sizes
-from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
+from pegasus_bb.planner.choices import (
+    check_fallback,
+    choose_tier,
+    execution_site,
+    output_site,
+)
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.interpreter import tried_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
@@ -134,6 +139,7 @@ def place(options: PlanOptions, given: Given) -> Decided:
     graph = build_graph(workflow)
     site = execution_site(options, catalogs)
     history = _history(settings)
+    check_fallback(settings, site)
     placement = None
     if settings.mode != "off":
         tier = choose_tier(catalogs, settings, site.name)
@@ -241,6 +247,7 @@ def make_request(placement: Placement, settings: Settings, uuid: str) -> Request
         pool=tier.pool,
         wait=settings.wait,
         poll=settings.poll,
+        fallback=settings.fallback if settings.mode == "persistent" else "fail",
         settings={**own, "granularity": str(tier.granularity)},
     )
 

@@ -74,6 +74,7 @@ def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
         "mode": run.mode,
         "tier": run.tier,
         "backend": run.backend,
+        "fallback": {"to": "pfs", "because": run.fallback} if run.fallback else None,
         "submit_dir": run.submit_dir,
         "uuid": run.uuid,
         "makespan": run.makespan,

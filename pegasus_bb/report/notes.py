@@ -65,7 +65,12 @@ def _on_modes(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
         if _had_buffer(run):
             yield f"PFS run {number} was given as PFS, yet ran in mode {run.mode}."
     for number, run in enumerate(bb, start=1):
-        if run.mode == "off":
+        if run.fallback:
+            yield (
+                f"BB run {number} was given as BB, yet ran on the PFS (fallback): it "
+                "says nothing about the burst buffer."
+            )
+        elif run.mode == "off":
             yield f"BB run {number} was given as BB, yet ran without one (mode off)."
         elif not run.mode and run.submit_dir:
             yield (
@@ -75,7 +80,7 @@ def _on_modes(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
 
 
 def _had_buffer(run: Run) -> bool:
-    return run.mode not in ("", "off")
+    return run.mode not in ("", "off") and not run.fallback
 
 
 def _on_difference(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:

@@ -54,6 +54,9 @@ def _runs(comparison: Comparison) -> Iterator[str]:
     for side, runs in (("PFS", comparison.pfs), ("BB", comparison.bb)):
         for number, run in enumerate(runs, start=1):
             yield f"{side} run {number}: {_about(run)}"
+            if run.fallback:
+                because = " ".join(run.fallback.split())
+                yield f"*** {side} run {number} WAS REALLY ON THE PFS: {because} ***"
             yield from _foreseen(run)
 
 

@@ -96,6 +96,7 @@ def _described(folder: Path) -> tuple[Run, tuple[Problem, ...]]:
         mode=str(plan.get("mode") or ""),
         tier=str(plan.get("tier") or ""),
         backend=str(request.get("backend") or ""),
+        fallback=_fallback(_mapping(folder / "bb" / "settled.json", problems)),
         submit_dir=str(folder),
         uuid=str(braindump.get("wf_uuid") or plan.get("uuid") or ""),
         predicted=_predicted(plan),
@@ -113,6 +114,13 @@ def _predicted(plan: Mapping[str, Any]) -> float | None:
         return float(modes[plan["mode"]]["makespan"])
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _fallback(settled: Mapping[str, Any]) -> str:
+    """Why the run was on the PFS after all; empty where it was not."""
+    if settled.get("to") != "pfs":
+        return ""
+    return str(settled.get("because") or "no reason was noted")
 
 
 def _mapping(path: Path, problems: list[Problem]) -> Mapping[str, Any]:
@@ -162,6 +170,7 @@ def _with_records(
         mode=run.mode,
         tier=run.tier,
         backend=run.backend,
+        fallback=run.fallback,
         submit_dir=run.submit_dir,
         uuid=run.uuid,
         predicted=run.predicted,

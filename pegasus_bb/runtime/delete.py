@@ -17,15 +17,22 @@ from typing import Iterator, List, Optional, Sequence, Tuple
 from pegasus_bb.errors import (
     DataNotSafe,
     ReservationFailed,
+    SchedulerUnreachable,
     UsageError,
 )
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation import identity
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours, program
+from pegasus_bb.runtime import ours, program, settled
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.giveback import absent_already, checked, give_back
+from pegasus_bb.runtime.giveback import (
+    absent_already,
+    checked,
+    give_back,
+    give_back_unused,
+    left_alone,
+)
 from pegasus_bb.runtime.guard import Unsafe, unsafe_results
 from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_size
@@ -50,6 +57,11 @@ def release(bb: BBDir, discard: bool = False, unused: bool = False) -> str:
     """
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
+    on_the_pfs = settled.on_the_pfs(bb, request)
+    if on_the_pfs:
+        if not discard:
+            _check_on_the_pfs(bb, request, on_the_pfs, unused)
+        return _release_unused(bb, request, noted, backend)
     if not discard:
         was_noted = noted is not None
         noted, nothing = _nothing_there(bb, request, noted, backend)
@@ -67,10 +79,45 @@ def release(bb: BBDir, discard: bool = False, unused: bool = False) -> str:
     return words
 
 
+def _release_unused(
+    bb: BBDir, request: Request, noted: Optional[Reservation], backend: Backend
+) -> str:
+    """Of a run on the PFS: nothing of it is on what is given back."""
+    words = give_back_unused(
+        request, noted, backend, lambda: _status(bb, request, noted, backend)
+    )
+    if noted is not None and (noted.job or noted.owner):
+        _note_end(bb, request, noted, "released")
+    elif noted is not None:
+        _list_end(bb, request, "refused")
+    return f"{words}. The run was on the PFS"
+
+
+def _check_on_the_pfs(
+    bb: BBDir, request: Request, found: settled.Settled, unused: bool
+) -> None:
+    """Raises DataNotSafe, where it matters: nothing of the run is on the reservation,
+    so who gives that back by hand takes nothing away."""
+    read_all = request.settings.get("guard") == "digest"
+    unsafe = [] if unused else list(unsafe_results(bb, request.uuid, read_all))
+    if unsafe:
+        scratch = str(bb.placement().get("pfs_scratch", ""))
+        lines = [
+            f"{len(unsafe)} of {len(bb.placement()['outputs'])} promised results are "
+            f"not safe; {settled.words(found)}",
+            *_first([f"  {each.lfn}: {each.why}" for each in unsafe]),
+            f"look:    what nobody removed is in {scratch}",
+            f"resume:  pegasus-bb run {shlex.quote(program.submit_dir(bb))}",
+        ]
+        raise DataNotSafe("\n".join(lines))
+
+
 def would_release(bb: BBDir, unused: bool = False) -> str:
     """What ``release`` would do, in words; raises where it would. Changes nothing."""
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
+    if settled.on_the_pfs(bb, request):
+        return _would_release_unused(bb, request, noted, backend)
     noted, nothing = _nothing_there(bb, request, noted, backend)
     if nothing:
         return nothing
@@ -80,6 +127,18 @@ def would_release(bb: BBDir, unused: bool = False) -> str:
         return absent_already(request, noted)
     why = "no job ever had it" if unused else "every promised result is safe"
     return f"{status.state.value}; {why}"
+
+
+def _would_release_unused(
+    bb: BBDir, request: Request, noted: Optional[Reservation], backend: Backend
+) -> str:
+    status = _status(bb, request, noted, backend)
+    if status.state is State.UNKNOWN:
+        raise SchedulerUnreachable(f"{request.name} was kept: {status.message}")
+    if status.state is State.ABSENT:
+        return absent_already(request, noted)
+    words = left_alone(request, noted, status)
+    return words or f"{status.state.value}; the run is on the PFS, nothing is on it"
 
 
 def give_up(bb: BBDir) -> str:

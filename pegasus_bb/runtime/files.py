@@ -5,6 +5,7 @@ from __future__ import annotations
 from pegasus_bb.files import (
     append_all,
     append_json,
+    create_text,
     read_journal,
     read_json,
     sync_directory,
@@ -15,6 +16,7 @@ from pegasus_bb.files import (
 __all__ = [
     "append_all",
     "append_json",
+    "create_text",
     "read_journal",
     "read_json",
     "sync_directory",

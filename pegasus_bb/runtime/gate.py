@@ -7,6 +7,7 @@ reservation ready only when it is up, ours, large enough and not older than the 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -21,13 +22,15 @@ from pegasus_bb.errors import (
 )
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours, program
+from pegasus_bb.runtime import ours, program, settled
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.directives import name_no_buffer, name_the_buffer
 from pegasus_bb.runtime.files import read_json, write_json, write_text
 from pegasus_bb.units import format_duration
 
 GATE = "gate.json"
 SAID = "gate.err"  # DAGMan keeps nothing of what a script says
+_WITHOUT = (ReservationFailed, DeadlinePassed, SchedulerUnreachable)
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
@@ -48,29 +51,63 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def poll(bb: BBDir) -> str:
-    """Ask once; words for the user where it is ready.
+    """Ask once; words for the user where it is ready, or the run is on the PFS.
 
     Raises ReservationNotReady (ask again), and for good: ReservationFailed,
     DeadlinePassed, SchedulerUnreachable.
     """
     request = bb.request()
+    on_the_pfs = settled.on_the_pfs(bb, request)
+    if on_the_pfs:
+        return _go_on(bb, on_the_pfs)
     waited = _waited(bb)
     try:
         words = _judge(bb, request)
     except (ReservationNotReady, SchedulerUnreachable) as error:
         if waited >= request.wait:
-            late = _too_late(error, request)
-            _end_wait(bb, str(late))
-            raise late from error
+            return _refused(bb, request, _too_late(bb, error, request))
         allowed = format_duration(request.wait)
         raise ReservationNotReady(
             f"not yet: {error}; waited {format_duration(waited)} of {allowed}"
         ) from error
     except PegasusBBError as error:
-        _end_wait(bb, str(error))
-        raise
+        return _refused(bb, request, error)
     _end_wait(bb)
     return words
+
+
+def _refused(bb: BBDir, request: Request, error: PegasusBBError) -> str:
+    """The reservation cannot be used: where that was asked for, the run goes on on the
+    PFS. Raises ``error`` else."""
+    found = _fall_back(bb, request, error)
+    if found is not None:
+        return _go_on(bb, found)
+    _end_wait(bb, str(error))
+    raise error
+
+
+def _fall_back(
+    bb: BBDir, request: Request, error: PegasusBBError
+) -> Optional[settled.Settled]:
+    """Never where anything of the run may be on the reservation."""
+    if not isinstance(error, _WITHOUT):
+        return None
+    if not settled.is_open(bb, request):
+        return settled.on_the_pfs(bb, request)  # another gate may have been faster
+    noted = bb.reservation()
+    if noted is not None and (noted.uuid != request.uuid or noted.released_at):
+        return None
+    prefix = settled.pfs_prefix(bb.placement())
+    wanted = settled.Settled(settled.PFS, str(error), error.exit_code, prefix)
+    found = settled.settle(bb, wanted)
+    return found if found.to == settled.PFS else None
+
+
+def _go_on(bb: BBDir, found: settled.Settled) -> str:
+    """In this order: what is settled holds, also where this is killed and run again."""
+    name_no_buffer(bb)
+    _end_wait(bb)
+    return settled.words(found)
 
 
 def _judge(bb: BBDir, request: Request) -> str:
@@ -87,6 +124,11 @@ def _judge(bb: BBDir, request: Request) -> str:
     if status.state is State.UNKNOWN:
         raise SchedulerUnreachable(said)
     if status.state is State.ABSENT and ours.was_ready(bb, noted):
+        if settled.is_open(bb, request):
+            raise ReservationFailed(
+                f"reservation {request.name} was up and is gone: {said}; nothing was "
+                "on it yet"
+            )
         raise ReservationFailed(
             f"reservation {request.name} was up and is gone: {said}. Data that lived "
             f"only there is lost; `pegasus-bb run --restart "
@@ -115,17 +157,20 @@ def _ready(bb: BBDir, status: Status, request: Request, noted: Reservation) -> s
     if words:
         raise ReservationFailed(words)
     ours.note_ready(bb, noted, status)
+    name_the_buffer(bb)
     return f"reservation {request.name} is ready; {status.message}"
 
 
-def _too_late(error: PegasusBBError, request: Request) -> PegasusBBError:
+def _too_late(bb: BBDir, error: PegasusBBError, request: Request) -> PegasusBBError:
     allowed = format_duration(request.wait)
     if isinstance(error, SchedulerUnreachable):
         return SchedulerUnreachable(f"no answer by the end of {allowed}: {error}")
+    late = f"reservation {request.name} did not come up within {allowed}: {error}"
+    if settled.is_open(bb, request):
+        return DeadlinePassed(late)
     return DeadlinePassed(
-        f"reservation {request.name} did not come up within {allowed}: {error}. It is "
-        f"still asked for: `pegasus-bb run` waits on, `pegasus-bb release "
-        f"{request.name}` gives it back; pegasus.bb.wait says how long to wait"
+        f"{late}. It is still asked for: `pegasus-bb run` waits on, `pegasus-bb "
+        f"release {request.name}` gives it back; pegasus.bb.wait says how long to wait"
     )
 
 
@@ -145,7 +190,8 @@ def _end_wait(bb: BBDir, refusal: str = "") -> None:
         write_text(bb.file(SAID), refusal + "\n")
     for name in (GATE,) if refusal else (GATE, SAID):
         if os.path.exists(bb.file(name)):
-            os.unlink(bb.file(name))
+            with contextlib.suppress(FileNotFoundError):  # another gate was faster
+                os.unlink(bb.file(name))
 
 
 if __name__ == "__main__":

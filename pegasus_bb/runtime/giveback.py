@@ -22,7 +22,47 @@ def give_back(
 
     Raises ReservationFailed, SchedulerUnreachable.
     """
-    status = checked(request, noted, look())
+    return _given_back(request, noted, backend, look, checked(request, noted, look()))
+
+
+def give_back_unused(
+    request: Request,
+    noted: Optional[Reservation],
+    backend: Backend,
+    look: Callable[[], Status],
+) -> str:
+    """Give back what came up, or may yet, after the run had gone to the PFS; words for
+    the user. What is not surely this run's is left alone.
+
+    Raises ReservationFailed, SchedulerUnreachable.
+    """
+    status = look()
+    if status.state is State.UNKNOWN:
+        raise SchedulerUnreachable(f"{request.name} was kept: {status.message}")
+    words = left_alone(request, noted, status)
+    return words or _given_back(request, noted, backend, look, status)
+
+
+def left_alone(request: Request, noted: Optional[Reservation], status: Status) -> str:
+    """Why what bears the name is nothing to give back; empty where it is this run's, or
+    there is none."""
+    if status.state is State.ABSENT:
+        return ""
+    made = status.uuid or (noted is not None and (noted.job or noted.owner))
+    words = ours.foreign(status, request, noted)
+    if made and not words:
+        return ""
+    said = words or status.message or status.state.value
+    return f"nothing of this run is there to give back ({said})"
+
+
+def _given_back(
+    request: Request,
+    noted: Optional[Reservation],
+    backend: Backend,
+    look: Callable[[], Status],
+    status: Status,
+) -> str:
     backend.delete(request)  # where it is absent, a request that waits is withdrawn
     if status.state is State.ABSENT:
         return absent_already(request, noted)

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Dict, List, Optional, Sequence
 
 from pegasus_bb.errors import BUG, PegasusBBError, ReservationFailed, UsageError
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.alone import Alone
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
@@ -89,17 +90,33 @@ def _run_bound(
 
 
 def real_path(bb: BBDir, environ: Dict[str, str]) -> str:
-    """Where the reservation is, for this job. Raises ReservationFailed."""
-    from pegasus_bb.reservation.registry import open_backend
-
+    """Where the reservation is, for this job, or what stands for it on the PFS. Raises
+    ReservationFailed."""
     request = bb.request()
-    path = open_backend(request.backend, request.settings).path(request, environ)
+    path = _place(bb, request, environ)
     if not os.path.isabs(path) or any(c < " " or c in "\"\\'" for c in path):
         raise ReservationFailed(
             f"reservation {request.name}: its path {path!r} cannot be used; it must be "
             "a full path without quotes, backslashes and control characters"
         )
     return path
+
+
+def _place(bb: BBDir, request: Request, environ: Dict[str, str]) -> str:
+    from pegasus_bb.reservation.registry import open_backend
+
+    backend = open_backend(request.backend, request.settings)
+    if request.fallback == "fail":
+        return backend.path(request, environ)
+    from pegasus_bb.runtime import settled
+
+    found = settled.settled(bb)
+    if found and found.to == settled.PFS:
+        return found.prefix
+    path = backend.path(request, environ)
+    # It is there: from now on the run is on it, and no gate sends it elsewhere.
+    found = found or settled.settle(bb, settled.Settled(settled.TIER))
+    return found.prefix if found.to == settled.PFS else path
 
 
 def job_links(bb: BBDir, binding: Binding, environ: Dict[str, str]) -> List[Link]:

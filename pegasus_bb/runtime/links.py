@@ -113,10 +113,17 @@ def _beside(path: str, kind: str) -> str:
 
 def is_stray(link: Link) -> bool:
     """Whether something that is no link stands where ``link`` belongs."""
+    if is_at_home(link):
+        return False
     try:
         return not stat.S_ISLNK(os.lstat(link.path).st_mode)
     except FileNotFoundError:
         return False
+
+
+def is_at_home(link: Link) -> bool:
+    """Whether its name is the file's own place: the run's scratch is on the PFS."""
+    return link.path == os.path.normpath(link.target)
 
 
 def make_link(link: Link) -> str:
@@ -128,6 +135,8 @@ def make_link(link: Link) -> str:
     note = ""
     try:
         os.makedirs(os.path.dirname(link.path), exist_ok=True)
+        if is_at_home(link):
+            return note
         if link.ours:
             os.makedirs(os.path.dirname(link.target), exist_ok=True)
             _finish(link)

@@ -20,16 +20,22 @@ _READY = "ready.json"
 
 def mismatch(status: Status, request: Request, noted: Optional[Reservation]) -> str:
     """Why what ``status`` shows is not what this run asked for; empty where it is."""
+    words = foreign(status, request, noted)
+    if words or not status.size or status.size >= request.capacity:
+        return words
+    return (
+        f"reservation {request.name} has {format_size(status.size)}, less than the "
+        f"{format_size(request.capacity)} that were asked for"
+    )
+
+
+def foreign(status: Status, request: Request, noted: Optional[Reservation]) -> str:
+    """Why what ``status`` shows is somebody else's; empty where it is this run's."""
     name = f"reservation {request.name}"
     if status.uuid and status.uuid != request.uuid:
         return f"{name} belongs to run {status.uuid}, not to this run {request.uuid}"
     if noted and noted.owner and status.owner and status.owner != noted.owner:
         return f"{name} belongs to {status.owner}, not to {noted.owner}"
-    if status.size and status.size < request.capacity:
-        return (
-            f"{name} has {format_size(status.size)}, less than the "
-            f"{format_size(request.capacity)} that were asked for"
-        )
     asked = noted.requested_at if noted else 0.0
     if status.created and not status.uuid and status.created < asked - _CLOCKS_DIFFER:
         made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(status.created))

@@ -22,7 +22,7 @@ from pegasus_bb.model.reservation import (
 )
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours, program
+from pegasus_bb.runtime import ours, program, settled
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_size
@@ -44,8 +44,29 @@ def setup(bb: BBDir) -> str:
     """Make sure that the run's reservation is asked for; words for the user.
 
     Raises ReservationFailed (noted, so that the gate fails too), SchedulerUnreachable.
+    With the fallback pfs a refusal is the gate's to judge, and raises nothing.
     """
     request = bb.request()
+    on_the_pfs = settled.on_the_pfs(bb, request)
+    if on_the_pfs:
+        return f"nothing is asked for: {settled.words(on_the_pfs)}"
+    try:
+        return _asked(bb, request)
+    except ReservationFailed as error:
+        if not _is_left_to_the_gate(bb, request, str(error)):
+            raise
+        return f"{error}; pegasus.bb.fallback is pfs: the gate decides"
+
+
+def _is_left_to_the_gate(bb: BBDir, request: Request, words: str) -> bool:
+    """Whether it was noted, and the run may go on on the PFS."""
+    noted = bb.reservation()
+    if noted is None or noted.failure != words or noted.released_at is not None:
+        return False
+    return settled.is_open(bb, request)
+
+
+def _asked(bb: BBDir, request: Request) -> str:
     check_reservation_name(request.name)
     backend = open_backend(request.backend, request.settings)
     noted = bb.reservation()
@@ -112,6 +133,8 @@ def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
 
 
 def _refusal(bb: BBDir, noted: Reservation, what: str) -> ReservationFailed:
+    if noted.released_at is None and settled.is_open(bb, bb.request()):
+        return _noted(bb, noted, f"reservation {noted.name} {what}, nothing was on it")
     lost = _LOST.format(program.submit_dir(bb))
     return _noted(bb, noted, f"reservation {noted.name} {what}: {lost}")
 

@@ -32,7 +32,7 @@ class Scratch:
         self._prefix = str(placement.get("prefix", ""))
         self._binding, self._why = binding, why
         self.root = binding.text(self._planned) if binding else ""
-        self.prefix = binding.real if binding else ""
+        self.prefix = binding.real if binding else ""  # what goes with the run
 
     @classmethod
     def of(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
@@ -40,14 +40,25 @@ class Scratch:
         if not bb.has_request:
             return cls({}, None)
         from pegasus_bb.reservation.registry import open_backend
+        from pegasus_bb.runtime.settled import on_the_pfs
 
         request = bb.request()
+        moved = on_the_pfs(bb, request)
+        if moved:
+            return cls._on_the_pfs(bb, Binding(request.prefix, moved.prefix))
         backend = open_backend(request.backend, request.settings)
         try:
             real = backend.path(request, environ)
         except PegasusBBError as error:  # a job beside the buffer may still do its work
             return cls(bb.placement(), None, str(error))
         return cls(bb.placement(), Binding(request.prefix, real))
+
+    @classmethod
+    def _on_the_pfs(cls, bb: BBDir, binding: Binding) -> Scratch:
+        """No file has a home elsewhere, and the site's own scratch outlives the run."""
+        scratch = cls({**bb.placement(), "pfs_scratch": ""}, binding)
+        scratch.prefix = ""
+        return scratch
 
     def real(self, path: str) -> str:
         """``path`` as this job sees it. Raises ReservationFailed, UsageError."""

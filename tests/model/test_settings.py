@@ -43,6 +43,7 @@ def test_all_that_can_be_said() -> None:
         "counters": "off",
         "speeds": "speeds.yml",
         "history": "/runs/earlier",
+        "fallback": "pfs",
         "guard": "digest",
     }
     assert set(said) == {field.name for field in fields(Settings)}
@@ -60,6 +61,7 @@ def test_all_that_can_be_said() -> None:
         counters="off",
         speeds=Path("/home/me/speeds.yml"),
         history=Path("/runs/earlier"),
+        fallback="pfs",
         guard="digest",
     )
 

@@ -11,6 +11,7 @@ from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.settled import on_the_pfs
 
 _EVERY = 6  # polls of the gate, which asks no more once the reservation is up
 _TIMES = 3  # that it must be missing, one after the other
@@ -36,6 +37,8 @@ class ReservationWatch:
                 return ""
             if not ours.was_ready(self._bb, noted):
                 return ""  # the gate's to judge
+            if on_the_pfs(self._bb, request):
+                return ""
             backend = open_backend(request.backend, request.settings)
             found = ours.status(self._bb, backend, request, noted)
         except PegasusBBError:

@@ -19,6 +19,7 @@ from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.errors import BUG, DONE, DataNotSafe, PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import release, would_release
+from pegasus_bb.runtime.settled import on_the_pfs
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ def _may_go(place: SubmitDir, holding: Holding) -> tuple[bool, str]:
     if left:
         raise UsageError(f"processes of its killed engine run on: {sorted(left)}")
     bb = BBDir(str(place.bb))
+    if on_the_pfs(bb, bb.request()):
+        return True, would_release(bb, unused=True)
     try:
         words = would_release(bb)
         if holding.run != runs.DONE and not bb.placement().get("outputs"):

@@ -13,9 +13,11 @@ from pegasus_bb.engine.held import doing as runs
 from pegasus_bb.engine.held.asked import Case, Finder
 from pegasus_bb.engine.held.doing import Doing, doing
 from pegasus_bb.engine.held.look import look
+from pegasus_bb.errors import UsageError
 from pegasus_bb.ledger import Asked
 from pegasus_bb.model.reservation import State, Status
 from pegasus_bb.reservation.base import Row
+from pegasus_bb.runtime.settled import on_the_pfs
 
 NOT_OURS = "not on this ledger"
 _STRANGER = "made by hand, or on the ledger of another machine; it is left alone"
@@ -44,6 +46,7 @@ class Holding:
     run: str  # one of engine.held.doing; empty where nobody asked
     run_words: str
     next: tuple[str, ...]  # what to say
+    fallback: dict[str, str] | None = None  # to, because: the run is not on it
 
 
 def holdings(everything: bool = False) -> list[Holding]:
@@ -106,7 +109,19 @@ def _holding(case: Case, status: Status, held: Callable[[int], str | None]) -> H
         run=run.state,
         run_words=run.words,
         next=_next(case, run),
+        fallback=_fallback(case),
     )
+
+
+def _fallback(case: Case) -> dict[str, str] | None:
+    """Where the run went in place of its reservation, and why."""
+    if case.bb is None or case.request is None:
+        return None
+    try:
+        found = on_the_pfs(case.bb, case.request)
+    except UsageError as error:
+        return {"to": "not known", "because": str(error)}
+    return {"to": found.to, "because": found.because} if found else None
 
 
 def _next(case: Case, run: Doing) -> tuple[str, ...]:

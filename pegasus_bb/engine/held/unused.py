@@ -8,6 +8,7 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.seal import touching
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.settled import on_the_pfs
 
 # What a node goes through while its gate holds it back.
 _HELD_BACK = ("PRE_SCRIPT_STARTED", "PRE_SCRIPT_TERMINATED", "PRE_SCRIPT_FAILURE")
@@ -20,10 +21,13 @@ def is_unused(place: SubmitDir) -> bool:
     False where a node that touches it has begun, and where the DAG has none, so that
     they could not tell. Raises UsageError where one of them cannot be read.
     """
+    bb = BBDir(str(place.bb))
+    if on_the_pfs(bb, bb.request()):
+        return True
     dag = read_dag(place.dag)
     users = {
         name
-        for name in touching(dag, place.path, BBDir(str(place.bb)).request())
+        for name in touching(dag, place.path, bb.request())
         if not name.startswith(_OURS)
     }
     history = read_history(place.journal)

@@ -1,0 +1,110 @@
+"""Which storage a run is on, settled once: its reservation, or the PFS.
+
+Only with --bb-fallback pfs. The gate may settle on the PFS; the first job of the site
+settles on the reservation before it writes there. One file says which, bb/settled.json,
+made by link(2): one of the two comes first, and every program of the run follows it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any, Mapping, NamedTuple, Optional
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime import manifest
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.files import create_text, read_json
+
+FILE = "settled.json"
+PFS, TIER = "pfs", "bb"
+
+
+class Settled(NamedTuple):
+    """Where the run is; why and since when."""
+
+    to: str  # bb | pfs
+    because: str = ""  # pfs: why the reservation could not be used, in its own words
+    exit_code: int = 0  # pfs: what the gate would have answered without the fallback
+    prefix: str = ""  # pfs: the folder that stands for the planned prefix /bb/<name>
+    time: float = 0.0
+
+
+def settled(bb: BBDir) -> Optional[Settled]:
+    """None where nobody has settled it yet. Raises UsageError."""
+    path = bb.file(FILE)
+    try:
+        data = read_json(path)
+        found = Settled(**{k: v for k, v in data.items() if k in Settled._fields})
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise _unusable(path, str(error)) from error
+    if found.to == PFS and os.path.isabs(str(found.prefix)):
+        return found
+    if found.to != TIER:
+        raise _unusable(path, f"it says {found.to!r} and {found.prefix!r}")
+    return found
+
+
+def _unusable(path: str, why: str) -> UsageError:
+    return UsageError(
+        f"{path}: cannot be used ({why}), so whether this run is on its reservation or "
+        "on the PFS is not known and nothing is written to either"
+    )
+
+
+def settle(bb: BBDir, wanted: Settled) -> Settled:
+    """Settle it, durably; what it is now, which another may have been faster to say."""
+    found = settled(bb)
+    if found is None:
+        data = {"version": 1, **wanted._asdict(), "time": time.time()}
+        create_text(bb.file(FILE), json.dumps(data, indent=1) + "\n")
+        found = settled(bb)
+    return found or wanted
+
+
+def on_the_pfs(bb: BBDir, request: Request) -> Optional[Settled]:
+    """What was settled, where the run is on the PFS though it asked for a buffer."""
+    found = settled(bb) if request.fallback == PFS else None
+    return found if found and found.to == PFS else None
+
+
+def seen(bb: BBDir) -> Optional[Settled]:
+    """As ``on_the_pfs``, for words alone: None also where nothing can be read."""
+    try:
+        return on_the_pfs(bb, bb.request()) if bb.has_request else None
+    except UsageError:
+        return None
+
+
+def is_open(bb: BBDir, request: Request) -> bool:
+    """Whether the run may still go to the PFS: nothing of it is anywhere yet."""
+    if request.fallback != PFS or settled(bb) is not None:
+        return False
+    return not manifest.read(bb.file("manifest.jsonl"), request.uuid)
+
+
+def pfs_prefix(placement: Mapping[str, Any]) -> str:
+    """What the planned prefix is on the PFS: the site's own scratch. Raises UsageError
+    where the run's folder there is not the one on the buffer, moved."""
+    prefix, scratch = str(placement.get("prefix", "")), str(placement.get("scratch"))
+    twin = str(placement.get("pfs_scratch", ""))
+    below = scratch[len(prefix) :]
+    found = twin[: len(twin) - len(below)]
+    whole = prefix and below.startswith("/") and scratch == prefix + below
+    if not whole or found + below != twin or not found.startswith("/") or found == "/":
+        raise UsageError(
+            f"placement.json: the run's folder on the PFS, {twin!r}, does not end as "
+            f"that on the buffer does, {scratch!r}: the run cannot go on there"
+        )
+    return found
+
+
+def words(found: Settled) -> str:
+    """For people, in a line."""
+    return f"this run is on the PFS ({found.prefix}), not on a burst buffer: " + (
+        " ".join(found.because.split())
+    )

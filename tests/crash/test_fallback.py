@@ -1,0 +1,133 @@
+"""Going to the PFS, killed anywhere: one word, and no program that thinks otherwise."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from pegasus_bb.runtime.directives import NONE, USE
+from pegasus_bb.runtime.settled import FILE, Settled, settled
+from tests.runtime.lifecycle import NAME, Run
+from tests.runtime.test_fallback import DIRECTIVE, place
+
+from .sweep import Story, killed_at_every_call, refused_at_every_call
+
+pytestmark = pytest.mark.usefixtures("may_trace")
+FULL_OR_BROKEN = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
+
+
+class Fallback(Story):
+    """A run with --bb-fallback pfs, on a tier that ``settings`` describe."""
+
+    words: tuple[str, ...] = ()
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.planned = run = Run(root)
+        run.request = replace(run.request, fallback="pfs")
+        run.change()
+        place(run)
+        (run.submit / "bb" / USE).write_text(DIRECTIVE)
+        self.install(run.submit / "bb")
+        self.before()
+
+    def before(self) -> None:
+        """What happened to the run so far."""
+
+    @property
+    def argv(self) -> list[str]:
+        program, *words = self.words
+        return [f"{self.planned.bb.path}/bin/{program}", *words]
+
+    def earlier(self, *programs: str) -> None:
+        with mock.patch.dict(os.environ, self.environ):
+            for program in programs:
+                assert getattr(self.planned, program)() == 0
+
+    def settled(self) -> str:
+        """Whole, or not there."""
+        found: Settled | None = settled(self.planned.bb)
+        return found.to if found else ""
+
+    def directives(self) -> str:
+        return (self.planned.submit / "bb" / USE).read_text()
+
+
+class GoesToThePfs(Fallback):
+    """The gate, after a refusal."""
+
+    words = ("gate",)
+
+    def before(self) -> None:
+        self.planned.change(fail="create: no such project")
+        self.earlier("setup")
+
+    def check_left(self) -> None:
+        assert self.settled() in ("", "pfs")
+        assert self.directives() in (DIRECTIVE, NONE)
+        assert self.directives() == DIRECTIVE or self.settled() == "pfs"
+        assert not self.planned.folder().exists()
+        self.word = self.settled() and self.planned.read(FILE)
+
+    def check_done(self) -> None:
+        assert (self.settled(), self.directives()) == ("pfs", NONE)
+        word = self.planned.read(FILE)
+        assert getattr(self, "word", "") in ("", word)  # what was said is not said anew
+        assert "no such project" in word["because"]
+        assert not self.planned.has("gate.json") and not self.planned.has("gate.err")
+
+
+class StaysOnTheBuffer(Fallback):
+    """The first job of the site."""
+
+    words = ("launch", "/bin/sh", "-c", f"echo task > /bb/{NAME}/result")
+
+    def before(self) -> None:
+        self.earlier("setup", "gate")
+
+    def check_left(self) -> None:
+        assert self.settled() in ("", "bb")
+        result = self.planned.folder() / "result"
+        assert self.settled() == "bb" or not result.exists()
+
+    def check_done(self) -> None:
+        assert self.settled() == "bb"
+        assert (self.planned.folder() / "result").read_text() == "task\n"
+        assert not (self.planned.root / "pfs").exists()
+
+
+class GivesBackWhatCameLate(Fallback):
+    words = ("delete",)
+
+    def before(self) -> None:
+        self.planned.change(delay="1h", wait=0)
+        self.earlier("setup", "gate")
+        self.planned.change(delay="0")
+
+    def check_left(self) -> None:
+        assert self.settled() == "pfs"
+        assert "released" not in self.ledger() or not self.planned.folder().exists()
+
+    def check_done(self) -> None:
+        assert not self.planned.folder().exists()
+        assert self.ledger()[-1] == "released"
+        [pool] = self.planned.backend().pools()
+        assert pool.free == pool.total
+
+
+STORIES = [GoesToThePfs, StaysOnTheBuffer, GivesBackWhatCameLate]
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
+    killed_at_every_call(story, room)
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
+    refused_at_every_call(story, room, FULL_OR_BROKEN)

@@ -1,0 +1,280 @@
+"""--bb-fallback pfs: without a reservation the same submit directory runs on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.reservation.directory import Directory
+from pegasus_bb.units import MIB
+
+from .conftest import Site, expected
+from .test_persistent import records
+
+SAID = "ON THE PFS, NOT ON A BURST BUFFER (fallback): "
+FALLBACK = ("--bb-mode", "persistent", "--bb-fallback", "pfs", "--bb-poll", "1s")
+ONCE = "-Ddagman.retry=0"
+
+
+def ran_on_the_pfs(site: Site, because: str) -> None:
+    """Right to the last byte, said aloud, and nothing is left anywhere."""
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    [said] = [line for line in done.stderr.splitlines() if SAID in line]
+    assert because in said
+    assert site.content("bb") == expected()
+    assert_no_task_saw_the_tier(site)
+    assert [p for p in (site.root / "pfs").rglob("*") if not p.is_dir()] == []
+
+
+def assert_no_task_saw_the_tier(site: Site) -> None:
+    found = records(site.submit_dir("bb"))
+    tasks = [node for node in found if node.startswith("mix_")]
+    assert len(tasks) == 5
+    assert all(str(site.root / "pfs") in found[node]["cwd"] for node in tasks)
+    outs = [p.read_text() for p in site.submit_dir("bb").glob("*/*/*.out.*")]
+    fast = f"{site.tier_path}/{request(site).name}/"
+    assert not any(fast in out for out in outs)
+
+
+def request(site: Site) -> Request:
+    path = site.submit_dir("bb") / "bb" / "request.json"
+    return Request.from_json(json.loads(path.read_text()))
+
+
+def settled(site: Site) -> dict[str, Any]:
+    path = site.submit_dir("bb") / "bb" / "settled.json"
+    data: dict[str, Any] = json.loads(path.read_text())
+    return data
+
+
+def events(site: Site) -> list[str]:
+    lines = (site.root / "ledger.jsonl").read_text().splitlines()
+    return [json.loads(line)["event"] for line in lines]
+
+
+def on_the_tier(site: Site) -> Directory:
+    return Directory(request(site).settings)
+
+
+def test_refused(site: Site) -> None:
+    site.declare(fail="create: no such project")
+    site.planned("bb", *FALLBACK)
+    ran_on_the_pfs(site, "no such project")
+    found = settled(site)
+    assert (found["to"], found["exit_code"]) == ("pfs", 76)
+    assert found["prefix"] == str(site.root / "pfs")
+    assert events(site) == ["requested", "refused"]
+    assert site.reservations() == []
+
+
+def test_held_and_nothing_is_written_to_what_was_made(site: Site) -> None:
+    site.declare(fail="status: held, no such project; delete*1: device busy")
+    site.planned("bb", *FALLBACK, ONCE)
+    assert site.run("bb").returncode == 80  # bb_delete: another state is tried below
+    [name] = site.reservations()
+    assert [p.name for p in (site.tier_path / name).iterdir()] == [".pegasus_bb"]
+    site_mended(site, fail="")
+    ran_on_the_pfs(site, "held, no such project")
+    assert site.reservations() == []
+    assert events(site) == ["requested", "released"]
+
+
+def site_mended(site: Site, **settings: str) -> None:
+    """The tier is another one since it was planned."""
+    path = site.submit_dir("bb") / "bb" / "request.json"
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({**data, "settings": {**data["settings"], **settings}}))
+
+
+@pytest.mark.parametrize("delay", ["2s", "1h"])
+def test_too_late_and_given_back_also_where_it_came_up(site: Site, delay: str) -> None:
+    site.declare(delay=delay)
+    site.planned("bb", *FALLBACK, "--bb-wait", "0s")
+    ran_on_the_pfs(site, "did not come up within 0.0 s")
+    assert settled(site)["exit_code"] == 77
+    assert site.reservations() == []
+    assert events(site) == ["requested", "released"]
+
+
+def test_no_answer_until_the_deadline(site: Site) -> None:
+    site.declare(fail="status*2: unreachable")
+    site.planned("bb", *FALLBACK, "--bb-wait", "0s")
+    ran_on_the_pfs(site, "no answer")
+    assert settled(site)["exit_code"] == 78
+    assert site.reservations() == []
+
+
+def test_too_small(site: Site) -> None:
+    site.planned("bb", *FALLBACK, "--bb-capacity", "8MiB")
+    small = replace(request(site), capacity=MIB)
+    on_the_tier(site).create(small)
+    ran_on_the_pfs(site, "smaller than")
+    assert site.reservations() == []
+
+
+def test_somebody_else_s_is_left_alone(site: Site) -> None:
+    site.planned("bb", *FALLBACK)
+    other = replace(request(site), uuid="other-run", settings={})
+    theirs = Directory({**request(site).settings, "owner": "otheruser"})
+    theirs.create(other)
+    (site.tier_path / other.name / "precious").write_text("theirs")
+    ran_on_the_pfs(site, "otheruser")
+    assert (site.tier_path / other.name / "precious").read_text() == "theirs"
+    assert [row.status.uuid for row in theirs.look([]).rows] == ["other-run"]
+    assert events(site) == ["requested", "refused"]
+
+
+def test_vanished_before_the_first_write(site: Site) -> None:
+    bb = site.planned("bb", *FALLBACK) / "bb"
+    for program in ("setup", "gate"):
+        assert site_program(site, bb, program) == 0
+    on_the_tier(site).delete(request(site))
+    ran_on_the_pfs(site, "nothing was on it")
+
+
+def site_program(site: Site, bb: Path, name: str) -> int:
+    return subprocess.run([bb / "bin" / name], env=site.environ()).returncode
+
+
+def test_once_anything_was_written_there_is_no_fallback(site: Site) -> None:
+    site.trouble.write_text("d.dat")
+    site.planned("bb", *FALLBACK, ONCE)
+    assert site.run("bb").returncode == 80
+    assert settled(site)["to"] == "bb"
+    on_the_tier(site).delete(request(site))
+    site.trouble.unlink()
+    again = site.run("bb")
+    assert again.returncode == 76
+    assert "is not there any more" in again.stderr
+    assert settled(site)["to"] == "bb"
+    assert SAID not in again.stderr
+
+
+def test_a_rescue_run_keeps_the_decision_though_the_tier_is_mended(site: Site) -> None:
+    site.declare(fail="create*1: no such project")
+    site.trouble.write_text("d.dat")
+    site.planned("bb", *FALLBACK, ONCE)
+    failed = site.run("bb")
+    assert failed.returncode == 80
+    assert "this run is on the PFS" in failed.stderr
+    before = settled(site)
+    site.trouble.unlink()
+    ran_on_the_pfs(site, "no such project")
+    assert settled(site) == before
+    assert site.reservations() == []
+
+
+def test_started_over_it_may_have_its_reservation(site: Site) -> None:
+    site.declare(fail="create*1: no such project")
+    site.planned("bb", *FALLBACK)
+    ran_on_the_pfs(site, "no such project")
+    done = site.bb("run", "--restart", str(site.submit_dir("bb")))
+    assert done.returncode == 0, done.stderr
+    assert settled(site)["to"] == "bb"
+    assert SAID not in done.stderr
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
+def test_where_it_is_up_all_is_as_ever(site: Site) -> None:
+    site.planned("bb", *FALLBACK)
+    done = site.run("bb")
+    assert done.returncode == 0, done.stderr
+    assert settled(site)["to"] == "bb"
+    cwds = [r["cwd"] for n, r in records(site.submit_dir("bb")).items() if "mix_" in n]
+    assert all(str(site.tier_path) in cwd for cwd in cwds)
+    assert site.content("bb") == expected()
+
+
+@pytest.mark.parametrize(
+    "tier",
+    [
+        {"inputs": "link"},
+        {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("cleanup", ["none", "inplace"])
+def test_files_that_live_behind_links(
+    site: Site, tier: dict[str, str], cleanup: str
+) -> None:
+    site.declare(fail="create: no such project", **tier)
+    site.planned("bb", *FALLBACK, "--cleanup", cleanup)
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("bb") == expected()
+    left = [p for p in (site.root / "pfs").rglob("*") if p.is_symlink()]
+    assert all(p.resolve().parent == site.root / "inputs" for p in left)
+    assert (site.root / "inputs" / "in.txt").read_text() == "ACGT" * 1000
+
+
+# -- it is seen
+
+
+def test_status_ls_and_report_say_so(site: Site) -> None:
+    site.declare(fail="status: held, no such project; delete: device busy")
+    site.planned("bb", *FALLBACK, ONCE)
+    assert site.run("bb").returncode == 80
+    folder = str(site.submit_dir("bb"))
+    assert SAID in site.bb("status", folder).stdout
+    fallback = json.loads(site.bb("status", "--json", folder).stdout)["fallback"]
+    assert fallback["to"] == "pfs"
+    assert "held, no such project" in fallback["because"]
+
+    assert "its run is on the PFS, not on this" in site.bb("ls").stdout
+    [listed] = json.loads(site.bb("ls", "--json").stdout)
+    assert listed["fallback"] == {"to": "pfs", "because": fallback["because"]}
+
+    numbers = site.root / "numbers.json"
+    told = site.bb("report", "--pfs", folder, "--bb", folder, "--json", str(numbers))
+    [line] = [x for x in told.stdout.splitlines() if x.startswith("*** BB run 1")]
+    assert "WAS REALLY ON THE PFS" in line and "held, no such project" in line
+    assert "it says nothing about the burst buffer" in " ".join(told.stdout.split())
+    [run] = json.loads(numbers.read_text())["runs"]["bb"]
+    assert run["fallback"] == listed["fallback"]
+
+
+def test_gc_gives_back_what_a_run_on_the_pfs_does_not_need(site: Site) -> None:
+    site.declare(delay="1s")
+    site.trouble.write_text("d.dat")
+    site.planned("bb", *FALLBACK, ONCE, "--bb-wait", "0s")
+    assert site.run("bb").returncode == 80
+    assert len(site.reservations()) == 1
+    assert site.bb("gc", "--yes").returncode == 0
+    assert site.reservations() == []
+    site.trouble.unlink()
+    ran_on_the_pfs(site, "did not come up")
+
+
+# -- where it cannot work
+
+
+def test_mode_off_is_refused_where_it_was_said(site: Site) -> None:
+    told = site.plan("bb", "--bb-mode", "off", "--bb-fallback", "pfs")
+    assert told.returncode == 2
+    assert "is for --bb-mode persistent" in told.stderr
+    assert not site.submit_dir("bb").exists()
+    site.planned("bb", "--bb-mode", "off", "-Dpegasus.bb.fallback=pfs")
+
+
+def test_a_scratch_that_cannot_stand_for_it_is_refused(site: Site) -> None:
+    sites = site.document("sites.yml")
+    odd = {"path": "/", "fileServers": [{"url": "file:///", "operation": "all"}]}
+    sites["sites"][1]["directories"][0].update(odd)
+    site.save("sites.yml", sites)
+    told = site.plan("bb", *FALLBACK)
+    assert told.returncode == 2
+    assert "needs the site's own scratch" in told.stderr
+
+
+def test_another_word_is_refused(site: Site) -> None:
+    told = site.plan("bb", "--bb-mode", "persistent", "--bb-fallback", "disk")
+    assert told.returncode == 2
+    assert "'disk' is not one of fail, pfs" in told.stderr

@@ -1,0 +1,319 @@
+"""The gate settles once whether a run goes on on the PFS; all programs follow it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb import ledger
+from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.model.reservation import State
+from pegasus_bb.reservation.directory import Directory
+from pegasus_bb.runtime import launch, settled
+from pegasus_bb.runtime.directives import KEPT, NONE, USE
+from pegasus_bb.runtime.install import install_runtime
+from tests.runtime.lifecycle import NAME, Run, words
+
+Captured = pytest.CaptureFixture[str]
+DIRECTIVE = f"#DW persistentdw name={NAME}\n"
+
+
+def planned(root: Path, **settings: str) -> Run:
+    """With the fallback, and everything that a planning has written."""
+    run = Run(root)
+    run.request = replace(run.request, fallback="pfs")
+    run.change(**settings)
+    place(run)
+    (run.submit / "bb" / USE).write_text(DIRECTIVE)
+    return run
+
+
+def place(run: Run, **more: Any) -> None:
+    prefix = run.request.prefix
+    folders = {
+        "prefix": prefix,
+        "scratch": f"{prefix}/me/run0001",
+        "pfs_scratch": f"{run.root}/pfs/me/run0001",
+    }
+    whole = {"version": 1, "files": {}, "outputs": {}}
+    run.write("placement.json", {**whole, **folders, **more})
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    return planned(tmp_path)
+
+
+def where(run: Run) -> str:
+    return str(run.read(settled.FILE)["to"]) if run.has(settled.FILE) else ""
+
+
+def bbf(run: Run) -> str:
+    return (run.submit / "bb" / USE).read_text()
+
+
+def job(run: Run) -> str:
+    """The path that a job of the site is bound to now."""
+    return launch.real_path(run.bb, dict(os.environ))
+
+
+# -- settled on the PFS
+
+
+def test_a_refusal_is_the_gate_s_to_judge(run: Run, capsys: Captured) -> None:
+    run.change(fail="create: no space left on any server")
+    assert (run.setup(), run.gate()) == (0, 0)
+    assert words(capsys).count("no space left on any server") == 2
+    found = run.read(settled.FILE)
+    assert (found["version"], found["to"], found["exit_code"]) == (1, "pfs", 76)
+    assert "no space left on any server" in found["because"]
+    assert abs(found["time"] - time.time()) < 60
+    assert job(run) == found["prefix"] == str(run.root / "pfs")
+
+
+def test_without_the_fallback_nothing_of_it_happens(run: Run) -> None:
+    run.request = replace(run.request, fallback="fail")
+    run.change(fail="create: no space left on any server")
+    assert (run.setup(), run.gate()) == (76, 76)
+    assert where(run) == ""
+    run.change(fail="")
+    assert (run.setup(), run.gate()) == (0, 0)
+    assert job(run) == str(run.folder())
+    assert where(run) == ""
+
+
+def test_the_deadline_settles_it_and_not_before(run: Run) -> None:
+    run.change(delay="1h", wait=600)
+    run.setup()
+    assert run.gate() == 75
+    assert where(run) == ""
+    run.write("gate.json", {"since": time.time() - 601})
+    assert run.gate() == 0
+    found = run.read(settled.FILE)
+    assert (found["to"], found["exit_code"]) == ("pfs", 77)
+    assert "pegasus-bb release" not in found["because"]  # nobody waits for it any more
+    assert not run.has("gate.json") and not run.has("gate.err")
+
+
+def test_no_job_names_the_buffer_any_more(run: Run) -> None:
+    run.change(fail="create: no such project")
+    run.setup()
+    assert bbf(run) == DIRECTIVE
+    run.gate()
+    assert bbf(run) == NONE
+    assert "#DW" not in NONE and "#BB" not in NONE
+
+
+def test_what_is_settled_holds_though_the_buffer_comes_up(run: Run) -> None:
+    run.change(fail="create*1: no such project")
+    assert (run.setup(), run.gate()) == (0, 0)
+    before = run.read(settled.FILE)
+    assert (run.setup(), run.gate()) == (0, 0)  # a rescue run
+    assert run.read(settled.FILE) == before
+    assert not run.folder().exists()
+    assert ledger.reservations()[0].time == ledger.entries()[0]["time"]
+    assert [line["event"] for line in ledger.entries()] == ["requested"]
+
+
+def test_vanished_before_the_first_job_was_there(run: Run, capsys: Captured) -> None:
+    assert (run.setup(), run.gate()) == (0, 0)
+    run.vanish()
+    with pytest.raises(ReservationFailed):
+        job(run)  # create_dir finds nothing, and fails before it writes
+    assert where(run) == ""
+    words(capsys)
+    assert run.gate() == 0
+    assert "nothing was on it yet" in words(capsys)
+    assert where(run) == "pfs"
+
+
+def test_two_gates_at_once_agree(run: Run) -> None:
+    run.change(fail="create: no such project")
+    run.setup()
+    install_runtime(run.bb.path, sys.executable)
+    gates = [subprocess.Popen([f"{run.bb.path}/bin/gate"]) for _ in range(6)]
+    assert [gate.wait(60) for gate in gates] == [0] * 6
+    assert where(run) == "pfs"
+    assert list((run.submit / "bb").glob(".*part")) == []
+
+
+# -- settled on the reservation
+
+
+def test_the_first_job_settles_it_and_the_gate_fails_as_ever(run: Run) -> None:
+    assert (run.setup(), run.gate()) == (0, 0)
+    assert where(run) == ""
+    assert job(run) == str(run.folder())
+    assert where(run) == "bb"
+    run.vanish()
+    assert run.gate() == 76
+    assert (run.setup(), run.gate()) == (76, 76)
+    assert where(run) == "bb"
+
+
+def test_a_job_that_comes_after_the_gate_s_word_follows_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both look at the same time, and the gate is the faster one."""
+    run.setup()
+    real = Directory.path
+
+    def meanwhile(self: Directory, *arguments: Any) -> str:
+        settled.settle(run.bb, settled.Settled("pfs", "late", 77, "/lus/scratch"))
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Directory, "path", meanwhile)
+    assert job(run) == "/lus/scratch"
+
+
+def test_a_gate_that_comes_after_the_first_job_follows_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.setup()
+    real = settled.pfs_prefix
+
+    def meanwhile(placement: Any) -> str:
+        settled.settle(run.bb, settled.Settled("bb"))
+        return real(placement)
+
+    monkeypatch.setattr(settled, "pfs_prefix", meanwhile)
+    run.change(fail="status: held")
+    assert run.gate() == 76
+    assert where(run) == "bb" and bbf(run) == DIRECTIVE
+
+
+def test_results_that_are_noted_close_it(run: Run) -> None:
+    run.setup()
+    run.gate()
+    run.stage_out("one.txt")
+    run.vanish()
+    place(run)
+    assert run.gate() == 76
+    assert where(run) == ""
+
+
+def test_who_gave_it_back_has_decided_otherwise(run: Run) -> None:
+    run.setup()
+    run.delete()
+    assert (run.setup(), run.gate()) == (76, 76)
+    assert where(run) == ""
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"to": "x"}', '{"to": "pfs"}'])
+def test_a_damaged_note_stops_everything(run: Run, capsys: Captured, text: str) -> None:
+    run.setup()
+    (run.submit / "bb" / settled.FILE).write_text(text)
+    words(capsys)
+    assert (run.setup(), run.gate(), run.delete()) == (2, 2, 2)
+    assert words(capsys).count(settled.FILE) == 3
+    assert run.folder().exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"pfs_scratch": "/lus/other/run0002"},
+        {"pfs_scratch": "/me/run0001"},
+        {"pfs_scratch": ""},
+        {"scratch": f"/bb/{NAME}"},
+        {"scratch": "/elsewhere/me/run0001"},
+    ],
+    ids=str,
+)
+def test_folders_that_do_not_match_are_no_place_to_go(
+    run: Run, wrong: dict[str, str]
+) -> None:
+    run.change(fail="create: no such project")
+    place(run, **wrong)
+    run.setup()
+    assert run.gate() == 2
+    assert where(run) == ""
+
+
+# -- directives, killed in between and started over
+
+
+def test_killed_between_the_word_and_the_directives(run: Run) -> None:
+    run.change(fail="create: no such project")
+    run.setup()
+    word = settled.Settled("pfs", "no such project", 76, str(run.root / "pfs"))
+    settled.settle(run.bb, word)
+    assert bbf(run) == DIRECTIVE
+    assert run.gate() == 0
+    assert bbf(run) == NONE
+
+
+def test_started_over_the_directives_are_the_planned_ones(run: Run) -> None:
+    run.change(fail="create*1: no such project")
+    assert (run.setup(), run.gate()) == (0, 0)
+    for name in ("reservation.json", settled.FILE):  # what run --restart does
+        (run.submit / "bb" / name).unlink()
+    assert (run.setup(), run.gate()) == (0, 0)
+    assert bbf(run) == DIRECTIVE and not run.has(KEPT)
+    assert job(run) == str(run.folder())
+
+
+# -- giving back
+
+
+def test_bb_delete_still_looks_after_the_results(run: Run, capsys: Captured) -> None:
+    run.change(fail="create: no such project")
+    assert (run.setup(), run.gate()) == (0, 0)
+    place(run, outputs={"one.txt": str(run.results / "one.txt")})
+    words(capsys)
+    assert run.delete() == 79
+    said = words(capsys)
+    assert "1 of 1 promised results are not safe; this run is on the PFS" in said
+    assert f"what nobody removed is in {run.root}/pfs/me/run0001" in said
+    run.stage_out("one.txt")
+    place(run, outputs={"one.txt": str(run.results / "one.txt")})
+    assert run.delete() == 0
+    assert ledger.reservations()[0].end == "refused"
+    assert run.noted().released_at is None  # there never was any
+
+
+def test_one_that_came_up_late_is_given_back(run: Run) -> None:
+    run.change(delay="1h", wait=0)
+    assert (run.setup(), run.gate()) == (0, 0)
+    run.change(delay="0")
+    assert run.folder().exists()
+    assert run.delete() == 0
+    assert not run.folder().exists()
+    assert ledger.reservations()[0].end == "released"
+    assert run.delete() == 0  # killed before it was noted as done, say
+
+
+def test_without_an_answer_it_is_kept(run: Run) -> None:
+    run.change(delay="1h", wait=0)
+    assert (run.setup(), run.gate()) == (0, 0)
+    run.change(fail="status: unreachable")
+    assert run.delete() == 78
+    assert ledger.reservations()[0].end == ""
+
+
+@pytest.mark.parametrize("settings", [{"owner": "otheruser"}, {}], ids=str)
+def test_what_is_another_run_s_stays(run: Run, settings: dict[str, str]) -> None:
+    other = replace(run.request, uuid="other-run", settings={})
+    Directory({**run.request.settings, **settings}).create(other)
+    assert (run.setup(), run.gate()) == (0, 0)
+    assert where(run) == "pfs"
+    assert run.delete() == 0
+    identity = json.loads((run.folder() / ".pegasus_bb").read_text())
+    assert identity["uuid"] == "other-run"
+    assert Directory(run.request.settings).status(other).state is not State.ABSENT
+
+
+def test_a_folder_that_is_no_reservation_stays(run: Run) -> None:
+    run.folder().mkdir()
+    (run.folder() / "data").write_text("somebody's")
+    assert (run.setup(), run.gate(), run.delete()) == (0, 0, 0)
+    assert (run.folder() / "data").read_text() == "somebody's"

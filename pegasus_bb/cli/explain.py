@@ -25,9 +25,11 @@ from pegasus_bb.planner.deciding import (
     Decided,
     live_bytes,
     live_flow,
+    no_collection,
     read_and_place,
     with_capacity,
 )
+from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.summary import fit_lines
 from pegasus_bb.prediction import Predicted
@@ -56,11 +58,18 @@ def command(
     refuse the capacity or miss an input, the table comes first, then the error.
     """
     said = plan_options(options, mode="persistent")
+    with no_collection():
+        _explain(said, as_json, html, _elsewhere(ctx))
+
+
+def _explain(
+    said: PlanOptions, as_json: bool, html: Path | None, elsewhere: bool
+) -> None:
     placed = read_and_place(said)
     if placed.placement is None:
         raise UsageError("with --bb-mode off every file lives on the PFS")
     output_site(said, placed.catalogs)
-    placement, fault = _reserved(placed, placed.placement, _elsewhere(ctx))
+    placement, fault = _reserved(placed, placed.placement, elsewhere)
     explanation = explain(placement, placed.settings, live_bytes(placed, placement))
     predicted = predict(replace(placed, placement=placement))
     if html is not None:

@@ -25,8 +25,10 @@ from pegasus_bb.model.tiers import read_tiers
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.patterns import read_placement_file
-from pegasus_bb.planner.dag import Dag
+from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.planner.seal import check_phases
+from pegasus_bb.planner.seal.phasesfile import read_phases
 from pegasus_bb.planner.submitfile import read_submit
 from pegasus_bb.report.kickstart import read_kickstart
 from pegasus_bb.report.submitdir import read_run
@@ -136,6 +138,12 @@ def _bb_folder(path: Path) -> None:
                 assert f"{path.parent}/" in str(error)
         ours.last_place(bb)
         (path.parent / f"{name}.json").unlink()
+
+
+def _phases(path: Path) -> None:
+    phases = read_phases(str(path))
+    if phases is not None:
+        check_phases(Dag({name: Node(name, f"{name}.sub") for name in "abc"}), phases)
 
 
 def _submit_directory(path: Path) -> None:
@@ -258,6 +266,9 @@ def _all() -> Iterator[Target]:
     yield Target("jobstate.log", _texts("*.jobstate.log", of=CONDOR), _events)
     yield Target("rescue file", _texts("*rescue*", of=CONDOR), _rescue, ours)
     yield Target("books and identity of a tier", [_books()], _tier_folder)
+    phases = b'{"limit": 11, "barriers": ["b"], "sizes": {"x": 5, "y": 6}, '
+    phases += b'"brings": {"a": ["x"], "c": ["y"]}, "removes": {"b": ["x"]}}'
+    yield Target("phases", [phases], _phases, ours)
     small = [json.dumps(REQUEST.to_json(), indent=1).encode(), _placement()]
     yield Target("small files of a run", small, _bb_folder)
     yield Target(

@@ -12,6 +12,15 @@ from pegasus_bb.planner.seal.lives import Lives
 from pegasus_bb.planner.seal.phases import Phases
 
 PHASES = "phases.json"
+# ArithmeticError: json takes Infinity for a number.
+_DAMAGED = (
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+)
 
 
 def phases_json(phases: Phases) -> dict[str, Any]:
@@ -37,7 +46,7 @@ def read_phases(file: str) -> Phases | None:
         sizes = {str(lfn): int(size) for lfn, size in data["sizes"].items()}
         lives = Lives(sizes, _names(data["brings"], sizes), _names(data["removes"]))
         return Phases(int(data["limit"]), tuple(map(str, data["barriers"])), lives)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except _DAMAGED as error:
         raise CatalogError(
             f"does not say how the run's phases end ({error!r})",
             file,

@@ -59,41 +59,52 @@ def command(
     """
     said = plan_options(options, mode="persistent")
     with no_collection():
-        _explain(said, as_json, html, _elsewhere(ctx))
+        placed, fault = _placed(said, _elsewhere(ctx))
+        _show(placed, as_json, html)
+        if fault is not None:
+            raise fault
+        if ctx.obj is not None:
+            ctx.obj.leave()  # as plan_builtin does
 
 
-def _explain(
-    said: PlanOptions, as_json: bool, html: Path | None, elsewhere: bool
-) -> None:
-    placed = read_and_place(said)
+def _placed(
+    options: PlanOptions, elsewhere: bool
+) -> tuple[Decided, CatalogError | None]:
+    """With a placement that has its capacity, or has none and why."""
+    placed = read_and_place(options)
     if placed.placement is None:
         raise UsageError("with --bb-mode off every file lives on the PFS")
-    output_site(said, placed.catalogs)
+    output_site(options, placed.catalogs)
     placement, fault = _reserved(placed, placed.placement, elsewhere)
+    return replace(placed, placement=placement), fault
+
+
+def _show(placed: Decided, as_json: bool, html: Path | None) -> None:
+    placement, predicted = placed.placement, predict(placed)
+    assert placement is not None  # noqa: S101 - mode off does not come here
     explanation = explain(placement, placed.settings, live_bytes(placed, placement))
-    predicted = predict(replace(placed, placement=placement))
     if html is not None:
-        _write_page(html, replace(placed, placement=placement), explanation, predicted)
+        _write_page(html, placed, placement, explanation, predicted)
     if as_json:
         more = {} if predicted is None else {"predicted": predicted.to_json()}
         document = {**explanation.to_json(), **more}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
-    else:
-        _print(explanation, fit_lines(placement))
-        if predicted is not None:
-            click.echo("\n".join(("", *shown(predicted))))
-    if fault is not None:
-        raise fault
+        return
+    _print(explanation, fit_lines(placement))
+    if predicted is not None:
+        click.echo("\n".join(("", *shown(predicted))))
 
 
 def _write_page(
-    path: Path, placed: Decided, explanation: Explanation, predicted: Predicted | None
+    path: Path,
+    placed: Decided,
+    placement: Placement,
+    explanation: Explanation,
+    predicted: Predicted | None,
 ) -> None:
     """Raises UsageError where that cannot be."""
     from pegasus_bb.page import explained_page  # templates are slow to load
 
-    placement = placed.placement
-    assert placement is not None  # noqa: S101 - mode off does not come here
     flow = live_flow(placed, placement)
     workflow, graph = placed.workflow, placed.graph
     text = explained_page(workflow, graph, placement, explanation, flow, predicted)

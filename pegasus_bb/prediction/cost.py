@@ -9,7 +9,7 @@ workflow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,8 +17,6 @@ from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction.load import Load, Workload
 from pegasus_bb.units import round_up
-
-Where = Callable[[str], str]  # LFN -> the place of its bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +40,19 @@ class Prediction:
         return {**asdict(self), "makespan": self.makespan}
 
 
-@dataclass(slots=True)
 class _Level:
-    longest: float = 0.0
-    total: float = 0.0
+    """The jobs of one level, added up."""
+
+    __slots__ = ("longest", "moved", "total")
+
+    def __init__(self, places: int) -> None:
+        self.longest = self.total = 0.0  # seconds of one job, of all jobs
+        self.moved = [[0, 0] for _ in range(places)]  # bytes read and written, by place
+
+    def add(self, seconds: float) -> None:
+        self.total += seconds
+        if seconds > self.longest:
+            self.longest = seconds
 
 
 def predict_off(work: Workload, placement: Placement, speeds: Speeds) -> Prediction:
@@ -54,7 +61,7 @@ def predict_off(work: Workload, placement: Placement, speeds: Speeds) -> Predict
     return Prediction(
         mode="off",
         stage_in=_copy(into, speeds.pfs, speeds.pfs),
-        compute=_levels(work.loads, speeds, lambda lfn: PFS),
+        compute=_levels(work.loads, speeds, dict.fromkeys(placement.files, PFS)),
         stage_out=_copy(out, speeds.pfs, speeds.pfs),
         byte_hours=0.0,
     )
@@ -70,7 +77,7 @@ def predict_persistent(
     found = Prediction(
         mode="persistent",
         stage_in=_copy(into, speeds.pfs, tier) + _copy(to_pfs, speeds.pfs, speeds.pfs),
-        compute=_levels(work.loads, speeds, lambda lfn: placement.files[lfn].tier),
+        compute=_levels(work.loads, speeds, _tiers(placement)),
         stage_out=_copy(out, tier, speeds.pfs)
         + _copy(from_pfs, speeds.pfs, speeds.pfs),
         byte_hours=0.0,
@@ -84,38 +91,28 @@ def predict_transient(
     """Each job has a reservation of its own: its files come in before it starts, and go
     out before a child may start. ``headroom`` is per cent of each."""
     tier = speeds.places[placement.tier.name]
+    alone = _Alone(speeds, _tiers(placement))
     levels: dict[int, _Level] = {}
-    moved: dict[int, list[int]] = {}
     reserved = 0.0
     for load in work.loads:
         into = _on_tier(load.reads, placement, work)
         out = _on_tier(load.writes, placement, work)
-        seconds = _seconds(load, speeds, lambda lfn: placement.files[lfn].tier)
-        seconds += _one_copy(into, speeds.pfs, tier) + _one_copy(out, tier, speeds.pfs)
-        level = levels.setdefault(load.level, _Level())
-        level.longest = max(level.longest, seconds)
-        level.total += seconds
-        both = moved.setdefault(load.level, [0, 0])
-        both[0] += sum(into)
-        both[1] += sum(out)
-        room = sum(into) + sum(out)
-        capacity = round_up(
-            max(1, room + room * headroom // 100), placement.tier.granularity
-        )
-        reserved += capacity * seconds if into or out else 0.0
-    compute = sum(
-        max(
-            level.longest,
-            level.total / speeds.slots,
-            speeds.pfs.of_all(*moved[number]),
-        )
-        for number, level in levels.items()
-    )
+        level = levels.get(load.level) or levels.setdefault(load.level, _Level(1))
+        seconds = alone.seconds(load)
+        if into or out:
+            seconds += _one_copy(into, speeds.pfs, tier)
+            seconds += _one_copy(out, tier, speeds.pfs)
+            room = sum(into) + sum(out)
+            level.moved[0][0] += sum(into)
+            level.moved[0][1] += sum(out)
+            reserved += seconds * _granted(room, headroom, placement.tier.granularity)
+        level.add(seconds)
+    ends = (_lasts(level, speeds.slots, [speeds.pfs]) for level in levels.values())
     into_all, out_all = _staged(work, placement, lambda lfn: True)
     return Prediction(
         "transient",
         _copy(into_all, speeds.pfs, speeds.pfs),
-        compute,
+        sum(ends),
         _copy(out_all, speeds.pfs, speeds.pfs),
         reserved / 3600,
     )
@@ -144,39 +141,56 @@ def corrected(found: Prediction, foretold: float, measured: float | None) -> Pre
     return changed
 
 
-def _levels(loads: Iterable[Load], speeds: Speeds, where: Where) -> float:
+class _Alone:
+    """Seconds of one job, alone on the places of its files; ``moved``, where given,
+    counts its bytes by place."""
+
+    def __init__(self, speeds: Speeds, where: Mapping[str, str]) -> None:
+        names = list(speeds.places)
+        self.places = list(speeds.places.values())
+        self._at = {lfn: names.index(place) for lfn, place in where.items()}
+
+    def seconds(self, load: Load, moved: list[list[int]] | None = None) -> float:
+        seconds, places, at = load.compute, self.places, self._at
+        for lfn, size in load.reads:
+            place = places[at[lfn]]
+            seconds += size / place.job_read + place.latency
+            if moved is not None:
+                moved[at[lfn]][0] += size
+        for lfn, size in load.writes:
+            place = places[at[lfn]]
+            seconds += size / place.job_write + place.latency
+            if moved is not None:
+                moved[at[lfn]][1] += size
+        return seconds
+
+
+def _levels(loads: Iterable[Load], speeds: Speeds, where: Mapping[str, str]) -> float:
+    alone = _Alone(speeds, where)
     levels: dict[int, _Level] = {}
-    moved: dict[tuple[int, str], list[int]] = {}
     for load in loads:
-        seconds = _seconds(load, speeds, where)
-        level = levels.setdefault(load.level, _Level())
-        level.longest = max(level.longest, seconds)
-        level.total += seconds
-        for which, files in enumerate((load.reads, load.writes)):
-            for lfn, size in files:
-                moved.setdefault((load.level, where(lfn)), [0, 0])[which] += size
-    least: dict[int, float] = {}
-    for (number, place), (read, written) in moved.items():
-        whole = _speed(speeds, place).of_all(read, written)
-        least[number] = max(least.get(number, 0.0), whole)
-    return sum(
-        max(level.longest, level.total / speeds.slots, least.get(number, 0.0))
-        for number, level in levels.items()
+        level = levels.get(load.level)
+        if level is None:
+            level = levels[load.level] = _Level(len(alone.places))
+        level.add(alone.seconds(load, level.moved))
+    return sum(_lasts(level, speeds.slots, alone.places) for level in levels.values())
+
+
+def _lasts(level: _Level, slots: int, places: Sequence[Speed]) -> float:
+    """Seconds of a level: the longest of what holds it up."""
+    moving = (
+        place.of_all(*moved) for place, moved in zip(places, level.moved, strict=True)
     )
+    return max(level.longest, level.total / slots, *moving)
 
 
-def _seconds(load: Load, speeds: Speeds, where: Where) -> float:
-    """Of one job, alone on its places."""
-    seconds = load.compute
-    for lfn, size in load.reads:
-        seconds += _speed(speeds, where(lfn)).of_job(size, 0, 1)
-    for lfn, size in load.writes:
-        seconds += _speed(speeds, where(lfn)).of_job(0, size, 1)
-    return seconds
+def _tiers(placement: Placement) -> dict[str, str]:
+    return {lfn: file.tier for lfn, file in placement.files.items()}
 
 
-def _speed(speeds: Speeds, place: str) -> Speed:
-    return speeds.places[place]
+def _granted(need: int, headroom: int, granularity: int) -> int:
+    """Bytes to reserve for ``need`` and ``headroom`` per cent, in whole granules."""
+    return round_up(max(1, need + need * headroom // 100), granularity)
 
 
 def _staged(

@@ -1,0 +1,110 @@
+"""--bb-fallback pfs under DAGMan and Slurm: the run goes on on the PFS, and says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.process import Finished
+from pegasus_bb.runtime.directives import NONE
+from pegasus_bb.testbed.home import Home
+from tests.testbed.condor_desk import PERSISTENT, PLANNERS, Desk, expected, until
+from tests.testbed.site_hands import Site
+
+pytestmark = [pytest.mark.site, pytest.mark.slow]
+FALLBACK = (*PERSISTENT, "--bb-fallback", "pfs")
+
+
+def ran_on_the_pfs(desk: Desk, submit: Path, done: Finished, because: str) -> None:
+    assert done.status == 0, done.err
+    assert "ON THE PFS, NOT ON A BURST BUFFER" in done.err
+    assert because in done.err
+    assert desk.content("bb") == expected(jobs=1)
+    word = json.loads((submit / "bb" / "settled.json").read_text())
+    assert word["prefix"] == str(desk.root / "pfs")
+    assert (submit / "bb" / "use.bbf").read_text() == NONE
+    status = json.loads(desk.bb("status", "--json", str(submit)).out)
+    assert because in status["fallback"]["because"]
+
+
+def scripts_name_no_buffer(submit_host: Site, name: str) -> None:
+    """As Slurm has them: none of the run's jobs waits for a buffer."""
+    seen = submit_host.run("root", "scontrol", "show", "job").out
+    users = [job for job in seen.split("\n\n") if f"persistentdw name={name}" in job]
+    assert users == []
+
+
+def is_refused(submit_host: Site, home: Home, planner: str) -> None:
+    desk = Desk(home, "fallback-refused", 1, planner)
+    submit = desk.planned("bb", *FALLBACK, "--bb-capacity", "2GiB")
+    done = desk.run_to_the_end("bb")
+    ran_on_the_pfs(desk, submit, done, "pool wlm_pool has 1.0 GiB in all")
+    scripts_name_no_buffer(submit_host, desk.reservation("bb"))
+
+
+def is_held(submit_host: Site, home: Home, planner: str) -> None:
+    desk = Desk(home, "fallback-held", 1, planner)
+    submit = desk.planned("bb", *FALLBACK)
+    said = "says=dwsd: no space left on any server: 507"
+    mishaps = submit_host.place.root / "mishaps"
+    mishaps.write_text(f"create_persistent token={desk.reservation('bb')} {said}\n")
+    try:
+        done = desk.run_to_the_end("bb")
+    finally:
+        mishaps.unlink()
+    ran_on_the_pfs(desk, submit, done, "no space left on any server")
+    queue = submit_host.run("root", "squeue", "-h", "-o", "%j").out
+    assert desk.reservation("bb") not in queue  # the held request was withdrawn
+
+
+def comes_late(submit_host: Site, home: Home, planner: str) -> None:
+    """And comes up in the middle of the run; bb_delete gives it back."""
+    desk = Desk(home, "fallback-late", 1, planner)
+    submit = desk.planned("bb", *FALLBACK, "--bb-capacity", "900MiB", "--bb-wait", "4s")
+    name = desk.reservation("bb")
+    run = desk.start("bb")
+    until((submit / "bb" / "settled.json").exists, 120)
+    submit_host.give_back("other", "filler")
+    until(lambda: name in submit_host.buffers(), 120)
+    ran_on_the_pfs(desk, submit, run.end(300), "did not come up within 4.0 s")
+    assert name not in submit_host.buffers()
+
+
+def is_somebody_elses(submit_host: Site, home: Home, planner: str) -> None:
+    desk = Desk(home, "fallback-stolen", 1, planner)
+    submit = desk.planned("bb", *FALLBACK)
+    name = desk.reservation("bb")
+    submit_host.hold("other", name, 10 << 20)
+    ran_on_the_pfs(desk, submit, desk.run_to_the_end("bb"), "belongs to other")
+    assert submit_host.buffers()[name].user == "other"
+    submit_host.give_back("other", name)
+
+
+STORIES: tuple[Any, ...] = (is_refused, is_held, is_somebody_elses, comes_late)
+
+
+@pytest.fixture(scope="module", params=PLANNERS)
+def told(
+    home: Home, planners: None, request: pytest.FixtureRequest
+) -> Iterator[dict[str, Future[None]]]:
+    """Mostly they wait, so they wait together; most of the pool is taken."""
+    submit_host = Site(home)
+    submit_host.hold("other", "filler", 1000 << 20)
+    try:
+        with ThreadPoolExecutor(len(STORIES)) as pool:
+            yield {
+                story.__name__: pool.submit(story, submit_host, home, request.param)
+                for story in STORIES
+            }
+    finally:
+        submit_host.run("root", "condor_rm", "-all")
+
+
+@pytest.mark.parametrize("story", [story.__name__ for story in STORIES])
+def test_on_the_pfs_where_it(told: dict[str, Future[None]], story: str) -> None:
+    told[story].result(timeout=500)

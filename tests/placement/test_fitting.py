@@ -88,6 +88,15 @@ def test_what_the_user_pinned_to_the_tier_does_not_move(long: World) -> None:
     assert fit(long).benefit == fit(long).bound == 20  # of a, which had to compete
 
 
+def test_pinned_files_take_room_only_while_they_live(long: World) -> None:
+    """in and c are pinned, 130 bytes; they never meet, and 110 are enough for all."""
+    long.placement = "in: bb\nc: bb"
+    long.jobs[1]["uses"].append(use("big", "output", stageOut=False, **sized(200)))
+    long.defines = ["pegasus.bb.capacity=110"]
+    assert moved(long) == {"big"}
+    assert fit(long).peak <= 110
+
+
 @pytest.mark.parametrize("tell", ["metadata", "placement"])
 def test_pinned_files_that_do_not_fit_are_an_error(long: World, tell: str) -> None:
     long.defines = ["pegasus.bb.capacity=90"]

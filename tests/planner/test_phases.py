@@ -26,6 +26,7 @@ from pegasus_bb.placement import Ending
 from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.planner.builtin import Executable
 from pegasus_bb.planner.seal import check_phases
+from pegasus_bb.planner.seal.periods import live_bytes
 from tests.planner.conftest import job as make
 from tests.planner.test_cleanup_order import QUIET, any_desk, workflows
 
@@ -177,6 +178,42 @@ def test_there_are_as_many_new_edges_as_nodes_not_pairs(
     assert planned.phases is not None
     new = sum(map(len, planned.dag.children.values())) - sum(map(len, before.values()))
     assert new <= 60 * len(planned.phases.barriers)
+
+
+def test_an_input_is_brought_in_the_phase_that_needs_it(
+    desk: Any, make_job: Callable[..., Data], replicas: Callable[..., Data]
+) -> None:
+    """Each task reads an input of its own: all of them at once would not fit."""
+    rungs = 6
+    desk.replicas = replicas(*(f"in{n}" for n in range(rungs)))
+    desk.jobs = [
+        make_job(f"J{n}", "split", [f"in{n}", *([f"f{n - 1}"] if n else [])], [f"f{n}"])
+        for n in range(rungs)
+    ]
+    sized(desk, lambda lfn: 10 * (lfn != "count"))
+    placement = fit(desk, 40)
+    planned = desk.plan()
+    assert max(most(planned, placement, Random(seed)) for seed in range(20)) <= 40
+    assert planned.phases is not None
+    (last,) = {
+        n for n, below in planned.dag.children.items() if "split_J5" in below
+    } & {f"stage_in_remote_cori_{rungs - 1}_0"}
+    parents = {n for n, below in planned.dag.children.items() if last in below}
+    assert parents & set(planned.phases.barriers)
+
+
+def test_one_byte_too_many_is_refused_with_the_largest_files(
+    desk: Any, make_job: Callable[..., Data]
+) -> None:
+    ladder(desk, make_job, 6, 3)
+    sized(desk, lambda lfn: 10 * (lfn != "count"))
+    fit(desk, 70)
+    planned = desk.plan()
+    assert planned.phases is not None
+    held = max(live_bytes(planned.dag, planned.phases))
+    check_phases(planned.dag, replace(planned.phases, limit=held))
+    with pytest.raises(NotSealed, match=rf"there could be {held} B .*files are f\d-"):
+        check_phases(planned.dag, replace(planned.phases, limit=held - 1))
 
 
 def test_phases_that_the_executable_dag_does_not_allow_are_refused(

@@ -43,6 +43,12 @@ class PlanContext:
         return "off" if self.request is None else "persistent"
 
     @property
+    def gate_again(self) -> int:
+        """How often the gate and its node are tried once more: where the reservation
+        is gone before that node had it, the gate may let the run go on on the PFS."""
+        return int(self.request is not None and self.request.fallback == "pfs")
+
+    @property
     def tier(self) -> str:
         """The tier's name; empty in mode off."""
         request = self.request or self.transient

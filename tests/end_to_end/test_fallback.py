@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.units import MIB
 
 from .conftest import Site, expected
-from .test_persistent import records
 
 SAID = "ON THE PFS, NOT ON A BURST BUFFER (fallback): "
 FALLBACK = ("--bb-mode", "persistent", "--bb-fallback", "pfs", "--bb-poll", "1s")
@@ -34,13 +34,21 @@ def ran_on_the_pfs(site: Site, because: str) -> None:
 
 
 def assert_no_task_saw_the_tier(site: Site) -> None:
-    found = records(site.submit_dir("bb"))
-    tasks = [node for node in found if node.startswith("mix_")]
-    assert len(tasks) == 5
-    assert all(str(site.root / "pfs") in found[node]["cwd"] for node in tasks)
+    cwds = folders_of_tasks(site)
+    assert len(cwds) == 5
+    assert all(str(site.root / "pfs") in cwd for cwd in cwds)
     outs = [p.read_text() for p in site.submit_dir("bb").glob("*/*/*.out.*")]
     fast = f"{site.tier_path}/{request(site).name}/"
     assert not any(fast in out for out in outs)
+
+
+def folders_of_tasks(site: Site) -> list[str]:
+    """Of each task's last attempt."""
+    last: dict[str, Path] = {}
+    for path in sorted(site.submit_dir("bb").glob("*/*/mix_*.out.*")):
+        last[path.name.split(".out.")[0]] = path
+    records = [yaml.safe_load(path.read_text())[0] for path in last.values()]
+    return [record["cwd"] for record in records]
 
 
 def request(site: Site) -> Request:
@@ -139,6 +147,20 @@ def test_vanished_before_the_first_write(site: Site) -> None:
     ran_on_the_pfs(site, "nothing was on it")
 
 
+def test_vanished_between_the_gate_s_word_and_the_first_job(site: Site) -> None:
+    """create_dir finds nothing, and its gate is asked once more, in the same run."""
+    submit = site.planned("bb", *FALLBACK)
+    gate, real = submit / "bb" / "bin" / "gate", submit / "bb" / "bin" / "gate.real"
+    gate.rename(real)
+    folder = site.tier_path / request(site).name
+    words = f'#!/bin/sh\n"$(dirname "$0")"/gate.real; s=$?\nrm -rf {folder}\nexit $s\n'
+    gate.write_text(words)
+    gate.chmod(0o755)
+    ran_on_the_pfs(site, "nothing was on it")
+    journal = (submit / "jobstate.log").read_text()
+    assert journal.count(" create_dir_diamond_0_cluster JOB_FAILURE 76 ") == 1
+
+
 def site_program(site: Site, bb: Path, name: str) -> int:
     return subprocess.run([bb / "bin" / name], env=site.environ()).returncode
 
@@ -188,8 +210,7 @@ def test_where_it_is_up_all_is_as_ever(site: Site) -> None:
     done = site.run("bb")
     assert done.returncode == 0, done.stderr
     assert settled(site)["to"] == "bb"
-    cwds = [r["cwd"] for n, r in records(site.submit_dir("bb")).items() if "mix_" in n]
-    assert all(str(site.tier_path) in cwd for cwd in cwds)
+    assert all(str(site.tier_path) in cwd for cwd in folders_of_tasks(site))
     assert site.content("bb") == expected()
 
 

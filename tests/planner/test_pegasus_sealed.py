@@ -107,6 +107,8 @@ def test_a_retry_of_the_gated_node_is_taken_back() -> None:
     dag = Dag({name: Node(name, f"{name}.sub", post=POST, retry=3) for name in names})
     added = lines_to_seal(View(dag, {"create_dir_w_0_cori"}, "cori", GATE), 30)
     assert "RETRY create_dir_w_0_cori 0" in added
+    again = lines_to_seal(View(dag, {names[0]}, "cori", GATE), 30, again=1)
+    assert "RETRY create_dir_w_0_cori 1" in again
 
 
 def test_a_sub_workflow_waits_for_the_gate_and_bb_delete_for_it() -> None:

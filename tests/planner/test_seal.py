@@ -69,6 +69,13 @@ def test_the_gated_node_is_not_retried_a_deadline_is_the_end_of_waiting() -> Non
     assert (node.retry, node.unless_exit) == (0, None)
 
 
+def test_where_the_gate_settles_it_the_gated_node_may_be_tried_again() -> None:
+    dag = small()
+    dag.nodes[CREATE] = replace(dag.nodes[CREATE], retry=3, unless_exit=1)
+    node = seal(dag, USERS, "cori", GATE, again=1).nodes[CREATE]
+    assert (node.retry, node.unless_exit) == (1, None)
+
+
 def test_sealing_leaves_what_it_was_given_as_it_was() -> None:
     dag = small()
     seal(dag, USERS, "cori", GATE)

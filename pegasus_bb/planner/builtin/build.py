@@ -57,7 +57,16 @@ def build(
         gate = f"{context.bin}/gate"
         removes = removals(plan.jobs, lambda name: plan.jobs[name].entries or ())
         dag, phases = _in_phases(plan, dag)
-        dag = seal(dag, touching, context.site, gate, context.poll, removes, ours=True)
+        dag = seal(
+            dag,
+            touching,
+            context.site,
+            gate,
+            context.poll,
+            removes,
+            ours=True,
+            again=context.gate_again,
+        )
         if phases is not None:
             check_phases(dag, phases)
     _note(plan)

@@ -120,7 +120,8 @@ class Reader:
         entries = job_lists(dag, outcome.folder)
         view = View(dag, users, site, gate, removals(dag.nodes, entries))
         phased = self._in_phases(outcome, view, entries)
-        lines = lines_to_seal(view, self._context.poll, phased)
+        context = self._context
+        lines = lines_to_seal(view, context.poll, phased, context.gate_again)
         (create_dir,) = view.gated
         scratch = scratch_of(create_dir, entries)
         outputs = promised(stage_outs(dag.nodes, entries))

@@ -17,12 +17,15 @@ _PARENTS = 50  # to a line, for people
 
 
 def lines_to_seal(
-    view: View, poll: int, phased: tuple[Dag, Phases] | None = None
+    view: View,
+    poll: int,
+    phased: tuple[Dag, Phases] | None = None,
+    again: int = 0,
 ) -> list[str]:
     """The lines that seal its DAG, and make it run in phases; none where it is sealed.
-    Raises NotSealed."""
+    ``again``: as ``seal`` has it. Raises NotSealed."""
     wanted = view if phased is None else replace(view, dag=phased[0])
-    complete = sealed(_inner_after_gate(wanted), poll)
+    complete = sealed(_inner_after_gate(wanted), poll, again)
     if phased is not None:
         check_phases(complete, phased[1])
     return [*_gates(view.dag, complete), *_edges(view.dag, complete)]
@@ -52,7 +55,8 @@ def _gates(dag: Dag, complete: Dag) -> Iterator[str]:
         if pre is not None and dag.nodes[name].pre is None:
             words = f"{pre.executable} {pre.arguments}".strip()
             yield f"SCRIPT DEFER {pre.defer_status} {pre.defer_time} PRE {name} {words}"
-            if node.retry != dag.nodes[name].retry:
+            before = dag.nodes[name].retry, dag.nodes[name].unless_exit
+            if (node.retry, node.unless_exit) != before:
                 yield f"RETRY {name} {node.retry}"
 
 

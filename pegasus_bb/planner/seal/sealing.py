@@ -19,21 +19,23 @@ def seal(
     poll: int = 10,
     removes: Mapping[str, Set[str]] | None = None,
     ours: bool = False,
+    again: int = 0,
 ) -> Dag:
     """``dag`` with the gate on create_dir of ``site``, and bb_delete after all else.
 
     ``touching`` are the nodes that need the reservation; ``removes`` says which
-    stage-outs each clean-up must wait for; ``ours`` is a DAG of the built-in planner.
-    ``dag`` stays as it is; sealing what is sealed changes nothing. Linear in nodes and
-    edges. Raises NotSealed with every broken rule.
+    stage-outs each clean-up must wait for; ``ours`` is a DAG of the built-in planner;
+    ``again``: how often the gate and its node are tried once more. ``dag`` stays as it
+    is; sealing what is sealed changes nothing. Linear in nodes and edges. Raises
+    NotSealed with every broken rule.
     """
-    return sealed(View(dag, touching, site, gate, removes or {}, ours), poll)
+    return sealed(View(dag, touching, site, gate, removes or {}, ours), poll, again)
 
 
-def sealed(view: View, poll: int) -> Dag:
+def sealed(view: View, poll: int, again: int = 0) -> Dag:
     """As ``seal``, for who has looked at the DAG already."""
     _refuse(view, BEFORE)
-    complete = _complete(view, poll)
+    complete = _complete(view, poll, again)
     _refuse(View(complete, view.touching, view.site, view.gate), AFTER)
     return complete
 
@@ -60,14 +62,14 @@ def _refuse(view: View, rules: Iterable[Rule]) -> None:
         )
 
 
-def _complete(view: View, poll: int) -> Dag:
+def _complete(view: View, poll: int, again: int) -> Dag:
     nodes = dict(view.dag.nodes)
     children = dict(view.dag.children)
     (gated,), (setup,), (delete,) = view.gated, view.setups, view.deletes
     if nodes[gated].pre is None:
         gate = Script(view.gate, "", DEFERRED, poll)
-        # A retry would be a second wait, after the deadline that the user set.
-        nodes[gated] = replace(nodes[gated], pre=gate, retry=0, unless_exit=None)
+        # A retry of its own would be a second wait, after the deadline that was set.
+        nodes[gated] = replace(nodes[gated], pre=gate, retry=again, unless_exit=None)
     if setup not in view.parents.get(gated, ()):
         children[setup] = [*children.get(setup, ()), gated]
     for name in _last(view):

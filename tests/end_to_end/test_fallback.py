@@ -236,6 +236,41 @@ def test_files_that_live_behind_links(
     assert (site.root / "inputs" / "in.txt").read_text() == "ACGT" * 1000
 
 
+def test_a_result_that_is_not_safe_any_more_is_staged_out_again(site: Site) -> None:
+    site.declare(fail="create: no such project")
+    folder = site.planned("bb", *FALLBACK, ONCE, "--cleanup", "none")
+    delete, real = (folder / "bb" / "bin" / name for name in ("delete", "delete.real"))
+    delete.rename(real)
+    result = site.results("bb") / "d.dat"
+    delete.write_text(f'#!/bin/sh\nrm {result}\nexec {real} --bb {folder}/bb "$@"\n')
+    delete.chmod(0o755)
+    failed = site.run("bb")
+    assert failed.returncode == 80
+    assert "1 of 2 promised results are not safe; this run is on the PFS" in (
+        failed.stderr
+    )
+    real.rename(delete)
+    again = site.run("bb")
+    assert again.returncode == 0, again.stderr
+    assert "to run again: stage_out_" in again.stderr
+    assert site.content("bb") == expected()
+
+
+def test_started_over_though_one_stands_that_came_late(site: Site) -> None:
+    """Nothing of the run is on it, so nobody has to discard it first."""
+    site.declare(delay="1s")
+    site.trouble.write_text("d.dat")
+    site.planned("bb", *FALLBACK, ONCE, "--bb-wait", "0s")
+    assert site.run("bb").returncode == 80
+    assert len(site.reservations()) == 1
+    site.trouble.unlink()
+    done = site.bb("run", "--restart", str(site.submit_dir("bb")))
+    assert done.returncode == 0, done.stderr
+    assert settled(site)["to"] == "bb"
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
 # -- it is seen
 
 

@@ -33,10 +33,13 @@ def ran_on_the_pfs(desk: Desk, submit: Path, done: Finished, because: str) -> No
 
 
 def scripts_name_no_buffer(submit_host: Site, name: str) -> None:
-    """As Slurm has them: none of the run's jobs waits for a buffer."""
+    assert not jobs_that_name(submit_host, name)
+
+
+def jobs_that_name(submit_host: Site, name: str) -> list[str]:
+    """As Slurm has them."""
     seen = submit_host.run("root", "scontrol", "show", "job").out
-    users = [job for job in seen.split("\n\n") if f"persistentdw name={name}" in job]
-    assert users == []
+    return [job for job in seen.split("\n\n") if f"persistentdw name={name}" in job]
 
 
 def is_refused(submit_host: Site, home: Home, planner: str) -> None:
@@ -108,3 +111,27 @@ def told(
 @pytest.mark.parametrize("story", [story.__name__ for story in STORIES])
 def test_on_the_pfs_where_it(told: dict[str, Future[None]], story: str) -> None:
     told[story].result(timeout=500)
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_on_the_pfs_where_it_vanished_while_the_first_job_waited(
+    submit_host: Site, home: Home, planner: str, planners: None
+) -> None:
+    """Slurm lets that job wait for ever, so DAGMan is ended; the next run goes on."""
+    desk = Desk(home, "fallback-vanished", 1, planner)
+    submit = desk.planned("bb", *FALLBACK)
+    name, nodes = desk.reservation("bb"), submit_host.run("root", "sinfo", "-ho", "%N")
+    node = f"nodename={nodes.out.strip()}"
+    submit_host.run("root", "scontrol", "update", node, "state=drain", "reason=test")
+    try:
+        run = desk.start("bb")
+        until(lambda: jobs_that_name(submit_host, name), 120)
+        submit_host.give_back("wfuser", name)
+        done = run.end(180)
+    finally:
+        submit_host.run("root", "scontrol", "update", node, "state=resume")
+    assert done.status == 76, done.err
+    assert "the next run goes on on the PFS" in done.err
+    assert not (submit / "bb" / "settled.json").exists()
+    again = desk.run_to_the_end("bb")
+    ran_on_the_pfs(desk, submit, again, "was up and is gone")

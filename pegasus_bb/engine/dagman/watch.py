@@ -11,7 +11,7 @@ from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.settled import on_the_pfs
+from pegasus_bb.runtime.settled import is_open, on_the_pfs
 
 _EVERY = 6  # polls of the gate, which asks no more once the reservation is up
 _TIMES = 3  # that it must be missing, one after the other
@@ -47,7 +47,10 @@ class ReservationWatch:
         self._missed = self._missed + 1 if missing else 0
         if self._missed < _TIMES or self._ending():
             return ""
-        return f"reservation {request.name} was up and is not there any more"
+        words = f"reservation {request.name} was up and is not there any more"
+        if is_open(self._bb, request):
+            return f"{words}. No job had it yet: the next run goes on on the PFS"
+        return words
 
     def _ending(self) -> bool:
         """Whether bb_delete is at work, or was."""

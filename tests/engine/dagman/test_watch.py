@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.settled import Settled, settle
 
 UP = Status(Reserved.READY, size=1)
 GONE = Status(Reserved.ABSENT)
@@ -98,3 +100,24 @@ def test_where_it_is_not_known_nothing_is_called_gone(desk: Desk) -> None:
     desk.was_up()
     desk.answers = [GONE, GONE, Status(Reserved.UNKNOWN, "no row accounts for it")]
     assert not any(desk.looks(6 * 9))
+
+
+def with_fallback(desk: Desk) -> None:
+    asked = replace(REQUEST, fallback="pfs").to_json()
+    Path(desk.bb.file("request.json")).write_text(json.dumps(asked))
+    desk.was_up()
+    desk.answers = [GONE]
+
+
+def test_a_run_on_the_pfs_does_not_need_it(desk: Desk) -> None:
+    with_fallback(desk)
+    settle(desk.bb, Settled("pfs", "was up and is gone", 76, "/lus/scratch"))
+    assert not any(desk.looks(40))
+
+
+def test_gone_before_any_job_had_it_the_next_run_is_told_to_go_on(desk: Desk) -> None:
+    with_fallback(desk)
+    assert "the next run goes on on the PFS" in "".join(desk.looks(40))
+    settle(desk.bb, Settled("bb"))
+    said = "".join(desk.looks(6))
+    assert "is not there any more" in said and "PFS" not in said

@@ -15,6 +15,7 @@ from pegasus_bb.planner.dag import Script
 
 # Ours and Pegasus's: they answer 1 where the job has failed.
 _EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
+_LANDED, _OWN = "landed", 3  # its own words before the POST script that it stands for
 
 _SETUP = "bb_setup_"
 
@@ -46,13 +47,21 @@ def why_script(item: Item, kind: str, script: Script, status: int) -> str:
     """Why a node failed whose script ended with ``status``: the job's own failure is
     enough where the POST script only passes it on."""
     if kind == "post" and item.status:
-        judge = Path(script.executable).name in _EXITCODE
+        judge = Path(judged_by(script)).name in _EXITCODE
         if judge and status == _PASSED_ON:
             return f"its job ended with {ending(item.status)}"
     why = f"its {kind.upper()} script ended with {ending(status)}"
     if kind == "post" and item.status:
         why += f", its job with {ending(item.status)}"
     return why
+
+
+def judged_by(post: Script) -> str:
+    """The program that judges a node: what `landed` becomes in the end."""
+    words = post.arguments.split()
+    if Path(post.executable).name == _LANDED and len(words) > _OWN:
+        return words[_OWN]
+    return post.executable
 
 
 def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> str:

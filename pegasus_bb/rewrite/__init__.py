@@ -8,7 +8,7 @@ from pegasus_bb.rewrite.directives import directive_files
 from pegasus_bb.rewrite.inputs import Inputs, Plan
 from pegasus_bb.rewrite.links import links
 from pegasus_bb.rewrite.passes import OF_EACH_JOB, PASSES, rewrite
-from pegasus_bb.rewrite.rooms import directives_of, linked_sources
+from pegasus_bb.rewrite.rooms import directives_of, directives_option, linked_sources
 from pegasus_bb.rewrite.transfers import properties_on_the_site
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Plan",
     "directive_files",
     "directives_of",
+    "directives_option",
     "linked_sources",
     "links",
     "properties_on_the_site",

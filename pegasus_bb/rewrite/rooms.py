@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pegasus_bb.errors import UsageError
@@ -37,9 +38,9 @@ _TEMPLATE = "job.bbf.j2"
 _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 
-def directives_option(plan: Plan, job: str) -> str:
+def directives_option(submit_dir: Path, job: str) -> str:
     """What sbatch is given for job ``job``. Raises UsageError."""
-    return f"--bbf={checked_path(str(plan.submit_dir / 'bb/jobs' / f'{job}.bbf'))}"
+    return f"--bbf={checked_path(str(submit_dir / 'bb/jobs' / f'{job}.bbf'))}"
 
 
 def name_each_buffer(inputs: Inputs, plan: Plan) -> Inputs:
@@ -55,7 +56,7 @@ def name_each_buffer(inputs: Inputs, plan: Plan) -> Inputs:
         ident = str(job["id"])
         if ident in plan.placement.rooms:
             keys: Keys = ("jobs", index, "profiles", "pegasus", ARGUMENTS)
-            option = directives_option(plan, ident)
+            option = directives_option(plan.submit_dir, ident)
             changes[keys] = said.with_option(index, job, option)
     return replace(inputs, workflow=with_values(inputs.workflow, changes))
 

@@ -26,11 +26,12 @@ from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import read_json, write_json, write_text
 from pegasus_bb.runtime.landing import Landing
-from pegasus_bb.runtime.room_results import NOTES, note_path
+from pegasus_bb.runtime.room_results import NOTES, kept_by_slurm, note_path
 from pegasus_bb.units import format_duration
 
 SILENT = 60.0  # seconds that a note of another machine may take to be seen here
 _SHOWN = 3  # files in a message
+_AGAIN = "  the node: counts as failed; it can be tried again"
 
 
 class TaskFailed(PegasusBBError):
@@ -166,17 +167,13 @@ def _never(node: str, note: Dict[str, Any], missing: Dict[str, str], wait: int) 
     """The end of waiting, for a person: what is missing, and where it still may be."""
     words = (
         f"{node}: its results have not come back within {format_duration(wait)}: "
-        f"{_some(missing)}. They were in {note['source']}"
+        f"{_some(missing)}"
     )
     slurm = str(note.get("slurm", ""))
     if not slurm:
-        return f"{words}. The node counts as failed; it can be tried again"
-    return (
-        f"{words} of job {slurm}. Slurm says: {_slurm_says(slurm)}. Where it could not "
-        "stage out, it keeps the job's space with all that is on it, until an "
-        f"administrator mends that, or `scancel --hurry {slurm}` drops it. The node "
-        "counts as failed; it can be tried again"
-    )
+        return f"{words}\n  were in:  {note['source']}\n{_AGAIN}"
+    said = _slurm_says(slurm)
+    return f"{words}\n  Slurm:    {said}\n{kept_by_slurm(slurm, note['source'])}"
 
 
 def _slurm_says(number: str) -> str:

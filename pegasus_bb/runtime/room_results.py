@@ -26,10 +26,21 @@ def note_path(bb: BBDir, node: str) -> str:
     return bb.file(f"{NOTES}/{node}.json")
 
 
+def kept_by_slurm(number: str, source: str) -> str:
+    """Where the results of a job are whose stage-out came to nothing."""
+    return (
+        f"  still in: {source} of job {number}: Slurm keeps the job's space\n"
+        "  mend:     what Slurm says, with an administrator; or `scancel --hurry "
+        f"{number}` drops it\n"
+        "  the node: counts as failed; it can be tried again"
+    )
+
+
 def forget(bb: BBDir, node: str) -> None:
     """What an earlier try has noted must not pass for this one's. Raises OSError."""
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(note_path(bb, node))
+    for path in (note_path(bb, node), bb.file(f"{NOTES}/{node}.err")):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def finish(

@@ -22,6 +22,7 @@ PARENT work_ID1 CHILD other_ID2
 JUDGE = "/usr/bin/pegasus-exitcode -r $RETURN work_ID1.out"
 SUBMIT = """\
 executable = {bin}/launch
+arguments = "{bin}/record -w /lus/r true"
 environment = "PEGASUS_DAG_JOB_ID=work_ID1 CONDOR_JOBID=$(cluster).$(process)"
 +remote_cerequirements = EXTRA_ARGUMENTS=="-A me --bbf={bb}/jobs/ID1.bbf"
 queue
@@ -86,7 +87,9 @@ def test_a_dag_that_goes_on_too_early_is_not(
         ("CONDOR_JOBID=$(cluster).$(process)", "", "which try"),
         ("PEGASUS_DAG_JOB_ID=work_ID1", "", "which try"),
         ("ID1.bbf", "ID2.bbf", "no reservation"),
+        ("ID1.bbf", "ID1.bbf.old", "no reservation"),
         ("--bbf=", "--other=", "no reservation"),
+        ("-w /lus/r ", "-w /lus/other ", "do not name the run's scratch"),
     ],
 )
 def test_a_job_that_would_miss_its_reservation_is_not(

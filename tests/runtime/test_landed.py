@@ -114,7 +114,7 @@ def test_results_that_never_land_fail_the_node_with_all_that_is_known(
     site.wait(0)
     done = landed(site)
     assert done.returncode == DEADLINE_PASSED
-    for words in ("out.txt is not there", str(site.fast), "4711", "Slurm says"):
+    for words in ("out.txt is not there", str(site.fast), "4711", "Slurm: "):
         assert words in done.stderr
     assert done.stderr.strip().endswith(
         (site.bb / "landed" / f"{NODE}.err").read_text().strip()

@@ -112,8 +112,7 @@ def test_a_stage_out_that_fails_fails_the_node_and_slurm_keeps_the_data(
     submit_host: Site, home: Home
 ) -> None:
     desk = desk_of(home, "never", "builtin", jobs=1)
-    words = ("--bb-wait", "20s", "-Ddagman.retry=0")
-    submit = desk.planned("bb", *TRANSIENT, *words)
+    submit = desk.planned("bb", *TRANSIENT, "-Ddagman.retry=0")
     mishaps(home, "data_out says=dwsd: no route to the PFS")
     try:
         failed = desk.start("bb").end(TOGETHER)
@@ -121,8 +120,9 @@ def test_a_stage_out_that_fails_fails_the_node_and_slurm_keeps_the_data(
         mishaps(home)
     assert failed.status == 80, failed.err
     said = (submit / "bb/landed/mix_A.err").read_text()
-    assert "a.dat is not there" in said
     assert "no route to the PFS" in said
+    assert "mix_A: its results did not come back" in failed.err
+    assert "no route to the PFS" in failed.err
     [row] = spaces(submit_host)
     number = row.split("JobID=")[1].split()[0]
     assert f"scancel --hurry {number}" in said

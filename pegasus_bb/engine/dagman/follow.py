@@ -10,6 +10,7 @@ from pegasus_bb.engine.dagman import queue
 from pegasus_bb.engine.dagman.find import log_of
 from pegasus_bb.engine.dagman.log import Life, LifeLog
 from pegasus_bb.engine.dagman.replay import Replay
+from pegasus_bb.engine.dagman.stageouts import StageOutWatch
 from pegasus_bb.engine.dagman.tail import Tail
 from pegasus_bb.engine.dagman.watch import ReservationWatch
 from pegasus_bb.engine.progress import Watcher
@@ -50,10 +51,12 @@ class Follower:
         watcher: Watcher,
         signals: Signals,
         watch: ReservationWatch,
+        stageouts: StageOutWatch,
     ) -> None:
         self.gone = ""  # why the DAGMan was stopped from here
         self._place, self._watcher, self._signals = place, watcher, signals
-        self._replay, self._tail, self._watch = replay, tail, watch
+        self._replay, self._tail = replay, tail
+        self._watch, self._stageouts = watch, stageouts
         self._log = LifeLog(log_of(place))
         self._held, self._ended = "", False
         self._asked = time.monotonic()
@@ -72,6 +75,8 @@ class Follower:
                 raise RunInterrupted(_goes_on(self._place, cluster))
             self._still_there(cluster)
             self._stop_in_vain(cluster)
+            for words in self._stageouts.given_up():
+                self._watcher.note(words)
             select.select([self._signals.handle], [], [], _LOOK)
 
     def _stop_in_vain(self, cluster: int) -> None:

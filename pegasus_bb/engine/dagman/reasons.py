@@ -6,16 +6,17 @@ from pathlib import Path
 
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item
-from pegasus_bb.engine.words import node_files
+from pegasus_bb.engine.words import judged_by, node_files
 from pegasus_bb.planner.dag import Node
 from pegasus_bb.runtime.exitcode import judge
 from pegasus_bb.runtime.gate import SAID
+from pegasus_bb.runtime.room_results import NOTES
 
 
 def recorded(item: Item, submit_dir: Path) -> str:
     """What the Kickstart records of the last attempt say; empty where all is well."""
     post = item.node.post
-    if post is None or not post.executable.endswith("exitcode"):
+    if post is None or not judged_by(post).endswith("exitcode"):
         return ""
     for file in node_files(item, submit_dir):
         if ".out" in file.name:
@@ -33,6 +34,18 @@ def said_by_the_gate(node: Node, place: SubmitDir) -> tuple[str, ...]:
         return ()
     try:
         text = (place.bb / SAID).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    return tuple(text.splitlines())
+
+
+def said_by_landed(node: Node, place: SubmitDir) -> tuple[str, ...]:
+    """Why the results of ``node`` were given up; empty where they were not."""
+    if node.post is None or judged_by(node.post) == node.post.executable:
+        return ()
+    file = place.bb / NOTES / f"{node.name}.err"
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ()
     return tuple(text.splitlines())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pegasus_bb.engine.dagman.reasons import recorded, said_by_the_gate
+from pegasus_bb.engine.dagman.reasons import recorded, said_by_landed, said_by_the_gate
 from pegasus_bb.engine.journal import Event
 from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.submitdir import SubmitDir
@@ -98,6 +98,10 @@ class Replay:
 
     def _post_failed(self, item: Item, event: Event) -> None:
         post = item.node.post
+        item.said = said_by_landed(item.node, self._place)
+        if item.said:
+            self._failed(item, event, "its results did not come back")
+            return
         if post is not None and item.status:
             self._failed(item, event, why_script(item, "post", post, 1))
             return

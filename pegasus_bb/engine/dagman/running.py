@@ -17,6 +17,7 @@ from pegasus_bb.engine.dagman.find import Found, check_alone, find, log_of
 from pegasus_bb.engine.dagman.follow import Follower, wait_for_life
 from pegasus_bb.engine.dagman.log import Life, LifeLog
 from pegasus_bb.engine.dagman.replay import Replay
+from pegasus_bb.engine.dagman.stageouts import StageOutWatch
 from pegasus_bb.engine.dagman.submit import hand_over, submit, why_not_followed
 from pegasus_bb.engine.dagman.tail import Tail, offset_of
 from pegasus_bb.engine.dagman.verdict import read_verdict
@@ -145,7 +146,10 @@ class _Following:
         replay = Replay(self._table, self._place, self._watcher, _held)
         tail = Tail(self._place.journal, self._begun.offset)
         watch = ReservationWatch(self._place, self._table)
-        follower = Follower(self._place, replay, tail, self._watcher, signals, watch)
+        stageouts = StageOutWatch(self._place, self._table)
+        follower = Follower(
+            self._place, replay, tail, self._watcher, signals, watch, stageouts
+        )
         life = follower.follow(self._begun.cluster)
         self._gone = follower.gone
         return life

@@ -8,14 +8,10 @@ from pathlib import Path
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.bbjson import as_json, placement_json
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
-from pegasus_bb.planner.pegasus.bbfiles import (
-    as_json,
-    link_files,
-    placement_json,
-    plan_json,
-)
+from pegasus_bb.planner.pegasus.bbfiles import link_files, plan_json
 from pegasus_bb.planner.pegasus.checks import vanishing
 from pegasus_bb.planner.pegasus.folder import with_lines
 from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.model.catalogs import SOURCES
-from pegasus_bb.model.document import Data
+from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.sites import SCRATCH
@@ -28,20 +28,10 @@ WORKFLOW = "workflow.yml"
 
 def for_pegasus(inputs: Inputs, site: str, folder: Path) -> Inputs:
     """``inputs`` as pegasus-plan should read them from ``folder``."""
-    index = site_index(inputs.sites, site)
-    # Else HTCondor would change to the planned prefix, which does not exist, before
-    # the launcher runs. Style glite says the same by itself.
-    change: dict[Keys, str] = {
-        ("sites", index, "profiles", "pegasus", "change.dir"): "true"
-    }
-    profiles = inputs.sites.data["sites"][index].get("profiles") or {}
-    glite = str((profiles.get("pegasus") or {}).get("style")).lower() == "glite"
-    if glite and "periodic_release" not in (profiles.get("condor") or {}):
-        at = ("sites", index, "profiles", "condor", "periodic_release")
-        change[at] = PERIODIC_RELEASE
+    sites = in_the_folder(inputs.sites, site)
     return replace(
         inputs,
-        sites=with_values(inputs.sites, {**change, **_local_scratch(inputs, folder)}),
+        sites=with_values(sites, _local_scratch(inputs, folder)),
         workflow=inputs.workflow.with_data(_workflow(inputs.workflow.data)),
         replicas=inputs.replicas.with_data(replicas_by_path(inputs.replicas.data)),
         transformations=inputs.transformations.with_data(
@@ -49,6 +39,24 @@ def for_pegasus(inputs: Inputs, site: str, folder: Path) -> Inputs:
         ),
         properties=with_catalogs(inputs.properties, folder),
     )
+
+
+def in_the_folder(sites: Document, site: str) -> Document:
+    """``sites``, where each Kickstart of ``site`` changes to the run's folder.
+
+    Else HTCondor would change to the planned prefix, which does not exist, before the
+    launcher runs. Style glite says the same by itself.
+    """
+    index = site_index(sites, site)
+    change: dict[Keys, str] = {
+        ("sites", index, "profiles", "pegasus", "change.dir"): "true"
+    }
+    profiles = sites.data["sites"][index].get("profiles") or {}
+    glite = str((profiles.get("pegasus") or {}).get("style")).lower() == "glite"
+    if glite and "periodic_release" not in (profiles.get("condor") or {}):
+        at = ("sites", index, "profiles", "condor", "periodic_release")
+        change[at] = PERIODIC_RELEASE
+    return with_values(sites, change)
 
 
 def with_catalogs(properties: Properties, folder: Path) -> Properties:
@@ -76,10 +84,14 @@ def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
 
 
 def _workflow(data: Data) -> Data:
-    """Without catalogs, which are files now, and registering only what stays."""
+    """Without catalogs, and registering only what stays."""
+    return {**without(data), "jobs": [_job(job) for job in data["jobs"]]}
+
+
+def without(data: Data) -> Data:
+    """The workflow without catalogs, which are files now."""
     inline = {key for _, key in SOURCES.values()}
-    kept = {key: value for key, value in data.items() if key not in inline}
-    return {**kept, "jobs": [_job(job) for job in data["jobs"]]}
+    return {key: value for key, value in data.items() if key not in inline}
 
 
 def _job(job: Data) -> Data:

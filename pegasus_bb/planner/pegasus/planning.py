@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.settings import read_settings
+from pegasus_bb.planner.bbjson import as_json
 from pegasus_bb.planner.choices import choose_tier, execution_site
 from pegasus_bb.planner.deciding import (
-    Decided,
     Given,
     decide,
     make_request,
     name_run,
     no_collection,
     plan_context,
+    properties_of,
     read_given,
 )
 from pegasus_bb.planner.options import PlanOptions
@@ -28,9 +29,6 @@ from pegasus_bb.planner.pegasus.ahead import (
     started_ahead,
 )
 from pegasus_bb.planner.pegasus.arguments import Call
-from pegasus_bb.planner.pegasus.bbfiles import (
-    as_json,
-)
 from pegasus_bb.planner.pegasus.call import plan_argv
 from pegasus_bb.planner.pegasus.checks import (
     check_kickstart,
@@ -42,33 +40,12 @@ from pegasus_bb.planner.pegasus.completion import Completion
 from pegasus_bb.planner.pegasus.folder import planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
-from pegasus_bb.planner.pegasus.reading import Found, Reader
+from pegasus_bb.planner.pegasus.planned import PegasusPlanned
+from pegasus_bb.planner.pegasus.reading import Reader
+from pegasus_bb.planner.pegasus.rooms import plan_rooms
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.rewrite import Inputs, Plan, directive_files, rewrite
 from pegasus_bb.runtime.install import install_runtime
-
-
-@dataclass(frozen=True)
-class PegasusPlanned:
-    """A submit directory of pegasus-plan's that is sealed, and all it was made from: a
-    process that ends with it need not take millions of objects apart."""
-
-    submit_dir: Path
-    decided: Decided
-    inputs: Inputs  # what pegasus-plan read
-    found: Found
-    said: bytes  # what pegasus-plan printed
-    notes: tuple[str, ...]
-
-    @property
-    def planner(self) -> str:
-        """pegasus-plan and its version."""
-        return f"pegasus-plan {self.found.outcome.version}"
-
-    @property
-    def summary(self) -> tuple[str, ...]:
-        """Mode, tier, capacity, and where each was said."""
-        return self.decided.summary()
 
 
 def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
@@ -77,6 +54,8 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
     Raises UsageError (a CatalogError says file, line and key; NotSealed which rule)
     and leaves nothing behind then.
     """
+    if read_settings(properties_of(options), options.cwd).mode == "transient":
+        return plan_rooms(options, call, home)
     with no_collection():
         try:
             with started_ahead(options, call, home) as ahead:
@@ -91,11 +70,6 @@ def _plan(
     given = read_given(options)
     if ahead is not None:
         _give_early(options, given, ahead)
-    if given.settings.mode == "transient":
-        raise UsageError(
-            "--bb-mode transient is planned by the built-in planner alone in this "
-            "version: --bb-planner builtin"
-        )
     decided = decide(options, given)
     label = decided.workflow.name
     named = ahead.named(label) if ahead else name_run(options, label)

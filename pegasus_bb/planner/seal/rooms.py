@@ -3,11 +3,13 @@ nothing goes on from its results before they are back."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.errors import CatalogError, NotSealed
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.dag import Dag, Node, Script
 from pegasus_bb.planner.seal.post_rules import EXITCODES, reads_all
 from pegasus_bb.planner.seal.view import DEFERRED, some
@@ -24,15 +26,16 @@ class _Planned:
     node: Node | None
     text: str  # of its submit file
     option: str  # what sbatch has to be given; empty where nothing
+    scratch: str  # of the run, on the PFS
     bin: Path
 
 
 def check_rooms(dag: Dag, submit_dir: Path) -> None:
     """Raises NotSealed with every broken rule, CatalogError where a file is missing."""
     bb = BBDir(str(submit_dir / "bb"))
-    backend = bb.transient().backend
+    request = bb.transient()
     planned = [
-        _planned(dag, submit_dir, bb, file.name[: -len(".json")], backend)
+        _planned(dag, submit_dir, bb, file.name[: -len(".json")], request)
         for file in sorted(Path(bb.file("jobs")).glob("*.json"))
     ]
     broken = [text for rule in _RULES for text in _of(rule, planned)]
@@ -44,16 +47,17 @@ def check_rooms(dag: Dag, submit_dir: Path) -> None:
 
 
 def _planned(
-    dag: Dag, submit_dir: Path, bb: BBDir, name: str, backend: str
+    dag: Dag, submit_dir: Path, bb: BBDir, name: str, request: Request
 ) -> _Planned:
     node, option = dag.nodes.get(name), ""
-    if backend == "datawarp":
+    if request.backend == "datawarp":
         file = bb.file(f"jobs/{bb.room(name)['job']}.bbf")
         option = f"--bbf={file}"
         if not Path(file).is_file():
             raise CatalogError("is not there", file, would_do="plan again")
     text = _text(submit_dir / node.directory / node.submit_file) if node else ""
-    return _Planned(name, node, text, option, Path(bb.file("bin")))
+    own = Path(bb.file("bin"))
+    return _Planned(name, node, text, option, request.prefix, own)
 
 
 def _text(file: Path) -> str:
@@ -105,12 +109,21 @@ def _launched(each: _Planned) -> bool:
     return [Path(p).resolve() for p in programs] == [wanted]
 
 
+def _works_there(each: _Planned) -> bool:
+    return each.scratch in each.text
+
+
 def _is_told(each: _Planned) -> bool:
     return f"PEGASUS_DAG_JOB_ID={each.name}" in each.text and _NUMBER in each.text
 
 
 def _asks(each: _Planned) -> bool:
-    return not each.option or each.option in each.text.replace('"', " ").split()
+    return names(each.text, each.option)
+
+
+def names(text: str, option: str) -> bool:
+    """Whether a submit file has ``option``, whatever quotes stand around it."""
+    return re.search(rf"{re.escape(option)}(?![\w./-])", text) is not None
 
 
 _RULES: tuple[_Rule, ...] = (
@@ -130,6 +143,11 @@ _RULES: tuple[_Rule, ...] = (
         _launched,
         "the executable of {} must be bb/bin/launch, or the tasks work on the PFS, "
         "and their results are looked for on the tier",
+    ),
+    (
+        _works_there,
+        "the submit files of {} do not name the run's scratch, the sharedScratch of "
+        "the site with --relative-dir: the reservation could not take its place",
     ),
     (
         _is_told,

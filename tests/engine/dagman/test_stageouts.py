@@ -1,0 +1,114 @@
+"""Jobs that Slurm cannot stage out, and that HTCondor would have for ever."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.engine.dagman import stageouts as module
+from pegasus_bb.engine.dagman.stageouts import StageOutWatch
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import State, Table
+from pegasus_bb.errors import SchedulerUnreachable
+from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.reservation.scontrol import Job, parse_jobs
+
+# As Slurm 24.11 shows one whose stage-out fails, in short.
+STUCK = """\
+JobId=3 JobName=mixA
+   UserId=wfuser(1000) GroupId=wfuser(1000) MCS_label=N/A
+   Priority=1 Nice=0 Account=(null) QOS=(null)
+   JobState=STAGE_OUT Reason=burst_buffer/datawarp:_dws_data_out:_dwsd:_no_route_ Dependency=(null)
+   SystemComment=11/22/26 03:58:36 burst_buffer/datawarp: data_out: dwsd: no route
+   BurstBufferState=staging-out
+"""  # noqa: E501
+AT_IT = STUCK.replace("burst_buffer/datawarp:_dws_data_out:_dwsd:_no_route_", "None")
+AT_IT = "".join(line for line in AT_IT.splitlines(True) if "SystemComment" not in line)
+
+
+class Desk:
+    """mix_A has noted its end a while ago; Slurm answers as it is told."""
+
+    def __init__(self, place: SubmitDir, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.notes = place.bb / "landed"
+        self.notes.mkdir(parents=True)
+        request = {"name": "pbb1", "backend": "datawarp", "capacity": 1, "prefix": "/r"}
+        request.update(uuid="u", tier="bb", site="c", poll=10, wait=3600)  # type: ignore[call-overload]
+        (place.bb / "transient.json").write_text(json.dumps(request))
+        self.table = Table(Dag({"mix_A": Node("mix_A", "mix_A.sub")}), ())
+        self.watch = StageOutWatch(place, self.table)
+        self.answer: str | None = STUCK
+        self.asked: list[str] = []
+        self.removed: list[int] = []
+        self.note()
+        monkeypatch.setattr(module, "Slurm", lambda _: self)
+        monkeypatch.setattr(module.queue, "remove", self.removed.append)
+
+    def note(self, age: float = 600.0, **more: Any) -> None:
+        note = {"node": "mix_A", "job": "61.0", "status": 0, "slurm": "3"}
+        note.update(source="/dw/3/results/61.0", time=time.time() - age, **more)
+        (self.notes / "mix_A.json").write_text(json.dumps(note))
+
+    def job(self, number: str) -> Job | None:
+        self.asked.append(number)
+        if self.answer is None:
+            raise SchedulerUnreachable("no answer")
+        return next(iter(parse_jobs(self.answer)), None)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    return Desk(SubmitDir(tmp_path, tmp_path / "w.dag"), monkeypatch)
+
+
+def test_one_that_fails_is_taken_out_of_the_queue(desk: Desk) -> None:
+    (words,) = desk.watch.given_up()
+    assert "data_out: dwsd: no route" in words
+    assert "/dw/3/results/61.0 of job 3" in words
+    assert "scancel --hurry 3" in words
+    assert desk.removed == [61]
+    assert (desk.notes / "mix_A.err").read_text() == f"{words}\n"
+
+
+def test_once_is_enough_and_not_at_every_look(desk: Desk) -> None:
+    desk.watch.given_up()
+    assert desk.watch.given_up() == []
+    assert desk.asked == ["3"]
+    desk.watch._next = 0.0
+    assert desk.watch.given_up() == []
+    assert desk.removed == [61]
+
+
+def test_one_that_takes_its_time_is_left_alone(desk: Desk) -> None:
+    desk.answer = AT_IT
+    assert desk.watch.given_up() == []
+    assert desk.asked == ["3"]
+
+
+def test_but_not_beyond_the_time_that_the_user_allows(desk: Desk) -> None:
+    desk.answer = AT_IT
+    desk.note(age=3601)
+    assert len(desk.watch.given_up()) == 1
+
+
+@pytest.mark.parametrize("answer", [None, "", STUCK.replace("STAGE_OUT", "COMPLETED")])
+def test_no_answer_says_nothing(desk: Desk, answer: str | None) -> None:
+    desk.answer = answer
+    assert desk.watch.given_up() == []
+    assert desk.removed == []
+
+
+def test_only_jobs_that_ended_a_while_ago_are_asked_after(desk: Desk) -> None:
+    desk.note(age=5)
+    assert desk.watch.given_up() == []
+    assert desk.asked == []
+
+
+def test_a_node_that_is_over_is_not_asked_after(desk: Desk) -> None:
+    desk.table.move(desk.table.items["mix_A"], State.DONE)
+    assert desk.watch.given_up() == []
+    assert desk.asked == []

@@ -10,6 +10,7 @@ import click
 
 from pegasus_bb import ledger
 from pegasus_bb.engine.dagman.find import find
+from pegasus_bb.engine.held import of_a_job
 from pegasus_bb.engine.held.asked import Case, Finder
 from pegasus_bb.engine.held.unused import is_unused
 from pegasus_bb.engine.lock import locked
@@ -58,6 +59,10 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     running = _running(Path(bb.path).parent)
     if running:
         raise UsageError(f"the run that uses {known} is going on: {running}")
+    if case.is_of_a_job:
+        with locked(Path(bb.path).parent / ENGINE_LOCK):
+            click.echo(of_a_job.drop(known))
+        return
     if discard:
         _confirm(name, known)
     with locked(Path(bb.path).parent / ENGINE_LOCK):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.runtime.room import LANDING
 
-from .conftest import INPUTS, Site, expected
+from .conftest import INPUTS, Site, expected, kill, wait_for_event
 
 
 def transient(site: Site, run: str, *more: str) -> Path:
@@ -188,3 +191,64 @@ def test_a_submit_directory_in_the_scratch_itself_is_refused(site: Site) -> None
     )
     assert done.returncode == 2
     assert "lies in the run's own scratch" in done.stderr
+
+
+def killed_while_a_task_runs(site: Site) -> Path:
+    """The engine and all that it has started; a job's reservation stays."""
+    task = site.root / "mix.py"
+    task.write_text(task.read_text().replace("time.sleep(0.02)", "time.sleep(60)"))
+    folder = transient(site, "bb")
+    engine = site.start_run("bb")
+    assert wait_for_event(folder / "jobstate.log", "mix_A", "EXECUTE", engine)
+    until(lambda: site.reservations())
+    kill(engine)
+    return folder
+
+
+def until(true: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def end_its_tasks(folder: Path) -> None:
+    """What a reboot does; the next run would do it as well."""
+    end_left_over(folder / "bb" / "engine.jsonl")
+
+
+def test_what_a_killed_run_leaves_is_listed_and_given_back(site: Site) -> None:
+    folder = killed_while_a_task_runs(site)
+    (name,) = site.reservations()
+    listed = site.bb("ls", check=True).stdout
+    assert name in listed
+    assert "not on this ledger" not in listed
+    kept = site.bb("gc", "--yes", check=True)
+    assert site.reservations() == [name], kept.stdout  # its task runs on
+    end_its_tasks(folder)
+    told = site.bb("gc", check=True).stdout
+    assert "left by a job that was killed" in " ".join(told.split())
+    assert site.reservations() == [name]
+    site.bb("gc", "--yes", check=True)
+    assert site.reservations() == []
+    assert ledger(site)[-1]["event"] == "discarded"
+
+
+def test_release_gives_back_what_a_killed_job_has_left(site: Site) -> None:
+    folder = killed_while_a_task_runs(site)
+    end_its_tasks(folder)
+    (name,) = site.reservations()
+    done = site.bb("release", name)
+    assert done.returncode == 0, done.stderr
+    assert site.reservations() == []
+
+
+def test_a_killed_run_goes_on_and_takes_its_leftovers_over(site: Site) -> None:
+    folder = killed_while_a_task_runs(site)
+    task = site.root / "mix.py"
+    task.write_text(task.read_text().replace("time.sleep(60)", ""))
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+    assert (folder / "bb" / "landed" / "mix_A.json").exists()

@@ -29,6 +29,11 @@ class Case:
         return str(Path(self.bb.path).parent) if self.bb else self.asked.submit_dir
 
     @property
+    def is_of_a_job(self) -> bool:
+        """Whether one job of its run had it, and no other (mode transient)."""
+        return self.bb is not None and self.bb.is_transient
+
+    @property
     def is_of_another_host(self) -> bool:
         """Whether bb_setup ran elsewhere; False where no line tells."""
         return self.asked.host not in ("", socket.gethostname())
@@ -44,7 +49,8 @@ class Finder:
         """Raises nothing: what cannot be read is a problem of that case."""
         bb = self.bb(asked)
         try:
-            request = bb.request() if bb else _request(asked)
+            planned = bb is not None and not bb.is_transient
+            request = bb.request() if bb and planned else _request(asked)
         except UsageError as error:
             return Case(asked, None, None, str(error))
         return Case(asked, bb, request)
@@ -81,6 +87,11 @@ def _runs(parent: str) -> dict[str, list[str]] | None:
 def _of(folder: Path, asked: Asked) -> BBDir | None:
     """Whether it is of the run meant, not of a later one in its place."""
     bb = BBDir(str(folder / "bb"))
+    try:
+        if bb.is_transient:  # each of its jobs asks for a name of its own
+            return bb if bb.transient().uuid == asked.uuid else None
+    except UsageError:
+        return None
     if not bb.has_request:
         return None
     try:

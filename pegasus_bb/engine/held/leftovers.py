@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pegasus_bb.engine.dagman.find import check_alone
 from pegasus_bb.engine.held import doing as runs
+from pegasus_bb.engine.held import of_a_job
 from pegasus_bb.engine.held.listing import Holding, holdings, is_unknown
 from pegasus_bb.engine.held.unused import is_unused
 from pegasus_bb.engine.lock import locked
@@ -42,6 +43,9 @@ def give_back(leftover: Leftover) -> Leftover:
     try:
         place = find_submit_dir(Path(leftover.holding.submit_dir))
         with locked(place.lock):
+            if BBDir(str(place.bb)).is_transient:
+                _may_go(place, leftover.holding)
+                return replace(leftover, why=of_a_job.drop(leftover.holding.name))
             unused = _may_go(place, leftover.holding)[0]
             words = release(BBDir(str(place.bb)), unused=unused)
         return replace(leftover, why=words)
@@ -84,6 +88,8 @@ def _may_go(place: SubmitDir, holding: Holding) -> tuple[bool, str]:
     if left:
         raise UsageError(f"processes of its killed engine run on: {sorted(left)}")
     bb = BBDir(str(place.bb))
+    if bb.is_transient:
+        return True, of_a_job.WHY
     if on_the_pfs(bb, bb.request()):
         return True, would_release(bb, unused=True)
     try:

@@ -81,8 +81,9 @@ def of_size(placed: Decided) -> tuple[Finding, int]:
     need = f"for {format_size(decided.need)} of files"
     if decided.unknown:
         need += f" and {len(decided.unknown)} of unknown size"
-    if decided.fit is not None:
-        need += f" in {decided.fit.phases} phases, {len(decided.fit.moved)} files moved"
-        need += " to the PFS"
+    if decided.fit is not None and decided.fit.phases > 1:
+        need += f", in {decided.fit.phases} phases"
+    if decided.fit is not None and decided.fit.moved:
+        need += f"; {len(decided.fit.moved)} files more go to the PFS"
     words = f"{format_size(decided.capacity)} would be reserved {need}"
     return ok("capacity", words), decided.capacity

@@ -132,7 +132,8 @@ def _check_limits(
             f"{format_size(capacity)} ({capacity} bytes) would be reserved, but the "
             f"quota of tier {tier.name} is {format_size(quota)} ({quota} bytes)",
             str(capacity),
-            "a larger quota, or files on the PFS (bb.tier: pfs)",
+            "a larger quota, files on the PFS (bb.tier: pfs), or --bb-capacity within "
+            "the quota: jobs then run in phases (docs/placement.md)",
         )
 
 

@@ -142,6 +142,23 @@ def test_a_tier_without_room_is_told(site: Site) -> None:
     assert found[0].startswith(f"tier: {site.work} has ")
 
 
+def test_a_capacity_below_the_sum_says_what_comes_of_it(site: Site) -> None:
+    def declare(workflow: dict[str, Any]) -> None:
+        sizes = {"in.txt": 6, "mid.txt": 100, "out.txt": 50}
+        for job in workflow["jobs"]:
+            for use in job["uses"]:
+                use["metadata"] = {"size": sizes[use["lfn"]]}
+
+    def told(capacity: str) -> str:
+        (found,) = (f for f in site.check(capacity=capacity) if f.about == "capacity")
+        return found.what
+
+    site.edit("workflow.yml", declare)
+    assert told("156").endswith("for 156 B of files")
+    assert told("155").endswith("for 156 B of files, in 2 phases")
+    assert told("120").endswith("for 106 B of files; 1 files more go to the PFS")
+
+
 @pytest.mark.parametrize(
     ("recorded", "status", "words"),
     [

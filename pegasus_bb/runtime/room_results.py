@@ -9,6 +9,7 @@ import time
 from typing import Any, Dict, List
 
 from pegasus_bb.errors import BUG, PegasusBBError
+from pegasus_bb.removal import remove
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import write_json
 from pegasus_bb.runtime.links import checked_path
@@ -56,6 +57,7 @@ def finish(
         status = _check_made(room, space)
     try:
         if status == 0:
+            remove(space.results)  # by this very try, killed and started again
             files = {lfn: _put(space, lfn) for lfn in _links_first(room, space)}
     except PegasusBBError as error:
         status = _failed(str(error))

@@ -1,0 +1,138 @@
+"""A job on its own reservation, and the way back of its results, killed anywhere."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.files import read_json
+from tests.runtime.room_site import JOB, NODE, RoomSite
+
+from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
+
+pytestmark = pytest.mark.usefixtures("may_trace")
+MADE = {"out.txt": "input\n", "sub/more.txt": "input\n"}
+ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
+
+
+def noted(site: RoomSite) -> dict[str, Any]:
+    """The results that this try says it has made; none where it says nothing."""
+    try:
+        note = read_json(str(site.bb / "landed" / f"{NODE}.json"))
+    except FileNotFoundError:
+        return {}
+    return dict(note["files"])
+
+
+def digest(text: str) -> str:
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+class Job(Story):
+    """A task with two results, one of them a link to the other."""
+
+    backend = "directory"
+    task = (
+        "cat in.txt > out.txt; ln -sf ../out.txt sub/more.txt; cat in.txt > pfs-out.txt"
+    )
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.site = RoomSite(root, self.backend)
+        self.install(self.site.bb)
+
+    @property
+    def argv(self) -> list[str]:
+        record = [str(self.site.bb / "bin/record"), "-w", str(self.site.scratch)]
+        launch = str(self.site.bb / "bin/launch")
+        return [launch, *record, "/bin/sh", "-e", "-c", self.task]
+
+    @property
+    def environ(self) -> dict[str, str]:
+        known = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
+        space = {"DW_JOB_STRIPED": str(self.site.fast)}
+        return {**super().environ, "PATH": "/usr/bin:/bin", **known, **space}
+
+    def results(self) -> Path:
+        return self.site.landing
+
+    def check_left(self) -> None:
+        """What is noted is there, and nothing has its name yet."""
+        assert (self.site.scratch / "in.txt").read_text() == "input\n"
+        assert not (self.site.scratch / "out.txt").exists()
+        for lfn, said in noted(self.site).items():
+            assert said == {"size": 6, "digest": digest(MADE[lfn])}
+            assert (self.results() / lfn).read_text() == MADE[lfn]
+
+    def check_done(self) -> None:
+        self.check_left()
+        assert noted(self.site).keys() == MADE.keys()
+        assert (self.site.scratch / "pfs-out.txt").read_text() == "input\n"
+        no_parts_below(self.results())
+        self.check_tier()
+
+    def check_tier(self) -> None:
+        """The reservation was given back, and the ledger knows."""
+        assert [p for p in self.site.fast.iterdir() if p.is_dir()] == []
+        assert self.ledger()[-1] == "released"
+
+
+class JobOfDataWarp(Job):
+    """Whose space the batch system makes and takes away."""
+
+    backend = "datawarp"
+
+    def results(self) -> Path:
+        return self.site.fast / "results" / JOB
+
+    def check_tier(self) -> None:
+        assert (self.site.fast / "results").is_dir()
+
+
+class Landed(Story):
+    """The POST script, when all results have arrived."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.site = RoomSite(root, "datawarp")
+        self.install(self.site.bb)
+        (self.site.bb / "landed").mkdir()
+        files = {n: {"size": 6, "digest": digest(text)} for n, text in MADE.items()}
+        note = {"job": JOB, "status": 0, "slurm": "", "source": "/dw", "files": files}
+        self.site.write(f"landed/{NODE}.json", note)
+        for lfn, text in MADE.items():
+            file = self.site.landing / lfn
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        (self.site.scratch / "out.txt").write_text("of an older try\n")
+
+    @property
+    def argv(self) -> list[str]:
+        landed = str(self.site.bb / "bin/landed")
+        return [landed, NODE, JOB, "0", "/bin/sh", "-c", "exit 0"]
+
+    def check_left(self) -> None:
+        """Each result is whole, under its name or where it has arrived."""
+        for lfn, text in MADE.items():
+            places = (self.site.scratch / lfn, self.site.landing / lfn)
+            assert text in [p.read_text() for p in places if p.exists()]
+
+    def check_done(self) -> None:
+        for lfn, text in MADE.items():
+            assert (self.site.scratch / lfn).read_text() == text
+        assert not self.site.landing.parent.exists()
+        assert not (self.site.bb / "landed" / f"{NODE}.wait.json").exists()
+
+
+@pytest.mark.parametrize("story", [Job, JobOfDataWarp, Landed])
+def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
+    killed_at_every_call(story, room)
+
+
+@pytest.mark.parametrize("story", [Job, JobOfDataWarp])
+def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
+    refused_at_every_call(story, room, ERRORS)

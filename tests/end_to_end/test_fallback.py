@@ -236,7 +236,8 @@ def test_files_that_live_behind_links(
     assert (site.root / "inputs" / "in.txt").read_text() == "ACGT" * 1000
 
 
-def test_a_result_that_is_not_safe_any_more_is_staged_out_again(site: Site) -> None:
+def with_a_result_removed(site: Site) -> None:
+    """Somebody does, before bb_delete looks."""
     site.declare(fail="create: no such project")
     folder = site.planned("bb", *FALLBACK, ONCE, "--cleanup", "none")
     delete, real = (folder / "bb" / "bin" / name for name in ("delete", "delete.real"))
@@ -246,10 +247,32 @@ def test_a_result_that_is_not_safe_any_more_is_staged_out_again(site: Site) -> N
     delete.chmod(0o755)
     failed = site.run("bb")
     assert failed.returncode == 80
-    assert "1 of 2 promised results are not safe; this run is on the PFS" in (
-        failed.stderr
-    )
+    said = "1 of 2 promised results are not safe; this run is on the PFS"
+    assert said in failed.stderr
     real.rename(delete)
+
+
+def test_a_result_that_is_lost_for_good_is_not_staged_out_in_vain(site: Site) -> None:
+    with_a_result_removed(site)
+    [copy] = (site.root / "pfs").rglob("d.dat")
+    copy.unlink()
+    again = site.run("bb")
+    assert again.returncode == 80
+    assert "to run again: stage_out_" not in again.stderr
+
+
+def test_results_may_lie_below_the_site_s_scratch(site: Site) -> None:
+    """It is no reservation: what is there outlives the run."""
+    site.declare(fail="create: no such project")
+    results = site.root / "pfs" / "results"
+    site.planned("bb", *FALLBACK, ONCE, "--output-dir", str(results))
+    done = site.run("bb")
+    assert done.returncode == 0, done.stderr
+    assert {p.name: p.read_bytes() for p in results.iterdir()} == expected()
+
+
+def test_a_result_that_is_not_safe_any_more_is_staged_out_again(site: Site) -> None:
+    with_a_result_removed(site)
     again = site.run("bb")
     assert again.returncode == 0, again.stderr
     assert "to run again: stage_out_" in again.stderr

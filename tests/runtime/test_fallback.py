@@ -20,6 +20,7 @@ from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime import launch, settled
 from pegasus_bb.runtime.directives import KEPT, NONE, USE
 from pegasus_bb.runtime.install import install_runtime
+from pegasus_bb.runtime.transfer_scratch import Scratch
 from tests.runtime.lifecycle import NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]
@@ -134,6 +135,15 @@ def test_vanished_before_the_first_job_was_there(run: Run, capsys: Captured) -> 
     assert run.gate() == 0
     assert "nothing was on it yet" in words(capsys)
     assert where(run) == "pfs"
+
+
+def test_no_file_has_a_home_beside_the_scratch(run: Run) -> None:
+    run.change(fail="create: no such project")
+    place(run, files={"one.txt": {"tier": "pfs", "how": "write"}})
+    assert (run.setup(), run.gate()) == (0, 0)
+    scratch = Scratch.of(run.bb, {})
+    assert scratch.root == f"{run.root}/pfs/me/run0001"
+    assert (scratch.home("one.txt"), scratch.has_homes) == ("", False)
 
 
 def test_two_gates_at_once_agree(run: Run) -> None:

@@ -85,5 +85,9 @@ def of_size(placed: Decided) -> tuple[Finding, int]:
         need += f", in {decided.fit.phases} phases"
     if decided.fit is not None and decided.fit.moved:
         need += f"; {len(decided.fit.moved)} files more go to the PFS"
-    words = f"{format_size(decided.capacity)} would be reserved {need}"
+    each = (
+        f"up to {format_size(decided.capacity)} for each of {len(decided.rooms)} jobs"
+    )
+    size = each if decided.rooms else format_size(decided.capacity)
+    words = f"{size} would be reserved {need}"
     return ok("capacity", words), decided.capacity

@@ -34,6 +34,7 @@ from pegasus_bb.rewrite.edit import (
 from pegasus_bb.rewrite.inputs import Inputs, Plan
 from pegasus_bb.rewrite.transfers import LINKS
 
+MOST_BYTES = 3 << 20  # Slurm's own limit for a script is 4 MiB, with all else in it
 _TEMPLATE = "job.bbf.j2"
 _PROPERTY = f"pegasus.{ARGUMENTS}"
 
@@ -88,6 +89,13 @@ def directives_of(
     text: str = template.get_template(_TEMPLATE).render(
         room=room, request=request, landing=landing, sources=sources
     )
+    if len(text) > MOST_BYTES:
+        raise UsageError(
+            f"the #DW lines of {Path(landing).name} have {len(text)} bytes, for "
+            f"{len(room.stage_in)} inputs, and Slurm takes {MOST_BYTES} with a job's "
+            "script: bb.tier: pfs for most of these inputs, or one archive in their "
+            "place"
+        )
     return text
 
 

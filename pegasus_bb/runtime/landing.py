@@ -33,6 +33,9 @@ class Landing:
         Sizes first: digests are read when all sizes fit, and again only where a file
         has changed since it was found ``wrong``. Raises OSError.
         """
+        if not os.path.isdir(self._scratch):
+            words = f"{self._scratch} cannot be seen on this machine: it has to be"
+            return {next(iter(self._files)): words} if self._files else {}
         found = {lfn: self._size_fault(lfn) for lfn in self._files}
         found = {lfn: words for lfn, words in found.items() if words}
         if found:

@@ -17,7 +17,7 @@ from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.placement import decide
+from pegasus_bb.placement import Ending, decide
 from pegasus_bb.rewrite import Inputs, Plan
 
 HERE = Path(__file__).parent
@@ -52,7 +52,8 @@ def read(folder: Path, site: str, settings: Settings) -> tuple[Inputs, Plan]:
     document, catalogs = load_inputs(folder / "workflow.yml", properties, folder)
     workflow = read_workflow(document)
     tier = catalogs.tiers[site][0]
-    placement = decide(workflow, build_graph(workflow), catalogs, tier, settings)
+    graph = build_graph(workflow)
+    placement = decide(workflow, graph, catalogs, tier, settings, Ending())
     request = Request(
         name="pbb4f1c2a9e",
         backend=tier.backend,

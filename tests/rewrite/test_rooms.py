@@ -117,6 +117,14 @@ def test_no_line_breaks_the_head_of_the_script(plan: Plan) -> None:
     assert all(line.startswith("#DW ") for line in lines(pool))
 
 
+def test_more_lines_than_slurm_takes_are_refused(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegasus_bb.rewrite.rooms.MOST_BYTES", 300)
+    with pytest.raises(UsageError, match=r"lines of n have \d+ bytes, for 2 inputs"):
+        lines(plan)
+
+
 @pytest.mark.parametrize(
     "bad", ["a b", "a\n#DW swap 1", "a%u", "a\\", "$HOME", "", "a;b", "à"]
 )

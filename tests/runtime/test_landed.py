@@ -90,6 +90,14 @@ def test_a_result_that_is_not_right_gets_no_name(
     assert landed(site).returncode == 0
 
 
+def test_a_scratch_that_is_not_mounted_here_is_named(site: RoomSite) -> None:
+    site.stage_out()
+    site.scratch.rename(site.root / "elsewhere")
+    done = landed(site)
+    assert done.returncode == NOT_YET
+    assert f"{site.scratch} cannot be seen on this machine" in done.stderr
+
+
 def test_wrong_bytes_are_read_once(
     site: RoomSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

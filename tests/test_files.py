@@ -12,7 +12,13 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.files import append_json, read_journal, read_json, write_json
+from pegasus_bb.files import (
+    append_json,
+    create_text,
+    read_journal,
+    read_json,
+    write_json,
+)
 
 LINES = 40
 WRITERS = 4
@@ -109,3 +115,17 @@ def test_an_error_names_the_file_that_was_meant(
         with pytest.raises(OSError, match=f"error: '{path}'$"):
             write_json(str(path), {})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_many_that_make_a_file_at_once_one_does_and_none_is_torn(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "settled.json")
+    texts = [f"{n}" * 1000 for n in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda text: create_text(path, text), texts))
+    [winner] = [text for text, done in zip(texts, made, strict=True) if done]
+    assert Path(path).read_text() == winner
+    assert not create_text(path, "later")
+    assert Path(path).read_text() == winner
+    assert [each.name for each in tmp_path.iterdir()] == ["settled.json"]

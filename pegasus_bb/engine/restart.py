@@ -11,6 +11,7 @@ from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.lost_note import asked_at, found_again
+from pegasus_bb.runtime.room_results import NOTES
 from pegasus_bb.runtime.settled import FILE, on_the_pfs
 
 _GONE = (State.ABSENT, State.GONE)
@@ -24,7 +25,8 @@ def start_over(place: SubmitDir) -> list[Path]:
     """
     _check_reservation(place)
     notes = [place.bb / name for name in ("reservation.json", "manifest.jsonl", FILE)]
-    old = [place.journal, *place.rescues(), *notes, place.bb / "gate.json"]
+    notes += [place.bb / "gate.json", place.bb / NOTES]
+    old = [place.journal, *place.rescues(), *notes]
     return [_aside(file) for file in old if file.exists()]
 
 

@@ -252,3 +252,15 @@ def test_a_killed_run_goes_on_and_takes_its_leftovers_over(site: Site) -> None:
     assert site.content("bb") == expected()
     assert site.reservations() == []
     assert (folder / "bb" / "landed" / "mix_A.json").exists()
+
+
+def test_a_run_that_starts_over_believes_no_older_note(site: Site) -> None:
+    folder = transient(site, "bb")
+    assert site.run("bb").returncode == 0
+    again = site.bb("run", "--restart", str(folder))
+    assert again.returncode == 0, again.stdout + again.stderr
+    older = folder / "bb" / "landed.000" / "mix_A.json"
+    newer = folder / "bb" / "landed" / "mix_A.json"
+    times = [json.loads(file.read_text())["time"] for file in (older, newer)]
+    assert times[0] < times[1]
+    assert site.content("bb") == expected()

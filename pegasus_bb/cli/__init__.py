@@ -6,11 +6,11 @@ import importlib
 import os
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
-from pegasus_bb.errors import BUG, PegasusBBError
+from pegasus_bb.errors import BUG, INTERRUPTED, PegasusBBError
 
 # Command -> module; a command's module is imported only when it is called.
 COMMANDS = {
@@ -42,6 +42,14 @@ class _Commands(click.Group):
         if not isinstance(command, click.Command):
             raise TypeError(f"{COMMANDS[cmd_name]}.command is not a command")
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Ctrl-C has one exit code, wherever it comes."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("pegasus-bb: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -14,8 +14,9 @@ from pegasus_bb.engine.held import of_a_job
 from pegasus_bb.engine.held.asked import Case, Finder
 from pegasus_bb.engine.held.unused import is_unused
 from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.processes import left_over
 from pegasus_bb.engine.submitdir import find_submit_dir
-from pegasus_bb.errors import DataNotSafe, PegasusBBError, UsageError
+from pegasus_bb.errors import DataNotSafe, PegasusBBError, RunFailed, UsageError
 from pegasus_bb.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.ledger import Asked
 from pegasus_bb.runtime.bbdir import BBDir
@@ -96,11 +97,23 @@ def _running(submit_dir: Path) -> str:
         how = f"`kill {pid.group(1)}` on that host" if pid else "end it"
         return f"{holder}; stop it first: Ctrl-C where it runs, or {how}"
     if not any(submit_dir.glob("*.dag.dagman.log")):
-        return ""
+        return _left(submit_dir)
     found = find(find_submit_dir(submit_dir))
     if found is None or not found.words:
         return ""
     return f"{found.words}; stop it first: condor_rm {found.life.cluster}"
+
+
+def _left(submit_dir: Path) -> str:
+    """Tasks that a killed engine has left at work."""
+    try:
+        left = left_over(submit_dir / "bb" / "engine.jsonl")
+    except RunFailed:  # of another host, say: nobody here can tell
+        return ""
+    if not left:
+        return ""
+    pids = " ".join(str(pid) for pid in left)
+    return f"its engine was killed and left processes; stop them first: kill {pids}"
 
 
 def _confirm(said: str, known: str) -> None:

@@ -60,6 +60,8 @@ def command(
     begun = time.monotonic()
     come, go = _places(source, dest)
     check_places(come, go)
+    if journal_path:
+        _check_journal(journal_path)
     where = str(journal_path) if journal_path else _journal_path(come, go)
     stage = Stage(
         come,
@@ -122,6 +124,26 @@ def _digest() -> Digest:
 
 def _say(failure: CopyFailed) -> None:
     click.echo(f"pegasus-bb: {failure}", err=True)
+
+
+def _check_journal(path: Path) -> None:
+    """A file that is named by mistake is not written to. Raises UsageError."""
+    if not path.is_file():
+        return  # not there yet; or opening it to write says why
+    try:
+        with path.open("rb") as file:
+            first = file.readline(4096)
+    except OSError:
+        return  # so does this
+    try:
+        known = {"begun", "name", "ended"} & json.loads(first).keys()
+    except (ValueError, AttributeError):
+        known = set()
+    if first.strip() and not known:
+        raise UsageError(
+            f"--journal {path}: is no journal of a copy, and nothing was written to "
+            "it; name a new file"
+        )
 
 
 def _journal_path(source: str, dest: str) -> str:

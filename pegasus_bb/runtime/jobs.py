@@ -61,8 +61,9 @@ def parse_url(text: str, site: str = "") -> Url:
 
     A bare path is a file. A variable at the beginning of a path (``file://$PWD/x``) is
     expanded; any other ``$`` is part of a name, which it is not for pegasus-transfer
-    (there, ``a$b`` silently becomes ``a``).
+    (there, ``a$b`` silently becomes ``a``). Raises ValueError.
     """
+    os.fsencode(text)  # raises ValueError: half a surrogate pair is no name
     match = _SCHEME.match(text)
     scheme = match.group(1).lower() if match else "file"
     if text.startswith(("/", "$")) or (scheme not in LOCAL and "://" not in text):
@@ -82,6 +83,10 @@ def _expanded(path: str) -> str:
     return os.environ[match.group(1)] + path[match.end() :]
 
 
+# What an entry of another shape, or with impossible numbers and names, ends in.
+_ODD = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+
+
 def read_jobs(text: str) -> List[Job]:
     """Every entry of a job list, in order. Raises UsageError."""
     try:
@@ -94,7 +99,7 @@ def read_jobs(text: str) -> List[Job]:
     for number, entry in enumerate(data, start=1):
         try:
             jobs.append(_job(entry))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except _ODD as error:
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise UsageError(f"job list, entry {number}: {what}") from error
     return jobs

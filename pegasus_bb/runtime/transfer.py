@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from typing import (
     Dict,
@@ -39,6 +40,7 @@ from pegasus_bb.staging.failures import explained
 
 # More copiers only fight for the disk.
 _MOST_THREADS = 4
+_NUMBER = re.compile("[0-9]{1,9}")
 _VALUES = {"-n": "threads", "--threads": "threads", "-f": "file", "--file": "file"}
 _VALUES.update({"-m": "max-attempts", "--max-attempts": "max-attempts"})
 _FLAGS = {"-s": "symlink", "--symlink": "symlink", "-d": "debug", "--debug": "debug"}
@@ -133,7 +135,7 @@ def _threads(options: Mapping[str, str], environ: Mapping[str, str]) -> int:
     asked = options.get("threads", "0")
     if asked == "0":
         asked = environ.get("PEGASUS_TRANSFER_THREADS", "")
-    return max(1, min(_MOST_THREADS, int(asked) if asked.isdigit() else 2))
+    return max(1, min(_MOST_THREADS, int(asked) if _NUMBER.fullmatch(asked) else 2))
 
 
 def _stretches(jobs: List[Job]) -> List[List[Job]]:

@@ -20,6 +20,7 @@ from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.items import Folder, Item, Landed, Outcome, item_of, stamp
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import same_file
+from pegasus_bb.staging.pace import Pace
 from pegasus_bb.staging.parts import parts_in
 
 _FOLDERS = 50  # kept open for the next file of the list
@@ -81,11 +82,12 @@ class Copies:
         refused: List[Copied] = []
         mover = Mover(SHA256 if digest else None, threads=self._threads)
         landed: List[Tuple[Way, Landed]] = []
+        pace = Pace(_LINES)
         for outcome in mover.move(_items(ways, refused)):
             failed = self._landed(outcome, landed)
             if failed is not None:
                 yield outcome.item.mark, 0, failed
-            if len(landed) >= _LINES:
+            elif landed and pace.is_due(len(landed), landed[-1][1].size):
                 yield from self._told(landed)
         yield from self._told(landed)
         yield from refused

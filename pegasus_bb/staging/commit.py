@@ -10,13 +10,14 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, Iterator, List, Optional, Tuple
 
 from pegasus_bb.staging.batches import Batch, Elsewhere
 from pegasus_bb.staging.failures import CopyFailed, explained
 from pegasus_bb.staging.items import Outcome
 from pegasus_bb.staging.plain import discard
 from pegasus_bb.staging.sync import Broken, sync
+from pegasus_bb.staging.waiting import put_in, until
 
 _PAUSE = 0.5  # seconds between rounds, while less than that is copied
 
@@ -31,6 +32,8 @@ class Committer:
         self._copied: queue.Queue[Optional[Batch]] = queue.Queue(waiting)
         self._named: List[Outcome] = []  # whose names are not durable yet
         self._aborted = threading.Event()
+        self._ended = threading.Event()
+        self._dismissed = False
         self.fault: Optional[BaseException] = None  # a mistake of ours
         self._thread = threading.Thread(target=self._work, daemon=True)
         try:
@@ -45,10 +48,13 @@ class Committer:
         """``batch`` is copied. Waits while too many are."""
         self._copied.put(batch)
 
-    def finish(self) -> None:
-        """All batches were taken: return when all are told of."""
-        self._copied.put(None)
-        self._thread.join()
+    def ending(self) -> Iterator[None]:
+        """All batches were taken: ends when all are told of. Can be asked for again
+        where something has interrupted it."""
+        if not self._dismissed:
+            yield from put_in(self._copied, None)
+            self._dismissed = True
+        yield from until(self._ended)
 
     def abort(self) -> None:
         """From now on nothing gets its name; temporary files are removed."""
@@ -74,6 +80,7 @@ class Committer:
             self._round([])
         except BaseException as error:
             self.fault = self.fault or error
+        self._ended.set()
 
     def _next(self) -> Tuple[List[Batch], bool]:
         """The batches of the next round, and whether they are the last.

@@ -2,7 +2,8 @@
 
 A line holds only while both files are what they were then: device, inode, size, mtime
 and ctime. Lines are appended when a file is durable under its name, and a torn one is
-skipped, so a crash costs some files their line, and never gives one to a wrong file.
+skipped, so a crash costs some files their line, those of a second or so, and never
+gives one to a wrong file.
 What is kept of a line is 8 bytes: a million files need 8 MB.
 """
 
@@ -23,6 +24,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_journal
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.items import Landed, stamp
+from pegasus_bb.staging.pace import Pace
 from pegasus_bb.staging.parts import is_tag
 
 _MANY = 5000  # lines that are written at once
@@ -56,6 +58,7 @@ class Journal:
         self._done = array("Q")
         self.tags: List[str] = []  # of tries that did not end: their parts may be left
         self._lines: List[str] = []
+        self._pace = Pace(_MANY)
         self._read()
 
     def begin(self, tag: str) -> None:
@@ -92,7 +95,8 @@ class Journal:
         # Lists of numbers are JSON as they stand, and so four times as fast.
         self._append(
             f'{{"name": {quoted(name)}, "size": {landed.size}, '
-            f'"source": {landed.source}, "copy": {landed.stamp}{digest}}}'
+            f'"source": {landed.source}, "copy": {landed.stamp}{digest}}}',
+            landed.size,
         )
 
     def flush(self) -> None:
@@ -117,9 +121,9 @@ class Journal:
     def close(self) -> None:
         os.close(self._file)
 
-    def _append(self, line: str) -> None:
+    def _append(self, line: str, size: int = 0) -> None:
         self._lines.append(line + "\n")
-        if len(self._lines) >= _MANY:
+        if self._pace.is_due(len(self._lines), size):
             self.flush()
 
     def _read(self) -> None:

@@ -22,6 +22,7 @@ from pegasus_bb.staging.items import Folder, Item, Outcome
 from pegasus_bb.staging.parts import new_tag
 from pegasus_bb.staging.plain import Alone, Plain, discard
 from pegasus_bb.staging.pour import Tell, nobody
+from pegasus_bb.staging.waiting import put_in, until
 
 _FILES = 512  # of a batch
 _BYTES = 32 << 20
@@ -67,14 +68,15 @@ class Mover:
         crew = _Crew(self._threads, in_hand, lambda batch: self._copy(batch, committer))
         try:
             for batch in self._batches(items):
-                crew.give(batch)
-                yield from _taken(outcomes)
-            crew.finish()
-            committer.finish()
+                for _ in crew.giving(batch):
+                    yield from _taken(outcomes)
+            for ending in (crew.ending(), committer.ending()):
+                for _ in ending:
+                    yield from _taken(outcomes)
         except BaseException:
             committer.abort()
-            crew.finish()
-            committer.finish()
+            for ending in (crew.ending(), committer.ending()):
+                deque(ending, maxlen=0)  # nothing of ours may be at work after this
             raise
         yield from _taken(outcomes)
         for fault in (crew.fault, committer.fault):
@@ -162,38 +164,46 @@ class _Crew:
         self._todo: queue.Queue[Optional[Batch]] = queue.Queue(in_hand)
         self._copy = copy
         self.fault: Optional[BaseException] = None  # a mistake of ours, not a file's
-        self._threads: List[threading.Thread] = []
+        self._ends: List[threading.Event] = []  # of each thread
+        self._dismissed = 0  # threads
         for _ in range(threads):
-            thread = threading.Thread(target=self._work, daemon=True)
+            end = threading.Event()
+            thread = threading.Thread(target=self._work, args=(end,), daemon=True)
             try:
                 thread.start()
             except RuntimeError:  # no room for more of them
                 break
-            self._threads.append(thread)
+            self._ends.append(end)
 
-    def give(self, batch: Batch) -> None:
-        """Waits while enough is in hand. Raises the mistake that ended a copier."""
-        if not self._threads:
+    def giving(self, batch: Batch) -> Iterator[None]:
+        """Waits while enough is in hand; the caller looks after other things between.
+        Raises the mistake that ended a copier."""
+        if not self._ends:
             self._copy(batch)
+            yield
             return
         if self.fault is not None:
             raise self.fault
-        self._todo.put(batch)
+        yield from put_in(self._todo, batch)
 
-    def finish(self) -> None:
-        """All batches were given: return when they are copied."""
-        for _ in self._threads:
-            self._todo.put(None)
-        for thread in self._threads:
-            thread.join()
-        self._threads = []
+    def ending(self) -> Iterator[None]:
+        """All batches were given: ends when they are copied. Can be asked for again
+        where something has interrupted it."""
+        while self._dismissed < len(self._ends):
+            yield from put_in(self._todo, None)
+            self._dismissed += 1
+        for end in self._ends:
+            yield from until(end)
 
-    def _work(self) -> None:
-        for batch in iter(self._todo.get, None):
-            try:
-                self._copy(batch)
-            except BaseException as error:
-                self.fault = self.fault or error
+    def _work(self, end: threading.Event) -> None:
+        try:
+            for batch in iter(self._todo.get, None):
+                try:
+                    self._copy(batch)
+                except BaseException as error:
+                    self.fault = self.fault or error
+        finally:
+            end.set()
 
 
 def _taken(outcomes: Deque[Outcome]) -> Iterator[Outcome]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from typing import Callable, Dict, Iterator, List, Optional
@@ -61,6 +62,10 @@ class Stage:
                 self._move(mover, iter([_single(self.source, self.dest)]), _alone)
         except OSError as error:
             self.fail(explained(error, self.source, self.dest))
+        except BaseException:  # interrupted: what has arrived need not come again
+            with contextlib.suppress(CopyFailed):
+                self._journal.flush()
+            raise
         self._journal.flush()
         if not self.failed:
             self._journal.end()

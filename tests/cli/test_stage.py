@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import DONE, NOT_COPIED, USAGE
+from pegasus_bb.errors import DONE, INTERRUPTED, NOT_COPIED, USAGE
 
 
 @pytest.fixture
@@ -104,3 +106,33 @@ def test_nothing_to_copy_leaves_nothing(work: Path, words: tuple[str, str]) -> N
     assert done.returncode == USAGE
     assert not (work / "copy").exists()
     assert not (work / "state").exists()
+
+
+def test_ctrl_c_leaves_no_part_and_what_has_arrived_stays(work: Path) -> None:
+    """However far the copiers are, all of them have ended before the program does."""
+    for number in range(6):
+        (work / "data" / f"large{number}").write_bytes(bytes(range(256)) * (60 << 12))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pegasus_bb", "stage", "data", "copy"],
+        cwd=work,
+        env={**os.environ, "PEGASUS_BB_LEDGER": str(work / "state" / "ledger.jsonl")},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    until = time.monotonic() + 30
+    while not any((work / "copy").glob(".large*")) and time.monotonic() < until:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == INTERRUPTED, said
+    assert "run it again to go on" in said
+    assert not any((work / "copy").glob(".*.part"))
+    assert stage(work, "data", "copy").returncode == DONE
+
+
+def test_a_file_of_the_users_is_no_journal(work: Path) -> None:
+    done = stage(work, "--journal", "data/a", "data", "copy")
+    assert done.returncode == USAGE
+    assert "is no journal of a copy" in done.stderr
+    assert (work / "data" / "a").read_text() == "one"

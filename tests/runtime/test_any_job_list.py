@@ -13,7 +13,9 @@ from pegasus_bb.runtime.jobs import Mkdir, Remove, Transfer, read_jobs
 
 from .job_lists import folder, transfer
 
-NAMES = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=20)
+# Half a surrogate pair is no name: test_jobs.py.
+_LETTERS = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
+NAMES = st.text(_LETTERS, min_size=1, max_size=20)
 PATHS = NAMES.map(lambda name: f"/{name.lstrip('/$')}")
 JOBS = st.one_of(
     st.builds(transfer, NAMES, st.lists(PATHS, min_size=1, max_size=3), PATHS),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.stage import Stage
 
 from .conftest import Desk
 
@@ -113,3 +115,31 @@ def test_two_at_a_time_are_refused(desk: Desk) -> None:
         desk.stage()
     journal.close()
     desk.stage()
+
+
+def test_a_large_file_has_its_line_while_others_are_copied(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """Else a copy that is killed after hours begins anew."""
+    for name in "abcd":
+        desk.write(name, "x" * (9 << 20))
+    journal = Journal(str(tmp_path / "j"), str(desk.source), str(desk.dest))
+    stage = Stage(str(desk.source), str(desk.dest), journal, None, print)
+    seen: list[int] = []
+    moved = [0]
+
+    def tell(size: int) -> None:
+        moved[0] += size
+        if moved[0] <= 3 * (9 << 20) or seen:
+            return
+        until = time.monotonic() + 10  # the fourth file waits for the first one's line
+        while time.monotonic() < until:
+            lines = (tmp_path / "j").read_text().count('"name"')
+            if lines:
+                seen.append(lines)
+                return
+            time.sleep(0.01)
+        seen.append(0)
+
+    assert stage.run(tell)
+    assert seen[0] >= 1

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Kind, Run, Task
+from pegasus_bb.model.stat import stat
 from pegasus_bb.report.metrics import IOWait, Metric, io_wait_of, metrics
 from pegasus_bb.report.notes import notes_on
-from pegasus_bb.report.stats import Pair, stat, total
+from pegasus_bb.report.stats import Pair, total
 
 Group = Callable[[Task], str | None]  # the name of the row that a task belongs to
 

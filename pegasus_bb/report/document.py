@@ -9,9 +9,10 @@ import orjson
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Run, Task
+from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import Comparison, Row
 from pegasus_bb.report.metrics import IOWait, off_cpu
-from pegasus_bb.report.stats import Pair, Stat
+from pegasus_bb.report.stats import Pair
 
 VERSION = 1
 

@@ -1,20 +1,12 @@
-"""Means over repetitions, and a pair of them: PFS and burst buffer."""
+"""A pair of means over repetitions: PFS and burst buffer."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Stat:
-    """A quantity over the repetitions that know it."""
-
-    mean: float
-    error: float | None  # standard error of the mean; None for one repetition
-    n: int  # repetitions that know it
+from pegasus_bb.model.stat import Stat
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +35,6 @@ class Pair:
             return None
         difference = abs(self.pfs.mean - self.bb.mean)
         return difference > 2 * math.hypot(self.pfs.error, self.bb.error)
-
-
-def stat(values: Iterable[float | None]) -> Stat | None:
-    """Mean and standard error of the values that are known; None without any."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return None
-    error = None
-    if len(known) > 1:
-        error = statistics.stdev(known) / math.sqrt(len(known))
-    return Stat(statistics.fmean(known), error, len(known))
 
 
 def total(values: Iterable[float | None]) -> float | None:

@@ -11,9 +11,10 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
+from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import Comparison, Row
 from pegasus_bb.report.metrics import IOWait
-from pegasus_bb.report.stats import Pair, Stat
+from pegasus_bb.report.stats import Pair
 from pegasus_bb.units import format_size
 
 UNKNOWN = "-"

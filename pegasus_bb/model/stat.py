@@ -1,0 +1,33 @@
+"""A quantity over repetitions: its mean, and how much is known of it."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """A quantity over the repetitions that know it."""
+
+    mean: float
+    error: float | None  # standard error of the mean; None for one repetition
+    n: int  # repetitions that know it
+
+    @property
+    def share(self) -> float | None:
+        """The error as a part of the mean; None where either says nothing."""
+        return None if self.error is None or not self.mean else self.error / self.mean
+
+
+def stat(values: Iterable[float | None]) -> Stat | None:
+    """Mean and standard error of the values that are known; None without any."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    error = None
+    if len(known) > 1:
+        error = statistics.stdev(known) / math.sqrt(len(known))
+    return Stat(statistics.fmean(known), error, len(known))

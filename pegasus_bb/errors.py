@@ -15,6 +15,7 @@ SCHEDULER_UNREACHABLE = 78
 DATA_NOT_SAFE = 79
 RUN_FAILED = 80
 NOT_COPIED = 81
+NOT_MEASURED = 82
 INTERRUPTED = 130
 
 
@@ -77,6 +78,12 @@ class RunInterrupted(RunFailed):
     """Ctrl-C or SIGTERM: everything was stopped and noted; run again goes on."""
 
     exit_code = INTERRUPTED
+
+
+class NotMeasured(PegasusBBError):
+    """A process of a benchmark failed, so that there is no figure of its tier."""
+
+    exit_code = NOT_MEASURED
 
 
 class CatalogError(UsageError):

@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "prediction": MODEL,
     "rewrite": MODEL | {"placement"},
     "page": MODEL | {"placement", "prediction"},
+    "bench": MODEL,
     "runtime": BASE | {"ledger", "model", "reservation", "staging"},
     "planner": DECIDE | {"rewrite", "runtime", "beside"},
     "engine": DECIDE | {"rewrite", "planner", "runtime", "staging", "ledger"},
@@ -39,7 +40,7 @@ MAY_IMPORT = {
     "check": DECIDE | {"rewrite", "planner", "engine"},
     "cli": DECIDE
     | {"rewrite", "planner", "engine", "runtime", "staging", "ledger", "testbed"}
-    | {"check", "page"},
+    | {"bench", "check", "page"},
 }
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]

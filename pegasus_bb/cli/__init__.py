@@ -24,6 +24,7 @@ COMMANDS = {
     "gc": "pegasus_bb.cli.gc",
     "release": "pegasus_bb.cli.release",
     "stage": "pegasus_bb.cli.stage",
+    "bench": "pegasus_bb.cli.bench",
     "hook": "pegasus_bb.cli.hook",
     "testbed": "pegasus_bb.cli.testbed",
 }

@@ -77,6 +77,20 @@ def test_speeds_of_a_file_go_before_the_catalog(site: Site) -> None:
     assert "the computing of 5 jobs" in done.stdout
 
 
+def test_speeds_that_were_measured_are_planned_by(site: Site) -> None:
+    for name in ("pfs", "bb"):
+        (site.work / f"of {name}").mkdir()
+    tiers = [f"--tier={name}={site.work}/of {name}" for name in ("pfs", "bb")]
+    how = ("--quick", "--blocks", "64KiB", "--processes", "1,2", "--repetitions", "1")
+    said = ("--speeds", "speeds.yml", "--site", "cluster")
+    measured = site.bb("bench", *tiers, *how, "--engine", "own", *said)
+    assert measured.returncode == 0, measured.stderr
+    assert "explain --sites cluster --bb-speeds speeds.yml WORKFLOW" in measured.stderr
+    done = site.bb("explain", "--bb-speeds", "speeds.yml")
+    assert done.returncode == 0, done.stderr
+    assert "preferred: " in done.stdout and "speeds.yml:" in done.stdout
+
+
 def test_the_report_shows_how_far_off_it_was(learned: Site) -> None:
     speeds(learned, pfs=SLOW, bb=FAST)
     learned.planned("bb", "--bb-mode", "persistent", *learning(learned))

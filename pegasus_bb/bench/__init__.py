@@ -1,0 +1,1 @@
+"""How fast a tier really is: blocks written and read by many processes, measured."""

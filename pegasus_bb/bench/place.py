@@ -1,0 +1,153 @@
+"""A tier to be measured: its folder, its file system, its room; the folder of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import re
+import secrets
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pegasus_bb.bench.plan import PAGE, Plan, smaller
+from pegasus_bb.errors import NotMeasured, UsageError
+from pegasus_bb.removal import remove
+from pegasus_bb.units import format_size
+
+PREFIX = "pegasus-bb-bench."
+_SHARE = 0.9  # of what is free; a file system that is full to the brim is slow
+_IN_MEMORY = ("tmpfs", "ramfs")
+_MOUNTS = "/proc/self/mountinfo"
+_MEMORY = "/proc/meminfo"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A tier by its name, and the folder to measure it in."""
+
+    name: str
+    path: str
+    kind: str  # of file system, as the kernel calls it
+    device: int  # st_dev
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether nothing that is written there ever leaves memory."""
+        return self.kind in _IN_MEMORY
+
+    def free(self) -> int:
+        """Bytes that may be written there. Raises OSError."""
+        found = os.statvfs(self.path)
+        free = found.f_bavail * found.f_frsize
+        return min(free, _available_memory()) if self.in_memory else free
+
+    def room(self) -> int:
+        """Bytes that a benchmark may take of them. Raises OSError."""
+        return int(self.free() * _SHARE)
+
+
+def place(text: str) -> Place:
+    """Of NAME=DIR, or of DIR, whose last part is the name then. Raises UsageError."""
+    name, equals, path = text.partition("=")
+    if not equals or "/" in name:
+        name, path = "", text
+    full = os.path.abspath(path)
+    name = name or os.path.basename(full)
+    if not path or not name.isprintable() or not name or name == "slots":
+        raise UsageError(f"--tier {text!r}: such as bb=/mnt/bb, or the folder alone")
+    if not os.path.isdir(full):
+        raise UsageError(f"--tier {text}: there is no folder {full}; name one of yours")
+    if not os.access(full, os.W_OK | os.X_OK, effective_ids=True):
+        raise UsageError(f"--tier {text}: you may not write there; name one of yours")
+    return Place(name, full, _kind(full), os.stat(full).st_dev)
+
+
+def check_room(place: Place, plan: Plan) -> None:
+    """Raises UsageError where the largest cell of ``plan`` would fill the tier."""
+    room = place.room()
+    if plan.most <= room:
+        return
+    raise UsageError(
+        f"tier {place.name}: {place.path} has {format_size(place.free())} free, of "
+        f"which {format_size(room)} may be used, and {max(plan.processes)} processes "
+        f"with {format_size(max(plan.blocks))} each write {format_size(plan.most)}; "
+        f"what would do: {smaller(plan, room)}"
+    )
+
+
+def left_behind(place: Place) -> list[str]:
+    """Folders of benchmarks that run there now, or were killed."""
+    with contextlib.suppress(OSError), os.scandir(place.path) as entries:
+        return sorted(e.path for e in entries if e.name.startswith(PREFIX))
+    return []  # one may write there and not look
+
+
+@contextlib.contextmanager
+def our_folder(place: Place) -> Iterator[str]:
+    """A new folder there; it and all in it is gone afterwards, whatever happens.
+
+    Raises NotMeasured where it cannot be made or removed.
+    """
+    host = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())
+    name = f"{PREFIX}{host}.{os.getpid()}.{secrets.token_hex(4)}"
+    path = os.path.join(place.path, name)
+    try:  # the name is known before the folder is there: no signal comes in between
+        try:
+            os.mkdir(path, 0o700)
+        except OSError as error:
+            raise NotMeasured(f"{path}: cannot be made ({error.strerror})") from error
+        yield path
+    finally:
+        _remove(path)
+
+
+def _remove(path: str) -> None:
+    try:
+        remove(path)
+    except OSError as error:
+        raise NotMeasured(f"{path}: stays there ({error}); rm -r it") from error
+    except (KeyboardInterrupt, SystemExit) as error:
+        raise NotMeasured(f"{path}: stays there; rm -r it") from error
+
+
+def takes_direct(folder: str) -> str:
+    """Why files in ``folder`` take no direct I/O; empty where they do."""
+    path = os.path.join(folder, "direct")
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_DIRECT, 0o600)
+        try:  # some open it and refuse what comes next
+            os.pwrite(handle, mmap.mmap(-1, PAGE), 0)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    return ""
+
+
+def _kind(path: str) -> str:
+    """Of the mount that ``path`` is on: the one with the longest way in common."""
+    real, found, longest = os.path.realpath(path), "unknown", -1
+    with contextlib.suppress(OSError), open(_MOUNTS, errors="surrogateescape") as lines:
+        for line in lines:
+            before, _, after = line.partition(" - ")
+            at = _unescaped(before.split()[4])
+            if len(at) >= longest and os.path.commonpath([real, at]) == at:
+                found, longest = after.split()[0], len(at)
+    return found
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
+
+
+def _available_memory() -> int:
+    with contextlib.suppress(OSError, ValueError), open(_MEMORY) as lines:
+        for line in lines:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    return 1 << 62  # this kernel does not say

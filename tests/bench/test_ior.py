@@ -1,0 +1,113 @@
+"""ior as an engine: what it is asked for, and what its own output means.
+
+A script plays ior: it writes what a real one wrote (tests/recorded/ior-4.1), and notes
+how it was called.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.bench.engine import TimeIsUp
+from pegasus_bb.bench.ior import Ior, bandwidth
+from pegasus_bb.bench.plan import Cell, Layout, Mode
+from pegasus_bb.errors import NotMeasured
+from pegasus_bb.units import KIB, MIB
+
+from .conftest import IOR_OUTPUT, FakeIor, cell
+
+LATER = float("inf")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """As rounds.py makes it; ior's own words go beside it, and do not stay."""
+    (tmp_path / "ours" / "data").mkdir(parents=True)
+    yield str(tmp_path / "ours" / "data")
+    assert [path.name for path in (tmp_path / "ours").iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize("do", ["write", "read"])
+def test_its_bandwidth_is_of_the_phase_that_was_asked_for(do: str) -> None:
+    answer = json.loads((IOR_OUTPUT / f"{do}.json").read_text())
+    results = answer["tests"][0]["Results"]
+    assert [entry["access"] for entry in results] == [do]
+    assert bandwidth(answer, do) == results[0]["bwMiB"] * MIB
+    with pytest.raises(NotMeasured, match="no bandwidth of a "):
+        bandwidth(answer, "read" if do == "write" else "write")
+
+
+@pytest.mark.parametrize("value", ["inf", 0.0, None])
+def test_a_bandwidth_that_is_none_is_no_figure(value: object) -> None:
+    """ior says "inf" where its clock saw no time go by."""
+    with pytest.raises(NotMeasured, match="no bandwidth"):
+        bandwidth({"Results": [[{"access": "write", "bwMiB": value}]]}, "write")
+
+
+def test_seconds_are_those_of_all_bytes(ior: FakeIor, folder: str) -> None:
+    what = cell(2)
+    answer = json.loads((IOR_OUTPUT / "write.json").read_text())
+    expected = what.total / bandwidth(answer, "write")
+    assert Ior(ior.launch).write(what, folder, LATER) == pytest.approx(expected)
+
+
+def words(ior: FakeIor, what: Cell, folder: str) -> tuple[list[str], list[str]]:
+    engine = Ior(ior.launch)
+    engine.write(what, folder, LATER)
+    engine.read(what, folder, LATER)
+    write, read = ior.calls()
+    return write, read
+
+
+def test_what_it_is_asked_for(ior: FakeIor, folder: str) -> None:
+    write, read = words(ior, cell(3), folder)
+    assert {"-w", "-e", "-F", "-k"} < set(write) and "-r" not in write
+    assert {"-r", "-C", "-F", "-k"} < set(read) and not {"-w", "-e"} & set(read)
+    for said in (write, read):
+        assert said[:2] == ["-n", "3"]
+        options = dict(pairwise(said))
+        assert (options["-b"], options["-t"]) == (str(64 * KIB), str(16 * KIB))
+        assert options["-o"] == f"{folder}/data"
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_modes_and_layouts_are_options(mode: Mode, ior: FakeIor, folder: str) -> None:
+    write, read = words(ior, cell(mode=mode, layout=Layout.SHARED), folder)
+    assert "-F" not in write + read
+    assert ("-e" in write) == (mode is Mode.FSYNC)
+    assert ("--posix.odirect" in write) == (mode is Mode.DIRECT)
+    assert ("--posix.odirect" in read) == (mode is Mode.DIRECT)
+
+
+def test_what_it_said_last_is_told_where_it_fails(ior: FakeIor, folder: str) -> None:
+    ior.instead("echo some words; echo 'no space' >&2; exit 7")
+    with pytest.raises(NotMeasured, match="status 7: some words / no space"):
+        Ior(ior.launch).write(cell(), folder, LATER)
+
+
+def test_no_summary_is_no_figure(ior: FakeIor, folder: str) -> None:
+    ior.instead("exit 0")
+    with pytest.raises(NotMeasured, match="no JSON that can be read"):
+        Ior(ior.launch).write(cell(), folder, LATER)
+
+
+def test_one_that_takes_too_long_is_ended_with_all_that_it_started(
+    ior: FakeIor, folder: str, tmp_path: Path
+) -> None:
+    ior.instead(f"sleep 100 & echo $! >{tmp_path}/child; trap '' TERM; wait")
+    before = time.monotonic()
+    with pytest.raises(TimeIsUp):
+        Ior(ior.launch, grace=0.1).write(cell(), folder, before + 0.5)
+    child = int((tmp_path / "child").read_text())
+    state = Path(f"/proc/{child}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
+
+
+def test_a_launcher_that_is_not_there(folder: str) -> None:
+    with pytest.raises(NotMeasured, match="no-mpi cannot be started"):
+        Ior(("no-mpi", "{n}")).write(cell(), folder, LATER)

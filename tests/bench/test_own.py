@@ -1,0 +1,108 @@
+"""Our own processes: they write what they are told, and a failure has a name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.bench.engine import TimeIsUp
+from pegasus_bb.bench.own import Own
+from pegasus_bb.bench.place import takes_direct
+from pegasus_bb.bench.plan import Cell, Layout, Mode
+from pegasus_bb.errors import NotMeasured
+from pegasus_bb.units import KIB
+
+from .conftest import cell
+
+LATER = float("inf")
+
+
+@pytest.fixture
+def own() -> Iterator[Own]:
+    made = Own(2)
+    yield made
+    made.close()
+
+
+def children() -> list[int]:
+    mine = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+    return [int(pid) for pid in mine.split()]
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_each_writes_its_own_file_and_reads_it(
+    own: Own, mode: Mode, tmp_path: Path
+) -> None:
+    if mode is Mode.DIRECT and takes_direct(str(tmp_path)):
+        pytest.skip("no direct I/O here")
+    what = cell(mode=mode)
+    assert own.write(what, str(tmp_path), LATER) > 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "data.00000000",
+        "data.00000001",
+    ]
+    assert {path.stat().st_size for path in tmp_path.iterdir()} == {64 * KIB}
+    assert own.read(what, str(tmp_path), LATER) > 0
+
+
+def test_a_shared_file_is_written_from_end_to_end(own: Own, tmp_path: Path) -> None:
+    """With sizes that are no multiple of a call's."""
+    what = cell(layout=Layout.SHARED, block=40 * KIB)
+    own.write(what, str(tmp_path), LATER)
+    written = (tmp_path / "data").read_bytes()
+    assert len(written) == what.total
+    pages = [written[at : at + 4096] for at in range(0, len(written), 4096)]
+    assert all(any(page) for page in pages)
+    assert own.read(what, str(tmp_path), LATER) > 0
+
+
+def test_the_first_so_many_do_a_small_cell(own: Own, tmp_path: Path) -> None:
+    own.write(cell(processes=1), str(tmp_path), LATER)
+    assert [path.name for path in tmp_path.iterdir()] == ["data.00000000"]
+
+
+def failing(own: Own, tmp_path: Path, what: Cell) -> str:
+    with pytest.raises(NotMeasured) as caught:
+        own.write(what, str(tmp_path), LATER)
+        own.read(what, str(tmp_path), LATER)
+    return str(caught.value)
+
+
+def test_a_process_that_cannot_write_is_named(own: Own, tmp_path: Path) -> None:
+    (tmp_path / "data.00000001").mkdir()
+    said = failing(own, tmp_path, cell())
+    path = f"{tmp_path}/data.00000001"
+    assert said == f"process 1 of 2: write {path}: Is a directory"
+
+
+def test_what_was_not_written_is_not_read(own: Own, tmp_path: Path) -> None:
+    own.write(cell(), str(tmp_path), LATER)
+    os.truncate(tmp_path / "data.00000000", 5000)
+    with pytest.raises(NotMeasured, match=r"process 0 of 2: read .* ends at 5000"):
+        own.read(cell(), str(tmp_path), LATER)
+
+
+def test_a_process_that_is_killed_is_named(own: Own, tmp_path: Path) -> None:
+    os.kill(children()[-1], signal.SIGKILL)
+    said = failing(own, tmp_path, cell())
+    assert said == "process 1 of 2 ended by itself, with signal 9"
+
+
+def test_time_that_is_up_is_no_failure(own: Own, tmp_path: Path) -> None:
+    with pytest.raises(TimeIsUp):
+        own.write(cell(), str(tmp_path), time.monotonic() - 1)
+    assert own.write(cell(), str(tmp_path), LATER) > 0
+
+
+def test_afterwards_there_are_none() -> None:
+    before = set(children())
+    own = Own(3)
+    assert len(set(children()) - before) == 3
+    own.close()
+    own.close()
+    assert set(children()) == before

@@ -1,0 +1,116 @@
+"""A tier's folder: what it is, what fits, and that nothing stays in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.bench import place as module
+from pegasus_bb.bench.place import (
+    PREFIX,
+    Place,
+    check_room,
+    left_behind,
+    our_folder,
+    place,
+    takes_direct,
+)
+from pegasus_bb.bench.plan import FULL
+from pegasus_bb.errors import NotMeasured, UsageError
+from pegasus_bb.units import GIB
+
+
+@pytest.fixture
+def tier(tmp_path: Path) -> Place:
+    return place(f"bb={tmp_path}")
+
+
+def test_a_tier_has_a_name_or_that_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "fast").mkdir()
+    assert place(f"bb={tmp_path}").name == "bb"
+    assert place(f"{tmp_path}/fast/").name == "fast"
+    (tmp_path / "a=b").mkdir()
+    assert place(f"{tmp_path}/a=b").name == "a=b"
+
+
+@pytest.mark.parametrize("text", ["bb=", "", "slots=/tmp", "/", "b\nb=/tmp"])
+def test_what_is_no_tier_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="such as bb=/mnt/bb"):
+        place(text)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"there is no folder {tmp_path}/none"):
+        place(f"bb={tmp_path}/none")
+
+
+def test_a_folder_of_somebody_else_is_refused(of_a_user: Path) -> None:
+    (of_a_user / "read").mkdir(mode=0o500)
+    with pytest.raises(UsageError, match="you may not write there"):
+        place(f"bb={of_a_user}/read")
+
+
+def test_the_kernel_says_what_file_system_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last of two mounts on one folder counts; names may have blanks."""
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        f"2 1 0:5 / {tmp_path}/a\\040b rw,relatime shared:7 - nfs4 server:/x rw\n"
+        f"3 2 0:6 / {tmp_path}/a\\040b rw - lustre 10.0.0.1@o2ib:/bb rw\n"
+        f"4 2 0:7 / {tmp_path}/a rw - tmpfs tmpfs rw\n"
+    )
+    monkeypatch.setattr(module, "_MOUNTS", str(mounts))
+    for name, kind in (("a b/c", "lustre"), ("a", "tmpfs"), ("ab", "ext4")):
+        (tmp_path / name).mkdir(parents=True)
+        assert place(f"bb={tmp_path}/{name}").kind == kind
+
+
+def test_a_full_tier_is_refused_with_what_would_fit(
+    tier: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Place, "free", lambda _: 10 * GIB)
+    with pytest.raises(UsageError) as caught:
+        check_room(tier, FULL)
+    said = str(caught.value)
+    assert "tier bb: " in said and "10.0 GiB free" in said and "128.0 GiB" in said
+    assert "--processes 1,4,8, or --blocks 64MiB" in said
+
+
+def test_a_tier_in_memory_has_no_more_room_than_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = tmp_path / "meminfo"
+    memory.write_text("MemTotal: 8000 kB\nMemAvailable: 1 kB\n")
+    monkeypatch.setattr(module, "_MEMORY", str(memory))
+    assert Place("bb", str(tmp_path), "tmpfs", 1).free() == 1024
+    assert Place("bb", str(tmp_path), "ext4", 1).free() > 1024
+
+
+def test_our_folder_goes_with_all_that_is_in_it(tier: Place, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), our_folder(tier) as folder:
+        Path(folder, "data").mkdir()
+        Path(folder, "data", "x").touch()
+        assert left_behind(tier) == [folder]
+        raise KeyboardInterrupt
+    assert left_behind(tier) == list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_removed_is_named(
+    tier: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(module, "remove", refuse)
+    said = pytest.raises(NotMeasured, match=f"{PREFIX}.*: stays there")
+    with said, our_folder(tier):
+        pass
+
+
+def test_trying_direct_io_leaves_nothing(tmp_path: Path) -> None:
+    assert isinstance(takes_direct(str(tmp_path)), str)
+    assert takes_direct("/proc") != ""
+    assert list(tmp_path.iterdir()) == []

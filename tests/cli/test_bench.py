@@ -1,0 +1,224 @@
+"""pegasus-bb bench, as it is typed: small blocks, and never a word about how fast."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.bench.place import PREFIX
+from pegasus_bb.errors import DONE, INTERRUPTED, NOT_MEASURED, USAGE
+from pegasus_bb.model.document import load
+from pegasus_bb.model.speeds import KEY, read_speeds
+
+SMALL = ("--blocks", "64KiB", "--processes", "1,2", "--engine", "own")
+BRIEF = (*SMALL, "--repetitions", "1")
+ENDLESS = (*SMALL, "--repetitions", "1000000", "--error", "0.0001")
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Iterator[Path]:
+    """Two tiers, in which nothing may be left."""
+    for name in ("pfs", "bb"):
+        (tmp_path / name).mkdir()
+    yield tmp_path
+    for name in ("pfs", "bb"):
+        assert list((tmp_path / name).iterdir()) == []
+
+
+def typed(*words: str) -> list[str]:
+    return [sys.executable, "-m", "pegasus_bb", "bench", *words]
+
+
+def bench(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = typed(*words)
+    return subprocess.run(argv, cwd=work, capture_output=True, text=True, timeout=100)
+
+
+def test_a_table_for_each_tier(work: Path) -> None:
+    done = bench(work, "--tier", "pfs", "--tier", "fast=bb", *BRIEF)
+    assert done.returncode == DONE, done.stderr
+    assert f"pfs: {work}/pfs (" in done.stdout
+    assert f"fast: {work}/bb (" in done.stdout
+    assert done.stdout.count("fsync") >= 8  # 2 tiers, 2 layouts, 1 and 2 processes
+    assert "measured by own: --engine own" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100 + len(str(work))
+
+
+def test_a_quick_one_ends_with_speeds_to_plan_by(work: Path) -> None:
+    said = ("--speeds", "speeds.yml", "--site", "cluster", "--slots", "4")
+    done = bench(work, "--tier", "pfs", "--tier", "bb", "--quick", *BRIEF, *said)
+    assert done.returncode == DONE, done.stderr
+    assert "explain --sites cluster --bb-speeds speeds.yml" in done.stderr
+    found = read_speeds(load(work / "speeds.yml", {}), (KEY,), "cluster")
+    assert found is not None and set(found.places) == {"pfs", "bb"}
+    assert found.slots == 4 and found.pfs.read > 0 and found.pfs.latency > 0
+
+
+def test_json_has_every_figure_with_its_unit(work: Path) -> None:
+    words = ("--mode", "fsync", "--mode", "buffered", "--layout", "shared-file")
+    done = bench(work, "--tier", "bb", *SMALL, *words, "--repetitions", "3", "--json")
+    assert done.returncode == DONE, done.stderr
+    said = json.loads(done.stdout)
+    assert said["version"] == 1 and said["complete"] is True
+    assert said["engine"]["name"] == "own"
+    (tier,) = said["tiers"]
+    assert (tier["name"], tier["path"]) == ("bb", f"{work}/bb")
+    cells = tier["cells"]
+    assert [(c["mode"], c["processes"]) for c in cells] == [
+        ("fsync", 1),
+        ("fsync", 2),
+        ("buffered", 1),
+        ("buffered", 2),
+    ]
+    for cell in cells:
+        assert (cell["layout"], cell["block"]) == ("shared-file", 65536)
+        for figure in (cell["write"], cell["read"]):
+            assert figure["n"] == len(figure["repetitions"]) == 3
+            assert figure["mean"] > 0 and figure["error"] >= 0
+        assert "cache" in cell["read"]
+    assert set(cells[0]) <= set(said["units"]) | {"mode", "layout"}
+    assert tier["latency"]["n"] == 5
+    assert set(said["speeds"]["bb"]) == {
+        "read",
+        "write",
+        "job_read",
+        "job_write",
+        "latency",
+    }
+
+
+def test_what_is_too_noisy_is_said(work: Path) -> None:
+    """Once says nothing of the scatter."""
+    done = bench(work, "--tier", "bb", *BRIEF, "--mode", "fsync")
+    assert done.returncode == DONE
+    assert "bb: 8 of 8 figures, marked *, are not sure to 5%" in done.stdout
+    assert done.stdout.count("*") == 8 + 1
+
+
+def test_a_full_tier_is_refused_before_anything_is_written(work: Path) -> None:
+    done = bench(work, "--tier", "bb", "--blocks", "64MiB,900TiB", "--processes", "1")
+    assert done.returncode == USAGE
+    assert "tier bb: " in done.stderr and "900.0 TiB" in done.stderr
+    assert "what would do: " in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_compute_node_needs_little_for_it() -> None:
+    story = "import sys, pegasus_bb.cli.bench; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", story], capture_output=True, text=True)
+    asked = {word.partition(".")[0] for word in done.stdout.split()}
+    foreign = asked - set(sys.stdlib_module_names) - {"pegasus_bb", "__main__"}
+    assert {"click", "rich"} <= foreign, done.stderr
+    assert not foreign & {"yaml", "orjson", "jinja2", "blake3", "htcondor2", "ryaml"}
+
+
+def test_where_there_is_no_time_there_is_no_figure(work: Path) -> None:
+    said = ("--speeds", "speeds.yml", "--site", "cluster")
+    done = bench(work, "--tier", "pfs", *SMALL, "--within", "0s", *said)
+    assert done.returncode == NOT_MEASURED
+    assert "tier pfs: there was no time" in done.stderr
+    assert not (work / "speeds.yml").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "Missing option '--tier'"),
+        (("--tier", "none"), "there is no folder"),
+        (("--tier", "bb", "--tier", "bb=pfs"), "another tier is called bb"),
+        (("--tier", "bb", "--blocks", "1.5GiB"), "decimal sizes are not taken"),
+        (("--tier", "bb", "--blocks", "5000"), "--blocks: whole multiples of 4KiB"),
+        (("--tier", "bb", "--processes", "4,x"), "'x' is no number of processes"),
+        (("--tier", "bb", "--speeds", "s.yml"), "of which site?"),
+        (("--tier", "bb", "--site", "cluster"), "go with --speeds"),
+        (("--tier", "bb", "--speeds", "s.yml", "--site", "x"), "--tier pfs=DIR"),
+        (("--tier", "bb", "--launcher", "mpirun"), "{n} has to stand"),
+    ],
+)
+def test_a_mistake_is_named_and_nothing_is_measured(
+    work: Path, words: tuple[str, ...], says: str
+) -> None:
+    done = bench(work, *words)
+    assert done.returncode == USAGE
+    assert says in done.stderr and "Traceback" not in done.stderr
+    assert not (work / "s.yml").exists()
+
+
+def test_who_else_measures_there_is_told(work: Path) -> None:
+    other = work / "bb" / f"{PREFIX}elsewhere.1.abc"
+    other.mkdir()
+    done = bench(work, "--tier", "bb", "--tier", "pfs", *BRIEF, "--mode", "fsync")
+    other.rmdir()
+    assert done.returncode == DONE
+    assert f"{other}: of a benchmark that runs there as well" in done.stderr
+    assert "bb and pfs are on one file system" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, 143)]
+)
+def test_a_signal_leaves_nothing_but_what_was_measured(
+    work: Path, number: int, status: int
+) -> None:
+    """Slurm's end of a job is a SIGTERM."""
+    process = subprocess.Popen(
+        typed("--tier", "bb", *ENDLESS),
+        cwd=work,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    workers = until(lambda: writing(process.pid))
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == status, err
+    assert "interrupted; what was written is gone" in err
+    assert list((work / "bb").iterdir()) == []
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+    assert out == "" or "not complete: this is what was measured" in out
+
+
+def test_a_process_that_dies_is_named(work: Path) -> None:
+    process = subprocess.Popen(
+        typed("--tier", "bb", *ENDLESS),
+        cwd=work,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    workers = until(lambda: writing(process.pid))
+    os.kill(workers[0], signal.SIGKILL)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == NOT_MEASURED
+    assert "process 0 of 2 ended by itself, with signal 9" in err
+
+
+def writing(pid: int) -> list[int]:
+    """Its processes, once one of them has a file of the tier's open."""
+    task = Path(f"/proc/{pid}/task/{pid}/children")
+    workers = [int(word) for word in task.read_text().split()]
+    for worker in workers:
+        for handle in Path(f"/proc/{worker}/fd").glob("*"):
+            if PREFIX in str(handle.readlink()):
+                return workers
+    return []
+
+
+def until(found) -> list[int]:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            if workers := found():
+                return workers
+        except OSError:  # opened and closed meanwhile
+            pass
+    raise AssertionError("nothing was written")

@@ -1,9 +1,10 @@
 """The digest of a file while its bytes are copied.
 
-The kernel moves the bytes, and a thread reads them once more, out of memory, for the
-hash: that costs half of what it does to write them from where they were hashed. The
-thread stays close behind. What changes meanwhile shows in the size and times of the
-source, which the caller compares.
+Where processors are left over, the kernel moves the bytes and a thread close behind
+reads them once more, out of memory, for the hash. Where as many files are copied at the
+same time as keep all processors busy, one reading does for both: it is less work, but
+one after the other. What changes meanwhile shows in the size and times of the source,
+which the caller compares.
 """
 
 from __future__ import annotations
@@ -11,34 +12,34 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 from pegasus_bb.staging.digests import Digest
-from pegasus_bb.staging.pour import Poured, Range, Tell, data_of, move_all
+from pegasus_bb.staging.durable import begin_writing
+from pegasus_bb.staging.pour import (
+    Poured,
+    Range,
+    Tell,
+    data_of,
+    move,
+    move_all,
+    write_all,
+)
 
 _BEHIND = 4  # steps; what is read again should still be in memory
 _ALONE = 8 << 20  # bytes; below, other files keep the other core busy
-_BUFFER = 256 << 10  # stays in a core's own cache
+_BUFFER = 512 << 10  # stays in a core's own cache
 
 
 def pour_hashed(
     source: int, out: int, size: int, hollow: bool, digest: Digest, tell: Tell
 ) -> Poured:
     """Copy ``size`` bytes, as ``pour`` does, and hash them. Raises OSError."""
-    try:
-        hasher = _Hasher(source, digest) if size > _ALONE else None
-    except RuntimeError:  # no room for a thread
-        hasher = None
-    if hasher is None:  # one after the other
-        total, how = move_all(source, out, size, hollow, tell)
-        return Poured(total, hash_of(source, total, hollow, digest), how)
-    try:
-        total, how = move_all(source, out, size, hollow, tell, hasher.take)
-    finally:
-        words = hasher.finish()
+    with _Hasher(source, digest, size > _ALONE) as hasher:
+        total, how = move_all(source, out, size, hollow, tell, hasher.take, hasher.move)
     if hasher.error is not None:
         raise hasher.error
-    return Poured(total, words, how)
+    return Poured(total, hasher.words(), how)
 
 
 def hash_of(source: int, size: int, hollow: bool, digest: Digest) -> str:
@@ -52,34 +53,101 @@ def hash_of(source: int, size: int, hollow: bool, digest: Digest) -> str:
     return digest.words(found)
 
 
-class _Hasher:
-    """Hashes ranges of an open file in a thread beside, in the order they are given."""
+class _AtWork:
+    """How many files are hashed in this process, to tell whether each of them has two
+    processors."""
 
-    def __init__(self, source: int, digest: Digest) -> None:
+    def __init__(self) -> None:
+        self._lock, self._files = threading.Lock(), 0
+        self._most = max(1, len(os.sched_getaffinity(0)) // 2)
+
+    def count(self, more: int) -> None:
+        with self._lock:
+            self._files += more
+
+    @property
+    def are_too_many(self) -> bool:
+        return self._files > self._most
+
+
+_AT_WORK = _AtWork()
+
+
+class _Hasher:
+    """Hashes ranges of an open file in the order they are given: in a thread beside, or
+    while they are moved."""
+
+    def __init__(self, source: int, digest: Digest, beside: bool) -> None:
         self.error: Optional[OSError] = None
         self._source, self._digest, self._hash = source, digest, digest.new()
+        self._buffer = memoryview(bytearray(_BUFFER))
         self._todo: queue.Queue[Optional[Range]] = queue.Queue(_BEHIND)
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
+        self._thread = _started(self._work) if beside else None
 
-    def take(self, piece: Range) -> None:
-        """Waits where the thread is too far behind."""
-        self._todo.put(piece)
+    def __enter__(self) -> _Hasher:
+        _AT_WORK.count(1)
+        return self
 
-    def finish(self) -> str:
-        """The digest of all that was taken."""
-        self._todo.put(None)
-        self._thread.join()
+    def __exit__(self, *_: object) -> None:
+        _AT_WORK.count(-1)
+        if self._thread is not None:
+            self._todo.put(None)
+            self._thread.join()
+
+    def words(self) -> str:
+        """The digest of all that was taken or moved."""
         return self._digest.words(self._hash)
 
+    def take(self, piece: Range) -> None:
+        """Hash what is not to be moved. Waits where the thread is too far behind."""
+        if self._thread is None:
+            _update(self._hash, self._source, piece, self._buffer)
+        else:
+            self._todo.put(piece)
+
+    def move(
+        self, source: int, out: int, offset: int, length: int, tell: Tell
+    ) -> Tuple[int, str]:
+        """As ``pour.move``, and hash what went over."""
+        if self._thread is not None and not _AT_WORK.are_too_many:
+            moved, how = move(source, out, offset, length, tell)
+            self._todo.put((offset, moved, False))
+            return moved, how
+        self._todo.join()  # what comes before is hashed, and the buffer is free
+        return self._through(out, offset, length, tell), "read and write"
+
+    def _through(self, out: int, offset: int, length: int, tell: Tell) -> int:
+        done = 0
+        while done < length:
+            view = self._buffer[: length - done]
+            size = os.preadv(self._source, [view], offset + done)
+            if size == 0:
+                break
+            self._hash.update(view[:size])
+            write_all(out, view[:size], offset + done)
+            done += size
+        begin_writing(out, offset, done)
+        tell(done)
+        return done
+
     def _work(self) -> None:
-        buffer = memoryview(bytearray(_BUFFER))
         for piece in iter(self._todo.get, None):
             try:
                 if self.error is None:
-                    _update(self._hash, self._source, piece, buffer)
+                    _update(self._hash, self._source, piece, self._buffer)
             except OSError as error:
                 self.error = error
+            finally:
+                self._todo.task_done()
+
+
+def _started(work: Any) -> Optional[threading.Thread]:
+    thread = threading.Thread(target=work, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # no room for a thread
+        return None
+    return thread
 
 
 def _update(found: Any, source: int, piece: Range, buffer: memoryview) -> None:

@@ -33,6 +33,7 @@ Tell = Callable[[int], None]  # bytes that have just been copied
 Range = Tuple[int, int, bool]  # offset, bytes, whether it is a hole
 Take = Callable[[Range], None]
 Way = Callable[[int, int, int, int], int]  # source, out, offset, length -> bytes moved
+Move = Callable[[int, int, int, int, Tell], Tuple[int, str]]
 
 
 class Poured(NamedTuple):
@@ -77,35 +78,6 @@ def pour(
         return Poured(os.fstat(out).st_size, "", "reflink")
     total, how = move_all(source, out, size, hollow, tell)
     return Poured(total, "", how)
-
-
-def move_all(
-    source: int,
-    out: int,
-    size: int,
-    hollow: bool,
-    tell: Tell,
-    take: Take = lambda piece: None,
-) -> Tuple[int, str]:
-    """Move all of it in steps, which ``take`` hears of: (bytes there were, how).
-
-    Holes are left out, but ``take`` hears of them as well. Raises OSError.
-    """
-    end, how = 0, "read and write"
-    for offset, length in data_of(source, size) if hollow else [(0, size)]:
-        take((end, offset - end, True))
-        end = offset
-        while end < offset + length:
-            step = min(STEP, offset + length - end)
-            moved, how = move(source, out, end, step, tell)
-            take((end, moved, False))
-            end += moved
-            if moved < step:
-                return end, how
-    if end < size:  # to set a length in vain waits for the disk
-        take((end, size - end, True))
-        os.ftruncate(out, size)
-    return size, how
 
 
 def is_hollow(found: os.stat_result) -> bool:
@@ -167,6 +139,33 @@ def move(
         if done == length:
             break
     return done, how
+
+
+def move_all(
+    source: int,
+    out: int,
+    size: int,
+    hollow: bool,
+    tell: Tell,
+    hole: Take = lambda piece: None,
+    by: Move = move,
+) -> Tuple[int, str]:
+    """Move all of it in steps: (bytes there were, how). Holes are left out, but
+    ``hole`` hears of them. Raises OSError."""
+    end, how = 0, "read and write"
+    for offset, length in data_of(source, size) if hollow else [(0, size)]:
+        hole((end, offset - end, True))
+        end = offset
+        while end < offset + length:
+            step = min(STEP, offset + length - end)
+            moved, how = by(source, out, end, step, tell)
+            end += moved
+            if moved < step:
+                return end, how
+    if end < size:  # to set a length in vain waits for the disk
+        hole((end, size - end, True))
+        os.ftruncate(out, size)
+    return size, how
 
 
 def _ways() -> List[Tuple[str, Way]]:

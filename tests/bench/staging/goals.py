@@ -49,6 +49,13 @@ def ratios(runs: Sequence[Run], name: str, to: str = OURS) -> list[float]:
     ]
 
 
+def fastest(runs: Sequence[Run], limits: Sequence[str]) -> str | None:
+    """Of one scene: the peer that did best against ours."""
+    names = {run.name for run in runs} - set(limits) - set(_OWN)
+    found = {name: values for name in names if (values := ratios(runs, name))}
+    return min(sorted(found), key=lambda name: median(found[name]), default=None)
+
+
 def goals_of(runs: Sequence[Run], limits: Sequence[str]) -> list[Goal]:
     """Every goal that ``runs`` say something about; ``limits`` copy nothing."""
     scenes = list(dict.fromkeys(run.scene for run in runs))
@@ -66,23 +73,15 @@ def _of_scene(
     if failed := [run for run in runs if run.failed and run.name in _OWN]:
         what = f"ours failed, {failed[0].failed}"
         yield Goal(scene.title, what, len(failed), 0, 0, "at most 0", False)
-    names = {run.name for run in runs} - set(limits) - set(_OWN)
-    if scene.files.name in ("large", "mixed"):
-        yield from _fastest(scene, runs, names)
+    best = fastest(runs, limits)
+    if best is not None and scene.files.name in ("large", "mixed"):
+        what = f"{best}, the fastest,"
+        yield from _at_least(scene, what, ratios(runs, best), LEAST_OF_FASTEST)
     if scene.files.name == "large":
         yield from _at_most(scene, ratios(runs, OURS, UNVERIFIED))
     if scene.files.name == "small":
         for name, least in (("cp -r", LEAST_OF_CP), (PEGASUS, LEAST_OF_PEGASUS)):
             yield from _at_least(scene, name, ratios(runs, name), least)
-
-
-def _fastest(scene: Scene, runs: Sequence[Run], names: set[str]) -> Iterator[Goal]:
-    """Ours beside the one peer that did best against it."""
-    found = {name: values for name in names if (values := ratios(runs, name))}
-    if found:
-        best = min(sorted(found), key=lambda name: median(found[name]))
-        what = f"{best}, the fastest,"
-        yield from _at_least(scene, what, found[best], LEAST_OF_FASTEST)
 
 
 def _at_least(

@@ -1,0 +1,136 @@
+"""A digest is of what was written, whoever reads the bytes for it and when."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.staging import hashed, pour
+from pegasus_bb.staging.digests import SHA256
+from pegasus_bb.staging.onefile import copy_file
+
+STEP = 1 << 20
+SIZE = 9 * STEP + 77
+
+
+@pytest.fixture
+def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which way each step went, of files that are hashed in small steps."""
+    monkeypatch.setattr(pour, "STEP", STEP)
+    monkeypatch.setattr(hashed, "_ALONE", 0)
+    monkeypatch.setattr(pour, "_clone", lambda source, out: False)
+    seen: list[str] = []
+    move = hashed._Hasher.move
+
+    def noted(self: hashed._Hasher, *given: object) -> tuple[int, str]:
+        moved, how = move(self, *given)  # type: ignore[arg-type]
+        seen.append(how)
+        return moved, how
+
+    monkeypatch.setattr(hashed._Hasher, "move", noted)
+    return seen
+
+
+def copied(source: Path) -> bool:
+    dest = source.with_name("copy")
+    digest = copy_file(str(source), str(dest)).digest
+    expected = hashlib.sha256(source.read_bytes()).hexdigest()
+    return digest == f"sha256:{expected}" and dest.read_bytes() == source.read_bytes()
+
+
+class Sometimes:
+    """The others come and go: a third of the steps finds no processor left over."""
+
+    def __init__(self, turns: int) -> None:
+        self._left, self._turns = turns, turns
+
+    def count(self, more: int) -> None:
+        pass
+
+    @property
+    def are_too_many(self) -> bool:
+        self._left = (self._left or self._turns) - 1
+        return self._left == 0
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_the_way_may_change_with_every_step(
+    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch, turns: int
+) -> None:
+    monkeypatch.setattr(hashed, "_AT_WORK", Sometimes(turns))
+    source = tmp_path / "source"
+    source.write_bytes(os.urandom(SIZE))
+    assert copied(source)
+    assert ways.count("read and write") == 10 // turns
+    assert len(ways) == 10
+
+
+def test_holes_between_steps_of_both_ways(
+    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hashed, "_AT_WORK", Sometimes(2))
+    source = tmp_path / "sparse"
+    with source.open("wb") as out:
+        for place in (0, 3 * STEP, 7 * STEP):
+            out.seek(place)
+            out.write(os.urandom(STEP // 2))
+        out.truncate(SIZE)
+    assert copied(source)
+    assert len(set(ways)) == 2
+
+
+def test_a_file_alone_is_read_beside_and_many_are_not(
+    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_work = hashed._AtWork()
+    at_work._most = 1  # of two processors
+    monkeypatch.setattr(hashed, "_AT_WORK", at_work)
+    source = tmp_path / "source"
+    source.write_bytes(os.urandom(SIZE))
+    assert copied(source)
+    assert "read and write" not in ways
+    ways.clear()
+    at_work.count(1)  # another one
+    assert copied(source)
+    assert set(ways) == {"read and write"}
+    at_work.count(-1)
+    assert not at_work.are_too_many
+
+
+def test_without_room_for_a_thread_one_reading_does_for_both(
+    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    source = tmp_path / "source"
+    source.write_bytes(os.urandom(SIZE))
+    assert copied(source)
+    assert set(ways) == {"read and write"}
+
+
+def test_a_disk_that_cannot_be_read_ends_the_copy_either_way(
+    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(handle: int, buffers: list[memoryview], offset: int) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    source, out = tmp_path / "source", tmp_path / "copy"
+    source.write_bytes(os.urandom(SIZE))
+    monkeypatch.setattr(os, "preadv", broken)
+    for turns in (1, 1000):
+        monkeypatch.setattr(hashed, "_AT_WORK", Sometimes(turns))
+        with (
+            source.open("rb") as text,
+            out.open("wb") as copy,
+            pytest.raises(OSError, match="Input/output error"),
+        ):
+            hashed.pour_hashed(
+                text.fileno(), copy.fileno(), SIZE, False, SHA256, pour.nobody
+            )

@@ -16,6 +16,7 @@ from pegasus_bb.planner.pegasus.arguments import plain
 from pegasus_bb.planner.pegasus.folder import SAID, WARNED
 from pegasus_bb.planner.pegasus.home import PLAN, Home
 from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW
+from pegasus_bb.planner.pegasus.java import java_options
 from pegasus_bb.process import start
 
 _GRACE = 2.0  # seconds
@@ -33,7 +34,8 @@ def plan_argv(
         "--relative-dir": run.relative_dir,
     }
     words = [word for pair in ours.items() for word in pair]
-    words = [*words, *passed, str(folder / WORKFLOW)]
+    java = java_options(os.environ, passed)
+    words = [*java, *words, *passed, str(folder / WORKFLOW)]
     return [home.tool(PLAN), *(plain(word, "the argument") for word in words)]
 
 

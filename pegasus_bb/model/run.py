@@ -38,6 +38,24 @@ class FileUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Process:
+    """How a task was started: what tells which log of another recorder is of it."""
+
+    pid: int | None  # on its host
+    cwd: str  # absolute; empty where unknown
+    command: str  # program and arguments, a blank between them
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What a task's I/O calls did, counted one by one: Darshan does so."""
+
+    read: int  # bytes
+    written: int
+    seconds: float  # in those calls, of the process that took longest
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One invocation of a program: the task itself, not the recorder around it."""
 
@@ -48,7 +66,8 @@ class Task:
     site: str
     start: float  # seconds since the epoch
     duration: float  # wall-clock seconds from start to exit
-    exit_code: int  # 0 done; 128 + n ended by signal n; -1 could not be started
+    # 0 done; 128 + n ended by signal n; -1 could not be started; None: nobody says
+    exit_code: int | None
     retry: int = 0  # how many attempts at this node came before this one
     host: str = ""
     utime: float | None = None  # CPU seconds in user mode, reaped children included
@@ -61,6 +80,8 @@ class Task:
     iowait: float | None = None  # seconds waiting for block I/O, as the kernel counted
     wrapped: float | None = None  # seconds of task plus recorder (digests, set-up)
     recorder: str = ""  # who wrote the record; empty: pegasus-kickstart
+    process: Process | None = None
+    calls: Calls | None = None
     files: tuple[FileUse, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""Kickstart 3.0 records, Pegasus's and our own recorder's -> Tasks."""
+"""Kickstart records, Pegasus's and our own recorder's -> Tasks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.model.run import FileUse, Problem, Task
+from pegasus_bb.model.run import FileUse, Problem, Process, Task
 from pegasus_bb.report.kinds import kind_of
-from pegasus_bb.report.records import read_records
+from pegasus_bb.report.records import RecordText, read_records
+from pegasus_bb.report.uses import with_calls
 
 _BLOCK = 512  # getrusage counts inblock and outblock in these
+_COMMAND = 4000  # characters that are kept: Darshan notes no more
 # What a record lists beside the workflow's files: its own streams and itself.
 _OWN_FILES = ("stdin", "stdout", "stderr", "metadata", "kickstart", "logfile")
 
@@ -25,32 +27,26 @@ def read_kickstart(path: Path, node: str, retry: int = 0) -> Iterator[Task | Pro
     """A Task for each record of ``path``, a Problem for each that is unusable."""
     for number, record in enumerate(read_records(path), start=1):
         place = str(path) if number == 1 else f"{path} (record {number})"
-        if record.data is None:
-            yield Problem(place, record.why)
-            continue
         try:
-            yield task_of(record.data, node, retry, record.io)
+            yield task_of(record, node, retry)
         except _Unusable as error:
             yield Problem(place, str(error))
 
 
-def task_of(
-    record: Mapping[str, Any],
-    node: str,
-    retry: int = 0,
-    io: Mapping[str, Any] | None = None,
-) -> Task:
-    """The task that ``record`` describes. Raises _Unusable.
-
-    ``io``: what our launcher counted, for a record of Kickstart's without its own.
-    """
+def task_of(text: RecordText, node: str, retry: int = 0) -> Task:
+    """The task that the record describes. Raises _Unusable."""
+    if text.data is None:
+        raise _Unusable(text.why)
+    record = text.data
     main = _mapping(record, "mainjob")
     if not main:
         raise _Unusable("no mainjob: the task was never started")
     usage = _mapping(main, "usage")
     # /proc/PID/io of a parent includes the children that it has reaped, so one row is
     # the whole truth and the sum over all rows counts bytes twice or more.
-    row = _main_row(main) or _row_of(io or {})
+    # A record of Kickstart's without -t has no rows; then our launcher's line counts.
+    row = _main_row(main) or _row_of(text.io or {})
+    process = _process(record, main)
     transformation = str(record.get("transformation") or "")
     return Task(
         transformation=transformation,
@@ -73,7 +69,8 @@ def task_of(
         iowait=_seconds(row, "iowait"),
         wrapped=_seconds(record, "duration"),
         recorder=_text(record.get("recorder")),
-        files=tuple(_files(_mapping(record, "files"))),
+        process=process,
+        files=_used(_mapping(record, "files"), text.calls, process.cwd),
     )
 
 
@@ -89,8 +86,16 @@ def _text(value: object) -> str:
 
 def _main_row(main: Mapping[str, Any]) -> Mapping[str, Any]:
     rows: Mapping[Any, Any] = _mapping(main, "procs")  # its keys are numbers
-    row = rows.get(main.get("pid"))
+    row = rows.get(_count(main, "pid"))
     return row if isinstance(row, dict) else {}
+
+
+def _process(record: Mapping[str, Any], main: Mapping[str, Any]) -> Process:
+    program = _text(_mapping(main, "executable").get("file_name"))
+    words = main.get("argument_vector")
+    arguments = map(str, words) if isinstance(words, list) else ()
+    command = " ".join((program, *arguments))[:_COMMAND]
+    return Process(_count(main, "pid"), _text(record.get("cwd")), command)
 
 
 def _row_of(io: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -111,7 +116,7 @@ def _instant(value: object) -> float:
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return float(value) if 0 <= value < float("inf") else None
+    return float(value) if 0 <= value < 1 << 63 else None
 
 
 def _seconds(data: Mapping[str, Any], key: str) -> float | None:
@@ -178,6 +183,13 @@ def _exit_code(status: Mapping[str, Any]) -> int:
 def _host(record: Mapping[str, Any]) -> str:
     name = record.get("hostname") or _mapping(record, "machine").get("uname_nodename")
     return _text(name or record.get("hostaddr"))
+
+
+def _used(
+    files: Mapping[str, Any], calls: tuple[FileUse, ...], cwd: str
+) -> tuple[FileUse, ...]:
+    listed = tuple(_files(files))
+    return with_calls(listed, calls, cwd) if calls else listed
 
 
 def _files(files: Mapping[str, Any]) -> Iterator[FileUse]:

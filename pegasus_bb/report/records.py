@@ -1,19 +1,24 @@
-"""The text of Kickstart 3.0 records -> mappings, with limits on what is read.
+"""The text of Kickstart records -> mappings, with limits on what is read.
 
-A file holds one record, or several one after the other where jobs were clustered,
-with other programs' lines around them. Each record is read on its own, so that a bad
-one costs no more than itself.
+YAML is Pegasus 5's, XML Pegasus 4's. A file holds one record, or several one after the
+other where jobs were clustered, with other programs' lines around them. Each record is
+read on its own, so that a bad one costs no more than itself.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 from ryaml import loads  # type: ignore[attr-defined]
+
+from pegasus_bb.model.run import FileUse
+from pegasus_bb.report import kickstart_xml
+from pegasus_bb.report.uses import counted
 
 SIZE_LIMIT = 64 << 20  # bytes of one file; a real record is a few KiB
 
@@ -24,6 +29,9 @@ _COUNTERS = re.compile(rb"# pegasus_bb io: (\{[^\n]{1,4000}\})\n")
 # stdout and stderr of the task. A first line with leading blanks makes the block
 # (`|` without an indentation) something that no YAML reader takes.
 _DATA = re.compile(rb"\n( *)data: \|.*(?:\n\1 .*|\n[ \t]*\r?(?=\n|$))*")
+# What -z and -Z say of each file that a process used.
+_FILE = re.compile(rb"\n +<file ([^\n]*)/>")
+_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 # -z and -Z leave XML lines and an unquoted command line between the rows of procs. The
 # rest is more than half of a record, and of no use here: what stat() said of each
 # file, the machine's load, the recorder's own usage, environment and limits.
@@ -44,6 +52,7 @@ class RecordText(NamedTuple):
     data: Mapping[str, Any] | None
     why: str = ""
     io: Mapping[str, Any] | None = None  # what our launcher counted, after the record
+    calls: tuple[FileUse, ...] = ()  # -z, -Z: per process and file
 
 
 def read_records(path: Path) -> Iterator[RecordText]:
@@ -62,12 +71,32 @@ def read_records(path: Path) -> Iterator[RecordText]:
 
 def parse_records(text: bytes) -> Iterator[RecordText]:
     """Every record in ``text``; one entry with the reason where there is none."""
+    if _is_xml(text):
+        yield from map(_parse_xml, kickstart_xml.split(text))
+        return
     found = False
     for match in _RECORD.finditer(text):
         found = True
         yield _parse(match.group())._replace(io=_counters(text, match.end()))
     if not found:
         yield RecordText(None, _why_none(text))
+
+
+def _is_xml(text: bytes) -> bool:
+    """One Kickstart writes a file; whichever comes first is not what a task said."""
+    xml = kickstart_xml.begins(text)
+    if xml is None:
+        return False
+    yaml = _RECORD.search(text)
+    return yaml is None or xml < yaml.start()
+
+
+def _parse_xml(record: bytes) -> RecordText:
+    try:
+        data, calls = kickstart_xml.load(record)
+    except ValueError as error:
+        return RecordText(None, f"not XML of a record: {error}")
+    return RecordText(data, calls=calls)
 
 
 def _counters(text: bytes, place: int) -> Mapping[str, Any] | None:
@@ -86,7 +115,8 @@ def load_yaml(text: bytes) -> Any:
 
 
 def _parse(record: bytes) -> RecordText:
-    clean = _UNUSED.sub(b"", _DATA.sub(b"", record)).translate(None, _CONTROL)
+    said = _DATA.sub(b"", record)
+    clean = _UNUSED.sub(b"", said).translate(None, _CONTROL)
     if _brackets(clean) > _BRACKETS:
         return RecordText(None, "not a Kickstart record: brackets without end")
     try:
@@ -94,8 +124,15 @@ def _parse(record: bytes) -> RecordText:
     except (ValueError, RecursionError) as error:
         return RecordText(None, f"not YAML: {str(error).splitlines()[0]}")
     if isinstance(loaded, list) and len(loaded) == 1 and isinstance(loaded[0], dict):
-        return RecordText(loaded[0])
+        return RecordText(loaded[0], calls=tuple(_calls(said)))
     return RecordText(None, "not a Kickstart record: no mapping under `- invocation`")
+
+
+def _calls(said: bytes) -> Iterator[FileUse]:
+    for match in _FILE.finditer(said) if b"<file" in said else ():
+        words = match.group(1).decode("utf-8", errors="replace")
+        pairs = _ATTRIBUTE.findall(words)
+        yield from counted({name: unescape(value) for name, value in pairs})
 
 
 def _brackets(text: bytes) -> int:
@@ -109,6 +146,4 @@ def _brackets(text: bytes) -> int:
 def _why_none(text: bytes) -> str:
     if not text.strip():
         return "empty: the job left no record"
-    if text.lstrip().startswith(b"<"):
-        return "XML of Kickstart 4 or older, which is not read yet"
-    return "no Kickstart record in it (no line `- invocation: True`)"
+    return "no Kickstart record in it (neither `- invocation: True` nor <invocation>)"

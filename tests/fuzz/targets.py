@@ -259,7 +259,8 @@ def _all() -> Iterator[Target]:
         ours,
     )
     records = _texts("kickstart/*.yml", "kickstart/gated/00/00/*.out*")
-    yield Target("kickstart record", [*records, BOMB], _kickstart)
+    older = _texts("report/kickstart-4.xml", of=TESTS)
+    yield Target("kickstart record", [*records, *older, BOMB], _kickstart)
     yield Target("exit code of a record", records, _exit_code)
     yield Target("manifest and ledger", [LINES.encode()], _journals)
     yield Target("dagman.log", _texts("*.dagman.log", of=CONDOR), _life, ours)

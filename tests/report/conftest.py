@@ -10,7 +10,8 @@ import pytest
 
 from pegasus_bb.model.run import Kind, Run, Task
 
-RECORDED = Path(__file__).parent.parent / "recorded" / "kickstart"
+HERE = Path(__file__).parent
+RECORDED = HERE.parent / "recorded" / "kickstart"
 
 RECORD = """\
 - invocation: True
@@ -36,6 +37,17 @@ RECORD = """\
       regular_exitcode: 0
     procs:
 """
+
+
+@pytest.fixture
+def xml_text() -> Callable[..., str]:
+    """A record of the form that Pegasus 4 writes (iv-2.3), made by hand."""
+    text = (HERE / "kickstart-4.xml").read_text()
+
+    def make(name: str = "merge", said: str = "") -> str:
+        return text.format(name=name, said=said)
+
+    return make
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def test_bytes_that_are_not_utf_8_do_no_harm(record_text: Text) -> None:
     [
         ("", "left no record"),
         ("  \n\n", "left no record"),
-        ('<?xml version="1.0"?>\n<invocation/>\n', "XML of Kickstart 4"),
+        ('<?xml version="1.0"?>\n<html/>\n', "no Kickstart record"),
         ("Segmentation fault\n", "no Kickstart record"),
     ],
 )

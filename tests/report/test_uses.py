@@ -1,0 +1,100 @@
+"""Calls on files, from whoever counted them: each file once, by its LFN."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.model.run import FileUse, Task
+from pegasus_bb.report.kickstart import read_kickstart
+from pegasus_bb.report.uses import is_data, with_calls
+
+RECORD = "kickstart-5.1.2-z-broken-yaml.yml"
+
+
+def use(path: str, read: int | None, written: int | None) -> FileUse:
+    return FileUse(path, path, 9, bool(written), read, written)
+
+
+def only_task(path: Path) -> Task:
+    (task,) = read_kickstart(path, "node")
+    assert isinstance(task, Task), task
+    return task
+
+
+def test_a_file_that_nobody_listed_is_known_by_its_lfn() -> None:
+    (found,) = with_calls((), [use("/run/sub/a.txt", 5, 0)], "/run")
+
+    assert (found.name, found.path) == ("sub/a.txt", "/run/sub/a.txt")
+
+
+@pytest.mark.parametrize("cwd", ["", "/ru", "/other"])
+def test_a_file_outside_the_runs_folder_keeps_its_path(cwd: str) -> None:
+    (found,) = with_calls((), [use("/run/a.txt", 5, 0)], cwd)
+
+    assert found.name == "/run/a.txt"
+
+
+def test_what_the_record_lists_keeps_its_name_and_size() -> None:
+    listed = FileUse("out", "/run/x", 11, True)
+
+    (found,) = with_calls([listed], [use("/run/x", 0, 7), use("/run/x", 2, 4)], "/run")
+
+    assert found == FileUse("out", "/run/x", 11, True, 2, 11)
+
+
+def test_a_process_that_says_nothing_of_a_file_adds_nothing() -> None:
+    (found,) = with_calls((), [use("/a", None, 7), use("/a", 2, None)], "")
+
+    assert (found.bytes_read, found.bytes_written, found.output) == (2, 7, True)
+
+
+def test_calls_that_kickstart_does_not_trace_are_no_zero(recorded: Path) -> None:
+    """cat copied 8 MiB with copy_file_range: -z says 0 of both files."""
+    task = only_task(recorded / RECORD)
+
+    assert task.wchar == 8388608
+    assert task.files == ()
+
+
+def test_calls_that_kickstart_traced_are_of_the_file(
+    recorded: Path, tmp_path: Path
+) -> None:
+    text = (recorded / RECORD).read_text()
+    file = 'name="/tmp/z2" bread="0" nread="0" bwrite="'
+    path = tmp_path / "traced.out.000"
+    path.write_text(text.replace(f"{file}0", f"{file}4194304"))
+
+    (found,) = only_task(path).files
+
+    assert (found.name, found.size) == ("z2", 8388608)
+    assert (found.bytes_read, found.bytes_written) == (None, 2 * 4194304)
+
+
+def test_what_a_task_prints_is_no_call(recorded: Path, tmp_path: Path) -> None:
+    said = '        <file name="/tmp/z2" bread="5" nread="1" bwrite="5" size="5"/>\n'
+    text = (recorded / RECORD).read_text()
+    path = tmp_path / "traced.out.000"
+    path.write_text(
+        text.replace("    stdout:\n", f"    stdout:\n      data: |\n{said}")
+    )
+
+    assert only_task(path).files == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("/scratch/a", True),
+        ("/dev/shm/tier/a", True),
+        ("/var/opt/cray/dws/mounts/batch/1_private_scratch/a", True),
+        ("/dev/null", False),
+        ("/lib64/libc.so.6", False),
+        ("/usr/share/zoneinfo/UTC", False),
+        ("pipe:[145018]", False),
+        ("<STDOUT>", False),
+    ],
+)
+def test_programs_and_devices_are_no_files_of_a_workflow(path: str, data: bool) -> None:
+    assert is_data(path) is data

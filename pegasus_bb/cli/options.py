@@ -52,7 +52,7 @@ _HELP = {
     "python": "The Python of the compute nodes.",
     "counters": "off: a real pegasus-plan in --bb-mode off gets no option of ours.",
     "speeds": "File with the speeds of storage, in place of the site catalog's.",
-    "history": "Submit directory of an earlier run, to learn run times from.",
+    "history": "Submit directory (or Darshan log) of an earlier run, to learn from.",
     "fallback": "fail, or pfs: without a reservation the run goes on on the PFS.",
     "guard": "stat, or digest: read every result again before giving back.",
 }

@@ -42,8 +42,9 @@ def command(
 ) -> None:
     """Compare runs on the parallel file system with runs on a burst buffer.
 
-    PATH is a submit directory, or one Kickstart record. Give an option several times
-    for repetitions: the report then shows means and standard errors.
+    PATH is a submit directory, another folder of records, one Kickstart record or one
+    Darshan log. Give an option several times for repetitions: the report then shows
+    means and standard errors.
     """
     comparison = compare([read_run(p) for p in pfs], [read_run(p) for p in bb])
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first

@@ -26,10 +26,22 @@ class History:
     place: str = PFS  # the tier that held the scratch, or pfs
     jobs: Mapping[str, Past] = field(default_factory=dict)  # by id in the workflow
     transformations: Mapping[str, Past] = field(default_factory=dict)  # by full name
+    programs: Mapping[str, Past] = field(
+        default_factory=dict
+    )  # of logs that name those
     sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
     makespan: float | None = None  # seconds of the whole run
     said_by: str = ""  # where the records are, for a person
 
     def of(self, job: str, transformation: str) -> Past | None:
         """What is known of ``job``: its own past, else that of its kind."""
-        return self.jobs.get(job) or self.transformations.get(transformation)
+        return (
+            self.jobs.get(job)
+            or self.transformations.get(transformation)
+            or self.programs.get(_name(transformation))
+        )
+
+
+def _name(transformation: str) -> str:
+    """Without namespace and version."""
+    return transformation.rpartition("::")[2].partition(":")[0]

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import Run, Task
+from pegasus_bb.model.run import FileUse, Run, Task
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import Comparison, Row
 from pegasus_bb.report.metrics import IOWait, off_cpu
@@ -111,4 +111,19 @@ def _task(task: Task, io_wait: IOWait) -> dict[str, Any]:
         "block_read": task.rbytes,
         "block_written": task.wbytes,
         "io_wait": waited,
+        "io_time": task.calls.seconds if task.calls else None,
+        "files": [_file(file) for file in task.files if _counted(file)],
+    }
+
+
+def _counted(file: FileUse) -> bool:
+    return file.bytes_read is not None or file.bytes_written is not None
+
+
+def _file(file: FileUse) -> dict[str, Any]:
+    return {
+        "name": file.name,
+        "size": file.size,
+        "bytes_read": file.bytes_read,
+        "bytes_written": file.bytes_written,
     }

@@ -11,19 +11,30 @@ from pegasus_bb.model.run import Kind, Run, Task
 
 
 def history_of(run: Run) -> History:
-    """Of the users' tasks that ended well; a failed one tells of nothing."""
-    tasks = [t for t in run.tasks if t.kind is Kind.COMPUTE and t.exit_code == 0]
+    """Of the users' tasks that ended well; a failed one tells of nothing.
+
+    A Darshan log without a record tells of a program, and not how it ended. A run of
+    which there are logs alone says nothing of how long all of it took.
+    """
+    tasks = [t for t in run.tasks if t.kind is Kind.COMPUTE and not t.exit_code]
+    recorded = [task for task in tasks if task.exit_code is not None]
+    logged = [task for task in tasks if task.exit_code is None]
+    return History(
+        place=run.tier or PFS,
+        jobs={task.job: _past([task]) for task in recorded if task.job},
+        transformations=_by_name(recorded),
+        programs=_by_name(logged),
+        sizes=_sizes(tasks),
+        makespan=run.makespan if recorded and not run.retries else None,
+        said_by=run.submit_dir or run.label,
+    )
+
+
+def _by_name(tasks: Iterable[Task]) -> dict[str, Past]:
     kinds: dict[str, list[Task]] = {}
     for task in tasks:
         kinds.setdefault(task.transformation, []).append(task)
-    return History(
-        place=run.tier or PFS,
-        jobs={task.job: _past([task]) for task in tasks if task.job},
-        transformations={name: _past(some) for name, some in kinds.items() if name},
-        sizes=_sizes(tasks),
-        makespan=run.makespan if len(tasks) and not run.retries else None,
-        said_by=run.submit_dir or run.label,
-    )
+    return {name: _past(some) for name, some in kinds.items() if name}
 
 
 def _past(tasks: Sequence[Task]) -> Past:
@@ -43,10 +54,13 @@ def _middle(values: Iterable[float | None]) -> float | None:
 
 
 def _sizes(tasks: Iterable[Task]) -> dict[str, int]:
-    """A file that is read and written again: the largest that was seen."""
+    """A file that is read and written again: the largest that was seen.
+
+    An LFN is no absolute path: those are files that the workflow does not know.
+    """
     sizes: dict[str, int] = {}
     for task in tasks:
         for file in task.files:
-            if file.size is not None:
+            if file.size is not None and not file.name.startswith("/"):
                 sizes[file.name] = max(file.size, sizes.get(file.name, 0))
     return sizes

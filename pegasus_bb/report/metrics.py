@@ -35,7 +35,7 @@ class Metric(NamedTuple):
     """A quantity of a group of tasks."""
 
     key: str  # in JSON
-    unit: str  # s | B | 1
+    unit: str  # s | B | B/s | 1
     of: Callable[[Sequence[Task]], float | None]
 
 
@@ -72,6 +72,8 @@ def metrics(io_wait: IOWait) -> tuple[Metric, ...]:
         Metric("block_read", "B", lambda tasks: total(t.rbytes for t in tasks)),
         Metric("block_written", "B", lambda tasks: total(t.wbytes for t in tasks)),
         Metric("io_wait", "s", _measured_wait if measured else _off_cpu),
+        Metric("io_time", "s", _io_time),
+        Metric("io_rate", "B/s", _io_rate),
         Metric("user_system", "1", _user_system),
     )
 
@@ -87,6 +89,17 @@ def _measured_wait(tasks: Sequence[Task]) -> float | None:
 
 def _off_cpu(tasks: Sequence[Task]) -> float | None:
     return total(off_cpu(task) for task in tasks)
+
+
+def _io_time(tasks: Sequence[Task]) -> float | None:
+    return total(task.calls.seconds if task.calls else None for task in tasks)
+
+
+def _io_rate(tasks: Sequence[Task]) -> float | None:
+    """What moved while a task was in its calls: the rate of one, not of all at once."""
+    seconds = _io_time(tasks)
+    moved = total(t.calls.read + t.calls.written if t.calls else None for t in tasks)
+    return moved / seconds if moved is not None and seconds else None
 
 
 def _user_system(tasks: Sequence[Task]) -> float | None:

@@ -13,12 +13,21 @@ def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[st
     """Every remark on these two sides, the meaning of I/O wait first."""
     return (
         io_wait.sentence,
+        *_on_calls([*pfs, *bb]),
         *_on_modes(pfs, bb),
         *_busy_processors([*pfs, *bb], io_wait),
         *_on_runs("PFS", pfs),
         *_on_runs("BB", bb),
         *_on_difference(pfs, bb),
     )
+
+
+def _on_calls(runs: Sequence[Run]) -> Iterator[str]:
+    if any(task.calls for run in runs for task in run.tasks):
+        yield (
+            "in calls is Darshan's: seconds in calls for input and output, of the "
+            "process of a log that took longest; bytes per second of those."
+        )
 
 
 def _busy_processors(runs: Sequence[Run], io_wait: IOWait) -> Iterator[str]:
@@ -43,7 +52,7 @@ def _on_runs(side: str, runs: Sequence[Run]) -> Iterator[str]:
 def _on_run(name: str, run: Run) -> Iterator[str]:
     if run.problems:
         yield f"{name}: {_count(len(run.problems), 'record')} could not be read."
-    failed = [task for task in run.tasks if task.exit_code != 0]
+    failed = [task for task in run.tasks if task.exit_code]
     if failed:
         yield f"{name}: {_count(len(failed), 'task')} failed; their numbers are in."
     if run.missing:

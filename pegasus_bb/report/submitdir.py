@@ -1,88 +1,36 @@
-"""A submit directory, or a single Kickstart file -> a Run."""
+"""A submit directory, any folder of records, or a single one -> a Run."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Kind, NodeTimes, Problem, Run, Task
+from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
+from pegasus_bb.report.found import Found, look
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
+from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import read_kickstart, without_idle_counters
 from pegasus_bb.report.records import load_yaml
 
-_OUT = re.compile(r"(.+)\.out(?:\.([0-9]{3,}))?")
 _META_LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
 
 
-@dataclass(slots=True)
-class _Found:
-    """What lies in a submit directory, by the path of the node without its suffix."""
-
-    records: dict[str, tuple[int, Path]] = field(default_factory=dict)
-    planned: set[str] = field(default_factory=set)
-    retries: int = 0
-
-
 def read_run(path: Path) -> Run:
-    """What happened in the run whose submit directory, or record, is at ``path``.
+    """What happened in the run whose submit directory, record or log is at ``path``.
 
     Records that cannot be read are in ``problems``. Raises UsageError where there is
     nothing at all to read.
     """
+    found = look(path)
     if path.is_file():
-        return _with_records(Run(label=path.stem), _one_file(path), None, ())
-    if not path.is_dir():
-        raise UsageError(
-            f"{path}: no such file or folder; name a submit directory (the one that "
-            "`pegasus-bb plan` printed) or a Kickstart record (<node>.out.000)"
-        )
-    found = _look_around(path)
-    if not found.records:
-        raise UsageError(
-            f"{path}: no Kickstart record (*.out.000) in it or below; has the workflow "
-            "been run? `pegasus-bb status` shows how far it is"
-        )
+        return _with_records(Run(label=path.stem), found, None, ())
     run, problems = _described(path)
     states, more = _states(path)
     return _with_records(run, found, states, problems + more)
-
-
-def _one_file(path: Path) -> _Found:
-    match = _OUT.fullmatch(path.name)
-    node = match.group(1) if match else path.stem
-    retry = int(match.group(2) or 0) if match else 0
-    return _Found({str(path.with_name(node)): (retry, path)})
-
-
-def _look_around(folder: Path) -> _Found:
-    """Every node's last record below ``folder``, except in its bb folder."""
-    found = _Found()
-    for parent, folders, names in os.walk(folder):
-        if "bb" in folders and Path(parent) == folder:
-            folders.remove("bb")
-        for name in names:
-            if name.endswith(".sub") and not name.endswith(".condor.sub"):
-                found.planned.add(str(Path(parent, name[:-4])))
-            elif (match := _OUT.fullmatch(name)) and match.group(2):
-                _note(found, Path(parent), match.group(1), int(match.group(2)), name)
-    return found
-
-
-def _note(found: _Found, parent: Path, node: str, retry: int, name: str) -> None:
-    key = str(parent / node)
-    if key not in found.records:
-        found.records[key] = (retry, parent / name)
-        return
-    found.retries += 1
-    if retry > found.records[key][0]:
-        found.records[key] = (retry, parent / name)
 
 
 def _described(folder: Path) -> tuple[Run, tuple[Problem, ...]]:
@@ -153,12 +101,12 @@ def _states(folder: Path) -> tuple[JobStates | None, tuple[Problem, ...]]:
 
 def _with_records(
     run: Run,
-    found: _Found,
+    found: Found,
     states: JobStates | None,
     problems: Iterable[Problem],
 ) -> Run:
     """``run`` with its tasks, and what follows from tasks and states."""
-    entries = list(_entries(found))
+    entries = list(_with_logs(list(_entries(found)), found))
     read = without_idle_counters(e for e in entries if isinstance(e, Task))
     tasks = sorted(read, key=lambda task: task.start)
     bad = [entry for entry in entries if isinstance(entry, Problem)]
@@ -186,12 +134,34 @@ def _with_records(
     )
 
 
-def _entries(found: _Found) -> Iterator[Task | Problem]:
+def _entries(found: Found) -> Iterator[Task | Problem]:
     for key, (retry, path) in sorted(found.records.items()):
         yield from read_kickstart(path, Path(key).name, retry)
 
 
-def _missing(found: _Found) -> tuple[str, ...]:
+def _with_logs(
+    entries: Sequence[Task | Problem], found: Found
+) -> Iterator[Task | Problem]:
+    """``entries``, with what Darshan's logs add to them."""
+    tasks = [entry for entry in entries if isinstance(entry, Task)]
+    yield from (entry for entry in entries if isinstance(entry, Problem))
+    for path in sorted(found.unfinished):
+        yield Problem(str(path), "the program was killed before its log was written")
+    logs: list[Log] = []
+    try:
+        for said in read_logs(sorted(found.logs)):
+            if isinstance(said, Log):
+                logs.append(said)
+            else:
+                yield said
+    except NoPyDarshan as error:
+        if not found.records:
+            raise
+        yield Problem(str(found.logs[0].parent), str(error))
+    yield from join(tasks, logs)
+
+
+def _missing(found: Found) -> tuple[str, ...]:
     """Planned nodes without a record; a sub-workflow's DAGMan never leaves one."""
     nodes = (Path(key).name for key in found.planned - found.records.keys())
     return tuple(sorted(n for n in nodes if not n.startswith("pegasus-plan_")))

@@ -82,27 +82,36 @@ def _width(table: Table, console: Console) -> int:
 def _tables(
     comparison: Comparison, style: box.Box, layout: Layout
 ) -> tuple[Table, ...]:
-    shown = _shown(comparison.io_wait, layout)
     rows = _compute(comparison)
+    shown = _shown(comparison.io_wait, layout, _logged(rows))
     tables = [
         _workflow_table(comparison, style, layout),
         _jobs_table("transformation", rows, shown, style, layout),
     ]
     if comparison.auxiliary:
         head = "auxiliary jobs"
+        shown = _shown(comparison.io_wait, layout, _logged(comparison.auxiliary))
         tables.append(_jobs_table(head, comparison.auxiliary, shown, style, layout))
     return tuple(tables)
 
 
-def _shown(io_wait: IOWait, layout: Layout) -> dict[str, str]:
+def _logged(rows: Iterable[Row]) -> bool:
+    """Whether there is a Darshan log of any."""
+    pairs = [row.cells["io_time"] for row in rows]
+    return any(pair.pfs is not None or pair.bb is not None for pair in pairs)
+
+
+def _shown(io_wait: IOWait, layout: Layout, logged: bool) -> dict[str, str]:
     """Metric.key -> the head of its column."""
     mean = {"mean_time": "mean\ns"} if layout.mean else {}
+    calls = {"io_time": "in calls\ns", "io_rate": "in calls\nper s"} if logged else {}
     return {
         "jobs": "jobs",
         "run_time": "run time\ns",
         **mean,
         "bytes_read": "read",
         "bytes_written": "written",
+        **calls,
         "io_wait": _WAIT[io_wait],
         "user_system": "user/\nsystem",
     }
@@ -156,7 +165,7 @@ def _cell(key: str, value: Stat | None, layout: Layout) -> str:
         return UNKNOWN
     if key == "jobs":
         return f"{value.mean:g}"
-    if key in ("bytes_read", "bytes_written"):
+    if key in ("bytes_read", "bytes_written", "io_rate"):
         return format_size(round(value.mean))
     return _number(value, layout)
 

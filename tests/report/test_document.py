@@ -82,7 +82,7 @@ def test_every_metric_has_a_unit(a_run: MakeRun, a_task: MakeTask) -> None:
     document = to_document(compare([a_run(a_task())], [a_run()]))
 
     assert set(document["units"]) == set(document["compute"][0]) - {"name"}
-    assert set(document["units"].values()) == {"s", "B", "1"}
+    assert set(document["units"].values()) == {"s", "B", "B/s", "1"}
 
 
 def test_a_place_where_nothing_can_be_written_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,165 @@
+"""Darshan logs -> what they say of their programs.
+
+A log is of one execution of a program: of all its ranks under MPI, else of one process.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.run import Calls, FileUse, Problem
+from pegasus_bb.process import Finished, ask
+from pegasus_bb.report.uses import is_data
+
+SUFFIX = ".darshan"
+UNFINISHED = ".darshan_partial"  # what a program that was killed leaves
+_AT_ONCE = 500  # logs for one process of PyDarshan's
+_MAGIC = (6567223).to_bytes(8, "little")  # after eight bytes of version
+# user_program_id<job>-<process>_...; older ones have no process
+_NAME = re.compile(r"_id\d+-(\d+)_")
+_READER = """
+import sys
+sys.path[:] = sys.argv[1].split("\\n")  # what this Python imports, and no folder else
+from pegasus_bb.report.darshan_log import main
+main(sys.argv[2:])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One execution of one program."""
+
+    file: str
+    start: float  # seconds since the epoch; some logs know whole ones only
+    seconds: float
+    processes: int  # ranks; 1 without MPI
+    pid: int | None
+    command: str  # as /proc/PID/cmdline had it, blanks between
+    modules: Mapping[str, Calls]  # POSIX, MPI-IO, STDIO: what each saw
+    calls: Calls | None  # all of it, each byte once; None where some was not counted
+    files: tuple[FileUse, ...]
+
+    @property
+    def end(self) -> float:
+        """Seconds since the epoch."""
+        return self.start + self.seconds
+
+
+class NoPyDarshan(UsageError):
+    """PyDarshan is not installed."""
+
+
+def is_log(path: Path) -> bool:
+    """Whether the file at ``path`` is a Darshan log, whatever it is called."""
+    try:
+        with path.open("rb") as source:
+            begin = source.read(16)
+    except OSError:
+        return False
+    return path.suffix == SUFFIX or begin[8:] in (_MAGIC, _MAGIC[::-1])
+
+
+def read_logs(paths: Sequence[Path]) -> Iterator[Log | Problem]:
+    """What each log says; a Problem for each that says nothing, or not all.
+
+    Raises NoPyDarshan where nothing can be read.
+    """
+    if paths and find_spec("darshan") is None:
+        raise NoPyDarshan(
+            f"{paths[0]}: reading Darshan logs needs PyDarshan, which is not "
+            "installed; pip install 'pegasus-bb[darshan]' brings it"
+        )
+    left = list(paths)
+    while left:
+        some = left[:_AT_ONCE]
+        answer = _ask(some)
+        lines = answer.out.splitlines()
+        for path, line in zip(some, lines, strict=False):
+            yield from _understood(path, orjson.loads(line))
+        del left[: len(lines)]
+        if len(lines) < len(some):
+            # A signal is what the next log did to PyDarshan; else it never got as far.
+            lost = 1 if answer.status < 0 else len(left)
+            yield from (Problem(str(path), _why(answer)) for path in left[:lost])
+            del left[:lost]
+
+
+def _ask(paths: Iterable[Path]) -> Finished:
+    words = [sys.executable, "-c", _READER, "\n".join(sys.path), *map(str, paths)]
+    # Of one thread: more take 64 MiB of address space each, and nothing is computed.
+    environ = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+    return ask(words, timeout=86400.0, env=environ)
+
+
+def _why(answer: Finished) -> str:
+    if answer.status == -signal.SIGALRM:
+        return "reading it takes too long: it is damaged, or very large"
+    if answer.status < 0:
+        return f"PyDarshan did not survive it: {signal.strsignal(-answer.status)}"
+    last = (answer.err.strip().splitlines() or [f"exit {answer.status}"])[-1]
+    return f"PyDarshan cannot be started: {last}"
+
+
+def _understood(path: Path, said: dict[str, Any]) -> Iterator[Log | Problem]:
+    if "why" in said:
+        yield Problem(str(path), said["why"])
+        return
+    holes = _holes(said)
+    if holes:
+        yield Problem(str(path), f"{holes}; its bytes and times are not known")
+    pid = _NAME.search(path.name)
+    modules = {name: Calls(*moved) for name, moved in said["modules"].items()}
+    yield Log(
+        file=str(path),
+        start=said["start"],
+        seconds=said["seconds"],
+        processes=said["processes"],
+        pid=int(pid.group(1)) if pid else None,
+        command=said["command"],
+        modules=modules,
+        calls=None if holes or not modules else _calls(said, modules),
+        files=tuple(_files(said["files"])),
+    )
+
+
+def _holes(said: dict[str, Any]) -> str:
+    if said["partial"]:
+        return f"partial: Darshan had no room for all files ({_list(said['partial'])})"
+    if said["unread"]:
+        return f"it has records of {_list(said['unread'])}, which are not read"
+    return ""
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def _calls(said: Mapping[str, Any], modules: Mapping[str, Calls]) -> Calls:
+    """MPI-IO's time has that of its POSIX calls in it; STDIO's is beside them."""
+    seconds = {name: moved.seconds for name, moved in modules.items()}
+    longer = max(seconds.get("POSIX", 0.0), seconds.get("MPI-IO", 0.0))
+    return Calls(said["read"], said["written"], longer + seconds.get("STDIO", 0.0))
+
+
+def _files(rows: Iterable[tuple[str, int, int, int | None]]) -> Iterator[FileUse]:
+    for path, read, written, size in rows:
+        if is_data(path):
+            yield FileUse(
+                name=path,
+                path=path,
+                size=size,
+                output=written > 0,
+                bytes_read=read,
+                bytes_written=written,
+            )

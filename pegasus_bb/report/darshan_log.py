@@ -1,0 +1,189 @@
+"""One Darshan log -> plain data, through PyDarshan.
+
+``darshan.py`` starts this module in a process of its own: PyDarshan takes a second and
+150 MiB to import, and its C library may not survive a log that somebody damaged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from darshan.backend import cffi_backend as backend
+
+SECONDS = 120  # for one log; 100,000 records take some ten
+MEMORY = 8 << 30  # bytes of address space
+# How a module's counters begin.
+_PREFIX = {"POSIX": "POSIX", "MPI-IO": "MPIIO", "STDIO": "STDIO"}
+_UNREAD = ("DFS", "DAOS")  # bytes that none of those three has
+
+
+class _Moved(NamedTuple):
+    """What one module saw of one file."""
+
+    read: int
+    written: int
+    size: int | None  # as far as it was written; None where it was not
+
+
+class _Module(NamedTuple):
+    """What one module saw, ranks and shared records together."""
+
+    files: Mapping[int, _Moved]  # by Darshan's number of the file
+    seconds: float  # in its calls, of the process that took longest
+
+    @property
+    def read(self) -> int:
+        return sum(file.read for file in self.files.values())
+
+    @property
+    def written(self) -> int:
+        return sum(file.written for file in self.files.values())
+
+
+def main(paths: list[str]) -> None:
+    """Print a line of JSON for each of ``paths``; nothing else comes to stdout."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for path in paths:
+        signal.alarm(SECONDS)  # its default ends this process, and says of which log
+        print(json.dumps(_answer(path)), file=out, flush=True)
+
+
+def _answer(path: str) -> dict[str, Any]:
+    try:
+        return read(path)
+    except Exception as error:  # PyDarshan promises nothing about bad logs
+        return {"why": str(error) or type(error).__name__}
+
+
+def read(path: str) -> dict[str, Any]:
+    """What the log at ``path`` says. Raises anything where it is not whole."""
+    with _complaints():
+        log = backend.log_open(path)
+        if not log["handle"]:
+            raise ValueError(
+                "not a Darshan log, or of a version that is too old or new"
+            )
+        try:
+            return _document(log)
+        finally:
+            backend.log_close(log)
+
+
+@contextmanager
+def _complaints() -> Iterator[None]:
+    """Raises ValueError for what Darshan's C library says on stderr.
+
+    PyDarshan drops its error codes: a torn log would look like one with fewer records.
+    """
+    sys.stderr.flush()
+    before = os.dup(2)
+    with tempfile.TemporaryFile() as said:
+        os.dup2(said.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+        said.seek(0)
+        errors = [line for line in said if line.startswith(b"Error")]
+    if errors:
+        raise ValueError(errors[0].decode(errors="replace").strip())
+
+
+def _document(log: dict[str, Any]) -> dict[str, Any]:
+    job = backend.log_get_job(log)
+    if job["start_time_sec"] <= 0 or job["nprocs"] < 1 or not job["run_time"] >= 0:
+        raise ValueError("it does not say when its program ran")
+    kept = backend.log_get_modules(log)
+    names = backend.log_get_name_records(log)
+    modules = {
+        name: _module(log, name, job["nprocs"]) for name in _PREFIX if name in kept
+    }
+    files = _by_file(modules)
+    return {
+        "start": job["start_time_sec"] + job["start_time_nsec"] / 1e9,
+        "seconds": job["run_time"],
+        "processes": job["nprocs"],
+        "command": _command(log),
+        "partial": [name for name in modules if kept[name]["partial_flag"]],
+        "unread": [name for name in _UNREAD if name in kept],
+        "modules": {n: (m.read, m.written, m.seconds) for n, m in modules.items()},
+        "read": sum(file.read for file in files.values()),
+        "written": sum(file.written for file in files.values()),
+        "files": [(names[n], *file) for n, file in files.items() if n in names],
+    }
+
+
+def _command(log: dict[str, Any]) -> str:
+    try:
+        return str(backend.log_get_exe(log))
+    except UnicodeDecodeError:  # it is cut after 4 KiB, maybe within a letter
+        return ""
+
+
+def _by_file(modules: Mapping[str, _Module]) -> dict[int, _Moved]:
+    """Every file's bytes once: MPI-IO calls POSIX for the same, STDIO calls neither."""
+    files: dict[int, _Moved] = {}
+    for name, together in (("POSIX", _sum), ("MPI-IO", _below), ("STDIO", _sum)):
+        for number, moved in modules[name].files.items() if name in modules else ():
+            before = files.get(number)
+            files[number] = moved if before is None else together(before, moved)
+    return files
+
+
+def _below(posix: _Moved, mpi: _Moved) -> _Moved:
+    """What was moved in the end, where POSIX sees it: some MPI's calls it does not."""
+    return _Moved(posix.read or mpi.read, posix.written or mpi.written, posix.size)
+
+
+def _sum(one: _Moved, other: _Moved) -> _Moved:
+    sizes = [size for size in (one.size, other.size) if size is not None]
+    read, written = one.read + other.read, one.written + other.written
+    return _Moved(read, written, max(sizes, default=None))
+
+
+def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
+    records = list(iter(lambda: backend.log_get_generic_record(log, name), None))
+    if not records:
+        return _Module({}, 0.0)
+    files: dict[int, _Moved] = {}
+    names = backend.counter_names(name)
+    for record in records:
+        counters = dict(zip(names, record["counters"].tolist(), strict=True))
+        moved = _moved(counters, _PREFIX[name])
+        before = files.get(record["id"])
+        files[record["id"]] = moved if before is None else _sum(before, moved)
+    frames = {
+        "counters": _frame(records, "counters", names),
+        "fcounters": _frame(records, "fcounters", backend.fcounter_names(name)),
+    }
+    derived = backend.accumulate_records(frames, name, processes).derived_metrics
+    return _Module(files, derived.agg_time_by_slowest)
+
+
+def _moved(counters: Mapping[str, int], prefix: str) -> _Moved:
+    read, written = (counters[f"{prefix}_BYTES_{way}"] for way in ("READ", "WRITTEN"))
+    if read < 0 or written < 0:
+        raise ValueError(f"{prefix} counted less than no bytes")
+    last = counters.get(f"{prefix}_MAX_BYTE_WRITTEN")  # MPI-IO has none
+    return _Moved(read, written, None if last is None or not written else last + 1)
+
+
+def _frame(records: list[dict[str, Any]], kind: str, names: list[str]) -> pd.DataFrame:
+    """The table that Darshan adds up: file, rank, then every counter."""
+    frame = pd.DataFrame(np.stack([record[kind] for record in records]), columns=names)
+    frame.insert(0, "rank", [record["rank"] for record in records])
+    frame.insert(0, "id", np.array([r["id"] for r in records], dtype=np.uint64))
+    return frame

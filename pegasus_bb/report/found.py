@@ -1,0 +1,86 @@
+"""What a folder, or a single file, holds of a run."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.report.darshan import SUFFIX, UNFINISHED, is_log
+
+_OUT = re.compile(r"(.+)\.out(?:\.([0-9]{3,}))?")
+
+
+@dataclass(slots=True)
+class Found:
+    """Paths of records and logs."""
+
+    # Of each node, by its path without a suffix, the last attempt: its number, record.
+    records: dict[str, tuple[int, Path]] = field(default_factory=dict)
+    logs: list[Path] = field(default_factory=list)  # Darshan's
+    unfinished: list[Path] = field(default_factory=list)  # Darshan's too
+    planned: set[str] = field(default_factory=set)  # nodes, as in records
+    retries: int = 0
+
+
+def look(path: Path) -> Found:
+    """What is at ``path`` or below. Raises UsageError where nothing is to be read."""
+    if path.is_file():
+        return _one_file(path)
+    if not path.is_dir():
+        raise UsageError(
+            f"{path}: no such file or folder; name a submit directory (the one that "
+            "`pegasus-bb plan` printed), a Kickstart record (<node>.out.000) or a "
+            "Darshan log (*.darshan)"
+        )
+    found = _look_around(path)
+    if not found.records and not found.logs:
+        raise UsageError(
+            f"{path}: no Kickstart record (*.out.000) and no Darshan log (*.darshan) "
+            "in it or below; has the workflow been run? `pegasus-bb status` shows how "
+            "far it is"
+        )
+    return found
+
+
+def _one_file(path: Path) -> Found:
+    if is_log(path):
+        return Found(logs=[path])
+    match = _OUT.fullmatch(path.name)
+    node = match.group(1) if match else path.stem
+    retry = int(match.group(2) or 0) if match else 0
+    return Found({str(path.with_name(node)): (retry, path)})
+
+
+def _look_around(folder: Path) -> Found:
+    """All that is below ``folder``, except in its bb folder."""
+    found = Found()
+    for parent, folders, names in os.walk(folder):
+        if "bb" in folders and Path(parent) == folder:
+            folders.remove("bb")
+        for name in names:
+            _note(found, Path(parent), name)
+    return found
+
+
+def _note(found: Found, parent: Path, name: str) -> None:
+    if name.endswith(".sub") and not name.endswith(".condor.sub"):
+        found.planned.add(str(parent / name[:-4]))
+    elif name.endswith(SUFFIX):
+        found.logs.append(parent / name)
+    elif name.endswith(UNFINISHED):
+        found.unfinished.append(parent / name)
+    elif (match := _OUT.fullmatch(name)) and match.group(2):
+        _note_record(found, parent / match.group(1), int(match.group(2)), parent / name)
+
+
+def _note_record(found: Found, node: Path, retry: int, path: Path) -> None:
+    key = str(node)
+    if key not in found.records:
+        found.records[key] = (retry, path)
+        return
+    found.retries += 1
+    if retry > found.records[key][0]:
+        found.records[key] = (retry, path)

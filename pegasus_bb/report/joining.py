@@ -1,0 +1,145 @@
+"""Which Darshan log is of which task; a run then knows each byte once.
+
+A task of several processes, or whose ranks ran one after the other, has several logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pegasus_bb.model.run import Calls, Problem, Process, Task
+from pegasus_bb.report.darshan import Log
+from pegasus_bb.report.kinds import kind_of
+from pegasus_bb.report.uses import with_calls
+
+RECORDER = "darshan"
+_SLACK = 1.0  # seconds: older logs have whole ones only
+_INTERPRETERS = ("python", "perl", "bash", "sh", "dash", "ksh", "Rscript", "env")
+# What stands around a task: its own reading and writing is not the task's.
+_AROUND = ("pegasus-kickstart", "bb/bin/launch", "bb/bin/record", "bb/bin/count")
+
+
+def join(tasks: Sequence[Task], logs: Iterable[Log]) -> Iterator[Task | Problem]:
+    """``tasks`` with what the logs counted; a Problem for each log that fits none.
+
+    Without any task, whose record is Kickstart's, each log is a task of its own.
+    """
+    logs = [log for log in logs if not _is_around(log)]
+    if not tasks:
+        yield from map(_task_of, logs)
+        return
+    pids: dict[int | None, list[int]] = {}
+    for number, task in enumerate(tasks):
+        pids.setdefault(_process(task).pid, []).append(number)
+    found: dict[int, list[Log]] = {}
+    for log in logs:
+        owners = _owners(log, tasks, pids)
+        if len(owners) == 1:
+            found.setdefault(owners[0], []).append(log)
+        else:
+            yield Problem(log.file, _unclear(owners))
+    for number, task in enumerate(tasks):
+        yield _with_logs(task, found[number]) if number in found else task
+
+
+def _is_around(log: Log) -> bool:
+    words = log.command.split(" ")[:4]  # behind python3 -I -S
+    return any(word.endswith(_AROUND) for word in words)
+
+
+def _unclear(owners: Sequence[int]) -> str:
+    if owners:
+        return f"{len(owners)} tasks of the same command ran then: it may be any one's"
+    return "of no task whose record counts: of an earlier attempt, or of another run"
+
+
+def _owners(
+    log: Log, tasks: Sequence[Task], pids: Mapping[int | None, Sequence[int]]
+) -> list[int]:
+    """The tasks, by number, in whose time the log's program ran and that started it."""
+    same = pids.get(log.pid, ()) if log.pid is not None else ()
+    own = [number for number in same if _within(log, tasks[number])]
+    if len(own) == 1:
+        return own
+    # Of a child of the task's own process, or of one of two hosts.
+    return [
+        number
+        for number in own or range(len(tasks))
+        if _within(log, tasks[number])
+        and _same_command(log, _process(tasks[number]).command)
+    ]
+
+
+def _within(log: Log, task: Task) -> bool:
+    return task.start - _SLACK <= log.start and log.end <= task.end + 2 * _SLACK
+
+
+def _process(task: Task) -> Process:
+    return task.process or Process(None, "", "")
+
+
+def _same_command(log: Log, command: str) -> bool:
+    """The log has the interpreter before a script, the record whatever starts ranks."""
+    theirs = " ".join(_words(log.command))
+    arguments = command.partition(" ")[2]
+    return bool(theirs) and (
+        command.endswith(theirs)
+        or bool(command and theirs.endswith(command))
+        or bool(arguments and theirs.endswith(f" {arguments}"))
+    )
+
+
+def _words(command: str) -> list[str]:
+    """``command`` from the program on that an interpreter was started for."""
+    words = command.split(" ")
+    if Path(words[0]).name.startswith(_INTERPRETERS):
+        scripts = [n for n, word in enumerate(words) if n and not word.startswith("-")]
+        return words[scripts[0] :] if scripts else words
+    return words
+
+
+def _task_of(log: Log) -> Task:
+    """How it ended is in no log. Its transformation is told from the program's name."""
+    program = Path(_words(log.command)[0])
+    scripted = program.suffix in (".py", ".sh", ".pl", ".R")
+    name = program.stem if scripted else program.name
+    node = Path(log.file).stem
+    task = Task(
+        transformation=name,
+        job="",
+        node=node,
+        kind=kind_of(name, node),
+        site="",
+        start=log.start,
+        duration=log.seconds,
+        exit_code=None,
+        recorder=RECORDER,
+        process=Process(log.pid, "", log.command),
+    )
+    return _with_logs(task, [log])
+
+
+def _with_logs(task: Task, logs: Sequence[Log]) -> Task:
+    """What the kernel counted of a task stays: it has every call, and children's."""
+    calls = _added(logs)
+    uses = (use for log in logs for use in log.files)
+    return replace(
+        task,
+        rchar=calls.read if calls and task.rchar is None else task.rchar,
+        wchar=calls.written if calls and task.wchar is None else task.wchar,
+        calls=calls,
+        files=with_calls(task.files, uses, _process(task).cwd),
+    )
+
+
+def _added(logs: Iterable[Log]) -> Calls | None:
+    """Of all the processes of a task together; None where one's are not known."""
+    read, written, seconds = 0, 0, 0.0
+    for log in logs:
+        if log.calls is None:
+            return None
+        read, written = read + log.calls.read, written + log.calls.written
+        seconds += log.calls.seconds
+    return Calls(read, written, seconds)

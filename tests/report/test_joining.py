@@ -1,0 +1,164 @@
+"""Kickstart records and Darshan logs of the same tasks: each byte counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pegasus_bb.model.run import Calls, FileUse, Kind, Problem, Process, Task
+from pegasus_bb.report.darshan import Log
+from pegasus_bb.report.joining import join
+
+MakeTask = Callable[..., Task]
+MIX = "/usr/bin/python3 /wf/bin/mix.py a b"
+
+
+def a_log(**fields: Any) -> Log:
+    values: dict[str, Any] = {
+        **{"file": "me_mix_id7-7_1.darshan", "start": 0.1, "seconds": 0.8},
+        **{"processes": 1, "pid": 7, "command": MIX, "modules": {}},
+        **{"calls": Calls(30, 20, 0.5), "files": ()},
+    }
+    return Log(**{**values, **fields})
+
+
+@pytest.fixture
+def mix(a_task: MakeTask) -> MakeTask:
+    """A task whose process has the number 7 and runs in /run."""
+
+    def make(command: str = "/wf/bin/mix.py a b", pid: int = 7, **fields: Any) -> Task:
+        fields.setdefault("process", Process(pid, "/run", command))
+        return a_task("mix", **fields)
+
+    return make
+
+
+def tasks(entries: list[Task | Problem]) -> list[Task]:
+    return [entry for entry in entries if isinstance(entry, Task)]
+
+
+def test_what_no_kernel_counted_is_the_logs(mix: MakeTask) -> None:
+    (task,) = tasks(list(join([mix(rchar=None, wchar=None)], [a_log()])))
+
+    assert (task.rchar, task.wchar) == (30, 20)
+    assert task.calls == Calls(30, 20, 0.5)
+    assert task.exit_code == 0
+
+
+def test_what_the_kernel_counted_stays(mix: MakeTask) -> None:
+    (task,) = tasks(list(join([mix(rchar=100, wchar=50)], [a_log()])))
+
+    assert (task.rchar, task.wchar) == (100, 50)
+    assert task.calls == Calls(30, 20, 0.5)
+
+
+def test_the_logs_of_all_processes_of_a_task_are_added_up(mix: MakeTask) -> None:
+    logs = [a_log(), a_log(pid=8), a_log(pid=9, calls=Calls(1, 0, 0.25))]
+
+    (task,) = tasks(list(join([mix()], logs)))
+
+    assert task.calls == Calls(61, 40, 1.25)
+
+
+def test_a_process_whose_log_is_partial_makes_the_sum_unknown(mix: MakeTask) -> None:
+    logs = [a_log(), a_log(pid=8, calls=None)]
+
+    (task,) = tasks(list(join([mix(rchar=None)], logs)))
+
+    assert (task.calls, task.rchar) == (None, None)
+
+
+def test_files_are_known_by_their_lfn(mix: MakeTask) -> None:
+    file = FileUse("/run/x.dat", "/run/x.dat", 20, True, 0, 20)
+
+    (task,) = tasks(list(join([mix()], [a_log(files=(file,))])))
+
+    assert [(f.name, f.size, f.bytes_written) for f in task.files] == [
+        ("x.dat", 20, 20)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "log"),
+    [
+        ("/wf/bin/mix.py a b", "/usr/bin/python3 /wf/bin/mix.py a b"),
+        ("/wf/bin/mix.py a b", "/usr/bin/python3 -I -S /wf/bin/mix.py a b"),
+        ("/wf/bin/mix a b", "/venv/bin/python /wf/src/mix.py a b"),
+        ("/usr/bin/srun -n 4 /wf/bin/mix a b", "/wf/bin/mix a b"),
+        ("/submit/bb/bin/count f /wf/bin/mix a b", "/wf/bin/mix a b"),
+        ("/wf/bin/mix", "/wf/bin/mix"),
+    ],
+)
+def test_a_child_of_the_tasks_process_is_told_by_its_command(
+    mix: MakeTask, record: str, log: str
+) -> None:
+    other = mix(command="/wf/bin/other c d", pid=8)
+
+    found = tasks(list(join([mix(record, pid=6), other], [a_log(command=log)])))
+
+    assert [task.calls is not None for task in found] == [True, False]
+
+
+def test_of_two_hosts_with_that_process_the_command_tells(mix: MakeTask) -> None:
+    other = mix(command="/wf/bin/other c d", host="node2")
+
+    found = tasks(list(join([other, mix()], [a_log()])))
+
+    assert [task.calls is not None for task in found] == [False, True]
+
+
+def test_a_log_that_may_be_of_two_tasks_is_listed_and_is_nobodys(
+    mix: MakeTask,
+) -> None:
+    problem, *found = join([mix(pid=1), mix(pid=2)], [a_log()])
+
+    assert isinstance(problem, Problem)
+    assert problem.why.startswith("2 tasks of the same command ran then")
+    assert [task.calls for task in tasks(list(found))] == [None, None]
+
+
+@pytest.mark.parametrize("start", [-3.0, 5.0])
+def test_a_log_of_another_time_is_listed(mix: MakeTask, start: float) -> None:
+    problem, task = join([mix()], [a_log(start=start)])
+
+    assert isinstance(problem, Problem)
+    assert (problem.file, problem.why.split(":")[0]) == (
+        "me_mix_id7-7_1.darshan",
+        "of no task whose record counts",
+    )
+    assert isinstance(task, Task)
+    assert task.calls is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "/opt/pegasus/bin/pegasus-kickstart -n mix /wf/bin/mix.py a b",
+        "/usr/bin/python3 -I -S /submit/bb/bin/launch /wf/bin/mix.py a b",
+    ],
+)
+def test_what_stands_around_a_task_adds_nothing(mix: MakeTask, command: str) -> None:
+    (task,) = join([mix()], [a_log(command=command)])
+
+    assert isinstance(task, Task)
+    assert task.calls is None
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("/wf/bin/mix a", "mix"),
+        ("/usr/bin/python3 -I /wf/bin/mix.py a", "mix"),
+        ("/usr/bin/python3", "python3"),
+        ("/wf/bin/mix-1.5 a", "mix-1.5"),
+        ("/bin/sh -e job.sh", "job"),
+    ],
+)
+def test_without_records_each_log_is_a_task(command: str, name: str) -> None:
+    (task,) = tasks(list(join([], [a_log(command=command)])))
+
+    assert (task.transformation, task.kind) == (name, Kind.COMPUTE)
+    assert (task.start, task.duration, task.exit_code) == (0.1, 0.8, None)
+    assert (task.rchar, task.wchar, task.iowait) == (30, 20, None)

@@ -1,0 +1,50 @@
+"""A run -> what planning learns from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pegasus_bb.model.history import Past
+from pegasus_bb.model.run import FileUse, Run, Task
+from pegasus_bb.report import history_of
+
+MakeTask = Callable[..., Task]
+MakeRun = Callable[..., Run]
+
+
+def test_a_task_that_failed_tells_of_nothing(a_task: MakeTask, a_run: MakeRun) -> None:
+    learned = history_of(a_run(a_task(exit_code=1)))
+
+    assert learned.of("ID1", "cat") is None
+
+
+def test_a_job_has_its_own_past_and_else_that_of_its_kind(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    tasks = [a_task("x::cat:1", job=f"ID{n}", duration=float(n)) for n in (1, 2, 6)]
+
+    learned = history_of(a_run(*tasks))
+
+    assert learned.of("ID6", "x::cat:1") == Past(6.0, 0.4, 1 << 20, 2 << 20)
+    assert learned.of("ID9", "x::cat:1") == Past(2.0, 0.4, 1 << 20, 2 << 20)
+    assert learned.of("ID9", "cat") is None
+
+
+def test_a_log_alone_tells_of_every_job_that_runs_the_program(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    logged = a_task(
+        "cat", job="", exit_code=None, duration=3.0, rchar=7, wchar=5, utime=None
+    )
+
+    learned = history_of(a_run(logged))
+
+    assert learned.of("ID1", "x::cat:1") == Past(3.0, None, 7, 5)
+    assert learned.of("ID1", "x::dog:1") is None
+    assert learned.makespan is None
+
+
+def test_sizes_are_of_lfns(a_task: MakeTask, a_run: MakeRun) -> None:
+    files = FileUse("a/b", "/run/a/b", 5, True), FileUse("/tmp/x", "/tmp/x", 7, True)
+
+    assert history_of(a_run(a_task(files=files))).sizes == {"a/b": 5}

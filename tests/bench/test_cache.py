@@ -40,6 +40,21 @@ def test_what_it_answers_is_what_is_believed(
     assert drop(written) is found
 
 
+def test_storage_that_answers_at_once_is_no_cache(
+    written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Now and then it does; what is asked for again then is not there."""
+    answers = iter([4096])
+
+    def preadv(*_: object) -> int:
+        for answer in answers:
+            return answer
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "preadv", preadv)
+    assert drop(written) is Cache.DROPPED
+
+
 def test_one_file_that_stayed_is_enough(
     written: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import json
 import time
 from itertools import pairwise
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -111,3 +112,19 @@ def test_one_that_takes_too_long_is_ended_with_all_that_it_started(
 def test_a_launcher_that_is_not_there(folder: str) -> None:
     with pytest.raises(NotMeasured, match="no-mpi cannot be started"):
         Ior(("no-mpi", "{n}")).write(cell(), folder, LATER)
+
+
+@pytest.mark.skipif(not (which("ior") and which("mpiexec")), reason="no ior, or no MPI")
+def test_a_real_one_writes_and_reads(folder: str) -> None:
+    engine = Ior(("mpiexec", "-n", "{n}"))
+    for what in (cell(), cell(layout=Layout.SHARED)):
+        assert engine.write(what, folder, LATER) > 0
+        files = list(Path(folder).iterdir())
+        assert sum(path.stat().st_size for path in files) == what.total
+        assert {str(path) for path in files} == {what.path(folder, n) for n in (0, 1)}
+        assert engine.read(what, folder, LATER) > 0
+        for path in files:
+            path.unlink()
+    assert engine.version
+    with pytest.raises(NotMeasured, match=f"ERROR: .*{folder}/none/data"):
+        engine.write(cell(), f"{folder}/none", LATER)

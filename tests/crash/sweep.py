@@ -20,6 +20,7 @@ from pegasus_bb.runtime.install import install_runtime
 
 from .injector import Traced, run_traced
 
+FULL_OR_BROKEN = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
 _FEWEST = 5  # a story that changes less tests nothing
 _PARTS = (".part", ".removed")  # how names end that are nobody's result
 
@@ -109,7 +110,7 @@ def killed_at_every_call(story: type[Story], tmp_path: Path) -> None:
 
 
 def refused_at_every_call(
-    story: type[Story], tmp_path: Path, numbers: tuple[int, ...] = (errno.ENOSPC,)
+    story: type[Story], tmp_path: Path, numbers: tuple[int, ...] = FULL_OR_BROKEN
 ) -> None:
     """Let its first, second, ... call fail; look; let it run again; look.
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -15,39 +12,22 @@ from pegasus_bb.runtime.settled import FILE, Settled, settled
 from tests.runtime.lifecycle import NAME, Run
 from tests.runtime.test_fallback import DIRECTIVE, place
 
+from .planned import OfARun
 from .sweep import Story, killed_at_every_call, refused_at_every_call
 
 pytestmark = pytest.mark.usefixtures("may_trace")
-FULL_OR_BROKEN = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
 
 
-class Fallback(Story):
-    """A run with --bb-fallback pfs, on a tier that ``settings`` describe."""
+class Fallback(OfARun):
+    """A run with --bb-fallback pfs."""
 
-    words: tuple[str, ...] = ()
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self.planned = run = Run(root)
+    def plan(self, root: Path) -> Run:
+        run = super().plan(root)
         run.request = replace(run.request, fallback="pfs")
         run.change()
         place(run)
         (run.submit / "bb" / USE).write_text(DIRECTIVE)
-        self.install(run.submit / "bb")
-        self.before()
-
-    def before(self) -> None:
-        """What happened to the run so far."""
-
-    @property
-    def argv(self) -> list[str]:
-        program, *words = self.words
-        return [f"{self.planned.bb.path}/bin/{program}", *words]
-
-    def earlier(self, *programs: str) -> None:
-        with mock.patch.dict(os.environ, self.environ):
-            for program in programs:
-                assert getattr(self.planned, program)() == 0
+        return run
 
     def settled(self) -> str:
         """Whole, or not there."""
@@ -130,4 +110,4 @@ def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
 
 @pytest.mark.parametrize("story", STORIES)
 def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
-    refused_at_every_call(story, room, FULL_OR_BROKEN)
+    refused_at_every_call(story, room)

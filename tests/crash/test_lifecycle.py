@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
 from pegasus_bb.errors import DATA_NOT_SAFE
 from pegasus_bb.model.reservation import State
-from tests.runtime.lifecycle import NAME, Run, kept
+from tests.runtime.lifecycle import NAME, kept
 
+from .planned import OfARun
 from .sweep import Story, killed_at_every_call, refused_at_every_call
 
 pytestmark = pytest.mark.usefixtures("may_trace")
-FULL_OR_BROKEN = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
 
 
-class Lifecycle(Story):
+class Lifecycle(OfARun):
     """A run whose reservation is on a directory tier."""
-
-    program = ""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self.planned = Run(root)
-        self.install(self.planned.submit / "bb")
-        self.before()
-
-    def before(self) -> None:
-        """What happened to the run so far."""
-
-    @property
-    def argv(self) -> list[str]:
-        return [f"{self.planned.bb.path}/bin/{self.program}"]
 
     def check_left(self) -> None:
         """Listed before it exists, and every note is whole."""
@@ -51,14 +33,9 @@ class Lifecycle(Story):
             if self.planned.has(name):
                 assert json.loads((self.planned.submit / "bb" / name).read_text())
 
-    def earlier(self, *programs: str) -> None:
-        with mock.patch.dict(os.environ, self.environ):
-            for program in programs:
-                assert getattr(self.planned, program)() == 0
-
 
 class Setup(Lifecycle):
-    program = "setup"
+    words = ("setup",)
 
     def check_done(self) -> None:
         assert [row.name for row in self.planned.backend().look([]).rows] == [NAME]
@@ -66,7 +43,7 @@ class Setup(Lifecycle):
 
 
 class Gate(Lifecycle):
-    program = "gate"
+    words = ("gate",)
 
     def before(self) -> None:
         self.earlier("setup")
@@ -80,7 +57,7 @@ class Gate(Lifecycle):
 class Delete(Lifecycle):
     """All results are safe."""
 
-    program = "delete"
+    words = ("delete",)
 
     def before(self) -> None:
         self.earlier("setup", "gate")
@@ -129,7 +106,7 @@ def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
 
 @pytest.mark.parametrize("story", STORIES)
 def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
-    refused_at_every_call(story, room, FULL_OR_BROKEN)
+    refused_at_every_call(story, room)
 
 
 def test_giving_back_too_early_changes_nothing_at_all(room: Path) -> None:

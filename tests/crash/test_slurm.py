@@ -7,18 +7,17 @@ to find it.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
 from tests.reservation.fakeslurm.fakeslurm import FRESH
 from tests.runtime.lifecycle import NAME, Run
 
+from .planned import OfARun
 from .sweep import Story, killed_at_every_call
 
 pytestmark = pytest.mark.usefixtures("may_trace")
@@ -26,15 +25,13 @@ FAKE = Path(__file__).parents[1] / "reservation" / "fakeslurm"
 SETTINGS = {"timeout": "5", "poll": "0", "mount": "any"}
 
 
-class OnSlurm(Story):
+class OnSlurm(OfARun):
     """A run whose reservation is a persistent buffer of Slurm's."""
 
     spares = True  # sbatch hands its job to another machine
     queries = ("scontrol", "squeue")
-    program = ""
 
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
+    def plan(self, root: Path) -> Run:
         self.slurm = root / "slurm.json"
         self.slurm.write_text(json.dumps(FRESH))
         (root / "python").mkdir()
@@ -42,18 +39,10 @@ class OnSlurm(Story):
         fast.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
         fast.chmod(0o755)
         self.watched = root / "run"
-        self.planned = run = Run(self.watched)
+        run = super().plan(self.watched)
         run.request = replace(run.request, backend="datawarp", settings=SETTINGS)
         run.write("request.json", run.request.to_json())
-        self.install(run.submit / "bb")
-        self.before()
-
-    def before(self) -> None:
-        """What happened to the run so far."""
-
-    @property
-    def argv(self) -> list[str]:
-        return [f"{self.planned.bb.path}/bin/{self.program}"]
+        return run
 
     @property
     def environ(self) -> dict[str, str]:
@@ -61,11 +50,6 @@ class OnSlurm(Story):
         ledger = str(self.watched / "ledger.jsonl")
         own = {"FAKE_SLURM": str(self.slurm), "PEGASUS_BB_LEDGER": ledger}
         return {"PATH": path, **own}
-
-    def earlier(self, *programs: str) -> None:
-        with mock.patch.dict(os.environ, self.environ):
-            for program in programs:
-                assert getattr(self.planned, program)() == 0
 
     def cluster(self) -> dict[str, Any]:
         data: dict[str, Any] = json.loads(self.slurm.read_text())
@@ -80,7 +64,7 @@ class OnSlurm(Story):
 
 
 class Setup(OnSlurm):
-    program = "setup"
+    words = ("setup",)
 
     def check_done(self) -> None:
         self.earlier("gate")
@@ -90,7 +74,7 @@ class Setup(OnSlurm):
 
 
 class Delete(OnSlurm):
-    program = "delete"
+    words = ("delete",)
 
     def before(self) -> None:
         self.earlier("setup", "gate")

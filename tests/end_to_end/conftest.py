@@ -159,6 +159,14 @@ class Site:
         files = [p for p in folder.rglob("*") if p.is_file()] if folder.exists() else []
         return {str(p.relative_to(folder)): p.read_bytes() for p in files}
 
+    def records(self, run: str) -> dict[str, Any]:
+        """The Kickstart record of each node that has ended."""
+        found = {}
+        for path in self.submit_dir(run).glob("*/*/*.out.*"):
+            (record,) = yaml.safe_load(path.read_text())
+            found[path.name.split(".out.")[0]] = record
+        return found
+
     def reservations(self) -> list[str]:
         """Folders of reservations that stand on the tier now."""
         if not self.tier_path.exists():

@@ -5,47 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
-from pathlib import Path
-
-import pytest
-import yaml
 
 from .conftest import Site, expected, wait_for_event
 
 BUILT_IN = "planner:  built-in (command line)"  # as the site types it
-
-
-def records(submit_dir: Path) -> dict[str, dict]:
-    found = {}
-    for path in submit_dir.glob("*/*/*.out.*"):
-        (record,) = yaml.safe_load(path.read_text())
-        found[path.name.split(".out.")[0]] = record
-    return found
-
-
-def test_the_results_are_the_same_bytes_as_on_the_pfs(site: Site) -> None:
-    site.planned("pfs", "--bb-mode", "off")
-    assert site.run("pfs").returncode == 0
-    site.planned("bb", "--bb-mode", "persistent")
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("pfs") == expected()
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
-
-
-def test_tasks_get_the_very_arguments_that_they_always_got(site: Site) -> None:
-    for run, mode in (("pfs", "off"), ("bb", "persistent")):
-        site.planned(run, "--bb-mode", mode)
-        assert site.run(run).returncode == 0
-    pfs, bb = records(site.submit_dir("pfs")), records(site.submit_dir("bb"))
-    tasks = [node for node in pfs if node.startswith("mix_")]
-    assert len(tasks) == 5
-    for node in tasks:
-        on_pfs, on_bb = pfs[node]["mainjob"], bb[node]["mainjob"]
-        assert on_bb["argument_vector"] == on_pfs["argument_vector"]
-        assert str(site.tier_path) in bb[node]["cwd"]
-        assert str(site.root / "pfs") in pfs[node]["cwd"]
 
 
 def test_nothing_is_left_on_the_pfs_scratch_either(site: Site) -> None:
@@ -53,30 +16,6 @@ def test_nothing_is_left_on_the_pfs_scratch_either(site: Site) -> None:
     assert site.run("bb").returncode == 0
     left = [p for p in (site.root / "pfs").rglob("*") if not p.is_dir()]
     assert left == []
-
-
-@pytest.mark.parametrize(
-    "tier",
-    [
-        {"inputs": "link"},
-        {"inputs": "pfs"},
-        {"intermediate": "pfs"},
-        {"outputs": "pfs"},
-        {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("cleanup", ["none", "inplace"])
-def test_wherever_files_live_the_results_are_the_same(
-    site: Site, tier: dict[str, str], cleanup: str
-) -> None:
-    site.declare(**tier)
-    site.planned("bb", "--bb-mode", "persistent", "--cleanup", cleanup)
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("bb") == expected()
-    assert (site.root / "inputs" / "in.txt").read_text() == "ACGT" * 1000
-    assert site.reservations() == []
 
 
 def test_the_gate_waits_until_the_reservation_is_up(site: Site) -> None:

@@ -8,40 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-import yaml
-
 from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.runtime.room import LANDING
 
-from .conftest import INPUTS, Site, expected, kill, wait_for_event
+from .conftest import Site, expected, kill, wait_for_event
 
 
 def transient(site: Site, run: str, *more: str) -> Path:
     return site.planned(run, "--bb-mode", "transient", "--bb-poll", "1s", *more)
 
 
-def records(submit_dir: Path) -> dict[str, dict[str, Any]]:
-    found = {}
-    for path in submit_dir.glob("*/*/*.out.*"):
-        (record,) = yaml.safe_load(path.read_text())
-        found[path.name.split(".out.")[0]] = record
-    return found
-
-
 def ledger(site: Site) -> list[dict[str, Any]]:
     lines = (site.root / "ledger.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines]
-
-
-def test_the_results_are_the_same_bytes_as_on_the_pfs(site: Site) -> None:
-    site.planned("pfs", "--bb-mode", "off")
-    assert site.run("pfs").returncode == 0
-    transient(site, "bb")
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("bb") == site.content("pfs") == expected()
-    assert site.reservations() == []
 
 
 def test_nobody_reserves_for_the_whole_workflow(site: Site) -> None:
@@ -58,7 +37,7 @@ def test_nobody_reserves_for_the_whole_workflow(site: Site) -> None:
 def test_every_task_works_on_a_reservation_of_its_own(site: Site) -> None:
     transient(site, "bb")
     assert site.run("bb").returncode == 0
-    tasks = {n: r for n, r in records(site.submit_dir("bb")).items() if "mix" in n}
+    tasks = {n: r for n, r in site.records("bb").items() if "mix" in n}
     places = {record["cwd"] for record in tasks.values()}
     assert len(places) == len(tasks) == 5
     assert all(place.startswith(f"{site.tier_path}/pbb") for place in places)
@@ -73,43 +52,6 @@ def test_each_is_on_the_ledger_and_given_back(site: Site) -> None:
     wanted = {(name, e) for name in names for e in ("requested", "released")}
     assert set(events) == wanted
     assert "no reservation" in site.bb("ls").stdout.lower()
-
-
-def test_tasks_get_the_very_arguments_that_they_always_got(site: Site) -> None:
-    site.planned("pfs", "--bb-mode", "off")
-    transient(site, "bb")
-    for run in ("pfs", "bb"):
-        assert site.run(run).returncode == 0
-    pfs, bb = records(site.submit_dir("pfs")), records(site.submit_dir("bb"))
-    assert pfs.keys() == bb.keys()
-    for node in pfs:
-        arguments = [r[node]["mainjob"].get("argument_vector") for r in (pfs, bb)]
-        assert arguments[0] == arguments[1] or "mix" not in node
-
-
-@pytest.mark.parametrize(
-    "tier",
-    [
-        {"inputs": "link"},
-        {"inputs": "pfs"},
-        {"intermediate": "pfs"},
-        {"outputs": "pfs"},
-        {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("cleanup", ["none", "inplace"])
-def test_wherever_files_live_the_results_are_the_same(
-    site: Site, tier: dict[str, str], cleanup: str
-) -> None:
-    site.declare(**tier)
-    transient(site, "bb", "--cleanup", cleanup)
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("bb") == expected()
-    folder = site.root / "inputs"
-    assert {p.name: p.read_bytes() for p in folder.iterdir()} == INPUTS
-    assert site.reservations() == []
 
 
 def test_a_tier_with_room_for_one_job_lets_one_after_the_other(site: Site) -> None:

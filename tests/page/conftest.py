@@ -1,12 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
+from tests.placement.conftest import world
 
-import pytest
-
-from tests.placement.world import World
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
+__all__ = ["world"]

@@ -25,13 +25,18 @@ from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement import Ending
 from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.planner.builtin import Executable
-from pegasus_bb.planner.seal import check_phases
+from pegasus_bb.planner.seal import Phases, check_phases
 from pegasus_bb.planner.seal.periods import live_bytes
 from tests.planner.conftest import job as make
 from tests.planner.test_cleanup_order import QUIET, any_desk, workflows
 
 Data = dict[str, Any]
 __all__ = ["any_desk"]
+
+
+def of_ten(lfn: str) -> int:
+    """The program takes no room, so that sums are easy."""
+    return 0 if lfn == "count" else 10
 
 
 def sized(desk: Any, sizes: Callable[[str], int], **changes: Any) -> Placement:
@@ -151,11 +156,21 @@ def ladder(desk: Any, make_job: Callable[..., Data], rungs: int, width: int) -> 
     ]
 
 
+def tight(desk: Any, make_job: Callable[..., Data]) -> tuple[Executable, Phases]:
+    """Six rungs of three jobs, planned for 70 of their 190 bytes."""
+    ladder(desk, make_job, 6, 3)
+    sized(desk, of_ten)
+    fit(desk, 70)
+    planned: Executable = desk.plan()
+    assert planned.phases is not None
+    return planned, planned.phases
+
+
 def test_without_barriers_an_unlucky_order_would_fill_the_tier(
     desk: Any, make_job: Callable[..., Data]
 ) -> None:
     ladder(desk, make_job, 6, 3)
-    whole = sized(desk, lambda lfn: 10 * (lfn != "count"))
+    whole = sized(desk, of_ten)
     limit = 70  # of 190
     free = max(most(desk.plan(), whole, Random(seed)) for seed in range(40))
     assert free > limit
@@ -171,7 +186,7 @@ def test_there_are_as_many_new_edges_as_nodes_not_pairs(
     desk: Any, make_job: Callable[..., Data]
 ) -> None:
     ladder(desk, make_job, 4, 50)
-    sized(desk, lambda lfn: 10 * (lfn != "count"))
+    sized(desk, of_ten)
     before = desk.plan().dag.children
     fit(desk, 1010)
     planned = desk.plan()
@@ -190,7 +205,7 @@ def test_an_input_is_brought_in_the_phase_that_needs_it(
         make_job(f"J{n}", "split", [f"in{n}", *([f"f{n - 1}"] if n else [])], [f"f{n}"])
         for n in range(rungs)
     ]
-    sized(desk, lambda lfn: 10 * (lfn != "count"))
+    sized(desk, of_ten)
     placement = fit(desk, 40)
     planned = desk.plan()
     assert max(most(planned, placement, Random(seed)) for seed in range(20)) <= 40
@@ -205,15 +220,11 @@ def test_an_input_is_brought_in_the_phase_that_needs_it(
 def test_one_byte_too_many_is_refused_with_the_largest_files(
     desk: Any, make_job: Callable[..., Data]
 ) -> None:
-    ladder(desk, make_job, 6, 3)
-    sized(desk, lambda lfn: 10 * (lfn != "count"))
-    fit(desk, 70)
-    planned = desk.plan()
-    assert planned.phases is not None
-    held = max(live_bytes(planned.dag, planned.phases))
-    check_phases(planned.dag, replace(planned.phases, limit=held))
+    planned, phases = tight(desk, make_job)
+    held = max(live_bytes(planned.dag, phases))
+    check_phases(planned.dag, replace(phases, limit=held))
     with pytest.raises(NotSealed, match=rf"there could be {held} B .*files are f\d-"):
-        check_phases(planned.dag, replace(planned.phases, limit=held - 1))
+        check_phases(planned.dag, replace(phases, limit=held - 1))
 
 
 def test_phases_that_the_executable_dag_does_not_allow_are_refused(
@@ -260,11 +271,7 @@ def test_with_an_edge_taken_out_it_is_refused_or_still_never_full(
 def test_a_barrier_that_the_next_phase_does_not_wait_for_is_noticed(
     desk: Any, make_job: Callable[..., Data]
 ) -> None:
-    ladder(desk, make_job, 6, 3)
-    sized(desk, lambda lfn: 10 * (lfn != "count"))
-    fit(desk, 70)
-    planned = desk.plan()
-    assert planned.phases is not None
-    del planned.dag.children[planned.phases.barriers[0]]
+    planned, phases = tight(desk, make_job)
+    del planned.dag.children[phases.barriers[0]]
     with pytest.raises(NotSealed, match=r"does not wait|there could be"):
-        check_phases(planned.dag, planned.phases)
+        check_phases(planned.dag, phases)

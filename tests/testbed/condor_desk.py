@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import tests.end_to_end.conftest as end_to_end
+from pegasus_bb.engine.journal import read_history
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import inside
@@ -94,6 +95,15 @@ class Typist:
 
     def run_to_the_end(self, run: str, *more: str) -> Finished:
         return self.start(run, *more).end()
+
+    def goes_on(self, run: str) -> set[str]:
+        """Run it again, to a good end: the nodes that were started this time."""
+        journal = self.submit_dir(run) / "jobstate.log"
+        before = len(read_history(journal).events)
+        done = self.run_to_the_end(run)
+        assert done.status == 0, done.err
+        events = read_history(journal).events[before:]
+        return {event.node for event in events if event.event == "SUBMIT"}
 
     def belongs_to_the_user(self) -> None:
         for path in (self.root, *self.root.rglob("*")):

@@ -20,8 +20,9 @@ from pegasus_bb.testbed.flavour import DEFAULT
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.ourselves import share_ourselves
 from pegasus_bb.testbed.pegasus import find_installed, share_pegasus
-from tests.testbed.condor_desk import SHOWN
+from tests.testbed.condor_desk import PLANNERS, SHOWN
 from tests.testbed.site_hands import Site as SiteHands
+from tests.testbed.together import Told, told_in_a_full_pool
 from tests.testbed.turns import turn, up, what_is_missing
 
 MIB = 1 << 20
@@ -168,3 +169,11 @@ def submit_host(home: Home, python_inside: None) -> Iterator[SiteHands]:
         yield hands
     finally:
         hands.run("root", "condor_rm", "-all")
+
+
+@pytest.fixture(scope="module", params=PLANNERS)
+def told(home: Home, planners: None, request: pytest.FixtureRequest) -> Iterator[Told]:
+    """The module's STORIES. Mostly they wait, so they wait together."""
+    stories = request.module.STORIES
+    with told_in_a_full_pool(home, request.param, stories) as told:
+        yield told

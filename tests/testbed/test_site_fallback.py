@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +12,7 @@ from pegasus_bb.runtime.directives import NONE
 from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PERSISTENT, PLANNERS, Desk, expected, until
 from tests.testbed.site_hands import Site
+from tests.testbed.together import Told
 
 pytestmark = [pytest.mark.site, pytest.mark.slow]
 FALLBACK = (*PERSISTENT, "--bb-fallback", "pfs")
@@ -88,28 +86,11 @@ def is_somebody_elses(submit_host: Site, home: Home, planner: str) -> None:
     submit_host.give_back("other", name)
 
 
-STORIES: tuple[Any, ...] = (is_refused, is_held, is_somebody_elses, comes_late)
-
-
-@pytest.fixture(scope="module", params=PLANNERS)
-def told(
-    home: Home, planners: None, request: pytest.FixtureRequest
-) -> Iterator[dict[str, Future[None]]]:
-    """Mostly they wait, so they wait together; most of the pool is taken."""
-    submit_host = Site(home)
-    submit_host.hold("other", "filler", 1000 << 20)
-    try:
-        with ThreadPoolExecutor(len(STORIES)) as pool:
-            yield {
-                story.__name__: pool.submit(story, submit_host, home, request.param)
-                for story in STORIES
-            }
-    finally:
-        submit_host.run("root", "condor_rm", "-all")
+STORIES = (is_refused, is_held, is_somebody_elses, comes_late)
 
 
 @pytest.mark.parametrize("story", [story.__name__ for story in STORIES])
-def test_on_the_pfs_where_it(told: dict[str, Future[None]], story: str) -> None:
+def test_on_the_pfs_where_it(told: Told, story: str) -> None:
     told[story].result(timeout=500)
 
 

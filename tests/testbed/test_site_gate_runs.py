@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-
 import pytest
 
 from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PERSISTENT, PLANNERS, Desk, expected, until
 from tests.testbed.site_hands import Site
+from tests.testbed.together import Told
 
 pytestmark = [pytest.mark.site, pytest.mark.slow]
 
@@ -118,25 +116,8 @@ def shows(desk: Desk, run: str, words: str) -> str:
 STORIES = (is_held, is_larger_than_the_pool, is_somebody_elses, vanishes, comes_late)
 
 
-@pytest.fixture(scope="module", params=PLANNERS)
-def told(
-    home: Home, planners: None, request: pytest.FixtureRequest
-) -> Iterator[dict[str, Future[None]]]:
-    """Mostly they wait, so they wait together; most of the pool is taken."""
-    submit_host = Site(home)
-    submit_host.hold("other", "filler", 1000 << 20)
-    try:
-        with ThreadPoolExecutor(len(STORIES)) as pool:
-            yield {
-                story.__name__: pool.submit(story, submit_host, home, request.param)
-                for story in STORIES
-            }
-    finally:
-        submit_host.run("root", "condor_rm", "-all")
-
-
 @pytest.mark.parametrize("story", [story.__name__ for story in STORIES])
-def test_a_reservation_that(told: dict[str, Future[None]], story: str) -> None:
+def test_a_reservation_that(told: Told, story: str) -> None:
     told[story].result(timeout=400)
 
 

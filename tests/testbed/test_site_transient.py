@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PLANNERS, Desk, expected
+from tests.testbed.example_desk import SMALL, Example
 from tests.testbed.site_hands import Site
-from tests.testbed.test_site_examples import SMALL, Example, left_in
+from tests.testbed.together import all_told
 
 pytestmark = [pytest.mark.site, pytest.mark.slow]
 TRANSIENT = ("--bb-mode", "transient", "--cleanup", "none")
@@ -21,44 +20,21 @@ LATE = 8  # seconds
 TOGETHER = 500.0  # seconds, for all of them side by side
 
 
-def desk_of(home: Home, name: str, planner: str, jobs: int = 2) -> Desk:
-    return Desk(home, name, jobs, planner)
-
-
-def calls(home: Home, function: str) -> list[dict[str, Any]]:
-    lines = (home.root / "opt/dw/calls.jsonl").read_text().splitlines()
-    known = (json.loads(line) for line in lines)
-    return [call for call in known if function in call["argv"]]
-
-
-def gives_what_it_gives_on_the_pfs(home: Home, name: str, planner: str) -> None:
+def is_as_on_the_pfs(home: Home, name: str, planner: str) -> None:
     example = Example(home, name, planner)
-    example.plan("bb", "transient")
-    example.plan("pfs", "off")
-    run = example.start("bb")
-    on_pfs = example.run_to_the_end("pfs", "--engine", "local")  # meanwhile
-    done = run.end(TOGETHER)
-    assert on_pfs.status == 0, on_pfs.err
-    assert done.status == 0, done.err
-    assert "engine: dagman (a schedd takes jobs here)" in done.err
-    assert example.content("bb") == example.content("pfs") != {}
-    assert not left_in(example.root / "pfs")
+    example.gives_what_it_gives_on_the_pfs("transient", TOGETHER)
 
 
 def fails_and_goes_on_later(home: Home, planner: str) -> None:
     """The failed job's space is not kept, though it has made only half a result."""
-    desk = desk_of(home, "halfway", planner)
-    submit = desk.planned("bb", *TRANSIENT)
+    desk = Desk(home, "halfway", 2, planner)
+    desk.planned("bb", *TRANSIENT)
     desk.trouble.write_text("b.dat")
     failed = desk.run_to_the_end("bb")
     assert failed.status == 80, failed.err
     assert "| mix: the disk on my desk is full" in failed.err
     desk.trouble.unlink()
-    before = read_history(submit / "jobstate.log").events
-    mended = desk.run_to_the_end("bb")
-    assert mended.status == 0, mended.err
-    again = read_history(submit / "jobstate.log").events[len(before) :]
-    assert "mix_A" not in {e.node for e in again if e.event == "SUBMIT"}
+    assert "mix_A" not in desk.goes_on("bb")
     assert desk.content("bb") == expected(jobs=2)
 
 
@@ -66,14 +42,9 @@ def fails_and_goes_on_later(home: Home, planner: str) -> None:
 def test_runs_side_by_side_each_come_to_their_own_end(
     submit_host: Site, home: Home, planner: str, planners: None
 ) -> None:
-    with ThreadPoolExecutor() as stories:
-        told = [
-            stories.submit(gives_what_it_gives_on_the_pfs, home, name, planner)
-            for name in SMALL
-        ]
-        told += [stories.submit(fails_and_goes_on_later, home, planner)]
-        for story in told:
-            story.result(timeout=2 * TOGETHER)
+    stories = [partial(is_as_on_the_pfs, home, name, planner) for name in SMALL]
+    halfway = partial(fails_and_goes_on_later, home, planner)
+    all_told([*stories, halfway], 2 * TOGETHER)
     assert not spaces(submit_host)
 
 
@@ -92,7 +63,7 @@ def mishaps(home: Home, *lines: str) -> None:
 def test_a_child_waits_for_a_stage_out_that_takes_its_time(
     submit_host: Site, home: Home, planner: str, planners: None
 ) -> None:
-    desk = desk_of(home, "late", planner)
+    desk = Desk(home, "late", 2, planner)
     submit = desk.planned("bb", *TRANSIENT)
     mishaps(home, f"data_out delay={LATE}")
     try:
@@ -111,7 +82,7 @@ def test_a_child_waits_for_a_stage_out_that_takes_its_time(
 def test_a_stage_out_that_fails_fails_the_node_and_slurm_keeps_the_data(
     submit_host: Site, home: Home
 ) -> None:
-    desk = desk_of(home, "never", "builtin", jobs=1)
+    desk = Desk(home, "never", 1)
     submit = desk.planned("bb", *TRANSIENT, "-Ddagman.retry=0")
     mishaps(home, "data_out says=dwsd: no route to the PFS")
     try:

@@ -75,3 +75,8 @@ def format_duration(seconds: float) -> str:
 def round_up(size: int, granule: int) -> int:
     """The smallest multiple of ``granule`` that is not below ``size``."""
     return -(-size // granule) * granule
+
+
+def room_for(need: int, headroom: int, granule: int) -> int:
+    """``need`` and ``headroom`` per cent, in whole granules; one granule at least."""
+    return round_up(max(need + -(-need * headroom // 100), 1), granule)

@@ -30,9 +30,9 @@ from pegasus_bb.planner.deciding import (
     with_capacity,
 )
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.predicting import predict
+from pegasus_bb.planner.predicting import compare
 from pegasus_bb.planner.summary import fit_lines
-from pegasus_bb.prediction import Predicted
+from pegasus_bb.prediction import Compared
 from pegasus_bb.units import format_size
 
 
@@ -80,7 +80,7 @@ def _placed(
 
 
 def _show(placed: Decided, as_json: bool, html: Path | None) -> None:
-    placement, predicted = placed.placement, predict(placed)
+    placement, predicted = placed.placement, compare(placed)
     assert placement is not None  # noqa: S101 - mode off does not come here
     explanation = explain(placement, placed.settings, live_bytes(placed, placement))
     if html is not None:
@@ -100,7 +100,7 @@ def _write_page(
     placed: Decided,
     placement: Placement,
     explanation: Explanation,
-    predicted: Predicted | None,
+    predicted: Compared | None,
 ) -> None:
     """Raises UsageError where that cannot be."""
     from pegasus_bb.page import explained_page  # templates are slow to load

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.prediction import Predicted, Prediction
+from pegasus_bb.prediction import Compared, Prediction
 from pegasus_bb.units import format_duration, format_size
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")
 _SHOWN = 3  # LFNs
 
 
-def shown(predicted: Predicted) -> Iterator[str]:
+def shown(predicted: Compared) -> Iterator[str]:
     """A table, what was chosen and why, and what the figures come from."""
     rows = [_HEAD, *map(_row, predicted.modes)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -20,8 +20,8 @@ def shown(predicted: Predicted) -> Iterator[str]:
         cells = [f"{first[0]:{first[1]}}", *(f"{text:>{w}}" for text, w in rest)]
         yield "  ".join(cells)
     yield f"preferred: {predicted.choice.mode}: {predicted.choice.reason}"
-    if predicted.no_transient:
-        yield f"transient cannot be chosen: {predicted.no_transient}"
+    for mode, why in predicted.refused.items():
+        yield f"{mode} cannot be chosen: {why}"
     learned = f", run times: {predicted.history}" if predicted.history else ""
     yield f"by the speeds of {predicted.speeds}{learned}"
     yield from _not_in_it(predicted)
@@ -39,7 +39,7 @@ def _row(found: Prediction) -> tuple[str, ...]:
     return (found.mode, *map(format_duration, parts), reserved)
 
 
-def _not_in_it(predicted: Predicted) -> Iterator[str]:
+def _not_in_it(predicted: Compared) -> Iterator[str]:
     unknown = predicted.unknown_sizes
     if unknown:
         names = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")

@@ -14,7 +14,7 @@ from pegasus_bb.page.chart import HEIGHT, chart
 from pegasus_bb.page.groups import grouped
 from pegasus_bb.page.picture import draw
 from pegasus_bb.placement import Explanation
-from pegasus_bb.prediction import Predicted
+from pegasus_bb.prediction import Compared
 from pegasus_bb.units import format_duration, format_size
 
 ROWS = 2_000  # files in the table; all of them are in --json
@@ -26,7 +26,7 @@ def explained_page(
     placement: Placement,
     explanation: Explanation,
     flow: tuple[Sequence[int], Sequence[int]],
-    predicted: Predicted | None,
+    predicted: Compared | None,
 ) -> str:
     """The page. ``flow`` are bytes that are born in each level, and that die with it.
 

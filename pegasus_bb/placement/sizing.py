@@ -13,7 +13,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import KEY, Tier
-from pegasus_bb.units import format_size, parse_size, round_up
+from pegasus_bb.units import format_size, parse_size, room_for, round_up
 
 _PROPERTY = "pegasus.bb.capacity"
 _LIMIT = 1 << 62  # Slurm counts in 64 bits, and adds requests up
@@ -28,8 +28,7 @@ def wanted_capacity(tier: Tier, settings: Settings) -> int:
 
 def automatic_capacity(tier: Tier, headroom: int, need: int) -> int:
     """``need`` and ``headroom`` per cent, rounded up; one granule at least."""
-    room = need + -(-need * headroom // 100)
-    return round_up(max(room, 1), tier.granularity)
+    return room_for(need, headroom, tier.granularity)
 
 
 def choose_capacity(

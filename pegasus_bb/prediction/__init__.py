@@ -9,11 +9,12 @@ from pegasus_bb.prediction.cost import (
     predict_transient,
 )
 from pegasus_bb.prediction.load import Load, Workload, workload
-from pegasus_bb.prediction.predicted import Predicted
+from pegasus_bb.prediction.predicted import Compared, Predicted
 
 __all__ = [
     "ALIKE",
     "Choice",
+    "Compared",
     "Load",
     "Predicted",
     "Prediction",

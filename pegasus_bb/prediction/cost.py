@@ -16,7 +16,7 @@ from typing import Any
 from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction.load import Load, Workload
-from pegasus_bb.units import round_up
+from pegasus_bb.units import room_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ def predict_off(work: Workload, placement: Placement, speeds: Speeds) -> Predict
 
 
 def predict_persistent(
-    work: Workload, placement: Placement, speeds: Speeds, capacity: int
+    work: Workload, placement: Placement, speeds: Speeds
 ) -> Prediction:
-    """Files where ``placement`` has them, in one reservation of ``capacity`` bytes."""
+    """Files where ``placement`` has them, in one reservation of its capacity."""
     tier = speeds.places[placement.tier.name]
     into, out = _staged(work, placement, placement.on_tier)
     to_pfs, from_pfs = _staged(work, placement, lambda lfn: not placement.on_tier(lfn))
@@ -82,7 +82,7 @@ def predict_persistent(
         + _copy(from_pfs, speeds.pfs, speeds.pfs),
         byte_hours=0.0,
     )
-    return replace(found, byte_hours=capacity * found.makespan / 3600)
+    return replace(found, byte_hours=placement.capacity * found.makespan / 3600)
 
 
 def predict_transient(
@@ -90,7 +90,7 @@ def predict_transient(
 ) -> Prediction:
     """Each job has a reservation of its own: its files come in before it starts, and go
     out before a child may start. ``headroom`` is per cent of each."""
-    tier = speeds.places[placement.tier.name]
+    tier, granularity = speeds.places[placement.tier.name], placement.tier.granularity
     alone = _Alone(speeds, _tiers(placement))
     levels: dict[int, _Level] = {}
     reserved = 0.0
@@ -105,7 +105,7 @@ def predict_transient(
             room = sum(into) + sum(out)
             level.moved[0][0] += sum(into)
             level.moved[0][1] += sum(out)
-            reserved += seconds * _granted(room, headroom, placement.tier.granularity)
+            reserved += seconds * room_for(room, headroom, granularity)
         level.add(seconds)
     ends = (_lasts(level, speeds.slots, [speeds.pfs]) for level in levels.values())
     into_all, out_all = _staged(work, placement, lambda lfn: True)
@@ -186,11 +186,6 @@ def _lasts(level: _Level, slots: int, places: Sequence[Speed]) -> float:
 
 def _tiers(placement: Placement) -> dict[str, str]:
     return {lfn: file.tier for lfn, file in placement.files.items()}
-
-
-def _granted(need: int, headroom: int, granularity: int) -> int:
-    """Bytes to reserve for ``need`` and ``headroom`` per cent, in whole granules."""
-    return round_up(max(1, need + need * headroom // 100), granularity)
 
 
 def _staged(

@@ -39,7 +39,8 @@ def test_of_a_slow_pfs_auto_takes_the_tier(learned: Site) -> None:
     assert "preferred: persistent: " in done.stderr
     assert "less than on the PFS alone" in done.stderr
     plan = json.loads((learned.submit_dir("bb") / "bb/plan.json").read_text())
-    assert plan["mode"] == plan["predicted"]["choice"] == "persistent"
+    (noted,) = plan["predicted"]["modes"]
+    assert plan["mode"] == noted["mode"] == "persistent"
     assert learned.run("bb").returncode == 0
     assert learned.reservations() == []
 

@@ -77,7 +77,8 @@ def test_on_the_pfs(tmp_path: Path) -> None:
 
 def test_on_the_tier(tmp_path: Path) -> None:
     work, placement = loaded(tmp_path, fan(2))
-    found = predict_persistent(work, placement, speeds(), capacity=1000 * MB)
+    placement = replace(placement, capacity=1000 * MB)
+    found = predict_persistent(work, placement, speeds())
     assert found.stage_in == 200 / 100  # as fast as the PFS gives it
     assert found.compute == (60 + 300 / 200) + (60 + 110 / 200)
     assert found.stage_out == 20 / 50
@@ -108,7 +109,7 @@ def test_opening_files_takes_its_time(tmp_path: Path) -> None:
 
 def test_a_file_that_stays_on_the_pfs_is_read_there(tmp_path: Path) -> None:
     work, placement = loaded(tmp_path, fan(2), intermediate="pfs")
-    found = predict_persistent(work, placement, speeds(), capacity=1)
+    found = predict_persistent(work, placement, speeds())
     assert found.compute == (60 + 200 / 200 + 100 / 10) + (60 + 100 / 20 + 10 / 200)
 
 
@@ -155,7 +156,7 @@ def test_of_runs_about_as_long_the_one_that_reserves_least() -> None:
 def test_twice_the_jobs_cost_twice_as_much(tmp_path: Path) -> None:
     def cost(width: int) -> int:
         work, placement = loaded(tmp_path, fan(width))
-        return calls(lambda: predict_persistent(work, placement, speeds(), 1))
+        return calls(lambda: predict_persistent(work, placement, speeds()))
 
     assert cost(400) < 2.2 * cost(200)
 

@@ -1,0 +1,139 @@
+"""The modes of one planning, in the words of the cost model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.catalogs import environment
+from pegasus_bb.model.document import Key, load
+from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
+from pegasus_bb.placement import automatic_capacity, place_files, reserve
+from pegasus_bb.planner.choices import choose_tier
+from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.prediction import (
+    Prediction,
+    Workload,
+    corrected,
+    predict_off,
+    predict_persistent,
+    predict_transient,
+    workload,
+)
+
+MODES = ("off", "persistent", "transient")
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What the figures of every mode come from."""
+
+    decided: Decided
+    whole: Placement  # where files live while there is room for all of them
+    speeds: Speeds
+    work: Workload
+
+    def of(self, mode: str) -> Prediction:
+        """By what an earlier run took in its own mode, where there was one."""
+        history = self.decided.history
+        raw = self._raw(mode)
+        if history.makespan is None:
+            return raw
+        own = "off" if history.place == PFS else "persistent"
+        told = raw if own == mode else self._raw(own)
+        return corrected(raw, told.makespan, history.makespan)
+
+    def refused(self) -> Mapping[str, str]:
+        """Modes in which the workflow cannot be planned, each with the reason."""
+        found = {}
+        for mode in MODES[1:]:
+            try:
+                self._reserved(mode)
+            except CatalogError as error:
+                found[mode] = str(error)
+        return found
+
+    def _raw(self, mode: str) -> Prediction:
+        headroom = self.decided.settings.headroom
+        if mode == "off":
+            return predict_off(self.work, self.whole, self.speeds)
+        if mode == "transient":
+            return predict_transient(self.work, self.whole, self.speeds, headroom)
+        try:
+            placement = self._reserved(mode)
+        except CatalogError:  # as it would be with room for what is known
+            sizes, here = self.work.sizes, self.whole.on_tier
+            need = sum(sizes.get(lfn, 0) for lfn in self.whole.files if here(lfn))
+            capacity = automatic_capacity(self.whole.tier, headroom, need)
+            placement = replace(self.whole, capacity=capacity)
+        return predict_persistent(self.work, placement, self.speeds)
+
+    def _reserved(self, mode: str) -> Placement:
+        """As planning in ``mode`` has it. Raises CatalogError where that refuses."""
+        decided, own = self.decided, self.decided.placement
+        if own is not None and own.capacity and decided.settings.mode == mode:
+            return own
+        return reserve(
+            decided.workflow,
+            decided.graph,
+            decided.catalogs,
+            replace(decided.settings, mode=mode),
+            self.whole,
+            decided.ending,
+        )
+
+
+def foreseen(decided: Decided) -> Foreseen | None:
+    """None where there are no speeds, or no tier. In mode off: as if a tier were used.
+
+    Raises CatalogError and UsageError.
+    """
+    speeds = _speeds(decided)
+    placement = None if speeds is None else _whole(decided)
+    if speeds is None or placement is None:
+        return None
+    if placement.tier.name not in speeds.places:
+        raise CatalogError(
+            f"there are speeds of site {decided.site.name}, but none of tier "
+            f"{placement.tier.name}",
+            file=speeds.said_by,
+            would_do=f"{placement.tier.name}: {{read: 8GB/s, write: 6GB/s}}",
+        )
+    history = decided.history
+    work = workload(decided.workflow, decided.graph, placement.files, speeds, history)
+    return Foreseen(decided, placement, speeds, work)
+
+
+def _whole(decided: Decided) -> Placement | None:
+    """No file moved for want of room; None where there is no tier for it. The tiers of
+    a run that uses none may be wrong: nobody has asked for them."""
+    catalogs, settings, site = decided.catalogs, decided.settings, decided.site.name
+    own = decided.placement
+    if own is not None and (own.fit is None or not own.fit.moved):
+        return own
+    if not catalogs.tiers.get(site):
+        return None
+    workflow, graph, sizes = decided.workflow, decided.graph, decided.history.sizes
+    try:
+        tier = choose_tier(catalogs, settings, site)
+        return place_files(workflow, graph, catalogs, tier, settings, sizes)
+    except UsageError:
+        return None
+
+
+def _speeds(decided: Decided) -> Speeds | None:
+    given, site = decided.settings.speeds, decided.site.name
+    if given is None:
+        return read_speeds(decided.catalogs.sites.document, (KEY,), site)
+    document = load(given, environment(decided.catalogs.properties))
+    root: tuple[Key, ...] = (KEY,) if KEY in document.data else ()
+    found = read_speeds(document, root, site)
+    if found is None:
+        raise document.error(
+            f"there are no speeds of site {site}",
+            root,
+            would_do=f"{site}: {{pfs: ...}}",
+        )
+    return found

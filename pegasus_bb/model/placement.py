@@ -41,11 +41,16 @@ class Fit:
     """How files that are too many for the capacity fit into it. Bytes."""
 
     limit: int  # that the tier may hold at any time
-    phases: int  # the jobs run in so many; 1: whatever their order
+    ends: tuple[int, ...]  # the last level of each phase; one: whatever the order
     peak: int  # the most that is on the tier in any phase
     moved: tuple[str, ...] = ()  # LFNs that went to the PFS for want of room
     benefit: int = 0  # bytes that tasks read and write of files that could have moved
     bound: int = 0  # no choice of the files to move would have more
+
+    @property
+    def phases(self) -> int:
+        """The jobs run in so many, one after the other."""
+        return len(self.ends)
 
 
 @dataclass(frozen=True)

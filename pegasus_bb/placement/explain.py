@@ -48,6 +48,9 @@ class Explanation:
         data = {**asdict(self), "unknown": list(self.unknown)}
         if not self.rooms:
             del data["rooms"]
+        if self.fit is not None:
+            data["fit"] = {"phases": self.fit.phases, **data["fit"]}
+            del data["fit"]["ends"]
         return data
 
 

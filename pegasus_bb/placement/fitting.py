@@ -79,7 +79,7 @@ def fitted(
 def _phases(placement: Placement, lives: Lives, levels: int, limit: int) -> Fit | None:
     born, dying = flow(lives, sizes(placement), levels)
     ends = cut(born, dying, limit)
-    return None if ends is None else Fit(limit, len(ends), fullest(born, dying, ends))
+    return None if ends is None else Fit(limit, tuple(ends), fullest(born, dying, ends))
 
 
 def _room(placement: Placement, lives: Lives, levels: int, limit: int) -> list[int]:

@@ -9,11 +9,12 @@ workflow.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.placement import PFS, Fit, Placement
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction.load import Load, Workload
 from pegasus_bb.units import room_for
@@ -29,6 +30,7 @@ class Prediction:
     stage_out: float
     byte_hours: float
     other: float = 0.0  # what an earlier run took beyond the model: see corrected
+    least: float = 0.0  # of compute, wherever levels run side by side: phases do not
 
     @property
     def makespan(self) -> float:
@@ -58,10 +60,11 @@ class _Level:
 def predict_off(work: Workload, placement: Placement, speeds: Speeds) -> Prediction:
     """All files on the PFS; inputs are copied to the scratch there, results from it."""
     into, out = _staged(work, placement, lambda lfn: True)
+    on_pfs = dict.fromkeys(placement.files, PFS)
     return Prediction(
         mode="off",
         stage_in=_copy(into, speeds.pfs, speeds.pfs),
-        compute=_levels(work.loads, speeds, dict.fromkeys(placement.files, PFS)),
+        compute=sum(_levels(work.loads, speeds, on_pfs).values()),
         stage_out=_copy(out, speeds.pfs, speeds.pfs),
         byte_hours=0.0,
     )
@@ -72,15 +75,17 @@ def predict_persistent(
 ) -> Prediction:
     """Files where ``placement`` has them, in one reservation of its capacity."""
     tier = speeds.places[placement.tier.name]
+    levels = _levels(work.loads, speeds, _tiers(placement))
     into, out = _staged(work, placement, placement.on_tier)
     to_pfs, from_pfs = _staged(work, placement, lambda lfn: not placement.on_tier(lfn))
     found = Prediction(
         mode="persistent",
         stage_in=_copy(into, speeds.pfs, tier) + _copy(to_pfs, speeds.pfs, speeds.pfs),
-        compute=_levels(work.loads, speeds, _tiers(placement)),
+        compute=sum(levels.values()),
         stage_out=_copy(out, tier, speeds.pfs)
         + _copy(from_pfs, speeds.pfs, speeds.pfs),
         byte_hours=0.0,
+        least=_in_phases(levels, placement.fit),
     )
     return replace(found, byte_hours=placement.capacity * found.makespan / 3600)
 
@@ -123,7 +128,8 @@ def corrected(found: Prediction, foretold: float, measured: float | None) -> Pre
     took ``measured``.
 
     What it took longer, to start jobs and to wait in queues, is the same in all modes.
-    Where it was faster, levels ran side by side, as they will again.
+    Where it was faster, levels ran side by side, as they will again, but for those of
+    different phases.
     """
     if measured is None or foretold <= 0:
         return found
@@ -131,7 +137,7 @@ def corrected(found: Prediction, foretold: float, measured: float | None) -> Pre
     changed = replace(
         found,
         stage_in=found.stage_in * share,
-        compute=found.compute * share,
+        compute=max(found.compute * share, found.least),
         stage_out=found.stage_out * share,
         other=max(0.0, measured - foretold),
     )
@@ -165,7 +171,10 @@ class _Alone:
         return seconds
 
 
-def _levels(loads: Iterable[Load], speeds: Speeds, where: Mapping[str, str]) -> float:
+def _levels(
+    loads: Iterable[Load], speeds: Speeds, where: Mapping[str, str]
+) -> dict[int, float]:
+    """Seconds of each level."""
     alone = _Alone(speeds, where)
     levels: dict[int, _Level] = {}
     for load in loads:
@@ -173,7 +182,18 @@ def _levels(loads: Iterable[Load], speeds: Speeds, where: Mapping[str, str]) -> 
         if level is None:
             level = levels[load.level] = _Level(len(alone.places))
         level.add(alone.seconds(load, level.moved))
-    return sum(_lasts(level, speeds.slots, alone.places) for level in levels.values())
+    return {n: _lasts(own, speeds.slots, alone.places) for n, own in levels.items()}
+
+
+def _in_phases(levels: Mapping[int, float], fit: Fit | None) -> float:
+    """The longest levels of all phases, which follow each other; 0 where all is one."""
+    if fit is None or fit.phases == 1:
+        return 0.0
+    longest = [0.0] * fit.phases
+    for level, seconds in levels.items():
+        phase = bisect_left(fit.ends, level)
+        longest[phase] = max(longest[phase], seconds)
+    return sum(longest)
 
 
 def _lasts(level: _Level, slots: int, places: Sequence[Speed]) -> float:

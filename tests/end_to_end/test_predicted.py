@@ -54,6 +54,25 @@ def test_where_the_tier_wins_nothing_auto_leaves_it_alone(learned: Site) -> None
     assert learned.run("bb").returncode == 0
 
 
+def without_sizes(site: Site) -> None:
+    workflow = site.document("workflow.yml")
+    for job in workflow["jobs"]:
+        for use in job["uses"]:
+            use.pop("metadata", None)
+    site.save("workflow.yml", workflow)
+
+
+def test_a_mode_that_cannot_be_planned_is_not_chosen(site: Site) -> None:
+    speeds(site, pfs=SLOW, bb=FAST)
+    without_sizes(site)
+    done = site.plan("bb", "--bb-mode", "auto")
+    assert done.returncode == 0, done.stderr
+    assert "preferred: off: " in done.stderr
+    for mode in ("persistent", "transient"):
+        (why,) = [x for x in done.stderr.splitlines() if x.startswith(f"{mode} cannot")]
+        assert "needs the size of every file on tier bb" in why
+
+
 def test_auto_without_speeds_says_what_is_missing(site: Site) -> None:
     done = site.plan("bb", "--bb-mode", "auto")
     assert done.returncode == 2
@@ -92,6 +111,22 @@ def test_speeds_that_were_measured_are_planned_by(site: Site) -> None:
     assert "preferred: " in done.stdout and "speeds.yml:" in done.stdout
 
 
+def test_files_that_have_no_room_are_foreseen_on_the_pfs(site: Site) -> None:
+    speeds(site, pfs=SLOW, bb=FAST)
+
+    def compute(capacity: str) -> dict[str, float]:
+        said = ("--bb-capacity", capacity, "--cleanup", "none", "--json")
+        done = site.bb("explain", *said)
+        assert done.returncode == 0, done.stderr
+        modes = json.loads(done.stdout)["predicted"]["modes"]
+        return {found["mode"]: found["compute"] for found in modes}
+
+    enough, short = compute("1MiB"), compute("200K")
+    assert short["persistent"] > 2 * enough["persistent"]
+    assert short["persistent"] < short["off"] == enough["off"]
+    assert short["transient"] == enough["transient"]
+
+
 def test_the_report_shows_how_far_off_it_was(learned: Site) -> None:
     speeds(learned, pfs=SLOW, bb=FAST)
     learned.planned("bb", "--bb-mode", "persistent", *learning(learned))
@@ -110,11 +145,7 @@ def test_sizes_that_nobody_declares_are_learned_from_an_earlier_run(
     learned: Site,
 ) -> None:
     """Then a capacity need not be said."""
-    workflow = learned.document("workflow.yml")
-    for job in workflow["jobs"]:
-        for use in job["uses"]:
-            use.pop("metadata", None)
-    learned.save("workflow.yml", workflow)
+    without_sizes(learned)
     refused = learned.plan("bb", "--bb-mode", "persistent", "--bb-capacity", "auto")
     assert refused.returncode == 2
     assert "--bb-history SUBMIT_DIR" in refused.stderr

@@ -53,7 +53,7 @@ def test_what_fits_at_once_needs_no_phases(long: World) -> None:
 
 
 def test_with_in_place_clean_up_the_jobs_run_in_phases(long: World) -> None:
-    assert fit(long) == Fit(limit=120, phases=2, peak=110)
+    assert fit(long) == Fit(limit=120, ends=(1, 4), peak=110)
     assert moved(long) == set()
     assert long.decide().capacity == 4 * MIB
 
@@ -66,7 +66,7 @@ def test_with_another_clean_up_what_is_used_least_moves(
     long.ending = Ending(cleanup)
     long.defines = ["pegasus.bb.capacity=110"]
     assert moved(long) == {"in"}
-    assert fit(long) == Fit(110, 1, 65, ("in",), benefit=125, bound=125)
+    assert fit(long) == Fit(110, (1,), 65, ("in",), benefit=125, bound=125)
 
 
 def test_where_a_level_is_too_much_something_moves_and_the_rest_runs_in_phases(
@@ -74,7 +74,7 @@ def test_where_a_level_is_too_much_something_moves_and_the_rest_runs_in_phases(
 ) -> None:
     long.defines = ["pegasus.bb.capacity=52"]
     assert moved(long) == {"in"}
-    assert fit(long) == Fit(52, 3, 50, ("in",), benefit=125, bound=125)
+    assert fit(long) == Fit(52, (2, 3, 4), 50, ("in",), benefit=125, bound=125)
     placed = long.placed("in")
     assert (placed.how, placed.tier) == ("copy", "pfs")
     assert placed.reason.startswith("capacity is short (52 B): ")

@@ -27,7 +27,7 @@ def placement(limit: int, sizes: dict[str, int]) -> Placement:
         lfn: Placed(lfn, "input", "bb", "copy", size, "a test")
         for lfn, size in sizes.items()
     }
-    fit = Fit(limit, phases=2, peak=limit)
+    fit = Fit(limit, ends=(1, 2), peak=limit)
     return Placement(Tier("cori", "bb", "datawarp"), files, 130, (), 1, fit=fit)
 
 

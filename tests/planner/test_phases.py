@@ -231,7 +231,7 @@ def test_phases_that_the_executable_dag_does_not_allow_are_refused(
     desk: Any, make_job: Callable[..., Data]
 ) -> None:
     ladder(desk, make_job, 4, 1)
-    sized(desk, lambda lfn: 10, fit=Fit(limit=19, phases=2, peak=19))
+    sized(desk, lambda lfn: 10, fit=Fit(limit=19, ends=(1, 2), peak=19))
     with pytest.raises(NotSealed, match="do not fit into 19 B") as told:
         desk.plan()
     assert "--cleanup leaf" in str(told.value)

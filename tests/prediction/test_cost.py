@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
-from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.placement import Fit, Placement
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction import (
     Prediction,
@@ -133,6 +133,20 @@ def test_what_an_earlier_run_took_longer_is_added_to_every_mode() -> None:
 def test_levels_that_ran_side_by_side_will_do_so_again() -> None:
     found = corrected(prediction("transient", 60, 6000), foretold=100, measured=50)
     assert (found.compute, found.other, found.byte_hours) == (30, 0, 6000)
+
+
+def test_phases_do_not_run_side_by_side(tmp_path: Path) -> None:
+    """Of two levels that an earlier run had at the same time."""
+    work, placement = loaded(tmp_path, fan(2))
+
+    def compute(*ends: int) -> float:
+        fit = Fit(limit=1, ends=ends, peak=1)
+        found = predict_persistent(work, replace(placement, fit=fit), speeds())
+        return corrected(found, found.makespan, found.makespan / 4).compute
+
+    together = 61.5 + 60.55
+    assert compute(2) == pytest.approx(together / 4)
+    assert compute(1, 2) == pytest.approx(together)
 
 
 def test_the_shortest_run_is_preferred() -> None:

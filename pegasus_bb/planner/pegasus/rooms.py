@@ -36,6 +36,7 @@ from pegasus_bb.planner.pegasus.inputs import in_the_folder, with_catalogs, with
 from pegasus_bb.planner.pegasus.outcome import Outcome, nodes_of_jobs, read_outcome
 from pegasus_bb.planner.pegasus.planned import PegasusPlanned
 from pegasus_bb.planner.pegasus.reading import Found
+from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.rooms import landed_post, room_files
 from pegasus_bb.planner.seal.rooms import check_rooms, names
 from pegasus_bb.rewrite import OF_EACH_JOB, Inputs, Plan, directives_option, rewrite
@@ -54,7 +55,7 @@ def plan_rooms(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
         given = read_given(options)
         decided = decide(options, given)
         named = name_run(options, decided.workflow.name)
-        context = plan_context(options, decided, named)
+        context = plan_context(options, decided, named, predict(decided))
         inputs = _inputs(Inputs.of(given.workflow, given.catalogs), decided, context)
         check_passed(call.passed, context.site)
         folder = planned_folder(context.submit_dir)

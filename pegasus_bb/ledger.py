@@ -33,6 +33,17 @@ class Asked(NamedTuple):
     ended_at: float = 0.0
 
 
+class Kept(NamedTuple):
+    """The space of a job whose stage-out has failed, which Slurm keeps."""
+
+    job: str  # Slurm's number
+    node: str
+    scratch: str  # of the run, where the results should have come
+    uuid: str  # of the run
+    submit_dir: str
+    label: str
+
+
 def path() -> str:
     """Where the ledger is: PEGASUS_BB_LEDGER, else in the user's state folder."""
     given = os.environ.get("PEGASUS_BB_LEDGER")
@@ -97,6 +108,13 @@ def _asked(key: Tuple[str, str], entry: Dict[str, Any], ended: Dict[str, Any]) -
         end=str(ended.get("event", "")),
         ended_at=number(ended.get("time")),
     )
+
+
+def kept() -> Dict[str, Kept]:
+    """By the number of the job; the newest of each, for Slurm counts anew some day."""
+    lines = (entry for entry in entries() if entry.get("event") == "kept")
+    found = [Kept(*(str(line.get(k, "")) for k in Kept._fields)) for line in lines]
+    return {one.job: one for one in found}
 
 
 def number(value: Any) -> float:

@@ -11,7 +11,8 @@ import click
 
 from pegasus_bb import ledger
 from pegasus_bb.cli.columns import columns, printable
-from pegasus_bb.engine.held.listing import Holding, holdings
+from pegasus_bb.engine.held.holding import Holding
+from pegasus_bb.engine.held.listing import holdings
 from pegasus_bb.units import format_duration, format_size
 
 _HEAD = ("reservation", "site/tier", "backend", "size", "state", "age", "run", "doing")

@@ -25,12 +25,23 @@ class Row(NamedTuple):
     status: Status
 
 
+class Unstaged(NamedTuple):
+    """The space of a job of this user that has ended, with results that the scheduler
+    could not stage out."""
+
+    job: str  # the scheduler's number
+    size: int  # bytes
+    created: float  # seconds since the epoch, 0.0 where nobody tells
+    words: str  # the scheduler's own: why
+
+
 class Look(NamedTuple):
     """What is true at one moment of many reservations."""
 
     statuses: List[Status]  # of the requests, in their order
     rows: List[Row]  # all that this user can see
     words: str = ""  # why nothing is known; empty where the scheduler has answered
+    unstaged: Sequence[Unstaged] = ()
 
 
 def unseen(requests: Sequence[Request], words: str) -> Look:

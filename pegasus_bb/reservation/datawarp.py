@@ -23,9 +23,14 @@ from pegasus_bb.model.reservation import (
     check_reservation_name,
 )
 from pegasus_bb.reservation import identity
-from pegasus_bb.reservation.base import Backend, Look, Pool, Row, unseen
+from pegasus_bb.reservation.base import Backend, Look, Pool, Row, Unstaged, unseen
 from pegasus_bb.reservation.scontrol import Buffer, Job, Plugin
-from pegasus_bb.reservation.slurm import Slurm, create_line, destroy_line
+from pegasus_bb.reservation.slurm import (
+    STAGE_OUT_FAILED,
+    Slurm,
+    create_line,
+    destroy_line,
+)
 from pegasus_bb.units import format_size, parse_duration, round_up
 
 
@@ -86,6 +91,7 @@ class DataWarp(Backend):
                 if job.uid == self.uid:
                     jobs.setdefault(job.name, []).append(job)
             plugin = self.slurm.plugin()
+            unstaged = self._unstaged(plugin)
         except (SchedulerUnreachable, ReservationFailed) as error:
             return unseen(requests, str(error))
         rows = {row.name: row for row in plugin.buffers}
@@ -98,6 +104,7 @@ class DataWarp(Backend):
                 Row(row.name, row.uid == self.uid, self._shown(row))
                 for row in rows.values()
             ],
+            unstaged=unstaged,
         )
 
     def whom(self) -> str:
@@ -137,6 +144,15 @@ class DataWarp(Backend):
 
     def pools(self) -> List[Pool]:
         return self.slurm.plugin().pools
+
+    def _unstaged(self, plugin: Plugin) -> List[Unstaged]:
+        spaces = {space.job: space for space in plugin.jobs if space.uid == self.uid}
+        ended = self.slurm.staging_out() if spaces else []
+        return [
+            Unstaged(job.id, spaces[job.id].size, spaces[job.id].created, job.words)
+            for job in ended
+            if job.id in spaces and STAGE_OUT_FAILED in job.words
+        ]
 
     # -- what a status is made of
 

@@ -90,6 +90,15 @@ class Buffer(NamedTuple):
     uid: int  # -1 where the text does not tell
 
 
+class JobSpace(NamedTuple):
+    """What one job has to itself: one ``JobID=`` row below "Allocated Buffers:"."""
+
+    job: str  # its number
+    size: int  # bytes
+    created: float  # seconds since the epoch, 0.0 where the text does not tell
+    uid: int
+
+
 class Plugin(NamedTuple):
     """One burst-buffer plugin with its pools (default first) and buffers."""
 
@@ -98,6 +107,8 @@ class Plugin(NamedTuple):
     pools: List[Pool]
     buffers: List[Buffer]
     spaces: List[Tuple[str, int]]  # pool ("": not told) and bytes of every row
+    header: Dict[str, str]  # limits and users, by Slurm's own words
+    jobs: List[JobSpace]
 
     def pool(self, name: str) -> Optional[Pool]:
         """The pool of that name, the default one where it is empty."""
@@ -199,6 +210,8 @@ def _plugin(lines: List[str]) -> Plugin:
         pools=_pools(" ".join(header), fields),
         buffers=[buffer for buffer in found if buffer is not None],
         spaces=[_space(line) for line in rows],
+        header=fields,
+        jobs=[space for space in map(_job_space, rows) if space is not None],
     )
 
 
@@ -223,6 +236,19 @@ def _pool(name: str, fields: Dict[str, str]) -> Pool:
 def _space(line: str) -> Tuple[str, int]:
     fields = fields_of(line)
     return fields.get("Pool", ""), size_of(fields.get("Size", ""))
+
+
+def _job_space(line: str) -> Optional[JobSpace]:
+    fields = fields_of(line)
+    number = re.match(r"[0-9]+", fields.get("JobID", ""))
+    if number is None or line.startswith("    Name="):
+        return None
+    return JobSpace(
+        job=number.group(),
+        size=size_of(fields.get("Size", "")),
+        created=time_of(fields.get("CreateTime", "")),
+        uid=user_of(fields.get("UserID", ""))[1],
+    )
 
 
 def _buffer(line: str) -> Optional[Buffer]:

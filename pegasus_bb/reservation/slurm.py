@@ -28,6 +28,8 @@ _NO_ANSWER = re.compile(
 )
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 PERSISTENT = "EnablePersistent"
+STAGES_OUT = "STAGE_OUT"  # of a job that has ended
+STAGE_OUT_FAILED = "data_out:"  # in Slurm's words for why it is not over
 _DISABLED = (
     f"`scontrol show burst` shows no Flags={PERSISTENT}, so Slurm makes persistent "
     "buffers for its operators alone. An administrator has to write "
@@ -99,8 +101,14 @@ class Slurm:
         return [job for i in many for job in self._jobs(names[i : i + _NAMES])]
 
     def _jobs(self, names: Sequence[str]) -> List[Job]:
-        argv = ["squeue", "--noheader", "--states=all", f"--name={','.join(names)}"]
-        answer = _ask([*argv, f"--Format={FORMAT}"])
+        return self._queue("--states=all", f"--name={','.join(names)}")
+
+    def staging_out(self) -> List[Job]:
+        """Jobs of this user that have ended, and whose results are not back."""
+        return self._queue(f"--states={STAGES_OUT}", f"--user={os.getuid()}")
+
+    def _queue(self, *which: str) -> List[Job]:
+        answer = _ask(["squeue", "--noheader", *which, f"--Format={FORMAT}"])
         if answer.status != 0:
             raise SchedulerUnreachable(_words(answer, "squeue"))
         try:
@@ -158,6 +166,13 @@ class Slurm:
             return PERSISTENT not in self.plugin().flags
         except PegasusBBError:
             return False
+
+    def drop(self, number: str) -> None:
+        """Take the space of a job back, with what was not staged out. Once Slurm has
+        heard of it; the space goes some time later. Raises SchedulerUnreachable."""
+        answer = _ask(["scancel", "--hurry", number])
+        if answer.status != 0 and "Invalid job id" not in answer.err:
+            raise SchedulerUnreachable(_words(answer, f"scancel --hurry {number}"))
 
     def cancel(self, number: str) -> None:
         """Take a job back; one that has ended is no mistake."""

@@ -26,7 +26,12 @@ from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import read_json, write_json, write_text
 from pegasus_bb.runtime.landing import Landing
-from pegasus_bb.runtime.room_results import NOTES, kept_by_slurm, note_path
+from pegasus_bb.runtime.room_results import (
+    NOTES,
+    kept_by_slurm,
+    list_kept,
+    note_path,
+)
 from pegasus_bb.units import format_duration
 
 SILENT = 60.0  # seconds that a note of another machine may take to be seen here
@@ -112,6 +117,8 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
             waiting.go_on()
             raise ReservationNotReady(f"{node}: {_some(missing)}")
         waiting.end()
+        if note.get("slurm"):
+            list_kept(bb, node, str(note["slurm"]))
         raise DeadlinePassed(_never(node, note, missing, request.wait))
     landing.name()
     waiting.end()

@@ -10,6 +10,7 @@ from typing import Any, Dict, List
 
 from pegasus_bb.errors import BUG, PegasusBBError
 from pegasus_bb.removal import remove
+from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import write_json
 from pegasus_bb.runtime.links import checked_path
@@ -35,6 +36,13 @@ def kept_by_slurm(number: str, source: str) -> str:
         f"{number}` drops it\n"
         "  the node: counts as failed; it can be tried again"
     )
+
+
+def list_kept(bb: BBDir, node: str, number: str) -> None:
+    """On the ledger, so that `ls` can tell which run and node that job was of."""
+    request, folder = bb.transient(), program.submit_dir(bb)
+    more = {"job": number, "node": node, "scratch": request.prefix}
+    program.list_event("kept", request, folder, label=bb.label(), **more)
 
 
 def forget(bb: BBDir, node: str) -> None:

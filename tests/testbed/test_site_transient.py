@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -97,5 +98,16 @@ def test_a_stage_out_that_fails_fails_the_node_and_slurm_keeps_the_data(
     [row] = spaces(submit_host)
     number = row.split("JobID=")[1].split()[0]
     assert f"scancel --hurry {number}" in said
-    submit_host.run("root", "scancel", "--hurry", number)
-    submit_host.until(lambda: not spaces(submit_host))
+    (found,) = json.loads(desk.bb("ls", "--json").out)
+    assert (found["name"], found["state"]) == (f"job {number}", "staging-out")
+    assert "with the results of node mix_A" in found["message"]
+    assert "no route to the PFS" in found["message"]
+    assert found["next"] == [f"scancel --hurry {number}"]
+    kept = desk.bb("gc", "--yes")
+    assert "node mix_A is not done, so its results are nowhere else" in kept.out
+    assert spaces(submit_host) == [row]
+    assert "mix_A" in desk.goes_on("bb")  # it makes them again
+    dropped = desk.bb("gc", "--yes", timeout=120.0)
+    assert "GIVEN BACK  job" in dropped.out, dropped.out
+    assert not spaces(submit_host)
+    assert json.loads(desk.bb("ls", "--json").out) == []

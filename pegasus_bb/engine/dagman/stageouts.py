@@ -20,13 +20,12 @@ from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import read_json, write_text
 from pegasus_bb.reservation.scontrol import Job
-from pegasus_bb.reservation.slurm import Slurm
+from pegasus_bb.reservation.slurm import STAGE_OUT_FAILED, STAGES_OUT, Slurm
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.room_results import NOTES, kept_by_slurm
+from pegasus_bb.runtime.room_results import NOTES, kept_by_slurm, list_kept
 
 _EVERY = 6  # polls
 _MOST = 20  # jobs asked after at a time, the oldest first
-_STAGES_OUT, _FAILED = "STAGE_OUT", "data_out:"
 _OVER = (State.DONE, State.FAILED, State.FUTILE)
 
 
@@ -69,10 +68,10 @@ class StageOutWatch:
 
     def _judged(self, slurm: Slurm, note: dict[str, Any], wait: int) -> str:
         job = slurm.job(note["slurm"])
-        if job is None or job.native != _STAGES_OUT:
+        if job is None or job.native != STAGES_OUT:
             return ""
         late = time.time() - note["time"] > wait
-        if _FAILED not in job.words and not late:
+        if STAGE_OUT_FAILED not in job.words and not late:
             return ""
         return self._give_up(note, job)
 
@@ -82,6 +81,7 @@ class StageOutWatch:
             f"{job.words}\n{kept_by_slurm(note['slurm'], note['source'])}"
         )
         write_text(str(self._notes / f"{note['node']}.err"), f"{words}\n")
+        list_kept(self._bb, note["node"], note["slurm"])
         self._removed.add(note["job"])
         queue.remove(int(str(note["job"]).partition(".")[0]))
         return words

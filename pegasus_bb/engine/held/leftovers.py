@@ -12,7 +12,9 @@ from pathlib import Path
 from pegasus_bb.engine.dagman.find import check_alone
 from pegasus_bb.engine.held import doing as runs
 from pegasus_bb.engine.held import of_a_job
-from pegasus_bb.engine.held.listing import Holding, holdings, is_unknown
+from pegasus_bb.engine.held.holding import Holding
+from pegasus_bb.engine.held.listing import holdings, is_unknown
+from pegasus_bb.engine.held.spaces import drop, why_not_needed
 from pegasus_bb.engine.held.unused import is_unused
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.processes import left_over
@@ -43,6 +45,10 @@ def give_back(leftover: Leftover) -> Leftover:
     try:
         place = find_submit_dir(Path(leftover.holding.submit_dir))
         with locked(place.lock):
+            if leftover.holding.job:
+                why = _may_go(place, leftover.holding)[1]
+                drop(leftover.holding)
+                return replace(leftover, why=why)
             if BBDir(str(place.bb)).is_transient:
                 _may_go(place, leftover.holding)
                 return replace(leftover, why=of_a_job.drop(leftover.holding.name))
@@ -87,6 +93,8 @@ def _may_go(place: SubmitDir, holding: Holding) -> tuple[bool, str]:
     left = left_over(place.processes)
     if left:
         raise UsageError(f"processes of its killed engine run on: {sorted(left)}")
+    if holding.job:
+        return False, why_not_needed(place, holding)
     bb = BBDir(str(place.bb))
     if bb.is_transient:
         return True, of_a_job.WHY

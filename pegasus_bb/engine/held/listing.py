@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb import ledger
@@ -12,41 +11,17 @@ from pegasus_bb.engine.dagman.queue import AllHeld
 from pegasus_bb.engine.held import doing as runs
 from pegasus_bb.engine.held.asked import Case, Finder
 from pegasus_bb.engine.held.doing import Doing, doing
+from pegasus_bb.engine.held.holding import NOT_OURS, Holding
 from pegasus_bb.engine.held.look import look
+from pegasus_bb.engine.held.spaces import holdings_of
 from pegasus_bb.errors import UsageError
 from pegasus_bb.ledger import Asked
 from pegasus_bb.model.reservation import State, Status
 from pegasus_bb.reservation.base import Row
 from pegasus_bb.runtime.settled import on_the_pfs
 
-NOT_OURS = "not on this ledger"
 _STRANGER = "made by hand, or on the ledger of another machine; it is left alone"
 _BACK = "noted as {} already, yet there is one of that name; it is left alone"
-
-
-@dataclass(frozen=True)
-class Holding:
-    """One reservation; times are seconds since the epoch, 0 where not known."""
-
-    name: str
-    backend: str
-    size: int  # bytes
-    state: str  # model.reservation.State; empty where it has ended
-    message: str  # the scheduler's own words, or why nothing is known
-    on_ledger: bool
-    ended: str  # one of ledger.ENDS; empty: nobody noted that
-    ended_at: float
-    asked_at: float  # on the ledger; of a row that is not there: when it was made
-    site: str
-    tier: str
-    uuid: str  # of the run
-    label: str
-    submit_dir: str
-    host: str
-    run: str  # one of engine.held.doing; empty where nobody asked
-    run_words: str
-    next: tuple[str, ...]  # what to say
-    fallback: dict[str, str] | None = None  # to, because: the run is not on it
 
 
 def holdings(everything: bool = False) -> list[Holding]:
@@ -69,7 +44,8 @@ def holdings(everything: bool = False) -> list[Holding]:
     names = {asked.name for asked in known}
     ordered = (found.get((asked.name, asked.uuid)) for asked in known)
     strangers = [_stranger(*row) for name, row in rows.items() if name not in names]
-    return [*(holding for holding in ordered if holding), *strangers]
+    spaces = holdings_of(seen.unstaged, held)
+    return [*(holding for holding in ordered if holding), *strangers, *spaces]
 
 
 def open_cases(known: list[Asked]) -> list[Case]:

@@ -10,7 +10,7 @@ from pegasus_bb.engine.held.asked import Case
 from pegasus_bb.errors import UsageError
 from pegasus_bb.ledger import Asked
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
-from pegasus_bb.reservation.base import Backend, Row
+from pegasus_bb.reservation.base import Backend, Row, Unstaged
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.unseen import status_unseen
@@ -24,6 +24,7 @@ class Seen:
 
     statuses: list[Status] = field(default_factory=list)  # of the cases, in their order
     rows: list[tuple[str, Row]] = field(default_factory=list)  # of this user; backend
+    unstaged: list[tuple[str, Unstaged]] = field(default_factory=list)
 
 
 @dataclass
@@ -91,6 +92,7 @@ def _ask(group: _Group, cases: Sequence[Case], seen: Seen) -> list[Row]:
         return []  # a folder that is not a tier any more, or not mounted
     mine = [cases[number] for number in group.cases]
     found = group.backend.look([case.request for case in mine if case.request])
+    seen.unstaged += ((group.name, space) for space in found.unstaged)
     for number, case, status in zip(group.cases, mine, found.statuses, strict=True):
         if case.request is not None:
             seen.statuses[number] = _judged(case, case.request, group.backend, status)

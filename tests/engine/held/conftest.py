@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.engine.held.holding import Holding
 from pegasus_bb.engine.held.leftovers import Leftover, leftovers
-from pegasus_bb.engine.held.listing import Holding, holdings
+from pegasus_bb.engine.held.listing import holdings
 from tests.runtime.lifecycle import Run
 
 DAG = """\

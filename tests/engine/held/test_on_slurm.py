@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.engine.held.holding import Holding
 from pegasus_bb.engine.held.leftovers import give_back, leftovers
-from pegasus_bb.engine.held.listing import Holding, holdings
+from pegasus_bb.engine.held.listing import holdings
 from pegasus_bb.units import MIB
 from tests.engine.held.conftest import OneRun, World
 from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench

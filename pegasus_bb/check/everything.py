@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from pegasus_bb.check.finding import Finding, ok, wrong
+from pegasus_bb.check.finding import Finding, Level, ok, wrong
 from pegasus_bb.check.htcondor import of_htcondor
 from pegasus_bb.check.inputs import of_files, of_size
 from pegasus_bb.check.pegasus import of_pegasus
-from pegasus_bb.check.storage import of_tier
+from pegasus_bb.check.planning import of_planning
+from pegasus_bb.check.storage import of_scratch, of_tier
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.sites import Site
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.deciding import Decided, Given, place, read_given
 from pegasus_bb.planner.interpreter import tried_python, untried
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus import chosen_home
 
 
 def findings(options: PlanOptions) -> Iterator[Finding]:
     """Looks at ``options``' workflow, catalogs and site. Writes nothing and asks for
     nothing but answers; what cannot be read is a finding as well."""
+    seen: set[Level] = set()
+    for finding in _findings(options, seen):
+        seen.add(finding.level)
+        yield finding
+
+
+def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
+    """``seen``: how bad it is so far. A planning is tried where nothing is wrong yet:
+    it would refuse the same once more."""
     try:
         given = read_given(options)
     except PegasusBBError as error:
         yield wrong("files", str(error))
         return
     yield ok("files", f"{given.workflow.path} and its catalogs can be read")
-    placed: Decided | None = None
+    decided: Decided | None = None
     try:
         placed = place(options, given)
         output_site(options, placed.catalogs)
@@ -34,22 +47,38 @@ def findings(options: PlanOptions) -> Iterator[Finding]:
         yield wrong("workflow", str(error))
     else:
         yield from of_files(placed)
-    capacity = 0
-    if placed is not None and placed.placement is not None:
-        size, capacity = of_size(placed)
-        yield size
-    yield from _of_site(options, given, capacity)
-
-
-def _of_site(options: PlanOptions, given: Given, capacity: int) -> Iterator[Finding]:
+        size, decided = of_size(placed)
+        yield from size
     yield from _of_python(given)
     with suppress(PegasusBBError):  # said already, of the workflow
         site = execution_site(options, given.catalogs)
-        style = (site.profile("pegasus", "style") or "condor").lower()
-        yield from of_pegasus(given, site)
-        yield from of_htcondor(style)
-        tier = choose_tier(given.catalogs, given.settings, site.name)
-        yield from of_tier(tier, capacity)
+        yield from _of_planner(options, given, site, decided, seen)
+        yield from of_htcondor((site.profile("pegasus", "style") or "condor").lower())
+        yield from of_scratch(site, given.settings.mode)
+        if given.settings.mode != "off":
+            tier = choose_tier(given.catalogs, given.settings, site.name)
+            placement = decided.placement if decided else None
+            yield from of_tier(tier, given.settings.mode, placement)
+
+
+def _of_planner(
+    options: PlanOptions,
+    given: Given,
+    site: Site,
+    decided: Decided | None,
+    seen: set[Level],
+) -> Iterator[Finding]:
+    try:
+        home = chosen_home(given.settings.planner, os.environ)
+    except PegasusBBError as error:
+        yield wrong("pegasus", str(error))
+        return
+    if home is None:
+        yield ok("pegasus", "the built-in planner plans")
+    else:
+        yield from of_pegasus(home, given, site)
+    if decided is not None and Level.WRONG not in seen:
+        yield from of_planning(options, given, decided, home)
 
 
 def _of_python(given: Given) -> Iterator[Finding]:

@@ -19,7 +19,9 @@ class Finding:
     """One line for a person."""
 
     level: Level
-    about: str  # workflow | catalogs | tier | slurm | htcondor | pegasus | python
+    about: (
+        str  # workflow | capacity | catalogs | tier | slurm | ...: what to look after
+    )
     what: str
     would_do: str = ""
 

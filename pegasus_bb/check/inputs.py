@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.replicas import Replica, local_path
 from pegasus_bb.placement import lint_replicas
 from pegasus_bb.placement.survey import INPUT
@@ -71,13 +73,27 @@ def _is_here(pfn: str) -> bool:
     return path is None or Path(path).exists()
 
 
-def of_size(placed: Decided) -> tuple[Finding, int]:
-    """How much would be reserved; 0 bytes where there is no telling."""
+def of_size(placed: Decided) -> tuple[list[Finding], Decided | None]:
+    """How much would be reserved, and what was decided; None where it cannot be."""
     try:
         decided = with_capacity(placed)
     except PegasusBBError as error:
-        return wrong("capacity", str(error)), 0
-    assert decided is not None  # noqa: S101 - asked only where there is a placement
+        return [wrong("capacity", str(error))], None
+    if decided is None:
+        return [], placed
+    size = ok(
+        "capacity", f"{_reserved(decided)} would be reserved {_for_what(decided)}"
+    )
+    return [size], replace(placed, placement=decided)
+
+
+def _reserved(decided: Placement) -> str:
+    size = format_size(decided.capacity)
+    jobs = len(decided.rooms)
+    return f"up to {size} for each of {jobs} jobs" if jobs else size
+
+
+def _for_what(decided: Placement) -> str:
     need = f"for {format_size(decided.need)} of files"
     if decided.unknown:
         need += f" and {len(decided.unknown)} of unknown size"
@@ -85,9 +101,4 @@ def of_size(placed: Decided) -> tuple[Finding, int]:
         need += f", in {decided.fit.phases} phases"
     if decided.fit is not None and decided.fit.moved:
         need += f"; {len(decided.fit.moved)} files more go to the PFS"
-    each = (
-        f"up to {format_size(decided.capacity)} for each of {len(decided.rooms)} jobs"
-    )
-    size = each if decided.rooms else format_size(decided.capacity)
-    words = f"{size} would be reserved {need}"
-    return ok("capacity", words), decided.capacity
+    return need

@@ -1,4 +1,4 @@
-"""The tier: whether its backend would grant what is asked for."""
+"""Where files would live: the tier, the scratch, the submit directory."""
 
 from __future__ import annotations
 
@@ -7,112 +7,79 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
+from pegasus_bb.check.slurm import of_slurm
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.reservation.base import Pool
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.reservation.scontrol import Plugin
-from pegasus_bb.reservation.slurm import PERSISTENT, Slurm
-from pegasus_bb.units import format_size, round_up
-
-_ROOT = "Slurm makes no burst buffer for root"
+from pegasus_bb.units import format_size
 
 
-def of_tier(tier: Tier, capacity: int) -> Iterator[Finding]:
-    """``capacity``: bytes, 0 where nobody knows them yet."""
+def of_tier(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Finding]:
+    """Whether its backend would grant what ``placement`` asks for; None where nobody
+    knows that yet."""
     try:
         open_backend(tier.backend, tier.settings)
     except PegasusBBError as error:
         yield wrong("tier", str(error))
         return
     if tier.backend == "datawarp":
-        yield from _of_datawarp(tier, capacity)
+        yield from of_slurm(tier, mode, placement)
     else:
-        yield from _of_directory(tier, capacity)
+        yield _of_directory(tier, placement.capacity if placement else 0)
 
 
-def _of_datawarp(tier: Tier, capacity: int) -> Iterator[Finding]:
-    if os.geteuid() == 0:
-        yield wrong("slurm", _ROOT, "plan and run as an ordinary user")
-    try:
-        plugin = Slurm(tier.settings).plugin()
-    except PegasusBBError as error:
-        yield wrong("slurm", str(error))
-        return
-    yield from _of_plugin(plugin)
-    pool = plugin.pool(tier.pool)
-    if pool is None:
-        known = ", ".join(p.name for p in plugin.pools) or "none"
-        yield wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")
-        return
-    yield from _of_pool(tier, pool, capacity)
-
-
-def _of_plugin(plugin: Plugin) -> Iterator[Finding]:
-    if plugin.name == "datawarp":
-        yield ok("slurm", "the plugin burst_buffer/datawarp answers")
-    else:
-        yield wrong(
-            "slurm",
-            f"its burst buffer plugin is {plugin.name}, not datawarp",
-            "BurstBufferType=burst_buffer/datawarp in slurm.conf, or another site",
-        )
-    if PERSISTENT in plugin.flags:
-        yield ok("slurm", "users may make persistent buffers")
-    else:
-        yield wrong(
-            "slurm",
-            f"`scontrol show burst` shows no Flags={PERSISTENT}: only operators may "
-            "make persistent buffers",
-            f"an administrator writes Flags={PERSISTENT} into burst_buffer.conf and "
-            "says `scontrol reconfigure`",
-        )
-
-
-def _of_pool(tier: Tier, pool: Pool, capacity: int) -> Iterator[Finding]:
-    size = round_up(capacity, pool.granularity)
-    what = f"pool {pool.name} has {format_size(pool.total)}"
-    if size > pool.total:
-        yield wrong(
-            "slurm",
-            f"{what} in all, less than {format_size(size)}: Slurm would leave the "
-            "request pending for ever",
-            "a lower --bb-capacity, or files on the PFS (bb.tier: pfs)",
-        )
-    elif size > pool.free:
-        yield note(
-            "slurm",
-            f"{what}, {format_size(pool.free)} of it free now: the first job would "
-            "wait until others give theirs back",
-            "patience (--bb-wait), or a lower --bb-capacity",
-        )
-    else:
-        yield ok("slurm", f"{what}, {format_size(pool.free)} of it free now")
-    if tier.granularity % pool.granularity:
-        yield note(
-            "tier",
-            f"tier {tier.name} says granularity {format_size(tier.granularity)}, the "
-            f"pool hands out {format_size(pool.granularity)} at a time",
-            f"granularity: {format_size(pool.granularity)}, so that plan says what "
-            "will be granted",
-        )
-
-
-def _of_directory(tier: Tier, capacity: int) -> Iterator[Finding]:
+def _of_directory(tier: Tier, capacity: int) -> Finding:
     path = Path(tier.settings.get("path", ""))
-    there = next((p for p in (path, *path.parents) if p.is_dir()), Path("/"))
+    there = _nearest(path)
     if not os.access(there, os.W_OK | os.X_OK):
-        yield wrong(
-            "tier", f"nothing can be made in {there}", "a path of your own, or its mode"
+        what, mend = (
+            f"nothing can be made in {there}",
+            "a path of your own, or its mode",
         )
-        return
+        return wrong("tier", what, mend)
     room = os.statvfs(there)
     free = room.f_bavail * room.f_frsize
     if capacity > free:
-        yield wrong(
+        return wrong(
             "tier",
             f"{there} has {format_size(free)} free, less than {format_size(capacity)}",
             "a path with more room, or a lower --bb-capacity",
         )
+    return ok("tier", f"{path}: {format_size(free)} free")
+
+
+def of_scratch(site: Site, mode: str) -> Iterator[Finding]:
+    """In mode transient this machine looks there for what jobs have brought back."""
+    path = Path(site.scratch.path if site.scratch else "")
+    there = _nearest(path)
+    if there == path:
+        yield ok("scratch", f"{path} is seen from here")
+    elif mode != "transient":
+        return
+    elif there == Path("/"):
+        yield wrong(
+            "scratch",
+            f"{path} is not seen from this machine, where every job's results have to "
+            "be seen under that path before the next job starts",
+            "a submit host that mounts it, or --bb-mode persistent",
+        )
     else:
-        yield ok("tier", f"{path}: {format_size(free)} free")
+        yield note(
+            "scratch", f"{path} is not there yet", f"is {there} the right place?"
+        )
+
+
+def of_submit_dir(folder: Path) -> Finding:
+    """Where it would be made."""
+    there = _nearest(folder.parent)
+    if os.access(there, os.W_OK | os.X_OK):
+        return ok("submit", f"{folder} can be made")
+    what = f"{folder} cannot be made: {there} is not yours to write"
+    return wrong("submit", what, "another --dir")
+
+
+def _nearest(path: Path) -> Path:
+    """``path``, or the last folder above it that is there."""
+    return next((p for p in (path, *path.parents) if p.is_dir()), Path("/"))

@@ -136,6 +136,18 @@ def _rewritten(
     return read_workflow(changed.workflow, decided.workflow), catalogs
 
 
+def rehearsed(decided: Decided, context: PlanContext) -> Executable:
+    """What ``plan`` would write, in memory alone. Raises UsageError as that does."""
+    request, placement = context.request or context.transient, decided.placement
+    workflow, graph, catalogs = decided.workflow, decided.graph, decided.catalogs
+    if request is not None and placement is not None:
+        knows = Plan(context.site, placement, request, context.submit_dir)
+        passes = PASSES if context.request else OF_EACH_JOB
+        workflow, catalogs = _rewritten(decided, knows, passes)
+        graph = grown_graph(graph, workflow)
+    return build(workflow, graph, catalogs, context)
+
+
 def _plan_on_tier(
     decided: Decided, context: PlanContext, request: Request, force: bool
 ) -> Executable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 from pathlib import Path
@@ -37,7 +38,9 @@ class Site:
 
     def slurm(self, recorded: str, status: int = 0) -> None:
         """Slurm's plugin answers with that text."""
-        self.program("scontrol", f"cat {RECORDED / recorded}\nexit {status}")
+        version = '[ "$1" = --version ] && exec echo slurm 24.11.5'
+        answer = f"cat {RECORDED / recorded}\nexit {status}"
+        self.program("scontrol", f"{version}\n{answer}")
         self.tier(backend="datawarp")
 
     def tier(self, **keys: str) -> None:
@@ -62,11 +65,23 @@ class Site:
 
         self.edit("sites.yml", change)
 
-    def check(self, **said: str) -> list[Finding]:
+    def sizes(self) -> None:
+        def declare(workflow: dict[str, Any]) -> None:
+            sizes = {"in.txt": 6, "mid.txt": 100, "out.txt": 50}
+            for job in workflow["jobs"]:
+                for use in job["uses"]:
+                    use["metadata"] = {"size": sizes[use["lfn"]]}
+
+        self.edit("workflow.yml", declare)
+
+    def check(
+        self, output_sites: tuple[str, ...] = ("local",), **said: str
+    ) -> list[Finding]:
         options = PlanOptions(
             Path("workflow.yml"),
             Path.cwd(),
             sites=("cori",),
+            output_sites=output_sites,
             said={
                 "pegasus.bb.mode": "persistent",
                 **{f"pegasus.bb.{k}": v for k, v in said.items()},
@@ -74,7 +89,7 @@ class Site:
         )
         return list(findings(options))
 
-    def wrong(self, **said: str) -> list[str]:
+    def wrong(self, **said: Any) -> list[str]:
         """What is wrong, in words."""
         return [
             f"{f.about}: {' '.join(f.what.split())} -> {f.would_do}"
@@ -98,6 +113,8 @@ def test_a_site_that_fits_has_nothing_wrong(site: Site) -> None:
         "capacity",
         "python",
         "pegasus",
+        "submit",
+        "catalogs",
         "htcondor",
         "tier",
     ]
@@ -143,17 +160,11 @@ def test_a_tier_without_room_is_told(site: Site) -> None:
 
 
 def test_a_capacity_below_the_sum_says_what_comes_of_it(site: Site) -> None:
-    def declare(workflow: dict[str, Any]) -> None:
-        sizes = {"in.txt": 6, "mid.txt": 100, "out.txt": 50}
-        for job in workflow["jobs"]:
-            for use in job["uses"]:
-                use["metadata"] = {"size": sizes[use["lfn"]]}
-
     def told(capacity: str) -> str:
         (found,) = (f for f in site.check(capacity=capacity) if f.about == "capacity")
         return found.what
 
-    site.edit("workflow.yml", declare)
+    site.sizes()
     assert told("156").endswith("for 156 B of files")
     assert told("155").endswith("for 156 B of files, in 2 phases")
     assert told("120").endswith("for 106 B of files; 1 files more go to the PFS")
@@ -180,6 +191,90 @@ def test_a_slurm_that_serves_users_is_fine(site: Site) -> None:
     site.slurm(GOOD)
     site.glite()
     assert site.wrong() == []
+
+
+def test_a_job_s_own_buffer_needs_no_flag(site: Site) -> None:
+    site.slurm("show-burst.no-persistent.txt")
+    site.glite()
+    (site.work / "scratch").mkdir()
+    site.sizes()
+    assert site.wrong(mode="transient", capacity="auto") == []
+    told = [f.what for f in site.check(mode="transient", capacity="auto")]
+    assert f"{site.work}/scratch is seen from here" in told
+    (staging,) = [what for what in told if what.startswith("StageOutTimeout of 5 min")]
+    assert staging.endswith("the job that moves most, 100 B out, needs 0 B/s")
+
+
+def test_a_scratch_that_this_machine_does_not_see_is_told(site: Site) -> None:
+    site.slurm(GOOD)
+    site.glite()
+    site.sizes()
+    site.edit("sites.yml", lambda s: lead_away(s["sites"][1], "/lus/scratch"))
+    assert site.wrong() == []
+    (found,) = site.wrong(mode="transient", capacity="auto")
+    assert found.startswith("scratch: /lus/scratch is not seen from this machine")
+
+
+def lead_away(site: dict[str, Any], path: str) -> None:
+    (scratch,) = site["directories"]
+    scratch.update(path=path)
+    scratch["fileServers"][0].update(url=f"file://{path}")
+
+
+@pytest.mark.parametrize(
+    ("line", "fits"),
+    [
+        ("AllowUsers=alice,bob", False),
+        ("DenyUsers=mallory,{me}", False),
+        ("AllowUsers=alice,{me}", True),
+        ("DenyUsers=mallory", True),
+    ],
+)
+def test_who_may_use_it(site: Site, line: str, fits: bool) -> None:
+    """Slurm prints the line where burst_buffer_info.c has it: above GetSysState."""
+    burst, line = (RECORDED / GOOD).read_text(), line.format(me=getpass.getuser())
+    named = burst.replace("  GetSysState", f"  {line}\n  GetSysState")
+    (site.work / "burst").write_text(named)
+    site.slurm(str(site.work / "burst"))
+    site.glite()
+    found = site.wrong()
+    assert bool(found) != fits
+    assert fits or f"may use no burst buffer: {line}" in found[0]
+
+
+def test_a_slurm_that_was_not_tried_is_a_word_and_no_mistake(site: Site) -> None:
+    site.slurm(GOOD)
+    site.glite()
+    file = site.bin / "scontrol"
+    file.write_text(file.read_text().replace("24.11.5", "25.05.1"))
+    assert site.wrong() == []
+    (found,) = [f for f in site.check() if "25.05.1" in f.what]
+    assert found.level is Level.NOTE
+    assert found.what == "slurm 25.05.1; this was tried with 22.05 and 24.11"
+
+
+def test_a_setting_that_planning_would_refuse_is_told(site: Site) -> None:
+    def launch(sites: dict[str, Any]) -> None:
+        profiles = sites["sites"][1]["profiles"]["pegasus"]
+        profiles["gridstart.launcher"] = "/opt/wrap"
+
+    site.edit("sites.yml", launch)
+    (found,) = site.wrong()
+    assert found.startswith("catalogs: ") and "there can be no other" in found
+
+
+def test_a_result_that_would_go_with_the_buffer_is_told(site: Site) -> None:
+    (found,) = site.wrong(output_sites=())
+    assert found.startswith("catalogs: the result 'out.txt' of job ID2 would vanish")
+
+
+def test_a_submit_directory_that_cannot_be_made_is_told(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != site.work)
+    found = site.wrong()
+    assert [about.split(":")[0] for about in found] == ["submit", "tier"]
+    assert f"cannot be made: {site.work} is not yours" in found[0]
 
 
 def test_no_slurm_at_all_is_told(site: Site) -> None:
@@ -251,6 +346,25 @@ def test_another_pegasus_is_a_word_and_no_mistake(site: Site) -> None:
     assert found.what == f"5.0.8 in {site.bin} plans; this was tried with 5.1"
 
 
+def test_options_that_kickstart_does_not_bear_are_told(site: Site) -> None:
+    pegasus(site, "echo 5.1.2")
+    assert "kickstart" in [f.about for f in site.check() if f.level is Level.OK]
+    job = {"pegasus": {"gridstart.arguments": "-q -Z -t"}}
+    site.edit("workflow.yml", lambda w: w["jobs"][0].update(profiles=job))
+    assert site.wrong() == []
+    told = [f.what for f in site.check() if f.about == "kickstart"]
+    assert [what.split(":")[0] for what in told] == [
+        "gridstart.arguments has -t",
+        "gridstart.arguments has -Z",
+    ]
+
+
+def test_python_packages_that_pegasus_misses_are_told(site: Site) -> None:
+    pegasus(site, "echo 5.1.2")
+    site.program("pegasus-preflight-check", "echo no module named git; exit 1")
+    assert site.wrong() == ["pegasus: pegasus-preflight-check: no module named git -> "]
+
+
 def test_a_pegasus_that_does_not_start_is_told(site: Site) -> None:
     pegasus(site, "echo no java >&2; exit 1")
     (found,) = site.wrong()
@@ -265,7 +379,7 @@ def test_a_style_that_has_no_buffer_is_told(site: Site) -> None:
 
 
 def test_the_command_ends_with_2_where_something_is_wrong(site: Site) -> None:
-    words = ["check", "--sites", "cori"]
+    words = ["check", "--sites", "cori", "--output-sites", "local"]
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output
     assert done.output.startswith("ok    files ")

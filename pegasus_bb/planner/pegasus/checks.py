@@ -69,7 +69,7 @@ def check_kickstart(inputs: Inputs, site: str) -> None:
     what = "every task would run under this program, and without Kickstart's record "
     what += "nobody knows how it ended"
     would_do = "take it out, or name a pegasus-kickstart"
-    for said in _kickstarts(inputs, site):
+    for said in profiles_of(inputs, site, _KICKSTART):
         if not _is_kickstart(said.value):
             raise said.error(what, would_do)
     key = f"pegasus.{_KICKSTART}"
@@ -77,14 +77,15 @@ def check_kickstart(inputs: Inputs, site: str) -> None:
         raise inputs.properties.error(key, what, would_do)
 
 
-def _kickstarts(inputs: Inputs, site: str) -> Iterator[Said]:
+def profiles_of(inputs: Inputs, site: str, key: str) -> Iterator[Said]:
+    """The pegasus profile ``key`` wherever a job of ``site``, or of local, has it."""
     for entry in inputs.sites.data["sites"]:
         if entry["name"] in (site, "local"):  # bb_setup and bb_delete are on local
-            own = site_profile(inputs, entry["name"], _KICKSTART)
+            own = site_profile(inputs, entry["name"], key)
             if own is not None:
                 yield own
-    yield from transformation_profiles(inputs, _KICKSTART)
-    yield from job_profiles(inputs, _KICKSTART)
+    yield from transformation_profiles(inputs, key)
+    yield from job_profiles(inputs, key)
 
 
 def _is_kickstart(program: str) -> bool:

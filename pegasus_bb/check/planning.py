@@ -1,0 +1,59 @@
+"""Whether it could be planned: all that a planning looks at before it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pegasus_bb.check.finding import Finding, ok, wrong
+from pegasus_bb.check.storage import of_submit_dir
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.planner.aside import check_aside
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.deciding import Decided, Given, no_collection, plan_context
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus import Home
+from pegasus_bb.planner.pegasus.checks import check_style, check_sub_workflows
+from pegasus_bb.planner.planning import rehearsed
+from pegasus_bb.rewrite import OF_EACH_JOB, PASSES, Inputs, Plan, rewrite
+
+
+def of_planning(
+    options: PlanOptions, given: Given, decided: Decided, home: Home | None
+) -> Iterator[Finding]:
+    """``home``: of the Pegasus that plans, None for the built-in planner."""
+    try:
+        context = plan_context(options, decided)
+        check_aside(context.submit_dir, options.force)
+    except PegasusBBError as error:
+        yield wrong("submit", str(error))
+        return
+    yield of_submit_dir(context.submit_dir)
+    try:
+        with no_collection():
+            yield _of_planner(options, given, decided, context, home)
+    except PegasusBBError as error:
+        yield wrong("catalogs", str(error))
+
+
+def _of_planner(
+    options: PlanOptions,
+    given: Given,
+    decided: Decided,
+    context: PlanContext,
+    home: Home | None,
+) -> Finding:
+    """Raises what the planning would raise."""
+    if decided.placement is not None:
+        check_style(decided.site, decided.catalogs, decided.placement.tier.backend)
+    if home is None:
+        options.check_builtin()
+        nodes = len(rehearsed(decided, context).jobs)
+        return ok("catalogs", f"they can be planned: {nodes} nodes, and the seal holds")
+    request, placement = context.request or context.transient, decided.placement
+    if request is None or placement is None:
+        return ok("catalogs", "pegasus-plan gets them as they are")
+    check_sub_workflows(decided, ())
+    knows = Plan(context.site, placement, request, context.submit_dir)
+    passes = PASSES if context.request else OF_EACH_JOB
+    rewrite(Inputs.of(given.workflow, given.catalogs), knows, passes)
+    return ok("catalogs", "nothing in them stands in the way of a buffer")

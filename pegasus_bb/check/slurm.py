@@ -1,0 +1,158 @@
+"""Slurm: its version, its plugin, who may use it, the room in the pool, its limits."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+from collections.abc import Iterator
+
+from pegasus_bb.check.finding import Finding, note, ok, wrong
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.placement import Placement, Room
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.process import ask
+from pegasus_bb.reservation.base import Pool
+from pegasus_bb.reservation.scontrol import Plugin
+from pegasus_bb.reservation.slurm import PERSISTENT, Slurm
+from pegasus_bb.units import format_duration, format_size, round_up
+
+_TRIED = ((22, 5), (24, 11))
+_VERSION = re.compile(r"slurm(?:-wlm)? (\d+)\.(\d+)\S*")
+_FAST = 1 << 30  # bytes a second for the files of one job: more than most sites have
+
+
+def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Finding]:
+    """``placement`` has its capacity; None where nobody knows it yet."""
+    if os.geteuid() == 0:
+        said = "Slurm makes no burst buffer for root"
+        yield wrong("slurm", said, "plan and run as an ordinary user")
+    try:
+        plugin = Slurm(tier.settings).plugin()
+    except PegasusBBError as error:
+        yield wrong("slurm", str(error))
+        return
+    yield _of_version()
+    yield _of_plugin(plugin)
+    if mode != "transient":
+        yield _of_persistent(plugin)
+    yield from _of_users(plugin)
+    pool = plugin.pool(tier.pool)
+    if pool is None:
+        known = ", ".join(p.name for p in plugin.pools) or "none"
+        yield wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")
+        return
+    yield _of_pool(pool, placement.capacity if placement else 0)
+    yield from _of_granularity(tier, pool)
+    if placement is not None:
+        yield from _of_staging(plugin, placement)
+
+
+def _of_version() -> Finding:
+    said = ask(["scontrol", "--version"], timeout=20.0).out.strip()
+    found = _VERSION.fullmatch(said)
+    if found is None:
+        return note("slurm", f"scontrol --version says {said[:80]!r}")
+    if (int(found[1]), int(found[2])) in _TRIED:
+        return ok("slurm", said)
+    tried = " and ".join(f"{year}.{month:02d}" for year, month in _TRIED)
+    return note("slurm", f"{said}; this was tried with {tried}")
+
+
+def _of_plugin(plugin: Plugin) -> Finding:
+    if plugin.name != "datawarp":
+        return wrong(
+            "slurm",
+            f"its burst buffer plugin is {plugin.name}, not datawarp",
+            "BurstBufferType=burst_buffer/datawarp in slurm.conf, or another site",
+        )
+    if "EmulateCray" in plugin.flags:
+        return note(
+            "slurm",
+            "Flags=EmulateCray: buffers are not read back from DataWarp, as in tests",
+            "without that flag where there is a DataWarp",
+        )
+    return ok("slurm", "the plugin burst_buffer/datawarp answers")
+
+
+def _of_persistent(plugin: Plugin) -> Finding:
+    if PERSISTENT in plugin.flags:
+        return ok("slurm", "users may make persistent buffers")
+    return wrong(
+        "slurm",
+        f"`scontrol show burst` shows no Flags={PERSISTENT}: only operators may make "
+        "persistent buffers",
+        f"an administrator writes Flags={PERSISTENT} into burst_buffer.conf and says "
+        "`scontrol reconfigure`; or --bb-mode transient, which needs no such flag",
+    )
+
+
+def _of_users(plugin: Plugin) -> Iterator[Finding]:
+    """AllowUsers and DenyUsers are names or numbers; none is shown where all may."""
+    mine = {getpass.getuser(), str(os.geteuid())}
+    allowed, denied = (
+        set(plugin.header.get(key, "").split(",")) - {""}
+        for key in ("AllowUsers", "DenyUsers")
+    )
+    if (allowed and not mine & allowed) or mine & denied:
+        key = "DenyUsers" if mine & denied else "AllowUsers"
+        yield wrong(
+            "slurm",
+            f"{getpass.getuser()} may use no burst buffer: {key}={plugin.header[key]}",
+            "an administrator changes it in burst_buffer.conf",
+        )
+
+
+def _of_pool(pool: Pool, capacity: int) -> Finding:
+    size = round_up(capacity, pool.granularity)
+    what = f"pool {pool.name} has {format_size(pool.total)}"
+    if size > pool.total:
+        return wrong(
+            "slurm",
+            f"{what} in all, less than {format_size(size)}: Slurm would leave the "
+            "request pending for ever",
+            "a lower --bb-capacity, or files on the PFS (bb.tier: pfs)",
+        )
+    if size > pool.free:
+        return note(
+            "slurm",
+            f"{what}, {format_size(pool.free)} of it free now: the first job would "
+            "wait until others give theirs back",
+            "patience (--bb-wait), or a lower --bb-capacity",
+        )
+    return ok("slurm", f"{what}, {format_size(pool.free)} of it free now")
+
+
+def _of_granularity(tier: Tier, pool: Pool) -> Iterator[Finding]:
+    if tier.granularity % pool.granularity:
+        yield note(
+            "tier",
+            f"tier {tier.name} says granularity {format_size(tier.granularity)}, the "
+            f"pool hands out {format_size(pool.granularity)} at a time",
+            f"granularity: {format_size(pool.granularity)}, so that plan says what "
+            "will be granted",
+        )
+
+
+def _of_staging(plugin: Plugin, placement: Placement) -> Iterator[Finding]:
+    """Slurm ends what takes longer, and the job with it."""
+    for key, way in (("StageInTimeout", "in"), ("StageOutTimeout", "out")):
+        said = plugin.header.get(key, "")
+        moved = (_bytes(placement, room, way) for room in placement.rooms.values())
+        most = max(moved, default=0)
+        if not most or not said.isdigit() or said == "0":
+            continue
+        what = (
+            f"{key} of {format_duration(int(said))}: the job that moves most, "
+            f"{format_size(most)} {way}, needs {format_size(most // int(said))}/s"
+        )
+        if most // int(said) > _FAST:
+            would_do = f"a longer {key} in burst_buffer.conf, or --bb-mode persistent"
+            yield note("slurm", what, would_do)
+        else:
+            yield ok("slurm", what)
+
+
+def _bytes(placement: Placement, room: Room, way: str) -> int:
+    lfns = room.stage_in if way == "in" else room.stage_out
+    return sum(placement.files[lfn].size or 0 for lfn in lfns)

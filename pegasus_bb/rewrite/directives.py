@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pegasus_bb.errors import UsageError
@@ -65,14 +66,19 @@ def directive_files(plan: Plan) -> dict[str, str]:
     return {USE: template.render(name=plan.request.name)}
 
 
+@cache
 def templates() -> Environment:
-    """Those of directives: a missing name, or one that was not checked, is an error."""
+    """Those of directives: a missing name, or one that was not checked, is an error.
+
+    Made once: of 100,000 jobs each has its directives.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(  # noqa: S701 - directives, not HTML; one checked filter
         loader=PackageLoader("pegasus_bb"),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
+        auto_reload=False,
     )
     templates.filters["reservation_name"] = check_reservation_name
     return templates

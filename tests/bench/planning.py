@@ -2,11 +2,11 @@
 
 Each size is one generated workflow of the shape of 1000genome (fan out, merge, fan
 out), written as YAML and planned by the whole command in a process of its own: with the
-burst buffer off, with a persistent one, and with one that cannot hold all files at
-once, so that the jobs run in phases. Then it is only placed, sized and explained, also
-where no phases help and files are chosen that go to the PFS. `make bench` runs this.
-Beside it stands the floor that the file system sets: as many files of the size of a
-submit file, created by two processes that do nothing else.
+burst buffer off, with a persistent one, with one for each job, and with one that cannot
+hold all files at once, so that the jobs run in phases. Then it is only placed, sized
+and explained, also where no phases help and files are chosen that go to the PFS. `make
+bench` runs this. Beside it stands the floor that the file system sets: as many files of
+the size of a submit file, created by two processes that do nothing else.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ PLAN = ("plan", "--dir", "submit", "--bb-planner", "builtin", "--quiet", "--bb-m
 CASES = {
     "off": (*PLAN, "off"),
     "persistent": (*PLAN, "persistent"),
+    "transient": (*PLAN, "transient"),
     "in phases": (*PLAN, "persistent", "--bb-capacity", "85"),  # per cent of the files
     "explain": ("explain",),
+    "each its own": ("explain", "--bb-mode", "transient"),
     "explain short": ("explain", "--bb-capacity", "40"),
     "without inplace": ("explain", "--bb-capacity", "40", "--cleanup", "leaf"),
 }

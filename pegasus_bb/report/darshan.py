@@ -26,8 +26,9 @@ SUFFIX = ".darshan"
 UNFINISHED = ".darshan_partial"  # what a program that was killed leaves
 _AT_ONCE = 500  # logs for one process of PyDarshan's
 _MAGIC = (6567223).to_bytes(8, "little")  # after eight bytes of version
-# user_program_id<job>-<process>_...; older ones have no process
-_NAME = re.compile(r"_id\d+-(\d+)_")
+# user_program_id<job>-<process>_...; older ones have no process. Where no scheduler has
+# a number for the job, it is that of the process from which all others were forked.
+_NAME = re.compile(r"_id(\d+)-(\d+)_")
 _READER = """
 import sys
 sys.path[:] = sys.argv[1].split("\\n")  # what this Python imports, and no folder else
@@ -44,7 +45,7 @@ class Log:
     start: float  # seconds since the epoch; some logs know whole ones only
     seconds: float
     processes: int  # ranks; 1 without MPI
-    pid: int | None
+    pids: tuple[int, ...]  # of its process, then of what may be the task's own process
     command: str  # as /proc/PID/cmdline had it, blanks between
     modules: Mapping[str, Calls]  # POSIX, MPI-IO, STDIO: what each saw
     calls: Calls | None  # all of it, each byte once; None where some was not counted
@@ -118,15 +119,15 @@ def _understood(path: Path, said: dict[str, Any]) -> Iterator[Log | Problem]:
     holes = _holes(said)
     if holes:
         yield Problem(str(path), f"{holes}; its bytes and times are not known")
-    pid = _NAME.search(path.name)
+    ids = _NAME.search(path.name)
     modules = {name: Calls(*moved) for name, moved in said["modules"].items()}
     yield Log(
         file=str(path),
         start=said["start"],
         seconds=said["seconds"],
         processes=said["processes"],
-        pid=int(pid.group(1)) if pid else None,
-        command=said["command"],
+        pids=(int(ids.group(2)), int(ids.group(1))) if ids else (),
+        command=" ".join(said["command"].split()),
         modules=modules,
         calls=None if holes or not modules else _calls(said, modules),
         files=tuple(_files(said["files"])),
@@ -153,6 +154,7 @@ def _calls(said: Mapping[str, Any], modules: Mapping[str, Calls]) -> Calls:
 
 
 def _files(rows: Iterable[tuple[str, int, int, int | None]]) -> Iterator[FileUse]:
+    """A file that was opened and no more: maybe a forked process used it, unseen."""
     for path, read, written, size in rows:
         if is_data(path):
             yield FileUse(
@@ -160,6 +162,6 @@ def _files(rows: Iterable[tuple[str, int, int, int | None]]) -> Iterator[FileUse
                 path=path,
                 size=size,
                 output=written > 0,
-                bytes_read=read,
-                bytes_written=written,
+                bytes_read=read if read or written else None,
+                bytes_written=written if read or written else None,
             )

@@ -15,6 +15,12 @@ from pegasus_bb.report.kinds import kind_of
 from pegasus_bb.report.uses import with_calls
 
 RECORDER = "darshan"
+_BLIND = (
+    "Darshan saw less than half of what the kernel counted, so the time in calls is "
+    "unknown: it does not see what a forked process does to files its parent opened"
+)
+# Bytes that a log has not without being blind: an interpreter's own libraries, streams.
+_OWN_READ, _OWN_WRITTEN = 16 << 20, 1 << 20
 _SLACK = 1.0  # seconds: older logs have whole ones only
 _INTERPRETERS = ("python", "perl", "bash", "sh", "dash", "ksh", "Rscript", "env")
 # What stands around a task: its own reading and writing is not the task's.
@@ -30,10 +36,8 @@ def join(tasks: Sequence[Task], logs: Iterable[Log]) -> Iterator[Task | Problem]
     if not tasks:
         yield from map(_task_of, logs)
         return
-    pids: dict[int | None, list[int]] = {}
-    for number, task in enumerate(tasks):
-        pids.setdefault(_process(task).pid, []).append(number)
     found: dict[int, list[Log]] = {}
+    pids = _by_pid(tasks)
     for log in logs:
         owners = _owners(log, tasks, pids)
         if len(owners) == 1:
@@ -41,7 +45,21 @@ def join(tasks: Sequence[Task], logs: Iterable[Log]) -> Iterator[Task | Problem]
         else:
             yield Problem(log.file, _unclear(owners))
     for number, task in enumerate(tasks):
-        yield _with_logs(task, found[number]) if number in found else task
+        own = found.get(number, [])
+        task = _with_logs(task, own) if own else task
+        if own and _is_blind(task):
+            yield Problem(own[0].file, _BLIND)
+            task = replace(task, calls=None)
+        yield task
+
+
+def _by_pid(tasks: Sequence[Task]) -> dict[int, list[int]]:
+    numbers: dict[int, list[int]] = {}
+    for number, task in enumerate(tasks):
+        pid = _process(task).pid
+        if pid is not None:
+            numbers.setdefault(pid, []).append(number)
+    return numbers
 
 
 def _is_around(log: Log) -> bool:
@@ -56,11 +74,12 @@ def _unclear(owners: Sequence[int]) -> str:
 
 
 def _owners(
-    log: Log, tasks: Sequence[Task], pids: Mapping[int | None, Sequence[int]]
+    log: Log, tasks: Sequence[Task], pids: Mapping[int, Sequence[int]]
 ) -> list[int]:
     """The tasks, by number, in whose time the log's program ran and that started it."""
-    same = pids.get(log.pid, ()) if log.pid is not None else ()
-    own = [number for number in same if _within(log, tasks[number])]
+    own: list[int] = []
+    for pid in log.pids:
+        own = own or [n for n in pids.get(pid, ()) if _within(log, tasks[n])]
     if len(own) == 1:
         return own
     # Of a child of the task's own process, or of one of two hosts.
@@ -83,6 +102,7 @@ def _process(task: Task) -> Process:
 def _same_command(log: Log, command: str) -> bool:
     """The log has the interpreter before a script, the record whatever starts ranks."""
     theirs = " ".join(_words(log.command))
+    command = " ".join(command.split())
     arguments = command.partition(" ")[2]
     return bool(theirs) and (
         command.endswith(theirs)
@@ -116,7 +136,7 @@ def _task_of(log: Log) -> Task:
         duration=log.seconds,
         exit_code=None,
         recorder=RECORDER,
-        process=Process(log.pid, "", log.command),
+        process=Process(log.pids[0] if log.pids else None, "", log.command),
     )
     return _with_logs(task, [log])
 
@@ -143,3 +163,11 @@ def _added(logs: Iterable[Log]) -> Calls | None:
         read, written = read + log.calls.read, written + log.calls.written
         seconds += log.calls.seconds
     return Calls(read, written, seconds)
+
+
+def _is_blind(task: Task) -> bool:
+    """Whether the logs miss most of what the kernel counted for the same processes."""
+    if task.calls is None or task.rchar is None or task.wchar is None:
+        return False
+    read, written = task.rchar - _OWN_READ, task.wchar - _OWN_WRITTEN
+    return 2 * task.calls.read < read or 2 * task.calls.written < written

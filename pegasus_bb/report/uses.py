@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from pegasus_bb.model.run import FileUse
 
-# Programs, libraries and devices: no files of a workflow. Darshan leaves out the like.
+# Programs, libraries and devices: no files of a workflow. Darshan leaves out the like,
+# but not what lives elsewhere: a Python of the user's.
 _SYSTEM = ("/bin/", "/dev/", "/etc/", "/lib", "/proc/", "/sbin/", "/sys/", "/usr/")
+_SOFTWARE = ("/site-packages/", "/dist-packages/", "/__pycache__/")
 _YET = "/dev/shm/"  # noqa: S108 - memory, and a tier of some sites
 
 
@@ -37,9 +39,9 @@ def _count(attributes: Mapping[str, str], name: str) -> int | None:
 
 def is_data(path: str) -> bool:
     """Whether ``path`` may be a file of the workflow."""
-    return path.startswith("/") and (
-        path.startswith(_YET) or not path.startswith(_SYSTEM)
-    )
+    if not path.startswith("/") or any(folder in path for folder in _SOFTWARE):
+        return False
+    return path.startswith(_YET) or not path.startswith(_SYSTEM)
 
 
 def with_calls(

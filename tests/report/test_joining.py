@@ -18,7 +18,7 @@ MIX = "/usr/bin/python3 /wf/bin/mix.py a b"
 def a_log(**fields: Any) -> Log:
     values: dict[str, Any] = {
         **{"file": "me_mix_id7-7_1.darshan", "start": 0.1, "seconds": 0.8},
-        **{"processes": 1, "pid": 7, "command": MIX, "modules": {}},
+        **{"processes": 1, "pids": (7,), "command": MIX, "modules": {}},
         **{"calls": Calls(30, 20, 0.5), "files": ()},
     }
     return Log(**{**values, **fields})
@@ -30,7 +30,7 @@ def mix(a_task: MakeTask) -> MakeTask:
 
     def make(command: str = "/wf/bin/mix.py a b", pid: int = 7, **fields: Any) -> Task:
         fields.setdefault("process", Process(pid, "/run", command))
-        return a_task("mix", **fields)
+        return a_task("mix", **{"rchar": 100, "wchar": 50, **fields})
 
     return make
 
@@ -55,7 +55,7 @@ def test_what_the_kernel_counted_stays(mix: MakeTask) -> None:
 
 
 def test_the_logs_of_all_processes_of_a_task_are_added_up(mix: MakeTask) -> None:
-    logs = [a_log(), a_log(pid=8), a_log(pid=9, calls=Calls(1, 0, 0.25))]
+    logs = [a_log(), a_log(pids=(8,)), a_log(pids=(9,), calls=Calls(1, 0, 0.25))]
 
     (task,) = tasks(list(join([mix()], logs)))
 
@@ -63,7 +63,7 @@ def test_the_logs_of_all_processes_of_a_task_are_added_up(mix: MakeTask) -> None
 
 
 def test_a_process_whose_log_is_partial_makes_the_sum_unknown(mix: MakeTask) -> None:
-    logs = [a_log(), a_log(pid=8, calls=None)]
+    logs = [a_log(), a_log(pids=(8,), calls=None)]
 
     (task,) = tasks(list(join([mix(rchar=None)], logs)))
 
@@ -99,6 +99,26 @@ def test_a_child_of_the_tasks_process_is_told_by_its_command(
     found = tasks(list(join([mix(record, pid=6), other], [a_log(command=log)])))
 
     assert [task.calls is not None for task in found] == [True, False]
+
+
+def test_a_forked_process_names_the_one_that_it_came_of(mix: MakeTask) -> None:
+    log = a_log(pids=(9, 7), command="a title that it gave itself")
+
+    (task,) = tasks(list(join([mix()], [log])))
+
+    assert task.calls is not None
+
+
+@pytest.mark.parametrize(("rchar", "wchar"), [(17 << 20, 100), (100, 2 << 20)])
+def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
+    mix: MakeTask, rchar: int, wchar: int
+) -> None:
+    problem, task = join([mix(rchar=rchar, wchar=wchar)], [a_log()])
+
+    assert isinstance(problem, Problem)
+    assert problem.why.startswith("Darshan saw less than half of what the kernel")
+    assert isinstance(task, Task)
+    assert (task.calls, task.rchar, task.wchar) == (None, rchar, wchar)
 
 
 def test_of_two_hosts_with_that_process_the_command_tells(mix: MakeTask) -> None:

@@ -89,6 +89,8 @@ def test_what_a_task_prints_is_no_call(recorded: Path, tmp_path: Path) -> None:
         ("/scratch/a", True),
         ("/dev/shm/tier/a", True),
         ("/var/opt/cray/dws/mounts/batch/1_private_scratch/a", True),
+        ("/home/me/venv/lib/python3.11/site-packages/numpy/core.so", False),
+        ("/home/me/bin/__pycache__/mix.cpython-311.pyc", False),
         ("/dev/null", False),
         ("/lib64/libc.so.6", False),
         ("/usr/share/zoneinfo/UTC", False),

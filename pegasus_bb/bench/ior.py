@@ -120,9 +120,17 @@ def _run(argv: list[str], log: int, until: float, grace: float) -> int:
         if process.poll() is None:
             process.terminate()  # what starts MPI processes ends those of other nodes
             _ended(process, time.monotonic() + grace)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill(process, time.monotonic() + grace)
+
+
+def _kill(process: Any, until: float) -> None:
+    """End what is left of its group: one that is killed may write a little longer."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        while time.monotonic() < until:
+            os.killpg(process.pid, signal.SIGKILL)
+            time.sleep(0.005)
 
 
 def _ended(process: Any, until: float) -> bool:

@@ -51,7 +51,7 @@ class Own:
     def _phase(self, do: str, cell: Cell, folder: str, until: float) -> float:
         crew = self._workers[: cell.processes]
         for number, worker in enumerate(crew):
-            worker.say(_order(do, cell, folder, number, until))
+            worker.say(order(do, cell, folder, number, until))
         for worker in crew:
             worker.hear()
         begin = time.monotonic() + _LEAD + _LEAD_EACH * len(crew)
@@ -65,9 +65,10 @@ class Own:
         return float(ended - began)
 
 
-def _order(
+def order(
     do: str, cell: Cell, folder: str, number: int, until: float
 ) -> dict[str, Any]:
+    """What process ``number`` has to do in a phase of ``cell``."""
     return {
         "do": do,
         "path": cell.path(folder, number),

@@ -30,7 +30,7 @@ def main() -> None:
         _say({})
         told = sys.stdin.buffer.readline()
         if told:
-            _say(_done(order, data, json.loads(told)["begin"]))
+            _say(done(order, data, json.loads(told)["begin"]))
 
 
 def _noise(size: int) -> mmap.mmap:
@@ -40,7 +40,8 @@ def _noise(size: int) -> mmap.mmap:
     return data
 
 
-def _done(order: dict[str, Any], data: mmap.mmap, begin: float) -> dict[str, Any]:
+def done(order: dict[str, Any], data: mmap.mmap, begin: float) -> dict[str, Any]:
+    """Do what is ordered, from ``begin`` on, and say when that was; or what failed."""
     time.sleep(max(0.0, begin - time.monotonic()))
     began = time.monotonic()
     try:

@@ -35,10 +35,12 @@ class Player:
     seconds: Callable[[Cell], float]
     now: float = 0.0
     done: list[Cell] = field(default_factory=list)
+    until: float = 0.0  # as it was told last
 
     def write(self, cell: Cell, folder: str, until: float) -> float:
         Path(folder, "data").write_bytes(b"x")
         self.done.append(cell)
+        self.until = until
         return self._take(cell)
 
     def read(self, cell: Cell, folder: str, until: float) -> float:

@@ -125,6 +125,13 @@ def test_other_sites_and_places_stay(below: bool, tmp_path: Path) -> None:
     assert path.read_text().startswith("# measured again\n")
 
 
+def test_slots_are_those_that_were_said_last(tmp_path: Path) -> None:
+    path = tmp_path / "speeds.yml"
+    for slots in (8, 16):
+        open_speeds(path, "here", ["pfs"]).put({"pfs": FIGURES}, slots, "measured")
+    assert yaml.safe_load(path.read_text())[KEY]["here"]["slots"] == 16
+
+
 def test_a_site_catalog_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "sites.yml"
     path.write_text(yaml.safe_dump({"pegasus": "5.0", "sites": [], KEY: {}}))

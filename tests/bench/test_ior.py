@@ -103,7 +103,7 @@ def test_one_that_takes_too_long_is_ended_with_all_that_it_started(
     ior.instead(f"sleep 100 & echo $! >{tmp_path}/child; trap '' TERM; wait")
     before = time.monotonic()
     with pytest.raises(TimeIsUp):
-        Ior(ior.launch, grace=0.1).write(cell(), folder, before + 0.5)
+        Ior(ior.launch, grace=2.0).write(cell(), folder, before + 0.5)
     child = int((tmp_path / "child").read_text())
     state = Path(f"/proc/{child}/stat")
     assert not state.exists() or state.read_text().split()[2] == "Z"

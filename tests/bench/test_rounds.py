@@ -59,6 +59,18 @@ def test_nothing_is_begun_that_would_end_too_late(stage: Stage) -> None:
     assert player.now <= 9.0
 
 
+def test_what_has_begun_has_some_time_more(stage: Stage) -> None:
+    player = Player(lambda _: 1.0)
+    stage.play(player, stage.measurings(SMALL), Limits(until=100.0, grace=5.0))
+    assert player.until == 105.0
+
+
+def test_two_that_agree_may_do_so_by_chance(stage: Stage) -> None:
+    (one,) = stage.measurings(SMALL)
+    stage.play(Player(lambda _: 1.0), [one], Limits(most=2))
+    assert len(one.writes) == 2 and not one.sure(Limits())
+
+
 def test_where_the_time_ends_each_has_had_its_share(stage: Stage) -> None:
     noise = cycle([1.0, 2.0, 3.0])
     two = stage.measurings(cell(1), cell(1, mode=Mode.DIRECT))

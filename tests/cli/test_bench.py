@@ -169,15 +169,7 @@ def test_a_signal_leaves_nothing_but_what_was_measured(
     work: Path, number: int, status: int
 ) -> None:
     """Slurm's end of a job is a SIGTERM."""
-    process = subprocess.Popen(
-        typed("--tier", "bb", *ENDLESS),
-        cwd=work,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    workers = until(lambda: writing(process.pid))
+    process, workers = started(work)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == status, err
@@ -188,18 +180,24 @@ def test_a_signal_leaves_nothing_but_what_was_measured(
 
 
 def test_a_process_that_dies_is_named(work: Path) -> None:
+    process, workers = started(work)
+    os.kill(workers[0], signal.SIGKILL)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == NOT_MEASURED
+    assert "process 0 of 2 ended by itself, with signal 9" in err
+
+
+def started(work: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """One that has no end, and its processes."""
     process = subprocess.Popen(
         typed("--tier", "bb", *ENDLESS),
         cwd=work,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    workers = until(lambda: writing(process.pid))
-    os.kill(workers[0], signal.SIGKILL)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == NOT_MEASURED
-    assert "process 0 of 2 ended by itself, with signal 9" in err
+    return process, until(lambda: writing(process.pid))
 
 
 def writing(pid: int) -> list[int]:

@@ -30,9 +30,12 @@ class Chosen:
     command: str  # that starts its processes
 
 
-def choose(wanted: str, launch: tuple[str, ...], processes: int, folder: str) -> Chosen:
+def choose(
+    wanted: str, launch: tuple[str, ...], processes: int, folder: str, until: float
+) -> Chosen:
     """The engine that is ``wanted``, tried out in ``folder`` with all ``processes``.
 
+    Most of the time ``until`` then is left for measuring.
     Raises NotMeasured where it does not run, and UsageError where it is not there.
     """
     if wanted == "own":
@@ -43,7 +46,7 @@ def choose(wanted: str, launch: tuple[str, ...], processes: int, folder: str) ->
             raise UsageError(f"--engine ior: {why_not}; --engine own needs neither")
         return _own(processes, why_not)
     try:
-        return _ior(launch, processes, folder, f"{which(PROGRAM)}")
+        return _ior(launch, processes, folder, until)
     except NotMeasured as error:
         if wanted == "ior":
             raise
@@ -82,17 +85,20 @@ def _own(processes: int, because: str) -> Chosen:
     return Chosen("own", Own(processes), because, shlex.join(COMMAND))
 
 
-def _ior(launch: tuple[str, ...], processes: int, folder: str, because: str) -> Chosen:
+def _ior(launch: tuple[str, ...], processes: int, folder: str, until: float) -> Chosen:
     """Raises NotMeasured where one page by each process is too much for it already."""
-    engine = Ior(launch)
+    engine, now = Ior(launch), time.monotonic()
+    longest = max(0.0, min(_TRIAL, (until - now) / 3))
     cell = Cell(Mode.FSYNC, Layout.SHARED, PAGE, processes, PAGE)
     trial = os.path.join(folder, "trial")
-    os.mkdir(trial)
     try:
-        engine.write(cell, trial, time.monotonic() + _TRIAL)
+        os.mkdir(trial)
+        engine.write(cell, trial, now + longest)
     except TimeIsUp:
-        raise NotMeasured(f"no end of it within {_TRIAL:g} s") from None
+        raise NotMeasured(f"no end of a trial within {longest:.0f} s") from None
+    except OSError as error:
+        raise NotMeasured(str(error)) from error
     finally:
         remove(trial)
-    name = f"ior {engine.version}".strip()
-    return Chosen(name, engine, because, shlex.join([*launch, PROGRAM]))
+    name, found = f"ior {engine.version}".strip(), which(PROGRAM)
+    return Chosen(name, engine, str(found), shlex.join([*launch, PROGRAM]))

@@ -83,12 +83,12 @@ def _doubtful(tier: Tier, limits: Limits) -> Iterator[str]:
     if unsure:
         yield (
             f"{unsure} of {len(figures)} figures, marked *, are not sure to "
-            f"{limits.error:.0%}: their standard error is larger, or they have less "
-            f"than {limits.least} repetitions"
+            f"{limits.error * 100:g}%: their standard error is larger, or they have "
+            f"less than {limits.least} repetitions"
         )
     missing = sum(not one.writes for one in tier.measurings)
     if missing:
         yield (
-            f"{missing} of {len(tier.measurings)} cells were not measured, for the "
-            "time was up: --within has more"
+            f"{missing} of {len(tier.measurings)} cells were not measured by the end; "
+            "--within allows more time"
         )

@@ -33,7 +33,8 @@ def measure(
         click.echo(f"pegasus-bb: {sentence}", err=True)
 
     def chosen(folder: str) -> Chosen:
-        return choose(engine, launch, max(session.plan.processes), folder)
+        most, until = max(session.plan.processes), session.limits.until
+        return choose(engine, launch, most, folder, until)
 
     began, at = time.monotonic(), datetime.now(timezone.utc)
     made: dict[str, Any] = {

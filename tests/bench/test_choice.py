@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from pegasus_bb.bench.choice import Chosen, choose, launcher
 from pegasus_bb.errors import NotMeasured, UsageError
 
 from .conftest import FakeIor
+
+LONG = 3600.0
 
 
 @pytest.fixture
@@ -30,9 +33,17 @@ def folder(tmp_path: Path) -> Iterator[str]:
 
 
 def choice(wanted: str, launch: tuple[str, ...], folder: str) -> Chosen:
-    chosen = choose(wanted, launch, 1, folder)
+    chosen = choose(wanted, launch, 1, folder, time.monotonic() + LONG)
     chosen.engine.close()
     return chosen
+
+
+def test_one_that_hangs_leaves_time_for_ours(ior: FakeIor, folder: str) -> None:
+    ior.instead("exec sleep 100")
+    chosen = choose("auto", ior.launch, 1, folder, time.monotonic() + 1.5)
+    chosen.engine.close()
+    assert chosen.name == "own"
+    assert "no end of a trial within " in chosen.because
 
 
 def program(bin_: Path, name: str) -> None:

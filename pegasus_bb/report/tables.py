@@ -151,7 +151,9 @@ def _jobs_table(
         pairs = {key: row.cells[key] for key in shown}
         table.add_row(escape(row.name), "PFS", *_cells(pairs, "pfs", layout))
         table.add_row("", "BB", *_cells(pairs, "bb", layout))
-        ratios = ["" if key == "jobs" else _ratio(pair) for key, pair in pairs.items()]
+        # Of a rate more is better: its ratio would read the other way round.
+        without = ("jobs", "io_rate")
+        ratios = ["" if key in without else _ratio(pair) for key, pair in pairs.items()]
         table.add_row("", "ratio", *ratios, end_section=True)
     return table
 

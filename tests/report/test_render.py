@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.run import Kind, Problem, Run, Task
+from pegasus_bb.model.run import Calls, Kind, Problem, Run, Task
 from pegasus_bb.report import WIDTH, Comparison, compare, render_text
 
 MakeTask = Callable[..., Task]
@@ -186,3 +186,16 @@ def test_names_in_brackets_are_not_taken_for_markup(
 
     assert "[bold]cat" in text
     assert "run[red]1" in text
+
+
+def test_a_log_of_one_task_brings_two_columns(a_task: MakeTask, a_run: MakeRun) -> None:
+    pfs = a_run(a_task(calls=Calls(3 << 20, 1 << 20, 2.0)))
+    bb = a_run(a_task(calls=Calls(3 << 20, 1 << 20, 0.5)))
+
+    logged = render_text(compare([pfs], [bb]))
+    bare = render_text(compare([a_run(a_task())], [a_run(a_task())]))
+
+    assert "in calls" not in bare
+    assert "  2.00   2.0 MiB " in logged
+    assert "  0.50   8.0 MiB " in logged
+    assert "  4.00           " in logged  # of rates no ratio: more is better

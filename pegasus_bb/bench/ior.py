@@ -55,7 +55,7 @@ class Ior:
                 raise NotMeasured(f"ior ended with status {status}: {said}")
             with open(summary, encoding="utf-8", errors="replace") as source:
                 answer = json.load(source)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise NotMeasured(f"ior left no JSON that can be read: {error}") from error
         finally:
             with suppress(FileNotFoundError):

@@ -13,6 +13,8 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pegasus_bb.bench.engine import TimeIsUp
 from pegasus_bb.bench.ior import Ior, bandwidth
@@ -48,6 +50,24 @@ def test_a_bandwidth_that_is_none_is_no_figure(value: object) -> None:
     """ior says "inf" where its clock saw no time go by."""
     with pytest.raises(NotMeasured, match="no bandwidth"):
         bandwidth({"Results": [[{"access": "write", "bwMiB": value}]]}, "write")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text() | st.just("write"),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["access", "bwMiB", "Results"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_any_summary_has_a_bandwidth_or_has_none(answer: object) -> None:
+    try:
+        assert 0 < bandwidth(answer, "write") < float("inf")
+    except NotMeasured:
+        pass
 
 
 def test_seconds_are_those_of_all_bytes(ior: FakeIor, folder: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.workflow import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +46,12 @@ class History:
 def _name(transformation: str) -> str:
     """Without namespace and version."""
     return transformation.rpartition("::")[2].partition(":")[0]
+
+
+def declared(job: Job) -> Past | None:
+    """What the job's own profile ``pegasus: runtime`` says, in seconds."""
+    said = job.profile("pegasus", "runtime") if "profiles" in job.data else None
+    try:
+        return Past(float(said)) if said else None
+    except ValueError:
+        return None

@@ -26,14 +26,15 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The reservation of one job's own, in mode transient: LFNs, and bytes."""
+    """The reservation of one job's own, in modes transient and hybrid: LFNs, bytes."""
 
     stage_in: tuple[str, ...]  # brought there before the job starts
-    stage_out: tuple[str, ...]  # made there, and brought back afterwards
-    read: tuple[str, ...]  # live on the PFS: links there
-    write: tuple[str, ...]  # the same, of what the job makes
-    need: int  # of stage_in and stage_out, where the size is known
+    stage_out: tuple[str, ...]  # made there, and brought back to the PFS afterwards
+    read: tuple[str, ...]  # live elsewhere: links there
+    write: tuple[str, ...]  # live on the PFS, and the job makes them: links there
+    need: int  # of all that is made or brought there, where the size is known
     capacity: int = 0  # to reserve, a multiple of the tier's granularity
+    share: tuple[str, ...] = ()  # hybrid: made there, then copied to the shared one
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,20 @@ class Fit:
         return len(self.ends)
 
 
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """Mode hybrid: why so many jobs have a room. Bytes that are reserved, times how
+    long, by the rule of docs/placement.md."""
+
+    unit: str  # seconds; levels where nobody knows how long a task runs
+    span: float  # in units: how long the shared reservation is needed at least
+    persistent: float  # what mode persistent would reserve
+    shared: float  # of the shared reservation
+    rooms: float  # of all rooms
+    asked: int  # jobs that could have a room
+    why_none: str = ""  # why no job could
+
+
 @dataclass(frozen=True)
 class Placement:
     """Every file's place, and the room that the tier needs for them."""
@@ -62,11 +77,13 @@ class Placement:
     need: int  # bytes of all files on the tier whose size is known
     unknown: tuple[str, ...]  # LFNs on the tier whose size nobody knows
     capacity: int  # bytes to reserve, a multiple of the tier's granularity
-    # Mode transient: by id of those jobs that touch the tier. ``capacity`` is then what
-    # the largest of them gets.
+    # By id of those jobs that have one. Mode transient: all that touch the tier, and
+    # ``capacity`` is what the largest of them gets. Mode hybrid: beside ``capacity``.
     rooms: dict[str, Room] = field(default_factory=dict)
     pinned: frozenset[str] = frozenset()  # LFNs on the tier by more than its own rules
     fit: Fit | None = None  # where a capacity below ``need`` was asked for
+    worth: Worth | None = None  # mode hybrid
+    whole: Placement | None = None  # mode hybrid: as mode persistent would have it
 
     def on_tier(self, lfn: str) -> bool:
         """Whether the bytes of ``lfn`` lie on the tier."""

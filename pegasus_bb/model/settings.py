@@ -14,7 +14,7 @@ from pegasus_bb.model.properties import Properties
 from pegasus_bb.units import parse_duration, parse_size
 
 PREFIX = "pegasus.bb."
-MODES = ("off", "persistent", "transient", "auto")
+MODES = ("off", "persistent", "transient", "hybrid", "auto")
 PLANNERS = ("auto", "builtin", "pegasus")
 AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
@@ -76,15 +76,6 @@ def _choice(*allowed: str) -> Callable[[str], str]:
     return read
 
 
-def _mode(text: str) -> str:
-    if text == "hybrid":
-        raise UsageError(
-            f"mode {text!r} is planned but not in this version; it has "
-            + ", ".join(MODES)
-        )
-    return _choice(*MODES)(text)
-
-
 def _capacity(text: str) -> int:
     if text == "auto":
         return AUTO
@@ -126,7 +117,7 @@ def _program(text: str) -> str:
 
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
-    "mode": _mode,
+    "mode": _choice(*MODES),
     "planner": _choice(*PLANNERS),
     "tier": str,
     "capacity": _capacity,

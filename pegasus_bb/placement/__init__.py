@@ -1,8 +1,9 @@
 """Decide which file lives on which tier: model -> Placement."""
 
-from pegasus_bb.placement.decide import decide, place_files, reserve
+from pegasus_bb.placement.decide import decide, place, place_files, reserve
 from pegasus_bb.placement.executables import staged_executables, staged_name
 from pegasus_bb.placement.explain import Explanation, explain
+from pegasus_bb.placement.hybrid import part
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.liveness import Ending, Figures, figures
 from pegasus_bb.placement.rooms import reserve_rooms
@@ -17,6 +18,8 @@ __all__ = [
     "explain",
     "figures",
     "lint_replicas",
+    "part",
+    "place",
     "place_files",
     "reserve",
     "reserve_rooms",

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from pegasus_bb.model.catalogs import Catalogs, environment
 from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import PFS, Placed, Placement
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.executables import staged_executables
 from pegasus_bb.placement.fitting import fitted
+from pegasus_bb.placement.hybrid import part
 from pegasus_bb.placement.lint import (
     lint_links,
     lint_names,
@@ -22,7 +24,7 @@ from pegasus_bb.placement.lint import (
 from pegasus_bb.placement.liveness import Ending
 from pegasus_bb.placement.overrides import by_jobs, by_metadata
 from pegasus_bb.placement.patterns import PlacementFile, read_placement_file
-from pegasus_bb.placement.policy import Rule, defaults, for_executables, place
+from pegasus_bb.placement.policy import Rule, defaults, for_executables, home
 from pegasus_bb.placement.rooms import reserve_rooms
 from pegasus_bb.placement.sizes import size_of
 from pegasus_bb.placement.sizing import choose_capacity, wanted_capacity
@@ -42,8 +44,26 @@ def decide(
 
     Raises CatalogError for every mistake in what the user said.
     """
-    placement = place_files(workflow, graph, catalogs, tier, settings)
+    placement = place(workflow, graph, catalogs, tier, settings, ending)
     return reserve(workflow, graph, catalogs, settings, placement, ending)
+
+
+def place(
+    workflow: Workflow,
+    graph: Graph,
+    catalogs: Catalogs,
+    tier: Tier,
+    settings: Settings,
+    ending: Ending,
+    history: History | None = None,
+) -> Placement:
+    """``place_files``, and in mode hybrid what leaves the shared reservation then."""
+    history = history or History()
+    sizes = history.sizes
+    placement = place_files(workflow, graph, catalogs, tier, settings, sizes)
+    if settings.mode != "hybrid":
+        return placement
+    return part(workflow, graph, catalogs, settings, placement, ending, history)
 
 
 def place_files(
@@ -69,7 +89,7 @@ def place_files(
     pinned = []
     for file in files.values():
         rule, narrow = choose(file)
-        on, how = place(rule.where, file.role, tier)
+        on, how = home(rule.where, file.role, tier)
         if narrow and on != PFS:
             pinned.append(file.lfn)
         size = size_of(file, catalogs.replicas, tier.site)

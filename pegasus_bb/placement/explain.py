@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pegasus_bb.model.placement import Fit, Placed, Placement, Room
+from pegasus_bb.model.placement import Fit, Placed, Placement, Room, Worth
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.placement.liveness import Figures
 from pegasus_bb.placement.sizing import wanted_capacity
@@ -40,14 +40,21 @@ class Explanation:
     granularity: int
     unknown: tuple[str, ...]  # LFNs on the tier without a known size
     fit: Fit | None = None  # how they fit into a capacity that is below their sum
-    # Mode transient: by job; ``capacity`` is then the largest.
+    # By job. Mode transient: ``capacity`` is the largest; hybrid: beside ``capacity``.
     rooms: dict[str, Room] = field(default_factory=dict)
+    worth: Worth | None = None  # mode hybrid: why these jobs have a room
+
+    @property
+    def each_alone(self) -> bool:
+        """Whether nothing lives on the tier longer than a job (mode transient)."""
+        return bool(self.rooms) and self.worth is None
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as a mapping of plain values."""
         data = {**asdict(self), "unknown": list(self.unknown)}
-        if not self.rooms:
-            del data["rooms"]
+        for key in ("rooms", "worth"):
+            if not data[key]:
+                del data[key]
         if self.fit is not None:
             data["fit"] = {"phases": self.fit.phases, **data["fit"]}
             del data["fit"]["ends"]
@@ -73,6 +80,7 @@ def explain(placement: Placement, settings: Settings, live: Figures) -> Explanat
         granularity=tier.granularity,
         unknown=placement.unknown,
         rooms=placement.rooms,
+        worth=placement.worth,
         fit=placement.fit,
     )
 

@@ -47,7 +47,7 @@ def for_executables(tier: Tier) -> Rule:
     return Rule(where, f"a program that is staged: {said} inputs: {tier.inputs}")
 
 
-def place(where: str, role: str, tier: Tier) -> tuple[str, str]:
+def home(where: str, role: str, tier: Tier) -> tuple[str, str]:
     """The pair (tier, how) of a placed file."""
     if role != INPUT:
         return (tier.name if where == BB else PFS), "write"

@@ -177,7 +177,7 @@ MISTAKES: dict[str, tuple[Mistake, list[str], list[str]]] = {
     "sub-workflow": (in_workflow(sub_workflow), [], ["pegasusWorkflow", "pegasus"]),
     "broken YAML": (broken_yaml, [], ["workflow.yml"]),
     "unknown setting": (nothing, ["-Dpegasus.bb.moed=off"], ["moed", "mode"]),
-    "mode of a later version": (nothing, ["--bb-mode", "hybrid"], ["hybrid"]),
+    "unknown mode": (nothing, ["--bb-mode", "mixed"], ["mixed", "hybrid"]),
     "unknown site": (nothing, ["--sites", "mars"], ["mars", "cluster"]),
     "option of the real planner only": (
         nothing,

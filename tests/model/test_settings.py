@@ -78,8 +78,7 @@ def test_an_absolute_placement_file_stays_where_it_is() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "what"),
     [
-        ("mode", "on", "not one of off, persistent, transient, auto"),
-        ("mode", "hybrid", "not in this version"),
+        ("mode", "on", "not one of off, persistent, transient, hybrid, auto"),
         ("capacity", "1.5TB", "decimal"),
         ("capacity", "0", "above zero"),
         ("capacity", "much", "not a size"),

@@ -1,0 +1,130 @@
+"""Mode hybrid: what leaves the reservation that all jobs share, and for where.
+
+It begins with what mode persistent would do. An input that is read once stays on the
+PFS behind a link. Files that live and die with one job, which makes them and no other
+reads them, may go to a room: a reservation of that job's own, from which they come back
+to the PFS. What the user has said of a file stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.history import History
+from pegasus_bb.model.placement import PFS, Placed, Placement
+from pegasus_bb.model.settings import AUTO, Settings
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.placement.candidates import candidates
+from pegasus_bb.placement.lasting import lasting
+from pegasus_bb.placement.lint import link_target
+from pegasus_bb.placement.liveness import Ending
+from pegasus_bb.placement.policy import LINK, home
+from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
+from pegasus_bb.placement.survey import INPUT
+from pegasus_bb.placement.worth import Candidate, worthwhile
+
+_LINKS = "pegasus.transfer.links"
+
+
+def part(
+    workflow: Workflow,
+    graph: Graph,
+    catalogs: Catalogs,
+    settings: Settings,
+    placement: Placement,
+    ending: Ending,
+    history: History,
+) -> Placement:
+    """``placement``, which is persistent's, as mode hybrid has it, without capacity.
+
+    O((V + E) log V) in jobs and files.
+    """
+    tier = placement.tier
+    left = _moved(placement, dict(_read_once(workflow, graph, catalogs, placement)))
+    why = _why_none(workflow, settings, placement)
+    lasts = lasting(workflow, graph, history)
+
+    def reserve(need: int) -> int:
+        wanted = wanted_capacity(tier, settings)
+        return wanted or automatic_capacity(tier, settings.headroom, need)
+
+    found = candidates(workflow, graph, catalogs, settings, left, ending, lasts.rooms)
+    asked = [] if why else list(found)
+    taken, worth = worthwhile(asked, (placement.need, left.need), reserve, lasts)
+    apart = _moved(left, dict(_in_rooms(left, asked, taken)))
+    return replace(
+        apart,
+        rooms={candidate.job: candidate.room for candidate in taken},
+        worth=replace(worth, why_none=why),
+        whole=placement,
+    )
+
+
+def _why_none(workflow: Workflow, settings: Settings, placement: Placement) -> str:
+    """Why no job can have a room, whatever its files are; empty where one may."""
+    if wanted_capacity(placement.tier, settings) != AUTO:
+        return "the capacity was given, so that a room would save nothing of it"
+    if any(job.kind != "job" for job in workflow.jobs.values()):
+        return "which files a sub-workflow reads is not known"
+    return ""
+
+
+def _read_once(
+    workflow: Workflow, graph: Graph, catalogs: Catalogs, placement: Placement
+) -> Iterator[tuple[str, Placed]]:
+    """Staged programs have no readers here: Pegasus would change the user's own."""
+    linked = catalogs.properties.get(_LINKS, "true").strip().lower() == "true"
+    for lfn, file in placement.files.items():
+        if file.role != INPUT or file.tier == PFS or lfn in placement.pinned:
+            continue
+        readers = set(graph.consumers.get(lfn, ()))
+        if len(readers) != 1:
+            continue
+        (reader,) = readers
+        if workflow.jobs[reader].kind == "job":
+            where = LINK if linked and _is_on_site(catalogs, placement, lfn) else PFS
+            on, how = home(where, file.role, placement.tier)
+            why = f"an input that job {reader} alone reads: it stays on the PFS"
+            yield lfn, replace(file, tier=on, how=how, reason=why)
+
+
+def _is_on_site(catalogs: Catalogs, placement: Placement, lfn: str) -> bool:
+    try:
+        return link_target(catalogs, placement.tier.site, lfn) is not None
+    except CatalogError:  # of a URL that is none: its stage-in has more to say
+        return False
+
+
+def _in_rooms(
+    placement: Placement, asked: Sequence[Candidate], taken: Sequence[Candidate]
+) -> Iterator[tuple[str, Placed]]:
+    """What no other job reads: where it goes, or why it stays."""
+    rooms = {candidate.job for candidate in taken}
+    for candidate in asked:
+        job = candidate.job
+        if job in rooms:
+            why = f"job {job} makes it, no other reads it: on a reservation of that "
+            why += "job's own, then on the PFS"
+        else:
+            why = f"job {job} makes it, no other reads it; a reservation of that job's "
+            why += "own would take more than it saves"
+        for lfn in candidate.room.stage_out:
+            file = placement.files[lfn]
+            on = PFS if job in rooms else file.tier
+            yield lfn, replace(file, tier=on, reason=why)
+
+
+def _moved(placement: Placement, moved: Mapping[str, Placed]) -> Placement:
+    """With what is known now of these files."""
+    gone = [lfn for lfn, file in moved.items() if file.tier == PFS]
+    less = sum(placement.files[lfn].size or 0 for lfn in gone)
+    return replace(
+        placement,
+        files={**placement.files, **moved},
+        need=placement.need - less,
+        unknown=tuple(n for n in placement.unknown if n not in moved),
+    )

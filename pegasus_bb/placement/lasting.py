@@ -1,0 +1,51 @@
+"""How long jobs and the whole workflow keep a reservation, as mode hybrid counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.history import History, declared
+from pegasus_bb.model.workflow import Workflow
+
+AROUND = 60.0  # seconds for which a reservation is filled, or emptied
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """In ``unit``: seconds, or levels where nobody knows how long any task runs."""
+
+    unit: str
+    span: float  # one for all jobs is needed for so long at least
+    rooms: Mapping[str, float]  # one for that job alone, by the job's id
+
+
+def lasting(workflow: Workflow, graph: Graph, history: History) -> Lasting:
+    """The run times that an earlier run or the profile ``runtime`` tells, the median of
+    these for all other tasks. Linear in the workflow, but for that median.
+
+    A room is emptied after its task. The shared reservation is filled before the
+    longest chain of jobs and emptied after it: with fewer slots than jobs it lasts
+    longer, so what a room saves there is not less than is counted.
+    """
+    known = dict(_known(workflow, history))
+    usual, around = (median(known.values()), AROUND) if known else (1.0, 1.0)
+    ends: dict[str, float] = {}
+    for ident in graph.order:
+        begins = max((ends[parent] for parent in graph.parents[ident]), default=0.0)
+        ends[ident] = begins + known.get(ident, usual)
+    return Lasting(
+        "seconds" if known else "levels",
+        max(ends.values(), default=0.0) + 2 * around,
+        {ident: known.get(ident, usual) + around for ident in ends},
+    )
+
+
+def _known(workflow: Workflow, history: History) -> list[tuple[str, float]]:
+    pasts = (
+        (job.id, history.of(job.id, job.transformation) or declared(job))
+        for job in workflow.jobs.values()
+    )
+    return [(ident, past.duration) for ident, past in pasts if past is not None]

@@ -1,0 +1,294 @@
+"""Mode hybrid: what leaves the shared reservation, for where, and what the user's own
+word is worth then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.placement import Ending, automatic_capacity, place
+from pegasus_bb.units import MIB
+from tests.placement.world import World, job, said, sized, use
+
+
+def makes(lfn: str, size: int, **more: Any) -> dict[str, Any]:
+    return use(lfn, "output", **more, **sized(size))
+
+
+def chain(own: int = 100 * MIB, shared: int = MIB) -> list[dict[str, Any]]:
+    """``first`` makes what both others read, and a large file that nobody reads."""
+    return [
+        job(
+            "first",
+            use("in.txt", "input", **sized(MIB)),
+            makes("mid.txt", shared, stageOut=False),
+            makes("own.txt", own),
+        ),
+        job("second", use("mid.txt", "input"), makes("two.txt", MIB)),
+        job(
+            "third",
+            use("two.txt", "input"),
+            use("mid.txt", "input"),
+            use("ref.txt", "input", **sized(MIB)),
+            makes("three.txt", MIB),
+        ),
+    ]
+
+
+@pytest.fixture
+def hybrid(world: World) -> World:
+    world.defines = ["pegasus.bb.mode=hybrid"]
+    world.jobs = chain()
+    return world
+
+
+def test_what_several_jobs_share_stays_together(hybrid: World) -> None:
+    homes = hybrid.homes()
+    assert homes["mid.txt"] == homes["two.txt"] == ("bb", "write")
+
+
+def test_a_large_file_of_one_job_has_a_room_and_then_the_pfs(hybrid: World) -> None:
+    placement = hybrid.decide()
+    assert list(placement.rooms) == ["first"]
+    room = placement.rooms["first"]
+    assert (room.stage_in, room.stage_out) == ((), ("own.txt",))
+    assert (room.read, room.share) == (("in.txt",), ("mid.txt",))
+    assert room.need == 101 * MIB  # what it shares is made there as well
+    assert room.capacity == automatic_capacity(placement.tier, 10, room.need)
+    file = placement.files["own.txt"]
+    assert (file.tier, file.how) == (PFS, "write")
+    assert file.reason.startswith("job first makes it, no other reads it: on a reserv")
+
+
+def test_the_shared_reservation_holds_what_is_left(hybrid: World) -> None:
+    placement = hybrid.decide()
+    assert placement.need == 3 * MIB
+    assert placement.capacity == automatic_capacity(placement.tier, 10, 3 * MIB)
+
+
+def test_a_small_file_is_not_worth_a_granule_of_its_own(hybrid: World) -> None:
+    hybrid.jobs = chain(own=1)
+    placement = hybrid.decide()
+    assert placement.rooms == {}
+    assert placement.files["own.txt"].tier == "bb"
+    assert "would take more than it saves" in placement.files["own.txt"].reason
+    assert placement.worth is not None
+    assert (placement.worth.asked, placement.worth.rooms) == (2, 0)
+
+
+def test_an_input_that_one_job_reads_stays_on_the_pfs(hybrid: World) -> None:
+    hybrid.replicas["ref.txt"] = [{"site": "cluster", "pfn": "/lus/ref.txt"}]
+    homes = hybrid.homes()
+    assert homes["ref.txt"] == (PFS, "link")  # a replica is on the site
+    assert homes["in.txt"] == (PFS, "copy")
+    reason = hybrid.placed("in.txt").reason
+    assert reason == "an input that job first alone reads: it stays on the PFS"
+
+
+def test_where_pegasus_makes_no_links_neither_do_we(hybrid: World) -> None:
+    hybrid.replicas["ref.txt"] = [{"site": "cluster", "pfn": "/lus/ref.txt"}]
+    hybrid.defines.append("pegasus.transfer.links=false")
+    assert hybrid.homes()["ref.txt"] == (PFS, "copy")
+
+
+def test_an_input_that_two_jobs_read_is_staged_once(hybrid: World) -> None:
+    hybrid.jobs[1]["uses"].append(use("ref.txt", "input"))
+    assert hybrid.homes()["ref.txt"] == ("bb", "copy")
+
+
+def test_what_the_user_says_of_a_file_stands(hybrid: World) -> None:
+    hybrid.jobs[0]["uses"][0].update(said("bb", MIB))
+    hybrid.jobs[0]["uses"][2].update(said("bb", 100 * MIB))
+    hybrid.jobs[2]["uses"][3].update(said("pfs", MIB))
+    placement = hybrid.decide()
+    assert placement.rooms == {}
+    assert placement.files["in.txt"].tier == placement.files["own.txt"].tier == "bb"
+    assert placement.files["three.txt"].tier == PFS
+
+
+def test_what_the_user_wants_on_the_pfs_is_a_link_in_a_room(hybrid: World) -> None:
+    hybrid.jobs[0]["uses"][1].update(said("pfs", MIB))
+    room = hybrid.decide().rooms["first"]
+    assert (room.write, room.share) == (("mid.txt",), ())
+
+
+def test_where_results_stay_in_the_scratch_they_stay_together(hybrid: World) -> None:
+    """They would vanish with the reservation, which planning says: no room hides it."""
+    hybrid.ending = Ending(delivered=False)
+    placement = hybrid.decide()
+    assert placement.rooms == {}
+    assert placement.on_tier("own.txt")
+
+
+def test_a_size_that_nobody_knows_makes_no_room(hybrid: World) -> None:
+    del hybrid.jobs[0]["uses"][1]["metadata"]  # what it would share
+    workflow, catalogs, known = hybrid.read()
+    tier = catalogs.tiers["cluster"][0]
+    placement = place(workflow, build_graph(workflow), catalogs, tier, known, Ending())
+    assert "first" not in placement.rooms
+    assert placement.unknown == ("mid.txt",)
+
+
+def checkpoint(world: World) -> None:
+    world.jobs[0]["uses"].append(use("state", "checkpoint", **sized(1)))
+
+
+def reads_what_it_makes(world: World) -> None:
+    world.jobs[0]["uses"].append(use("mid.txt", "input"))
+
+
+def on_the_submit_host(world: World) -> None:
+    world.jobs[0]["profiles"] = {"selector": {"execution.site": "local"}}
+
+
+def inner(world: World) -> None:
+    world.jobs.append(job("sub", type="pegasusWorkflow", file="inner.yml"))
+
+
+def given_capacity(world: World) -> None:
+    world.defines.append("pegasus.bb.capacity=1GiB")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [checkpoint, reads_what_it_makes, on_the_submit_host, inner, given_capacity],
+)
+def test_a_job_that_a_room_cannot_serve_keeps_to_the_shared_one(
+    hybrid: World, spoil: Any
+) -> None:
+    spoil(hybrid)
+    placement = hybrid.decide()
+    assert "first" not in placement.rooms
+    assert placement.on_tier("own.txt")
+
+
+def test_more_files_than_staging_can_do_in_time_stay_together(
+    hybrid: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegasus_bb.placement.candidates.MOST_FILES", 0)
+    assert hybrid.decide().rooms == {}
+    hybrid.tier = {"backend": "directory", "path": "/fast"}
+    assert list(hybrid.decide().rooms) == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [(inner, "sub-workflow reads is not known"), (given_capacity, "was given")],
+)
+def test_why_there_is_no_room_at_all_is_kept(
+    hybrid: World, spoil: Any, words: str
+) -> None:
+    spoil(hybrid)
+    worth = hybrid.decide().worth
+    assert worth is not None
+    assert words in worth.why_none
+
+
+def test_run_times_decide_where_they_are_known(hybrid: World) -> None:
+    """A room that lasts as long as the run saves nothing."""
+    hybrid.jobs = chain(own=8 * MIB, shared=1)
+    assert list(hybrid.decide().rooms) == ["first"]
+    for entry, seconds in zip(hybrid.jobs, (100_000, 1, 1), strict=True):
+        entry["profiles"] = {"pegasus": {"runtime": seconds}}
+    placement = hybrid.decide()
+    assert placement.rooms == {}
+    assert placement.worth is not None
+    assert (placement.worth.unit, placement.worth.span) == ("seconds", 100_122)
+
+
+# -- whatever the workflow
+
+
+@st.composite
+def workflows(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Jobs that read some of what earlier ones make, and inputs that some share."""
+    jobs: list[dict[str, Any]] = []
+    made: list[str] = []
+    for number in range(draw(st.integers(1, 8))):
+        names = st.sampled_from([*made, "in0", "in1", "in2"])
+        reads = draw(st.lists(names, unique=True, max_size=4))
+        files = draw(st.lists(st.integers(0, 60 * MIB), min_size=1, max_size=3))
+        writes = [f"f{number}.{n}" for n in range(len(files))]
+        uses = [use(lfn, "input") for lfn in reads]
+        for lfn, size in zip(writes, files, strict=True):
+            uses.append(makes(lfn, size, stageOut=draw(st.booleans())))
+        jobs.append(job(f"ID{number}", *uses))
+        made += writes
+    for entry in jobs:
+        for each in entry["uses"]:
+            if each["lfn"].startswith("in"):
+                each.update(sized(3 * MIB))
+    return jobs
+
+
+def decided(jobs: list[dict[str, Any]], mode: str) -> Placement:
+    with TemporaryDirectory() as folder:
+        world = World(Path(folder), jobs=jobs, defines=[f"pegasus.bb.mode={mode}"])
+        return world.decide()
+
+
+def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for entry in jobs:
+        for each in entry["uses"]:
+            readers = found.setdefault(each["lfn"], set())
+            if each["type"] == "input":
+                readers.add(entry["id"])
+    return found
+
+
+@settings(deadline=None, max_examples=60)
+@given(workflows())
+def test_in_any_workflow_every_file_has_one_place(jobs: list[dict[str, Any]]) -> None:
+    placement, readers = decided(jobs, "hybrid"), readers_of(jobs)
+    assert placement.files.keys() == readers.keys()
+    in_rooms = [lfn for room in placement.rooms.values() for lfn in room.stage_out]
+    assert len(in_rooms) == len(set(in_rooms))
+    for lfn in in_rooms:
+        assert not readers[lfn]
+        assert not placement.on_tier(lfn)
+    for lfn, file in placement.files.items():
+        if file.role != "input":
+            assert placement.on_tier(lfn) == (lfn not in in_rooms)
+        else:
+            assert placement.on_tier(lfn) == (len(readers[lfn]) > 1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(workflows())
+def test_in_any_workflow_every_file_has_the_room_it_needs(
+    jobs: list[dict[str, Any]],
+) -> None:
+    placement = decided(jobs, "hybrid")
+    shared = [f.size or 0 for f in placement.files.values() if f.tier != PFS]
+    assert placement.need == sum(shared)
+    assert placement.capacity >= placement.need
+    for room in placement.rooms.values():
+        made = (*room.stage_out, *room.share)
+        assert room.capacity >= room.need
+        assert room.need == sum(placement.files[lfn].size or 0 for lfn in made)
+
+
+@settings(deadline=None, max_examples=60)
+@given(workflows())
+def test_in_any_workflow_hybrid_reserves_no_more_than_persistent(
+    jobs: list[dict[str, Any]],
+) -> None:
+    hybrid, persistent = decided(jobs, "hybrid"), decided(jobs, "persistent")
+    worth = hybrid.worth
+    assert worth is not None
+    assert worth.shared + worth.rooms <= worth.persistent
+    assert worth.persistent == persistent.capacity * worth.span
+    assert worth.shared == hybrid.capacity * worth.span
+    assert worth.rooms == sum(2 * room.capacity for room in hybrid.rooms.values())
+    largest = max((room.capacity for room in hybrid.rooms.values()), default=0)
+    assert hybrid.capacity + largest <= persistent.capacity
+    assert hybrid.whole is not None
+    assert hybrid.whole.files == persistent.files

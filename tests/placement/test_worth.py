@@ -1,0 +1,94 @@
+"""Which jobs get a room, worked out by hand."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.model.placement import Room
+from pegasus_bb.placement.lasting import Lasting
+from pegasus_bb.placement.worth import Candidate, worthwhile
+from pegasus_bb.units import round_up
+
+LASTING = Lasting("levels", 10.0, {})
+
+
+def whole(need: int) -> int:
+    """Whole granules of ten."""
+    return round_up(max(need, 1), 10)
+
+
+def candidate(job: str, saved: int, lasts: float = 2.0) -> Candidate:
+    room = Room((), (job,), (), (), need=saved, capacity=whole(saved))
+    return Candidate(job, room, saved, lasts)
+
+
+def names(taken: object) -> list[str]:
+    assert isinstance(taken, list)
+    return [candidate.job for candidate in taken]
+
+
+def test_a_room_that_saves_more_than_it_takes() -> None:
+    taken, worth = worthwhile([candidate("a", 30)], (100, 100), whole, LASTING)
+    assert names(taken) == ["a"]
+    assert (worth.persistent, worth.shared, worth.rooms) == (1000, 700, 60)
+
+
+def test_one_that_lasts_too_long_does_not() -> None:
+    taken, worth = worthwhile([candidate("a", 30, 10.0)], (100, 100), whole, LASTING)
+    assert (names(taken), worth.shared, worth.rooms) == ([], 1000, 0)
+
+
+def test_small_files_add_up_to_a_granule() -> None:
+    """Each for itself saves nothing; ten together do."""
+    few = [candidate(f"j{n}", 1, lasts=0.5) for n in range(10)]
+    assert names(worthwhile(few[:9], (100, 100), whole, LASTING)[0]) == []
+    assert len(worthwhile(few, (100, 100), whole, LASTING)[0]) == 10
+
+
+def test_the_best_ratio_comes_first() -> None:
+    some = [candidate("long", 40, 9.0), candidate("short", 40, 1.0)]
+    assert names(worthwhile(some, (100, 100), whole, LASTING)[0])[0] == "short"
+
+
+def test_a_room_that_a_full_tier_could_not_give_is_none() -> None:
+    """It leaves 90 of 100 and needs 20: more than there was, so it would wait."""
+    taken, _ = worthwhile([candidate("a", 15, 0.1)], (100, 100), whole, LASTING)
+    assert names(taken) == []
+    taken, _ = worthwhile([candidate("a", 20, 0.1)], (100, 100), whole, LASTING)
+    assert names(taken) == ["a"]
+
+
+some_candidates = st.lists(
+    st.tuples(st.integers(0, 50), st.floats(0.5, 12.0)), max_size=6
+)
+
+
+@given(some_candidates, st.integers(0, 100))
+def test_never_more_than_without(pairs: list[tuple[int, float]], rest: int) -> None:
+    few = [candidate(f"j{n}", *pair) for n, pair in enumerate(pairs)]
+    need = rest + sum(saved for saved, _ in pairs)
+    taken, worth = worthwhile(few, (need, need), whole, LASTING)
+    assert worth.shared + worth.rooms <= worth.persistent == whole(need) * 10.0
+    assert worth.shared == whole(need - sum(each.saved for each in taken)) * 10.0
+    assert worth.asked == len(few)
+
+
+@given(some_candidates.filter(bool))
+def test_any_single_room_that_pays_is_not_overlooked(
+    pairs: list[tuple[int, float]],
+) -> None:
+    """Where all have one ratio, as many as pay are taken: no subset is better by more
+    than the rounding of one granule."""
+    lasts = pairs[0][1]
+    few = [candidate(f"j{n}", 10 * (1 + n % 3), lasts) for n in range(len(pairs))]
+    need = 200 + sum(each.saved for each in few)
+    _, worth = worthwhile(few, (need, need), whole, LASTING)
+    best = min(
+        whole(need - sum(c.saved for c in some)) * 10.0 + sum(c.cost for c in some)
+        for size in range(len(few) + 1)
+        for some in combinations(few, size)
+    )
+    assert worth.shared + worth.rooms == best

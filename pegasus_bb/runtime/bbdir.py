@@ -44,12 +44,12 @@ class BBDir:
 
     @property
     def is_transient(self) -> bool:
-        """Whether jobs of this run have reservations of their own."""
+        """Whether jobs of this run may have reservations of their own."""
         return os.path.exists(self.file("transient.json"))
 
     def transient(self) -> Request:
-        """What the reservations of all its jobs have in common; ``prefix`` is the run's
-        scratch on the PFS. Raises UsageError where it cannot be read."""
+        """What the reservations of single jobs have in common; ``prefix`` is the run's
+        folder on the PFS. Raises UsageError where it cannot be read."""
         return Request.from_json(self._planned("transient.json"))
 
     def room(self, node: str) -> Dict[str, Any]:
@@ -66,6 +66,10 @@ class BBDir:
             raise UsageError(
                 f"{self.file(name)}: cannot be read ({error}); plan again"
             ) from error
+
+    def scratch(self) -> str:
+        """The run's folder as it was planned. Raises UsageError."""
+        return str(self._planned("plan.json").get("scratch", ""))
 
     def label(self) -> str:
         """What the workflow is called; empty where no plan tells."""

@@ -47,3 +47,15 @@ class Binding:
     def environ(self, environ: Mapping[str, str]) -> Dict[str, str]:
         """An environment with the real path in its values."""
         return {name: self.text(value) for name, value in environ.items()}
+
+
+class Nested(Binding):
+    """A folder below the planned prefix that has a place of its own in this job."""
+
+    def __init__(self, planned: str, real: str, outer: Binding) -> None:
+        super().__init__(planned, real)
+        self._outer = outer
+
+    def text(self, text: str) -> str:
+        """``text`` with the real paths in it."""
+        return self._outer.text(super().text(text))

@@ -61,14 +61,23 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
 
         room = room_of(bb, environ)
         if room is not None:
-            return run_in_room(bb, room, argv, environ, partial(_run_bound, bb))
-    if not bb.has_request:
+            shared = partial(_bound, bb, environ)
+            return run_in_room(bb, room, argv, environ, partial(_run_bound, bb), shared)
+    binding = _bound(bb, environ)
+    if binding is None:
         return run_command(bb, argv, environ)
-    binding = Binding(bb.request().prefix, real_path(bb, environ))
     argv, environ = binding.argv(argv), binding.environ(environ)
     links = job_links(bb, binding, environ)
     with Alone(bb, environ):
         return _run_bound(bb, binding, argv, environ, links)
+
+
+def _bound(bb: BBDir, environ: Dict[str, str]) -> Optional[Binding]:
+    """Where the reservation that all jobs share is; None where there is none. Raises
+    ReservationFailed."""
+    if not bb.has_request:
+        return None
+    return Binding(bb.request().prefix, real_path(bb, environ))
 
 
 def _run_bound(

@@ -96,6 +96,7 @@ def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
         request = bb.request()
         place = open_backend(request.backend, request.settings).place()
         found = {"requested_at": noted.requested_at, "size": status.size}
+        found["created"] = status.created
         write_json(bb.file(_READY), {**found, "place": place, "time": time.time()})
 
 

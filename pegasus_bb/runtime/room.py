@@ -1,11 +1,12 @@
-"""Mode transient: a job on a reservation of its own.
+"""A job on a reservation of its own, in modes transient and hybrid.
 
     <reservation>/run        the task's working directory: stands for the run's scratch
     <reservation>/results    what comes back, in a folder of this try (datawarp)
 
-The task sees its files under the names that they have in the run's scratch on the PFS.
-Its results are noted, with size and digest, before the job ends: whoever goes on from
-them looks for these bytes, whatever the batch system says of the job.
+The task sees its files under the names that they have in the run's scratch: on the PFS,
+or in mode hybrid on the reservation that all jobs share. Its results are noted, with
+size and digest, before the job ends: whoever goes on from them looks for these bytes,
+whatever the batch system says of the job.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.links import Link, checked_path
+from pegasus_bb.runtime.bind import Binding, Nested
+from pegasus_bb.runtime.links import Link, checked_path, make_link
 
 LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
 
 
 Start = Callable[[Binding, List[str], Dict[str, str], List[Link]], int]
+Shared = Callable[[], Optional[Binding]]  # where the reservation of all jobs is
 
 
 class Room(NamedTuple):
@@ -36,6 +38,7 @@ class Room(NamedTuple):
     stage_out: Tuple[str, ...]
     read: Tuple[str, ...]
     write: Tuple[str, ...]
+    share: Tuple[str, ...] = ()
 
 
 def room_of(bb: BBDir, environ: Dict[str, str]) -> Optional[Room]:
@@ -58,6 +61,7 @@ def room_of(bb: BBDir, environ: Dict[str, str]) -> Optional[Room]:
             "others; the submit file must set it to $(cluster).$(process)"
         )
     try:
+        said = {"share": (), **said}
         files = (tuple(map(str, said[key])) for key in Room._fields[3:])
         return Room(node, job, int(said["capacity"]), *files)
     except (KeyError, TypeError, ValueError) as error:
@@ -77,6 +81,7 @@ def run_in_room(
     argv: List[str],
     environ: Dict[str, str],
     start: Start,
+    shared: Shared = lambda: None,
 ) -> int:
     """Run ``argv`` on the job's own reservation, by ``start``; its exit status.
 
@@ -88,41 +93,63 @@ def run_in_room(
     with Alone(bb, environ):
         forget(bb, room.node)
         try:
-            return _run(bb, room, argv, environ, start)
+            return _run(bb, room, argv, environ, start, shared())
         except (PegasusBBError, OSError):
             note_failure(bb, room, environ)
             raise
 
 
 def _run(
-    bb: BBDir, room: Room, argv: List[str], environ: Dict[str, str], start: Start
+    bb: BBDir,
+    room: Room,
+    argv: List[str],
+    environ: Dict[str, str],
+    start: Start,
+    shared: Optional[Binding],
 ) -> int:
     from pegasus_bb.runtime.room_results import finish
     from pegasus_bb.runtime.room_space import opened
 
     request = bb.transient()
+    planned = bb.scratch() if shared else request.prefix
+    scratch = shared.text(planned) if shared else planned
+    for link in _ways_home(room, request, scratch):
+        make_link(link)
     with opened(bb, request, room, environ) as space:
-        binding = Binding(request.prefix, space.run)
+        binding = Binding(planned, space.run)
+        if shared:
+            binding = Nested(planned, space.run, shared)
         argv, bound = binding.argv(argv), binding.environ(environ)
-        links = list(_links(room, request, space.run))
-        with _inside(request, space.run):
+        links = list(_links(room, request, space.run, scratch))
+        with _inside(binding):
             status = start(binding, argv, bound, links)
-        return finish(bb, room, space, status, environ)
+        return finish(bb, room, space, status, environ, scratch)
 
 
-def _links(room: Room, request: Request, run: str) -> Iterator[Link]:
-    """Files that live on the PFS; what it only reads there is not its to change."""
-    for lfns, ours in ((room.read, False), (room.write, True)):
+def _ways_home(room: Room, request: Request, scratch: str) -> Iterator[Link]:
+    """Mode hybrid: what comes back to the PFS, or lives there, is found by way of the
+    shared reservation; so these links are there before anybody can look for it."""
+    if scratch != request.prefix:
+        for lfn in (*room.stage_out, *room.write):
+            path = checked_path(scratch, lfn)
+            yield Link(lfn, path, checked_path(request.prefix, lfn), ours=True)
+
+
+def _links(room: Room, request: Request, run: str, scratch: str) -> Iterator[Link]:
+    """What lives elsewhere; what it only reads there is not its to change."""
+    for lfns, home, ours in (
+        (room.read, scratch, False),
+        (room.write, request.prefix, True),
+    ):
         for lfn in lfns:
-            target = checked_path(request.prefix, lfn)
-            yield Link(lfn, checked_path(run, lfn), target, ours)
+            yield Link(lfn, checked_path(run, lfn), checked_path(home, lfn), ours)
 
 
 @contextlib.contextmanager
-def _inside(request: Request, run: str) -> Iterator[None]:
+def _inside(binding: Binding) -> Iterator[None]:
     """Stand where the batch system has put the job, but on its own reservation."""
     before = os.getcwd()
-    there = Binding(request.prefix, run).text(before)
+    there = binding.text(before)
     os.makedirs(there, exist_ok=True)
     os.chdir(there)
     try:

@@ -9,6 +9,7 @@ import time
 from typing import Any, Dict, List
 
 from pegasus_bb.errors import BUG, PegasusBBError
+from pegasus_bb.paths import cut_name
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
@@ -18,6 +19,7 @@ from pegasus_bb.runtime.room import Room
 from pegasus_bb.runtime.room_space import Space
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.onefile import Copied, digest_file
+from pegasus_bb.staging.parts import parts_in
 
 NOTES = "landed"  # folder of bb/
 _SHOWN = 10  # names in a message
@@ -53,9 +55,15 @@ def forget(bb: BBDir, node: str) -> None:
 
 
 def finish(
-    bb: BBDir, room: Room, space: Space, status: int, environ: Dict[str, str]
+    bb: BBDir,
+    room: Room,
+    space: Space,
+    status: int,
+    environ: Dict[str, str],
+    scratch: str,
 ) -> int:
-    """Leave all results where they come back from, and note them: the exit status.
+    """Leave all results where they come back from, and note them: the exit status. What
+    it shares goes to ``scratch``.
 
     Not 0, with words, where the task has failed, or one of its results is missing or
     cannot come back: that is noted too, for a batch system may call any job well.
@@ -65,27 +73,24 @@ def finish(
         status = _check_made(room, space)
     try:
         if status == 0:
+            _share(room, space, scratch)
             remove(space.results)  # by this very try, killed and started again
             files = {lfn: _put(space, lfn) for lfn in _links_first(room, space)}
     except PegasusBBError as error:
         status = _failed(str(error))
     except OSError as error:
         status = _failed(f"{error.filename or room.node}: {error.strerror}")
-    return _note(bb, room, space.results, environ, files, status) or status
+    said = {"files": files, "source": space.results, "since": space.since}
+    return _note(bb, room, environ, status, said) or status
 
 
 def note_failure(bb: BBDir, room: Room, environ: Dict[str, str]) -> None:
     """That the task was not started, or that launch itself has failed."""
-    _note(bb, room, "", environ, {}, BUG)
+    _note(bb, room, environ, BUG, {"files": {}, "source": ""})
 
 
 def _note(
-    bb: BBDir,
-    room: Room,
-    source: str,
-    environ: Dict[str, str],
-    files: Dict[str, Any],
-    status: int,
+    bb: BBDir, room: Room, environ: Dict[str, str], status: int, said: Dict[str, Any]
 ) -> int:
     note = {
         "version": 1,
@@ -93,8 +98,7 @@ def _note(
         "job": room.job,
         "status": status,
         "slurm": environ.get("SLURM_JOB_ID", ""),
-        "source": source,
-        "files": files,
+        **said,
         "time": time.time(),
     }
     try:
@@ -106,7 +110,8 @@ def _note(
 
 
 def _check_made(room: Room, space: Space) -> int:
-    lost = [n for n in room.stage_out if not os.path.lexists(_path(space, n))]
+    made = (*room.stage_out, *room.share)
+    lost = [name for name in made if not os.path.lexists(_path(space, name))]
     if not lost:
         return 0
     more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
@@ -114,6 +119,21 @@ def _check_made(room: Room, space: Space) -> int:
         f"{', '.join(lost[:_SHOWN])}{more}: the task ended well, but has not made "
         "what the workflow says it makes"
     )
+
+
+def _share(room: Room, space: Space, scratch: str) -> None:
+    """Copies on the reservation of all jobs, in the place of any older try's."""
+    left: Dict[str, Dict[bytes, List[str]]] = {}
+    for lfn in room.share:
+        dest = checked_path(scratch, lfn)
+        folder = os.path.dirname(dest)
+        if folder not in left:
+            os.makedirs(folder, exist_ok=True)
+            left[folder] = parts_in(folder)
+        for part in left[folder].pop(cut_name(dest), []):  # of a try that was killed
+            remove(part)
+        gone = (os.path.dirname(space.run),)
+        copy_path(_path(space, lfn), dest, digest=False, replace=True, vanishing=gone)
 
 
 def _links_first(room: Room, space: Space) -> List[str]:

@@ -9,7 +9,7 @@ import stat
 import sys
 import time
 from dataclasses import replace
-from typing import Dict, Iterator, NamedTuple
+from typing import Dict, Iterator, NamedTuple, Tuple
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.model.reservation import Request, State
@@ -23,6 +23,7 @@ from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.units import format_duration, format_size
 
 VARIABLE = "DW_JOB_STRIPED"
+PATIENCE = 60.0  # seconds that a job with a share of another reservation waits
 _LOOK = 1.0  # seconds between two looks at a tier that is full
 
 
@@ -32,6 +33,11 @@ class Space(NamedTuple):
     run: str  # stands for the run's scratch
     results: str  # of this try
     by_system: bool  # the batch system stages; else launch does
+    since: float = 0.0  # when it had the reservation; 0 where it works on the PFS
+
+
+class NoRoomYet(ReservationFailed):
+    """Nothing is wrong but that the tier is full."""
 
 
 @contextlib.contextmanager
@@ -45,9 +51,9 @@ def opened(
     if request.backend == "datawarp":
         yield _mounted(request, room, environ)
         return
-    with _granted(bb, request, room) as base:
+    with _base(bb, request, room) as (base, since):
         results = landing_of(request.prefix, room.node, room.job)
-        space = Space(os.path.join(base, "run"), results, by_system=False)
+        space = Space(os.path.join(base, "run"), results, False, since)
         _make_folders(room, space)
         for lfn in room.stage_in:
             source = checked_path(request.prefix, lfn)
@@ -85,7 +91,7 @@ def _mounted(request: Request, room: Room, environ: Dict[str, str]) -> Space:
     base = job_space(request, environ)
     results = os.path.join(base, "results")
     space = Space(
-        os.path.join(base, "run"), os.path.join(results, room.job), by_system=True
+        os.path.join(base, "run"), os.path.join(results, room.job), True, time.time()
     )
     # Before all else: what is not there cannot be staged out, and Slurm then keeps the
     # space of a job that failed.
@@ -119,7 +125,7 @@ def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
 
 def _make_folders(room: Room, space: Space) -> None:
     os.makedirs(space.run, exist_ok=True)
-    names = (*room.stage_in, *room.stage_out, *room.read, *room.write)
+    names = (*room.stage_in, *room.stage_out, *room.share, *room.read, *room.write)
     for folder in {os.path.dirname(lfn) for lfn in names if "/" in lfn}:
         os.makedirs(checked_path(space.run, folder), exist_ok=True)
 
@@ -137,7 +143,30 @@ def own_request(request: Request, room: Room) -> Request:
 
 
 @contextlib.contextmanager
-def _granted(bb: BBDir, request: Request, room: Room) -> Iterator[str]:
+def _base(bb: BBDir, request: Request, room: Room) -> Iterator[Tuple[str, float]]:
+    """The folder to work in, and since when it is reserved.
+
+    In mode hybrid the run holds a reservation while it waits for another, as others
+    may, and who does that can wait for ever: so it waits not for long, and the job
+    works in a folder on the PFS then, from which its results come back as well.
+    """
+    with contextlib.ExitStack() as held:
+        patience = min(PATIENCE, request.wait) if bb.has_request else request.wait
+        try:
+            base = held.enter_context(_granted(bb, request, room, patience))
+            since = time.time()
+        except NoRoomYet as error:
+            if not bb.has_request:
+                raise
+            print(f"launch: {error}; this job works on the PFS", file=sys.stderr)
+            since, base = 0.0, f"{landing_of(request.prefix, room.node, room.job)}.room"
+            held.callback(remove, base)
+            remove(base)  # of this very try, killed and started again
+        yield base, since
+
+
+@contextlib.contextmanager
+def _granted(bb: BBDir, request: Request, room: Room, patience: float) -> Iterator[str]:
     own = own_request(request, room)
     backend = open_backend(own.backend, own.settings)
     submit_dir = program.submit_dir(bb)
@@ -155,7 +184,7 @@ def _granted(bb: BBDir, request: Request, room: Room) -> Iterator[str]:
         program.list_event("refused", own, submit_dir)
         raise
     try:
-        _await(own)
+        _await(own, patience)
         base = backend.path(own, {})
         remove(os.path.join(base, "run"))  # of a try that was killed
         yield base
@@ -167,9 +196,9 @@ def _granted(bb: BBDir, request: Request, room: Room) -> Iterator[str]:
             print(f"launch: {own.name} was not given back: {error}", file=sys.stderr)
 
 
-def _await(own: Request) -> None:
+def _await(own: Request, patience: float) -> None:
     backend = open_backend(own.backend, own.settings)
-    until = time.monotonic() + own.wait
+    until = time.monotonic() + patience
     while True:
         found = backend.status(own)
         if found.state is State.READY:
@@ -177,9 +206,9 @@ def _await(own: Request) -> None:
         if found.state not in (State.PENDING, State.UNKNOWN, State.STAGING_IN):
             raise ReservationFailed(f"{own.name}: {found.state.value}: {found.message}")
         if time.monotonic() >= until:
-            raise ReservationFailed(
+            raise NoRoomYet(
                 f"no room of {format_size(own.capacity)} for this job within "
-                f"{format_duration(own.wait)}: {found.message}; pegasus.bb.wait says "
+                f"{format_duration(patience)}: {found.message}; pegasus.bb.wait says "
                 "how long to wait"
             )
         time.sleep(_LOOK)

@@ -11,6 +11,7 @@ import pytest
 
 from pegasus_bb.files import read_json
 from tests.runtime.room_site import JOB, NODE, RoomSite
+from tests.runtime.shared_site import BELOW, PREFIX, SharedSite
 
 from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
 
@@ -42,12 +43,19 @@ class Job(Story):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.site = RoomSite(root, self.backend)
+        self.site = self.planned(root)
         self.install(self.site.bb)
+
+    def planned(self, root: Path) -> RoomSite:
+        return RoomSite(root, self.backend)
+
+    @property
+    def planned_scratch(self) -> str:
+        return str(self.site.scratch)
 
     @property
     def argv(self) -> list[str]:
-        record = [str(self.site.bb / "bin/record"), "-w", str(self.site.scratch)]
+        record = [str(self.site.bb / "bin/record"), "-w", self.planned_scratch]
         launch = str(self.site.bb / "bin/launch")
         return [launch, *record, "/bin/sh", "-e", "-c", self.task]
 
@@ -62,7 +70,7 @@ class Job(Story):
 
     def check_left(self) -> None:
         """What is noted is there, and nothing has its name yet."""
-        assert (self.site.scratch / "in.txt").read_text() == "input\n"
+        assert (self.site.inputs / "in.txt").read_text() == "input\n"
         assert not (self.site.scratch / "out.txt").exists()
         for lfn, said in noted(self.site).items():
             assert said == {"size": 6, "digest": digest(MADE[lfn])}
@@ -83,6 +91,58 @@ class Job(Story):
 
 class JobOfDataWarp(Job):
     """Whose space the batch system makes and takes away."""
+
+    backend = "datawarp"
+
+    def results(self) -> Path:
+        return self.site.fast / "results" / JOB
+
+    def check_tier(self) -> None:
+        assert (self.site.fast / "results").is_dir()
+
+
+class SharingJob(Job):
+    """Mode hybrid: a result that others read goes to the reservation of all jobs."""
+
+    task = f"{Job.task}; cat in.txt > shared.txt"
+
+    def planned(self, root: Path) -> SharedSite:
+        self.there = SharedSite(root, self.backend)
+        return self.there
+
+    @property
+    def planned_scratch(self) -> str:
+        return f"{PREFIX}/{BELOW}"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {**super().environ, **self.there.mounts}
+
+    def check_left(self) -> None:
+        """Who goes on from a note finds all of it: what is shared, and the ways to what
+        comes back."""
+        super().check_left()
+        shared = self.there.shared / "shared.txt"
+        if shared.exists() or noted(self.site):
+            assert shared.read_text() == "input\n"
+        for lfn in noted(self.site):
+            way = self.there.shared / lfn
+            assert way.readlink() == self.site.scratch / lfn
+
+    def check_done(self) -> None:
+        super().check_done()
+        assert self.there.text("shared.txt") == "input\n"
+        assert self.there.text("pfs-out.txt") == "input\n"
+        no_parts_below(self.there.shared)
+
+    def check_tier(self) -> None:
+        """Its room was given back, and the ledger knows."""
+        assert self.there.rooms() == []
+        assert self.ledger()[-1] == "released"
+
+
+class SharingJobOfDataWarp(SharingJob):
+    """Both reservations are mounted by the batch system."""
 
     backend = "datawarp"
 
@@ -128,11 +188,14 @@ class Landed(Story):
         assert not (self.site.bb / "landed" / f"{NODE}.wait.json").exists()
 
 
-@pytest.mark.parametrize("story", [Job, JobOfDataWarp, Landed])
+JOBS = [Job, JobOfDataWarp, SharingJob, SharingJobOfDataWarp]
+
+
+@pytest.mark.parametrize("story", [*JOBS, Landed])
 def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
     killed_at_every_call(story, room)
 
 
-@pytest.mark.parametrize("story", [Job, JobOfDataWarp])
+@pytest.mark.parametrize("story", JOBS)
 def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
     refused_at_every_call(story, room, ERRORS)

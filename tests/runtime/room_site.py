@@ -68,6 +68,11 @@ class RoomSite:
         self.write("transient.json", {**known, "wait": seconds})
 
     @property
+    def inputs(self) -> Path:
+        """The run's scratch, where jobs find what they read."""
+        return self.scratch
+
+    @property
     def bbdir(self) -> BBDir:
         return BBDir(str(self.bb))
 

@@ -1,0 +1,72 @@
+"""Mode hybrid: one job with a room, beside the reservation that all jobs share."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.reservation import identity
+from pegasus_bb.reservation.registry import open_backend
+
+from .room_site import NODE, RoomSite
+
+NAME = "pbbrun1"
+PREFIX = f"/bb/{NAME}"  # planned, and nowhere
+BELOW = "user/pegasus/demo/run0001"
+
+
+class SharedSite(RoomSite):
+    """The task reads in.txt, which all jobs share, and pfs-in.txt, a link there to the
+    PFS; it makes out.txt and sub/more.txt, which no other job reads, shared.txt, and
+    pfs-out.txt, which the user wants on the PFS."""
+
+    def __init__(self, root: Path, backend: str) -> None:
+        super().__init__(root, backend)
+        request = self.bbdir.transient()
+        self.write("request.json", replace(request, prefix=PREFIX).to_json())
+        self.write("plan.json", {"version": 1, "scratch": f"{PREFIX}/{BELOW}"})
+        room = self.bbdir.room(NODE)
+        files = {"read": ["in.txt", "pfs-in.txt"], "share": ["shared.txt"]}
+        self.write(f"jobs/{NODE}.json", {**room, "stage_in": [], **files})
+        self.base = self._reserved(request)
+        self.shared = self.base / BELOW  # the run's folder there
+        self.shared.mkdir(parents=True)
+        (self.scratch / "in.txt").rename(self.shared / "in.txt")
+        (self.shared / "pfs-in.txt").symlink_to(self.scratch / "pfs-in.txt")
+
+    def _reserved(self, request: Request) -> Path:
+        """What bb_setup and the gate have brought about."""
+        if self.backend == "directory":
+            open_backend("directory", request.settings).create(request)
+            return self.fast / NAME
+        (self.fast / "run" / "in.txt").unlink()  # nothing is staged in
+        base = self.root / "mounted"
+        base.mkdir()
+        identity.note(str(base), {"name": NAME, "uuid": request.uuid})
+        return base
+
+    @property
+    def inputs(self) -> Path:
+        return self.shared
+
+    @property
+    def mounts(self) -> dict[str, str]:
+        """What the batch system says of the shared reservation."""
+        if self.backend == "directory":
+            return {}
+        return {f"DW_PERSISTENT_STRIPED_{NAME}": str(self.base)}
+
+    def rooms(self) -> list[str]:
+        """Reservations of single jobs that stand on a directory tier."""
+        return [p.name for p in self.fast.iterdir() if p.is_dir() and p != self.base]
+
+    def text(self, lfn: str) -> str:
+        """What another job finds under that name in the shared reservation."""
+        return (self.shared / lfn).read_text()
+
+    @property
+    def ledger(self) -> list[str]:
+        lines = (self.root / "ledger.jsonl").read_text().splitlines()
+        return [str(json.loads(line)["event"]) for line in lines]

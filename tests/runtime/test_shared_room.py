@@ -1,0 +1,197 @@
+"""Mode hybrid: a job with a room finds what all share, and others what it makes."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import RESERVATION_FAILED
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import landed, room_space
+from pegasus_bb.runtime.bind import Binding, Nested
+from pegasus_bb.runtime.room import room_of
+
+from .room_site import JOB, NODE
+from .shared_site import BELOW, PREFIX, SharedSite
+
+MAKE = (
+    "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt; "
+    "echo all > shared.txt"
+)
+
+
+@pytest.fixture(params=["directory", "datawarp"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> SharedSite:
+    return SharedSite(tmp_path, request.param)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> SharedSite:
+    return SharedSite(tmp_path, "directory")
+
+
+def launch(
+    site: SharedSite, script: str, *argv: str, **environ: str
+) -> subprocess.CompletedProcess[bytes]:
+    """As Kickstart starts the task: in the run's folder, by its planned name."""
+    script = f"cd {PREFIX}/{BELOW} && {{ {script}; }}"
+    return site.launch(script, *argv, **{**site.mounts, **environ})
+
+
+def test_the_task_runs_in_its_room_under_the_names_that_it_knows(
+    site: SharedSite,
+) -> None:
+    scratch = f"{PREFIX}/{BELOW}"
+    told = launch(
+        site,
+        f'pwd >&2; echo "$1 $2 $SCRATCH" >&2; {MAKE}',
+        f"{scratch}/in.txt",
+        f"{PREFIX}/other",
+        SCRATCH=scratch,
+    )
+    assert told.returncode == 0, told.stderr
+    here, said = told.stderr.decode().splitlines()[:2]
+    assert here.startswith(str(site.fast))
+    assert said == f"{here}/in.txt {site.base}/other {here}"
+
+
+def test_what_only_it_makes_comes_back_to_the_pfs(site: SharedSite) -> None:
+    assert launch(site, MAKE).returncode == 0
+    assert site.note["files"].keys() == {"out.txt", "sub/more.txt"}
+    assert not (site.scratch / "out.txt").exists()  # nobody has checked it yet
+    if site.backend == "datawarp":
+        site.stage_out()
+    landed.poll(site.bbdir, NODE, JOB)
+    assert (site.scratch / "out.txt").read_text() == "input\n"
+
+
+def test_others_find_it_where_they_find_all_files(site: SharedSite) -> None:
+    assert launch(site, MAKE).returncode == 0
+    if site.backend == "datawarp":
+        site.stage_out()
+    landed.poll(site.bbdir, NODE, JOB)
+    assert (site.shared / "out.txt").is_symlink()
+    assert (site.text("out.txt"), site.text("sub/more.txt")) == (
+        "input\n",
+        "on the PFS\n",
+    )
+    assert site.text("pfs-out.txt") == "x\n"
+    assert (site.scratch / "pfs-out.txt").is_file()
+
+
+def test_what_it_shares_is_copied_to_the_shared_reservation(site: SharedSite) -> None:
+    assert launch(site, MAKE).returncode == 0
+    shared = site.shared / "shared.txt"
+    assert shared.read_text() == "all\n"
+    assert not shared.is_symlink()
+
+
+def test_a_later_try_replaces_what_an_older_one_has_shared(site: SharedSite) -> None:
+    assert launch(site, MAKE).returncode == 0
+    again = MAKE.replace("all", "again")
+    assert launch(site, again, CONDOR_JOBID="8.0").returncode == 0
+    assert site.text("shared.txt") == "again\n"
+
+
+def test_a_failed_task_shares_nothing(site: SharedSite) -> None:
+    assert launch(site, f"{MAKE}; exit 3").returncode == 3
+    assert not (site.shared / "shared.txt").exists()
+    assert site.note["files"] == {}
+
+
+def test_what_it_does_not_share_though_it_should_fails_it_by_name(
+    site: SharedSite,
+) -> None:
+    done = launch(site, MAKE.replace("shared.txt", "other.txt"))
+    assert done.returncode == 1
+    assert b"shared.txt: the task ended well, but has not made" in done.stderr
+
+
+def test_every_result_has_a_plain_name(site: SharedSite) -> None:
+    """No program meets a link where it wants to make a file or a folder."""
+    make = "cp in.txt out.txt && set -C && echo x > sub/more.txt"
+    done = launch(site, f"{make} && ln -s out.txt shared.txt")
+    assert done.returncode == 0, done.stderr
+    assert site.text("shared.txt") == "input\n"
+
+
+def test_what_all_share_is_not_the_task_s_to_replace(site: SharedSite) -> None:
+    replace = "echo mine > t; mv t in.txt"
+    assert launch(site, f"{MAKE}; {replace}").returncode == 0
+    assert site.text("in.txt") == "input\n"
+
+
+def test_its_room_is_given_back_and_the_shared_one_stays(directory: SharedSite) -> None:
+    assert launch(directory, MAKE).returncode == 0
+    assert directory.rooms() == []
+    assert directory.ledger == ["requested", "released"]
+    assert directory.shared.is_dir()
+
+
+def test_without_the_shared_reservation_it_does_not_start(site: SharedSite) -> None:
+    site.base.rename(site.root / "gone")
+    done = launch(site, "touch started")
+    assert done.returncode == RESERVATION_FAILED
+    assert site.note["status"] != 0
+    assert not (site.fast / "run" / "started").exists()
+
+
+def test_a_job_without_a_room_works_on_the_shared_reservation(
+    site: SharedSite,
+) -> None:
+    done = launch(site, "pwd", PEGASUS_DAG_JOB_ID="other_ID2", DW_JOB_STRIPED="")
+    assert done.stdout.decode().strip() == str(site.shared), done.stderr
+
+
+class TestAFullTier:
+    """Who holds a reservation and waits for another may wait for ever."""
+
+    @pytest.fixture
+    def full(
+        self, directory: SharedSite, monkeypatch: pytest.MonkeyPatch
+    ) -> SharedSite:
+        monkeypatch.setattr(room_space, "PATIENCE", 0.0)
+        monkeypatch.setenv("PEGASUS_BB_LEDGER", str(directory.root / "ledger.jsonl"))
+        for request in (directory.bbdir.transient(), directory.bbdir.request()):
+            name = "request" if request.prefix == PREFIX else "transient"
+            settings = {**request.settings, "quota": "4MiB"}
+            small = replace(request, settings=settings)
+            directory.write(f"{name}.json", small.to_json())
+        return directory
+
+    def test_the_job_works_on_the_pfs_then(
+        self, full: SharedSite, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
+        bb = full.bbdir
+        room = room_of(bb, environ)
+        assert room is not None
+        with room_space.opened(bb, bb.transient(), room, environ) as space:
+            assert space.run.startswith(str(full.scratch))
+            assert space.since == 0
+        assert "this job works on the PFS" in capsys.readouterr().err
+        assert not Path(space.run).parent.exists()
+
+    def test_and_nothing_of_its_request_is_left(self, full: SharedSite) -> None:
+        environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
+        bb = full.bbdir
+        room = room_of(bb, environ)
+        assert room is not None
+        with room_space.opened(bb, bb.transient(), room, environ):
+            assert full.rooms() == []
+        assert full.ledger == ["requested", "released"]
+        own = room_space.own_request(bb.transient(), room)
+        backend = open_backend("directory", bb.transient().settings)
+        assert backend.status(own).state.value == "absent"
+
+
+def test_the_inner_folder_is_bound_before_what_is_around_it() -> None:
+    outer = Binding("/bb/pbbX", "/mnt/x")
+    inner = Nested("/bb/pbbX/u/run", "/mnt/own/run", outer)
+    text = "/bb/pbbX/u/run/f /bb/pbbX/u/runner /bb/pbbX/g /mnt/own/run/f"
+    assert inner.text(text) == "/mnt/own/run/f /mnt/x/u/runner /mnt/x/g /mnt/own/run/f"
+    assert inner.line(text.encode()) == inner.text(text).encode()
+    assert inner.argv(["-I/bb/pbbX/u/run"]) == ["-I/mnt/own/run"]

@@ -31,7 +31,7 @@ from pegasus_bb.planner.deciding import (
 )
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import compare
-from pegasus_bb.planner.summary import fit_lines
+from pegasus_bb.planner.summary import fit_lines, room_lines
 from pegasus_bb.prediction import Compared
 from pegasus_bb.units import format_size
 
@@ -90,7 +90,7 @@ def _show(placed: Decided, as_json: bool, html: Path | None) -> None:
         document = {**explanation.to_json(), **more}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
         return
-    _print(explanation, fit_lines(placement))
+    _print(explanation, [*fit_lines(placement), *room_lines(placement)])
     if predicted is not None:
         click.echo("\n".join(("", *shown(predicted))))
 
@@ -144,11 +144,12 @@ def _print(explanation: Explanation, fit: list[str]) -> None:
 
 
 def _rooms(explanation: Explanation) -> Iterator[str]:
-    """Mode transient: a line for every job with a reservation of its own."""
+    """A line for every job with a reservation of its own."""
     for job, room in explanation.rooms.items():
+        shared = f", {len(room.share)} shared" if room.share else ""
         yield (
             f"job {job}: {format_size(room.capacity)} for {format_size(room.need)}, "
-            f"{len(room.stage_in)} files in, {len(room.stage_out)} out"
+            f"{len(room.stage_in)} files in, {len(room.stage_out)} out{shared}"
         )
 
 
@@ -165,7 +166,7 @@ def _totals(explanation: Explanation) -> list[str]:
             f"{group.tier} ({group.how}): {group.files} files, "
             f"{format_size(group.size)}{unknown}"
         )
-    if not explanation.rooms:  # else nothing lives there longer than a job
+    if not explanation.each_alone:
         lines += _live(explanation)
     if explanation.unknown:
         lines.append(f"size unknown, not counted: {', '.join(explanation.unknown)}")
@@ -191,8 +192,8 @@ def _capacity(explanation: Explanation) -> str:
         if explanation.headroom is None
         else f"{explanation.headroom} % headroom"
     )
-    each = "up to " if explanation.rooms else ""
-    per = " for each job" if explanation.rooms else ""
+    each = "up to " if explanation.each_alone else ""
+    per = " for each job" if explanation.each_alone else ""
     return (
         f"capacity: {each}{format_size(explanation.capacity)}{per} ({how}, in steps of "
         f"{format_size(explanation.granularity)}) on {explanation.site}, "

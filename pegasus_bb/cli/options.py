@@ -40,7 +40,7 @@ _REAL_ONLY = {
 _NOTED = "pegasus_bb.only_of_pegasus"
 
 _HELP = {
-    "mode": "off; persistent: one reservation; transient: one for each job; auto.",
+    "mode": "off; persistent: one reservation; transient: one per job; hybrid; auto.",
     "planner": "pegasus (a real pegasus-plan), builtin, or auto: the real one if any.",
     "tier": "Name of the tier, where the site declares several.",
     "capacity": "Size to reserve, such as 700GiB, or auto.",

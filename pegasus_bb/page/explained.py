@@ -32,7 +32,7 @@ def explained_page(
 
     Linear in the workflow. Names in it are text, whatever they hold.
     """
-    whole = not explanation.rooms  # else nothing lives there longer than a job
+    whole = not explanation.each_alone
     return (
         _templates()
         .get_template("explain.html.j2")

@@ -27,9 +27,9 @@ class PlanContext:
     output_dir: Path | None  # --output-dir, in place of the output site's storage
     cleanup: str  # none | leaf | inplace
     arguments: tuple[str, ...]  # the command line, for braindump.yml
-    request: Request | None = None  # of mode persistent
+    request: Request | None = None  # of all jobs together: persistent, hybrid
     placement: Placement | None = None  # None in mode off
-    # Mode transient: what the reservations of all jobs have in common.
+    # Of single jobs, transient and hybrid: what their reservations have in common.
     transient: Request | None = None
     poll: int = 10  # seconds between two runs of a deferred gate
     predicted: Predicted | None = None  # None where nobody knows how fast storage is
@@ -37,10 +37,10 @@ class PlanContext:
 
     @property
     def mode(self) -> str:
-        """off | persistent | transient"""
-        if self.transient is not None:
-            return "transient"
-        return "off" if self.request is None else "persistent"
+        """off | persistent | transient | hybrid"""
+        if self.transient is None:
+            return "off" if self.request is None else "persistent"
+        return "transient" if self.request is None else "hybrid"
 
     @property
     def gate_again(self) -> int:

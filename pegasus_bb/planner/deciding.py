@@ -23,7 +23,8 @@ from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.paths import is_below
-from pegasus_bb.placement import Ending, Figures, figures, place_files, reserve
+from pegasus_bb.placement import Ending, Figures, figures, reserve
+from pegasus_bb.placement import place as place_in_mode
 from pegasus_bb.placement.liveness import flow, lifetimes, sizes
 from pegasus_bb.planner.choices import (
     check_fallback,
@@ -140,13 +141,13 @@ def place(options: PlanOptions, given: Given) -> Decided:
     site = execution_site(options, catalogs)
     history = _history(settings)
     check_fallback(settings, site)
+    ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
     placement = None
     if settings.mode != "off":
         tier = choose_tier(catalogs, settings, site.name)
-        placement = place_files(
-            workflow, graph, catalogs, tier, settings, history.sizes
+        placement = place_in_mode(
+            workflow, graph, catalogs, tier, settings, ending, history
         )
-    ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
     return Decided(
         workflow, graph, catalogs, settings, site, placement, ending, history
     )
@@ -185,7 +186,7 @@ def plan_context(
     """Choose the directories, the names and the request. Raises UsageError."""
     named = named or name_run(options, decided.workflow.name)
     directories, folder = named.directories, options.output_dir
-    is_transient = decided.settings.mode == "transient"
+    mode = decided.settings.mode
     request = (
         make_request(decided.placement, decided.settings, named.uuid)
         if decided.placement
@@ -204,8 +205,12 @@ def plan_context(
         output_dir=options.absolute(folder) if folder else None,
         cleanup=options.cleanup,
         arguments=options.arguments,
-        request=None if is_transient else request,
-        transient=_of_each_job(request, decided, directories) if is_transient else None,
+        request=None if mode == "transient" else request,
+        transient=(
+            _of_each_job(request, decided, directories)
+            if mode in ("transient", "hybrid")
+            else None
+        ),
         placement=decided.placement,
         predicted=predicted,
         poll=decided.settings.poll,
@@ -218,14 +223,14 @@ def _of_each_job(
 ) -> Request:
     """What the jobs' own reservations have in common. Raises UsageError."""
     scratch = decided.site.scratch
-    assert request is not None  # noqa: S101 - mode transient has a placement
+    assert request is not None  # noqa: S101 - these modes have a placement
     assert scratch is not None  # noqa: S101 - execution_site saw to it
     folder = f"{scratch.path.rstrip('/')}/{directories.relative_dir}"
     if is_below(f"{directories.submit_dir}/", folder):
         raise UsageError(
             f"the submit directory {directories.submit_dir} lies in the run's own "
-            f"scratch {folder}, which is another place for each job in mode transient: "
-            "choose another --dir"
+            f"scratch {folder}, which is another place for each job in mode "
+            f"{decided.settings.mode}: choose another --dir"
         )
     return replace(request, prefix=folder)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from pegasus_bb.planner.deciding import (
 )
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import predict
-from pegasus_bb.planner.rooms import room_files
+from pegasus_bb.planner.rooms import room_files, transient_files
 from pegasus_bb.rewrite import (
     OF_EACH_JOB,
     PASSES,
@@ -82,9 +83,11 @@ def plan(options: PlanOptions) -> Planned:
         decided = read_and_decide(options)
         context = plan_context(options, decided, predicted=predict(decided))
         check_aside(context.submit_dir, options.force)
-        if context.transient is not None:
+        if context.request is not None:
+            executable = _plan_on_tier(decided, context, context.request, options.force)
+        elif context.transient is not None:
             executable = _plan_rooms(decided, context, context.transient, options.force)
-        elif context.request is None:
+        else:
             executable = build(
                 decided.workflow, decided.graph, decided.catalogs, context
             )
@@ -96,8 +99,6 @@ def plan(options: PlanOptions) -> Planned:
                 context,
                 force=options.force,
             )
-        else:
-            executable = _plan_on_tier(decided, context, context.request, options.force)
     return Planned(
         context.submit_dir, context.mode, context.request, decided, executable
     )
@@ -113,12 +114,16 @@ def _plan_rooms(
     workflow, catalogs = _rewritten(decided, knows, OF_EACH_JOB)
     executable = build(workflow, decided.graph, catalogs, context)
     check_apart(executable, executable.scratch)
-    nodes = ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
-    files = dict(
-        room_files(context, catalogs, nodes, executable.scratch, executable.outputs)
-    )
+    nodes = _nodes(executable)
+    scratch, outputs = executable.scratch, executable.outputs
+    files = dict(transient_files(context, catalogs, nodes, scratch, outputs))
     write(executable, workflow, catalogs, context, extra=files, force=force)
     return executable
+
+
+def _nodes(executable: Executable) -> Iterator[tuple[str, str]]:
+    """(id of a job, its node)."""
+    return ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
 
 
 def _rewritten(
@@ -151,7 +156,8 @@ def rehearsed(decided: Decided, context: PlanContext) -> Executable:
 def _plan_on_tier(
     decided: Decided, context: PlanContext, request: Request, force: bool
 ) -> Executable:
-    """Rewrite, then plan what came of it, as a real planner would."""
+    """Modes persistent and hybrid: rewrite, then plan what came of it, as a real
+    planner would."""
     placement = decided.placement
     assert placement is not None  # noqa: S101 - a request is made from a placement
     knows = Plan(context.site, placement, request, context.submit_dir)
@@ -162,6 +168,8 @@ def _plan_on_tier(
     assert scratch is not None  # noqa: S101 - execution_site saw to it
     pfs_scratch = f"{scratch.path.rstrip('/')}/{context.relative_dir}"
     check_apart(executable, pfs_scratch)
+    known = {name: text.encode() for name, text in directive_files(knows).items()}
+    rooms = room_files(context, decided.catalogs, _nodes(executable))
     write(
         executable,
         workflow,
@@ -169,7 +177,7 @@ def _plan_on_tier(
         context,
         pfs_scratch,
         links(decided.workflow, placement, pfs_scratch),
-        {name: text.encode() for name, text in directive_files(knows).items()},
+        {**known, **dict(rooms)},
         force,
     )
     return executable

@@ -1,4 +1,4 @@
-"""Mode transient: what either planner writes for jobs with their own reservations."""
+"""What either planner writes for jobs with reservations of their own."""
 
 from __future__ import annotations
 
@@ -21,19 +21,30 @@ def landed_post(post: Script, node: str, context: PlanContext) -> Script:
     return Script(f"{context.bin}/landed", words, DEFERRED, context.poll)
 
 
-def room_files(
+def transient_files(
     context: PlanContext,
     catalogs: Catalogs,
     nodes: Iterable[tuple[str, str]],
     scratch: str,
     outputs: Mapping[str, str],
 ) -> Iterator[tuple[str, bytes]]:
-    """By path below bb/. ``nodes``: (id of a job, its node). Raises UsageError."""
+    """``room_files``, and where all files are, in mode transient."""
+    assert context.placement is not None  # noqa: S101 - so it is in this mode
+    where = placement_json(context.placement, "", scratch, scratch, outputs)
+    yield "placement.json", where
+    yield from room_files(context, catalogs, nodes)
+
+
+def room_files(
+    context: PlanContext, catalogs: Catalogs, nodes: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, bytes]]:
+    """By path below bb/; none where no job may have a reservation of its own.
+    ``nodes``: (id of a job, its node). Raises UsageError."""
     request, placement = context.transient, context.placement
-    assert request is not None  # noqa: S101 - this is mode transient
-    assert placement is not None  # noqa: S101
+    if request is None or placement is None:
+        return
+    shared = context.request.name if context.request else ""
     yield "transient.json", as_json(request.to_json())
-    yield "placement.json", placement_json(placement, "", scratch, scratch, outputs)
     sources = linked_sources(catalogs, placement)
     for job, node in nodes:
         if job in placement.rooms:
@@ -42,7 +53,7 @@ def room_files(
             yield f"jobs/{node}.json", as_json(fields)
             if request.backend == "datawarp":
                 landing = str(Path(landing_of(request.prefix, node, "0")).parent)
-                text = directives_of(request, room, landing, sources)
+                text = directives_of(request, room, landing, sources, shared)
                 yield f"jobs/{job}.bbf", text.encode()
 
 
@@ -53,4 +64,5 @@ def _fields(room: Room) -> dict[str, object]:
         "stage_out": room.stage_out,
         "read": room.read,
         "write": room.write,
+        "share": room.share,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import Fit, Placement
+from pegasus_bb.model.placement import Fit, Placement, Worth
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement import wanted_capacity
@@ -30,6 +30,7 @@ def summary(
         f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
         _capacity(catalogs, settings, placement),
         *fit_lines(placement),
+        *room_lines(placement),
         *_unknown_sizes(placement),
         *python,
     )
@@ -66,11 +67,9 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
         return "capacity: none: no job has a file on the tier"
     origin = _origin(catalogs, "capacity") or f"tier {placement.tier.name} in "
     origin += "" if _origin(catalogs, "capacity") else _sites(catalogs)
-    each = format_size(min(sizes))
-    if max(sizes) > min(sizes):
-        each += f" to {format_size(max(sizes))}"
     how = "auto: files of the job" if _is_auto(settings, placement) else "as given"
-    return f"capacity: {each} for each of {len(sizes)} jobs ({how}; {origin})"
+    each = f"{_span_of(sizes)} for each of {len(sizes)} jobs"
+    return f"capacity: {each} ({how}; {origin})"
 
 
 def _is_auto(settings: Settings, placement: Placement) -> bool:
@@ -95,6 +94,40 @@ def fit_lines(placement: Placement) -> list[str]:
             f"{format_size(fit.benefit)} on the tier, {_gap(fit)}"
         )
     return lines
+
+
+def room_lines(placement: Placement) -> list[str]:
+    """Mode hybrid: how many jobs have a room, and what that saves."""
+    worth = placement.worth
+    if worth is None:
+        return []
+    sizes = [room.capacity for room in placement.rooms.values()]
+    if worth.why_none or not worth.asked:
+        why = worth.why_none or "no file lives and dies with one job"
+        return [f"rooms:    none: {why}"]
+    if not sizes:
+        return [
+            f"rooms:    none: for {worth.asked} jobs a room was looked at, and would "
+            f"take more than it saves; {_figures(worth)}"
+        ]
+    return [
+        f"rooms:    {len(sizes)} of {worth.asked} jobs with files of their own, "
+        f"{_span_of(sizes)} each; {_figures(worth)}"
+    ]
+
+
+def _figures(worth: Worth) -> str:
+    persistent, shared = int(worth.persistent), int(worth.shared)
+    rooms = f" and {format_size(int(worth.rooms))} in rooms" if worth.rooms else ""
+    return (
+        f"bytes x {worth.unit} reserved: {format_size(shared)} shared{rooms}; in mode "
+        f"persistent {format_size(persistent)}"
+    )
+
+
+def _span_of(sizes: Sequence[int]) -> str:
+    each = format_size(min(sizes))
+    return each if max(sizes) == min(sizes) else f"{each} to {format_size(max(sizes))}"
 
 
 def _gap(fit: Fit) -> str:

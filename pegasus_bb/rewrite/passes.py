@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pegasus_bb.rewrite.directives import name_the_buffer
 from pegasus_bb.rewrite.inputs import Inputs, Plan
 from pegasus_bb.rewrite.launcher import launch_jobs_through_us, launch_through_us
 from pegasus_bb.rewrite.lifecycle import add_lifecycle_jobs
-from pegasus_bb.rewrite.rooms import name_each_buffer
+from pegasus_bb.rewrite.rooms import name_each_buffer, name_the_buffers
 from pegasus_bb.rewrite.scratch import move_scratch
 from pegasus_bb.rewrite.transfers import share_files, transfer_on_the_site
 
@@ -18,7 +17,7 @@ PASSES: tuple[Pass, ...] = (
     add_lifecycle_jobs,
     move_scratch,
     launch_through_us,
-    name_the_buffer,
+    name_the_buffers,
     transfer_on_the_site,
 )
 

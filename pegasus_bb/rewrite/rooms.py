@@ -1,4 +1,4 @@
-"""Mode transient under datawarp: each job names the directives of its own space.
+"""Under datawarp a job with a room names the directives of its own space.
 
 Where the run's scratch is, and what a node is called, is known after planning; the file
 that the option names is written then.
@@ -21,6 +21,7 @@ from pegasus_bb.rewrite.directives import (
     ARGUMENTS,
     appended,
     checked_path,
+    name_the_buffer,
     templates,
 )
 from pegasus_bb.rewrite.edit import (
@@ -49,8 +50,25 @@ def name_each_buffer(inputs: Inputs, plan: Plan) -> Inputs:
 
     Raises CatalogError where a job already names a buffer of its own.
     """
-    if plan.request.backend != "datawarp":
+    return _with(inputs, _options(inputs, plan))
+
+
+def name_the_buffers(inputs: Inputs, plan: Plan) -> Inputs:
+    """Every job of the site names the shared buffer, one with a room both that and its
+    own, in one file. Raises as ``name_each_buffer`` does."""
+    return _with(name_the_buffer(inputs, plan), _options(inputs, plan))
+
+
+def _with(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
+    if not changes:
         return inputs
+    return replace(inputs, workflow=with_values(inputs.workflow, changes))
+
+
+def _options(inputs: Inputs, plan: Plan) -> dict[Keys, str]:
+    """Of jobs with a room, beside what was said for them."""
+    if plan.request.backend != "datawarp" or not plan.placement.rooms:
+        return {}
     said = _Said(inputs, plan.site)
     changes: dict[Keys, str] = {}
     for index, job in enumerate(inputs.workflow.data["jobs"]):
@@ -59,7 +77,7 @@ def name_each_buffer(inputs: Inputs, plan: Plan) -> Inputs:
             keys: Keys = ("jobs", index, "profiles", "pegasus", ARGUMENTS)
             option = directives_option(plan.submit_dir, ident)
             changes[keys] = said.with_option(index, job, option)
-    return replace(inputs, workflow=with_values(inputs.workflow, changes))
+    return changes
 
 
 def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
@@ -76,10 +94,15 @@ def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
 
 
 def directives_of(
-    request: Request, room: Room, landing: str, sources: Mapping[str, str]
+    request: Request,
+    room: Room,
+    landing: str,
+    sources: Mapping[str, str],
+    shared: str = "",
 ) -> str:
     """The #DW lines of a job; its results arrive in ``landing``, and inputs come from
-    the run's scratch where ``sources`` name no other path. Raises UsageError.
+    the run's scratch where ``sources`` name no other path. ``shared``: the name of the
+    reservation that it has with all others. Raises UsageError.
 
     Results are staged out as one folder: what a failed task has not made cannot fail
     its staging, for which Slurm would keep the space, and each try has its own place.
@@ -87,7 +110,7 @@ def directives_of(
     template = templates()
     template.filters["on_a_line"] = _on_a_line
     text: str = template.get_template(_TEMPLATE).render(
-        room=room, request=request, landing=landing, sources=sources
+        room=room, request=request, landing=landing, sources=sources, shared=shared
     )
     if len(text) > MOST_BYTES:
         raise UsageError(

@@ -12,7 +12,7 @@ import pytest
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.placement import Placed, Placement
+from pegasus_bb.model.placement import Placed, Placement, Room
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.replicas import read_replicas
 from pegasus_bb.model.reservation import Request
@@ -124,6 +124,25 @@ class Desk:
         request = Request(NAME, backend, 1 << 22, f"/bb/{NAME}", UUID, "bb", "cori")
         placement = Placement(tier, files, 11, (), 1 << 22)
         self.change(request=request, placement=placement)
+
+    def behind_slurm(self) -> None:
+        """Site cori's jobs are jobs of the batch system."""
+        cori = self.sites["sites"][1]
+        cori["profiles"]["pegasus"]["style"] = "glite"
+        cori["profiles"]["condor"] = {"grid_resource": "batch slurm"}
+
+    def hybrid(self, **settings: str) -> None:
+        """As ``persistent``, and ID3 makes out.txt on a reservation of its own."""
+        self.persistent(**settings)
+        request, placement = self.context.request, self.context.placement
+        assert request is not None
+        assert placement is not None
+        out = replace(placement.files["out.txt"], tier="pfs")
+        room = Room((), ("out.txt",), ("sub/n.txt", "b.txt"), (), 11, 1 << 22)
+        files = {**placement.files, "out.txt": out}
+        parted = replace(placement, files=files, rooms={"ID3": room})
+        own = replace(request, prefix=PFS_SCRATCH)
+        self.change(placement=parted, transient=own)
 
     def read(self) -> tuple[Workflow, Catalogs]:
         """Workflow and catalogs as planning has them, rewritten in mode persistent."""

@@ -15,6 +15,7 @@ import pytest
 from pegasus_bb.planner.builtin.records import bb_files, top_files
 from pegasus_bb.planner.builtin.write import files_of
 from pegasus_bb.planner.dagwriter import write_dag
+from pegasus_bb.planner.rooms import room_files
 from pegasus_bb.rewrite import links
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -29,6 +30,9 @@ def planned_files(desk: Any, tmp_path: Path) -> dict[str, bytes]:
     files = dict(files_of(executable.jobs.values(), executable, catalogs, context))
     files.update(top_files(executable, workflow, catalogs, context, "submit.host"))
     files.update(bb_files(executable, context, "/lus/scratch/run", wanted))
+    nodes = ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
+    for path, content in room_files(context, catalogs, nodes):
+        files[f"bb/{path}"] = content
     write_dag(executable.dag, tmp_path / "demo-0.dag")
     files["demo-0.dag"] = (tmp_path / "demo-0.dag").read_bytes()
     return files
@@ -40,8 +44,21 @@ def test_a_three_job_workflow_is_planned_as_before(
 ) -> None:
     if mode == "persistent":
         desk.persistent()
+    compare(planned_files(desk, tmp_path), GOLDEN / mode)
+
+
+def test_what_mode_hybrid_adds_to_mode_persistent(desk: Any, tmp_path: Path) -> None:
+    desk.behind_slurm()
+    desk.persistent(backend="datawarp")
+    plain = planned_files(desk, tmp_path)
+    desk.hybrid(backend="datawarp")
     files = planned_files(desk, tmp_path)
-    root = GOLDEN / mode
+    assert plain.keys() <= files.keys()
+    changed = {path: text for path, text in files.items() if plain.get(path) != text}
+    compare(changed, GOLDEN / "hybrid")
+
+
+def compare(files: dict[str, bytes], root: Path) -> None:
     if REFRESH:
         for old in [p for p in root.rglob("*") if p.is_file()]:
             old.unlink()

@@ -109,7 +109,7 @@ def test_a_property_does_not_hide_the_option(tmp_path: Path) -> None:
 
 
 def test_clusters_are_refused(desk: Desk) -> None:
-    assert "each job has a reservation" in refused(desk, "--cluster", "horizontal")
+    assert "a reservation for its own files" in refused(desk, "--cluster", "horizontal")
 
 
 def test_a_stageable_program_runs_from_the_reservation(desk: Desk) -> None:

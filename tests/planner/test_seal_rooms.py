@@ -1,4 +1,4 @@
-"""Mode transient: a DAG that would go on too early, or without a reservation."""
+"""A DAG whose jobs have rooms, and that would go on too early, or without them."""
 
 from __future__ import annotations
 
@@ -111,3 +111,79 @@ def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(CatalogError, match=Path(name).name):
         looked_at(folder)
+
+
+class TestModeHybrid:
+    """Beside the reservation of all jobs, for which the other rules hold."""
+
+    @pytest.fixture
+    def hybrid(self, folder: Path) -> Path:
+        bb = folder / "bb"
+        request = json.loads((bb / "transient.json").read_text())
+        (bb / "request.json").write_text(json.dumps({**request, "prefix": "/bb/pbb1"}))
+        plan = {"planner": "pegasus-bb built-in", "scratch": "/bb/pbb1/r"}
+        (bb / "plan.json").write_text(json.dumps(plan))
+        change(folder / "work_ID1.sub", "-w /lus/r ", "-w /bb/pbb1/r ")
+        exitcode = f"{bb}/bin/exitcode"
+        change(folder / "w.dag", "/usr/bin/pegasus-exitcode", exitcode)
+        with (folder / "w.dag").open("a") as dag:
+            dag.write(self.around(exitcode, bb))
+        for name in ("bb_setup_B1", "create_dir_w_0_cori", "bb_delete_B2", "other_ID2"):
+            text = 'executable = x\n+pegasus_site = "local"\nqueue\n'
+            (folder / f"{name}.sub").write_text(text)
+        return folder
+
+    def around(self, exitcode: str, bb: Path) -> str:
+        names = ("bb_setup_B1", "create_dir_w_0_cori", "bb_delete_B2")
+        jobs = "".join(
+            f"JOB {name} {name}.sub\n"
+            f"SCRIPT POST {name} {exitcode} -r $RETURN {name}.out\n"
+            for name in names
+        )
+        return (
+            f"{jobs}SCRIPT DEFER 75 10 PRE create_dir_w_0_cori {bb}/bin/gate\n"
+            "PARENT bb_setup_B1 CHILD create_dir_w_0_cori\n"
+            "PARENT create_dir_w_0_cori CHILD work_ID1\n"
+            "PARENT other_ID2 CHILD bb_delete_B2\n"
+        )
+
+    def test_a_dag_as_planned_is_sealed(self, hybrid: Path) -> None:
+        looked_at(hybrid)
+
+    def test_what_judges_the_node_in_the_end_must_read_its_record(
+        self, hybrid: Path
+    ) -> None:
+        (hybrid / "bb/jobs/work_ID1.json").unlink()
+        change(hybrid / "w.dag", "exitcode -r $RETURN work", "exitcode -r 0 work")
+        with pytest.raises(NotSealed, match="a failure could count as success"):
+            looked_at(hybrid)
+
+    def test_landed_of_another_node_is_no_post_script(self, hybrid: Path) -> None:
+        change(hybrid / "w.dag", "/landed work_ID1 $JOBID", "/landed other $JOBID")
+        with pytest.raises(NotSealed, match="before the results"):
+            looked_at(hybrid)
+
+    def test_the_option_of_all_jobs_must_not_stand_beside_its_own(
+        self, hybrid: Path
+    ) -> None:
+        both = f"--bbf={hybrid}/bb/use.bbf --bbf="
+        change(hybrid / "work_ID1.sub", "--bbf=", both)
+        with pytest.raises(NotSealed, match="another one besides"):
+            looked_at(hybrid)
+
+    def test_it_must_work_in_the_folder_that_its_room_stands_for(
+        self, hybrid: Path
+    ) -> None:
+        change(hybrid / "work_ID1.sub", "-w /bb/pbb1/r ", "-w /lus/r ")
+        with pytest.raises(NotSealed, match="do not name the run's scratch"):
+            looked_at(hybrid)
+
+    def test_without_landed_it_is_a_post_script_like_any_other(
+        self, hybrid: Path
+    ) -> None:
+        (hybrid / "bb/jobs/work_ID1.json").unlink()
+        dag = hybrid / "w.dag"
+        begins = "SCRIPT DEFER 75 10 POST work_ID1 "
+        landed = f"{hybrid}/bb/bin/landed work_ID1 $JOBID $RETURN "
+        change(dag, begins + landed, "SCRIPT POST work_ID1 ")
+        looked_at(hybrid)

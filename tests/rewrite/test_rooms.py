@@ -19,7 +19,8 @@ from pegasus_bb.rewrite import (
     linked_sources,
     rewrite,
 )
-from pegasus_bb.rewrite.rooms import name_each_buffer
+from pegasus_bb.rewrite.directives import name_the_buffer
+from pegasus_bb.rewrite.rooms import name_each_buffer, name_the_buffers
 from tests.placement.world import World
 from tests.rewrite.conftest import HERE, read
 from tests.rewrite.differences import changed
@@ -47,6 +48,27 @@ def test_each_job_says_what_was_said_for_it_and_its_own_option(
         },
         at(1): f"--qos=debug {BBF.format(second)}",
     }
+
+
+def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Plan) -> None:
+    """One file names both reservations, for sbatch takes one."""
+    first, second = (str(job["id"]) for job in inputs.workflow.data["jobs"][:2])
+    rooms = {second: plan.placement.rooms[second]}
+    hybrid = replace(plan, placement=replace(plan.placement, rooms=rooms))
+    after = name_the_buffers(inputs, hybrid)
+    said = after.workflow.data["jobs"][1]["profiles"]["pegasus"]["glite.arguments"]
+    assert said == f"--qos=debug {BBF.format(second)}"
+    alone = name_the_buffer(inputs, hybrid)
+    assert changed(alone, after).keys() == {at(1)}
+    assert BBF.format(first) not in str(after.workflow.data["jobs"][0])
+
+
+def test_in_mode_hybrid_a_buffer_of_the_user_s_own_is_refused(
+    edited: Any, plan: Plan
+) -> None:
+    keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
+    with pytest.raises(CatalogError, match="one file of burst buffer"):
+        name_the_buffers(edited("workflow", {keys: "--bbf=/my/own.bbf"}), plan)
 
 
 def test_the_site_speaks_where_nothing_narrower_does(edited: Any, plan: Plan) -> None:
@@ -107,6 +129,19 @@ def test_the_lines_reserve_stage_in_and_stage_out(plan: Plan) -> None:
         "#DW stage_out type=directory source=$DW_JOB_STRIPED/results "
         "destination=/lus/r/.l/n",
     ]
+
+
+def test_the_lines_of_a_job_with_a_share_name_both_reservations(plan: Plan) -> None:
+    room = replace(ROOM, stage_in=())
+    text = directives_of(plan.request, room, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
+    assert text.splitlines() == [
+        "#DW jobdw capacity=8388608 access_mode=striped type=scratch",
+        "#DW persistentdw name=pbb4f1c2a9e",
+        "#DW stage_out type=directory source=$DW_JOB_STRIPED/results "
+        "destination=/lus/r/.l/n",
+    ]
+    with pytest.raises(UsageError, match="cannot be used"):
+        directives_of(plan.request, room, "/l", {}, "pbb\n#DW swap 1")
 
 
 def test_no_line_breaks_the_head_of_the_script(plan: Plan) -> None:

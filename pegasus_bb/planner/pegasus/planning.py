@@ -22,6 +22,7 @@ from pegasus_bb.planner.deciding import (
     read_given,
 )
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus.addrooms import add_rooms, check_clusters
 from pegasus_bb.planner.pegasus.ahead import (
     Ahead,
     Unforeseen,
@@ -40,10 +41,12 @@ from pegasus_bb.planner.pegasus.completion import Completion
 from pegasus_bb.planner.pegasus.folder import planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
+from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
 from pegasus_bb.planner.pegasus.planned import PegasusPlanned
 from pegasus_bb.planner.pegasus.reading import Reader
 from pegasus_bb.planner.pegasus.rooms import plan_rooms
 from pegasus_bb.planner.predicting import predict
+from pegasus_bb.planner.rooms import room_files
 from pegasus_bb.rewrite import Inputs, Plan, directive_files, rewrite
 from pegasus_bb.runtime.install import install_runtime
 
@@ -54,9 +57,12 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
     Raises UsageError (a CatalogError says file, line and key; NotSealed which rule)
     and leaves nothing behind then.
     """
-    if read_settings(properties_of(options), options.cwd).mode == "transient":
+    mode = read_settings(properties_of(options), options.cwd).mode
+    if mode == "transient":
         return plan_rooms(options, call, home)
     with no_collection():
+        if mode == "hybrid":  # what pegasus-plan reads depends on who has a room
+            return _plan(options, call, home, None)
         try:
             with started_ahead(options, call, home) as ahead:
                 return _plan(options, call, home, ahead)
@@ -80,6 +86,8 @@ def _plan(
     check_style(decided.site, decided.catalogs, request.backend)
     check_passed(call.passed, context.site)
     notes = check_sub_workflows(decided, call.passed)
+    if placement.rooms:
+        check_clusters(call.passed, context.mode)
     folder = planned_folder(context.submit_dir)
     knows = Plan(context.site, placement, request, context.submit_dir)
     before = Inputs.of(given.workflow, given.catalogs)
@@ -96,6 +104,10 @@ def _plan(
         said = planner.printed()
         found = reader.found()
         completion.finish(found)
+        if context.transient is not None:
+            nodes = list(nodes_of_jobs(found.outcome, found.dag))
+            files = dict(room_files(context, decided.catalogs, nodes))
+            add_rooms(context, found.outcome, found.dag, nodes, files)
     return PegasusPlanned(
         context.submit_dir, decided, inputs, found, said, tuple(notes)
     )

@@ -23,23 +23,47 @@ _WITHOUT_RECORD = "--no-invocations"
 
 def post_tells_the_truth(view: View) -> Iterator[str]:
     """A POST script decides whether its node succeeded: only the known ones may."""
-    own = view.gate.rpartition("/")[0] + "/exitcode"
+    bin_folder = view.gate.rpartition("/")[0]
+    own = f"{bin_folder}/exitcode"
     wanted = own if view.ours else "pegasus-exitcode"
     without = []
     for node in view.dag.nodes.values():
         if not view.ours and not _counts(node, view):
             continue
-        if node.post is None:
+        post = _judge(node, f"{bin_folder}/landed")
+        if post is None:
             if view.ours or not _may_lack_one(node, view):
                 without.append(node.name)
-        elif node.post.executable != own and (
-            view.ours or not node.post.executable.endswith(EXITCODES)
+        elif post.executable != own and (
+            view.ours or not post.executable.endswith(EXITCODES)
         ):
-            yield _foreign_post(node, node.post, wanted)
-        elif not reads_all(node.post, view.ours or node.name in view.keys):
-            yield _half_blind(node, node.post)
+            yield _foreign_post(node, post, wanted)
+        elif not reads_all(post, view.ours or node.name in view.keys):
+            yield _half_blind(node, post)
     if without:
         yield _no_post(without, wanted)
+
+
+def _judge(node: Node, landed: str) -> Script | None:
+    """The POST script, or what judges the node once its results have ``landed``."""
+    post = node.post
+    if post is None or post.executable != landed:
+        return post
+    waits, judge = split_landed(post)
+    return judge if is_landed_of(node, waits) and judge else post
+
+
+def is_landed_of(node: Node, words: list[str]) -> bool:
+    """Whether ``landed`` is told which try of this node it waits for."""
+    return words == [node.name, "$JOBID", "$RETURN"]
+
+
+def split_landed(post: Script) -> tuple[list[str], Script | None]:
+    """Its own first words, and the script that it becomes then."""
+    words = post.arguments.split(None, 4)
+    if len(words) < 4:
+        return words, None
+    return words[:3], Script(words[3], "".join(words[4:]))
 
 
 def _counts(node: Node, view: View) -> bool:

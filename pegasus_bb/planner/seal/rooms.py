@@ -1,17 +1,22 @@
-"""Mode transient: whether each job that touches the tier finds its own reservation, and
-nothing goes on from its results before they are back."""
+"""Whether each job with a room finds it, its own reservation, and nothing goes on from
+its results before they are back: modes transient and hybrid."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.dag import Dag, Node, Script
-from pegasus_bb.planner.seal.post_rules import EXITCODES, reads_all
+from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.planner.seal.post_rules import (
+    EXITCODES,
+    is_landed_of,
+    reads_all,
+    split_landed,
+)
 from pegasus_bb.planner.seal.view import DEFERRED, some
 from pegasus_bb.runtime.bbdir import BBDir
 
@@ -26,7 +31,7 @@ class _Planned:
     node: Node | None
     text: str  # of its submit file
     option: str  # what sbatch has to be given; empty where nothing
-    scratch: str  # of the run, on the PFS
+    scratch: str  # of the run, as planned
     bin: Path
 
 
@@ -34,6 +39,8 @@ def check_rooms(dag: Dag, submit_dir: Path) -> None:
     """Raises NotSealed with every broken rule, CatalogError where a file is missing."""
     bb = BBDir(str(submit_dir / "bb"))
     request = bb.transient()
+    if bb.has_request:
+        request = replace(request, prefix=bb.scratch())
     planned = [
         _planned(dag, submit_dir, bb, file.name[: -len(".json")], request)
         for file in sorted(Path(bb.file("jobs")).glob("*.json"))
@@ -90,16 +97,12 @@ def _waits(each: _Planned) -> bool:
     post = each.node.post if each.node else None
     if post is None or post.defer_status != DEFERRED or not post.defer_time:
         return False
-    words = post.arguments.split()
+    words, judge = split_landed(post)
     own = Path(post.executable).resolve() == (each.bin / "landed").resolve()
-    return own and words[:3] == [each.name, "$JOBID", "$RETURN"] and _judged(words[3:])
-
-
-def _judged(words: list[str]) -> bool:
-    """By a script that reads the records, as that of every other node."""
-    if not words or not words[0].endswith(EXITCODES):
+    if each.node is None or judge is None:
         return False
-    return reads_all(Script(words[0], " ".join(words[1:])), is_key=True)
+    reads = judge.executable.endswith(EXITCODES) and reads_all(judge, is_key=True)
+    return own and is_landed_of(each.node, words) and reads
 
 
 def _launched(each: _Planned) -> bool:
@@ -118,7 +121,8 @@ def _is_told(each: _Planned) -> bool:
 
 
 def _asks(each: _Planned) -> bool:
-    return names(each.text, each.option)
+    others = each.text.count("--bbf=") - 1 if each.option else 0
+    return names(each.text, each.option) and not others
 
 
 def names(text: str, option: str) -> bool:
@@ -156,8 +160,9 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         _asks,
-        "the submit files of {} do not give sbatch the --bbf of bb/jobs: the jobs "
-        "would have no reservation. A property pegasus.glite.arguments may stand "
-        "before profiles of jobs: say it in the site catalog",
+        "the submit files of {} do not give sbatch the --bbf of bb/jobs, or another "
+        "one besides: the jobs would have no reservation. A property "
+        "pegasus.glite.arguments may stand before profiles of jobs: say it in the site "
+        "catalog",
     ),
 )

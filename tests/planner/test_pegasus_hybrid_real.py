@@ -1,0 +1,119 @@
+"""Mode hybrid through a real pegasus-plan, and runs of its plans."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.planner.dagreader import read_dag
+from tests.planner.real_desk import MARKS, Desk
+
+pytestmark = MARKS
+SIZES = {"in.txt": 20_000, "mid.txt": 60_000, "out.txt": 60_000}
+
+
+def with_sizes(desk: Desk, **tier: Any) -> Desk:
+    """Sizes of all files are declared, and granules are as small as these."""
+    sites = json.loads((desk.work / "sites.yml").read_text())
+    known = {**sites["x-storage-tiers"]["cori"][0], "granularity": "1KiB"}
+    known["capacity"] = "auto"
+    sites["x-storage-tiers"]["cori"] = [{**known, **tier}]
+    (desk.work / "sites.yml").write_text(json.dumps(sites))
+    workflow = json.loads((desk.work / "workflow.yml").read_text())
+    for job in workflow["jobs"]:
+        for use in job["uses"]:
+            use["metadata"] = {"size": SIZES[use["lfn"]]}
+    (desk.work / "workflow.yml").write_text(json.dumps(workflow))
+    return desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return with_sizes(Desk(tmp_path))
+
+
+@pytest.fixture
+def slurm(tmp_path: Path) -> Desk:
+    """Behind Slurm, with batch arguments of the site's."""
+    desk = Desk(tmp_path, "glite")
+    sites = json.loads((desk.work / "sites.yml").read_text())
+    sites["sites"][1]["profiles"]["pegasus"]["glite.arguments"] = "--qos=fast"
+    sites["x-storage-tiers"]["cori"] = [{"name": "bb"}]
+    (desk.work / "sites.yml").write_text(json.dumps(sites))
+    return with_sizes(desk, backend="datawarp")
+
+
+def plan(desk: Desk, *words: str) -> Path:
+    return desk.plan("r", "--bb-poll", "1s", *words, mode="hybrid")
+
+
+def test_it_plans_and_runs_and_both_reservations_are_given_back(desk: Desk) -> None:
+    submit = plan(desk)
+    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
+    assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
+    notes = [p.name for p in (submit / "bb" / "landed").glob("*.json")]
+    assert notes == ["cat1_ID2.json"]
+    lines = (desk.root / "ledger.jsonl").read_text().splitlines()
+    events = [json.loads(line)["event"] for line in lines]
+    assert sorted(events) == ["released", "released", "requested", "requested"]
+
+
+def test_the_dag_has_the_gate_and_one_job_that_waits_for_its_results(
+    desk: Desk,
+) -> None:
+    submit = plan(desk)
+    dag = read_dag(submit / "demo-0.dag")
+    own = f"{submit}/bb/bin"
+    waits = {
+        name
+        for name, node in dag.nodes.items()
+        if node.post and node.post.executable == f"{own}/landed"
+    }
+    assert waits == {"cat1_ID2"}
+    pre = dag.nodes["create_dir_demo_0_cori"].pre
+    assert pre is not None
+    assert pre.executable == f"{own}/gate"
+    assert json.loads((submit / "bb/plan.json").read_text())["mode"] == "hybrid"
+
+
+def test_an_input_that_is_read_once_stays_on_the_pfs(desk: Desk) -> None:
+    submit = plan(desk)
+    files = json.loads((submit / "bb/placement.json").read_text())["files"]
+    assert files["in.txt"]["tier"] == files["out.txt"]["tier"] == "pfs"
+    assert files["mid.txt"]["tier"] == "bb"
+
+
+def test_under_slurm_a_job_with_a_room_names_both_in_one_file(slurm: Desk) -> None:
+    submit = plan(slurm)
+    own = (submit / "00/00/cat1_ID2.sub").read_text()
+    assert f"--qos=fast --bbf={submit}/bb/jobs/ID2.bbf" in own
+    assert own.count("--bbf=") == 1
+    lines = (submit / "bb/jobs/ID2.bbf").read_text().splitlines()
+    words = ["jobdw", "persistentdw", "stage_out"]
+    assert [line.split()[1] for line in lines] == words
+    shared = json.loads((submit / "bb/request.json").read_text())["name"]
+    assert lines[1] == f"#DW persistentdw name={shared}"
+    other = (submit / "00/00/cat1_ID1.sub").read_text()
+    assert f"--qos=fast --bbf={submit}/bb/use.bbf" in other
+
+
+def test_clusters_are_refused_where_a_job_has_a_room(desk: Desk) -> None:
+    given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
+    bb = (sys.executable, "-m", "pegasus_bb", "plan", *given, "--bb-mode", "hybrid")
+    cluster = ("--cluster", "horizontal")
+    done = desk.try_call(*bb, *cluster, "workflow.yml")
+    assert done.returncode == 2
+    assert "in mode hybrid a job has a reservation for its own files" in done.stderr
+    assert list((desk.work / "submit").rglob("*.dag")) == []
+
+
+def test_clusters_are_fine_where_none_has(desk: Desk) -> None:
+    with_sizes(desk, granularity="10MiB")
+    submit = plan(desk, "--cluster", "horizontal")
+    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (desk.work / "out" / "out.txt").read_text() == "hello\n"

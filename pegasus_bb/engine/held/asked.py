@@ -30,13 +30,21 @@ class Case:
 
     @property
     def is_of_a_job(self) -> bool:
-        """Whether one job of its run had it, and no other (mode transient)."""
-        return self.bb is not None and self.bb.is_transient
+        """Whether one job of its run had it, and no other."""
+        return self.bb is not None and is_of_a_job(self.bb, self.asked.name)
 
     @property
     def is_of_another_host(self) -> bool:
         """Whether bb_setup ran elsewhere; False where no line tells."""
         return self.asked.host not in ("", socket.gethostname())
+
+
+def is_of_a_job(bb: BBDir, name: str) -> bool:
+    """Whether ``name``, which the run of ``bb`` asked for, was one job's alone: in mode
+    hybrid one reservation is all jobs'. Raises UsageError."""
+    if not bb.is_transient:
+        return False
+    return not bb.has_request or bb.request().name != name
 
 
 class Finder:
@@ -49,8 +57,8 @@ class Finder:
         """Raises nothing: what cannot be read is a problem of that case."""
         bb = self.bb(asked)
         try:
-            planned = bb is not None and not bb.is_transient
-            request = bb.request() if bb and planned else _request(asked)
+            own = bb is None or is_of_a_job(bb, asked.name)
+            request = _request(asked) if bb is None or own else bb.request()
         except UsageError as error:
             return Case(asked, None, None, str(error))
         return Case(asked, bb, request)

@@ -12,6 +12,7 @@ from pathlib import Path
 from pegasus_bb.engine.dagman.find import check_alone
 from pegasus_bb.engine.held import doing as runs
 from pegasus_bb.engine.held import of_a_job
+from pegasus_bb.engine.held.asked import is_of_a_job
 from pegasus_bb.engine.held.holding import Holding
 from pegasus_bb.engine.held.listing import holdings, is_unknown
 from pegasus_bb.engine.held.spaces import drop, why_not_needed
@@ -49,7 +50,7 @@ def give_back(leftover: Leftover) -> Leftover:
                 why = _may_go(place, leftover.holding)[1]
                 drop(leftover.holding)
                 return replace(leftover, why=why)
-            if BBDir(str(place.bb)).is_transient:
+            if is_of_a_job(BBDir(str(place.bb)), leftover.holding.name):
                 _may_go(place, leftover.holding)
                 return replace(leftover, why=of_a_job.drop(leftover.holding.name))
             unused = _may_go(place, leftover.holding)[0]
@@ -96,7 +97,7 @@ def _may_go(place: SubmitDir, holding: Holding) -> tuple[bool, str]:
     if holding.job:
         return False, why_not_needed(place, holding)
     bb = BBDir(str(place.bb))
-    if bb.is_transient:
+    if is_of_a_job(bb, holding.name):
         return True, of_a_job.WHY
     if on_the_pfs(bb, bb.request()):
         return True, would_release(bb, unused=True)

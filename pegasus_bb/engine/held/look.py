@@ -101,16 +101,17 @@ def _ask(group: _Group, cases: Sequence[Case], seen: Seen) -> list[Row]:
 
 def _judged(case: Case, request: Request, backend: Backend, found: Status) -> Status:
     """As the gate judges: is it there, and is it what this run asked for?"""
+    shared = case.bb if not case.is_of_a_job else None  # a job's own leaves no notes
     try:
-        noted = case.bb.reservation() if case.bb else None
+        noted = shared.reservation() if shared else None
     except UsageError as error:  # notes that cannot be read
         return Status(State.UNKNOWN, str(error))
     if case.bb is None:
         found = status_unseen(backend, request, found)
-    elif noted is not None:
-        found = ours.judged(case.bb, backend, request, noted, found)
-    elif found.state is State.ABSENT and ours.last_place(case.bb):
-        place = ours.last_place(case.bb)
+    elif shared is not None and noted is not None:
+        found = ours.judged(shared, backend, request, noted, found)
+    elif found.state is State.ABSENT and shared and ours.last_place(shared):
+        place = ours.last_place(shared)
         found = ours.elsewhere(backend, request, place) or found
     if found.state in (State.ABSENT, State.UNKNOWN):
         return found

@@ -1,4 +1,4 @@
-"""What one job of a run had to itself (mode transient), and left behind when killed."""
+"""What one job of a run had to itself, and left behind when it was killed."""
 
 from __future__ import annotations
 

@@ -10,20 +10,21 @@ from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Key, load
 from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
-from pegasus_bb.placement import automatic_capacity, place_files, reserve
+from pegasus_bb.placement import automatic_capacity, part, place_files, reserve
 from pegasus_bb.planner.choices import choose_tier
 from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.prediction import (
     Prediction,
     Workload,
     corrected,
+    predict_hybrid,
     predict_off,
     predict_persistent,
     predict_transient,
     workload,
 )
 
-MODES = ("off", "persistent", "transient")
+MODES = ("off", "persistent", "transient", "hybrid")
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,22 @@ class Foreseen:
         try:
             placement = self._reserved(mode)
         except CatalogError:  # as it would be with room for what is known
-            sizes, here = self.work.sizes, self.whole.on_tier
-            need = sum(sizes.get(lfn, 0) for lfn in self.whole.files if here(lfn))
-            capacity = automatic_capacity(self.whole.tier, headroom, need)
-            placement = replace(self.whole, capacity=capacity)
-        return predict_persistent(self.work, placement, self.speeds)
+            placed = self._placed(mode)
+            sizes, here = self.work.sizes, placed.on_tier
+            need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
+            capacity = automatic_capacity(placed.tier, headroom, need)
+            placement = replace(placed, capacity=capacity)
+        predict = predict_hybrid if mode == "hybrid" else predict_persistent
+        return predict(self.work, placement, self.speeds)
+
+    def _placed(self, mode: str) -> Placement:
+        """Where files live in ``mode``, without a capacity."""
+        if mode != "hybrid":
+            return self.whole
+        workflow, graph = self.decided.workflow, self.decided.graph
+        catalogs, settings = self.decided.catalogs, self.decided.settings
+        ending, history = self.decided.ending, self.decided.history
+        return part(workflow, graph, catalogs, settings, self.whole, ending, history)
 
     def _reserved(self, mode: str) -> Placement:
         """As planning in ``mode`` has it. Raises CatalogError where that refuses."""
@@ -80,7 +92,7 @@ class Foreseen:
             decided.graph,
             decided.catalogs,
             replace(decided.settings, mode=mode),
-            self.whole,
+            self._placed(mode),
             decided.ending,
         )
 
@@ -111,6 +123,7 @@ def _whole(decided: Decided) -> Placement | None:
     a run that uses none may be wrong: nobody has asked for them."""
     catalogs, settings, site = decided.catalogs, decided.settings, decided.site.name
     own = decided.placement
+    own = own.whole or own if own is not None else None
     if own is not None and (own.fit is None or not own.fit.moved):
         return own
     if not catalogs.tiers.get(site):

@@ -4,6 +4,7 @@ from pegasus_bb.prediction.choice import ALIKE, Choice, choose
 from pegasus_bb.prediction.cost import (
     Prediction,
     corrected,
+    predict_hybrid,
     predict_off,
     predict_persistent,
     predict_transient,
@@ -21,6 +22,7 @@ __all__ = [
     "Workload",
     "choose",
     "corrected",
+    "predict_hybrid",
     "predict_off",
     "predict_persistent",
     "predict_transient",

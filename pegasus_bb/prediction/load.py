@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.history import History, Past, declared
 from pegasus_bb.model.placement import PFS, Placed
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
@@ -76,11 +76,7 @@ def _past(job: Job, history: History) -> tuple[Past | None, str]:
     past = history.of(job.id, job.transformation)
     if past is not None:
         return past, history.place
-    declared = job.profile("pegasus", "runtime")
-    try:
-        return (Past(float(declared)) if declared else None), PFS
-    except ValueError:
-        return None, PFS
+    return declared(job), PFS
 
 
 def _as_counted(

@@ -36,11 +36,11 @@ def learning(site: Site) -> tuple[str, str]:
 def test_of_a_slow_pfs_auto_takes_the_tier(learned: Site) -> None:
     speeds(learned, pfs=SLOW, bb=FAST)
     done = learned.plan("bb", "--bb-mode", "auto", *learning(learned))
-    assert "preferred: persistent: " in done.stderr
+    assert "preferred: hybrid: " in done.stderr  # no input is worth a copy
     assert "less than on the PFS alone" in done.stderr
     plan = json.loads((learned.submit_dir("bb") / "bb/plan.json").read_text())
     (noted,) = plan["predicted"]["modes"]
-    assert plan["mode"] == noted["mode"] == "persistent"
+    assert plan["mode"] == noted["mode"] == "hybrid"
     assert learned.run("bb").returncode == 0
     assert learned.reservations() == []
 

@@ -10,13 +10,14 @@ import pytest
 
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
-from pegasus_bb.model.placement import Fit, Placement
+from pegasus_bb.model.placement import Fit, Placement, Room
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction import (
     Prediction,
     Workload,
     choose,
     corrected,
+    predict_hybrid,
     predict_off,
     predict_persistent,
     predict_transient,
@@ -122,6 +123,38 @@ def test_each_job_for_itself(tmp_path: Path) -> None:
     assert found.compute == pytest.approx(first + second)
     reserved = 300 * MB * first + 2 * 110 * MB * second
     assert found.byte_hours == pytest.approx(reserved / 3600)
+
+
+def test_a_room_beside_what_all_share(tmp_path: Path) -> None:
+    """Its result is written there, comes back to the PFS, and is staged out from it."""
+    work, placement = loaded(tmp_path, fan(2))
+    lfn, size = "out1", 10 * MB
+    room = Room((), (lfn,), ("mid",), (), need=size, capacity=20 * MB)
+    files = {**placement.files, lfn: replace(placement.files[lfn], tier="pfs")}
+    parted = replace(placement, files=files, rooms={"ID1": room})
+    parted = replace(parted, capacity=1000 * MB)
+    found = predict_hybrid(work, parted, speeds())
+    own = 60 + 110 / 200 + 10 / 10  # written at the tier's speed, copied at the PFS's
+    assert found.compute == pytest.approx(60 + 300 / 200 + own)
+    assert found.stage_out == 10 / 50 + 10 / 50
+    hours = (1000 * MB * found.makespan + 20 * MB * own) / 3600
+    assert found.byte_hours == pytest.approx(hours)
+
+
+def test_what_a_room_shares_is_copied_on_the_tier(tmp_path: Path) -> None:
+    work, placement = loaded(tmp_path, fan(2))
+    room = Room((), (), ("in",), (), need=100 * MB, capacity=1, share=("mid",))
+    shares = replace(placement, rooms={"ID0": room})
+    plain = predict_hybrid(work, placement, speeds())
+    found = predict_hybrid(work, shares, speeds())
+    assert found.compute - plain.compute == pytest.approx(100 / 200)
+
+
+def test_without_rooms_it_is_as_in_mode_persistent(tmp_path: Path) -> None:
+    work, placement = loaded(tmp_path, fan(2))
+    hybrid = predict_hybrid(work, placement, speeds())
+    persistent = predict_persistent(work, placement, speeds())
+    assert replace(hybrid, mode="persistent") == persistent
 
 
 def test_what_an_earlier_run_took_longer_is_added_to_every_mode() -> None:

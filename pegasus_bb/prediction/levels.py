@@ -1,0 +1,107 @@
+"""What a level of the workflow takes: of its jobs, the slots and the storage.
+
+It lasts as long as the longest of three: its longest job; all its jobs in the slots
+that there are; all its bytes at the speed of the place where they lie.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+
+from pegasus_bb.model.placement import Fit, Placement
+from pegasus_bb.model.speeds import Speed, Speeds
+from pegasus_bb.prediction.load import Load
+
+
+class Level:
+    """The jobs of one level, added up."""
+
+    __slots__ = ("longest", "moved", "total")
+
+    def __init__(self, places: int) -> None:
+        self.longest = self.total = 0.0  # seconds of one job, of all jobs
+        self.moved = [[0, 0] for _ in range(places)]  # bytes read and written, by place
+
+    def add(self, seconds: float) -> None:
+        """One more job."""
+        self.total += seconds
+        if seconds > self.longest:
+            self.longest = seconds
+
+
+class Alone:
+    """Seconds of one job, alone on the places of its files; ``moved``, where given,
+    counts its bytes by place."""
+
+    def __init__(self, speeds: Speeds, where: Mapping[str, str]) -> None:
+        names = list(speeds.places)
+        self.places = list(speeds.places.values())
+        self._at = {lfn: names.index(place) for lfn, place in where.items()}
+
+    def seconds(self, load: Load, moved: list[list[int]] | None = None) -> float:
+        seconds, places, at = load.compute, self.places, self._at
+        for lfn, size in load.reads:
+            place = places[at[lfn]]
+            seconds += size / place.job_read + place.latency
+            if moved is not None:
+                moved[at[lfn]][0] += size
+        for lfn, size in load.writes:
+            place = places[at[lfn]]
+            seconds += size / place.job_write + place.latency
+            if moved is not None:
+                moved[at[lfn]][1] += size
+        return seconds
+
+
+class Levels:
+    """All levels of a workflow."""
+
+    def __init__(self, slots: int, places: Sequence[Speed]) -> None:
+        self._slots, self._places = slots, places
+        self._levels: dict[int, Level] = {}
+
+    def of(self, load: Load) -> Level:
+        """The level of that job."""
+        level = self._levels.get(load.level)
+        if level is None:
+            level = self._levels[load.level] = Level(len(self._places))
+        return level
+
+    def seconds(self) -> dict[int, float]:
+        """Of each, by its number."""
+        return {number: self._lasts(level) for number, level in self._levels.items()}
+
+    def _lasts(self, level: Level) -> float:
+        """Seconds of a level: the longest of what holds it up."""
+        places = zip(self._places, level.moved, strict=True)
+        moving = (place.of_all(*moved) for place, moved in places)
+        return max(level.longest, level.total / self._slots, *moving)
+
+
+def level_times(
+    loads: Iterable[Load], speeds: Speeds, where: Mapping[str, str]
+) -> dict[int, float]:
+    """Seconds of each level where the files are ``where``, by LFN."""
+    alone = Alone(speeds, where)
+    levels = Levels(speeds.slots, alone.places)
+    for load in loads:
+        level = levels.of(load)
+        level.add(alone.seconds(load, level.moved))
+    return levels.seconds()
+
+
+def in_phases(levels: Mapping[int, float], fit: Fit | None) -> float:
+    """The longest levels of all phases, which follow each other; 0 where all is one."""
+    if fit is None or fit.phases == 1:
+        return 0.0
+    longest = [0.0] * fit.phases
+    for level, seconds in levels.items():
+        phase = bisect_left(fit.ends, level)
+        longest[phase] = max(longest[phase], seconds)
+    return sum(longest)
+
+
+def places_of(placement: Placement) -> dict[str, str]:
+    """LFN -> the tier's name, or pfs."""
+    return {lfn: file.tier for lfn, file in placement.files.items()}

@@ -134,6 +134,7 @@ class Run:
     # which a run that was resumed lay still.
     span: float | None = None
     predicted: float | None = None  # seconds of makespan, as planning foresaw it
+    reserved: float | None = None  # bytes x hours, of all reservations of the run
     gate_wait: float | None = None  # seconds that the gate held the run back
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record

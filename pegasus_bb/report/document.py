@@ -81,6 +81,7 @@ def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
         "makespan": run.makespan,
         "makespan_from": run.makespan_from,
         "predicted_makespan": run.predicted,
+        "reserved_byte_hours": run.reserved,
         "span": run.span,
         "gate_wait": run.gate_wait,
         "retries": run.retries,

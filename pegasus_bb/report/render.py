@@ -15,6 +15,7 @@ from rich.markup import escape
 from pegasus_bb.model.run import Run
 from pegasus_bb.report.compare import Comparison
 from pegasus_bb.report.tables import PLAIN, Tables, fitting
+from pegasus_bb.units import format_size
 
 WIDTH = 100  # where there is no terminal
 
@@ -58,6 +59,8 @@ def _runs(comparison: Comparison) -> Iterator[str]:
                 because = " ".join(run.fallback.split())
                 yield f"*** {side} run {number} WAS REALLY ON THE PFS: {because} ***"
             yield from _foreseen(run)
+            if run.reserved is not None:
+                yield f"  reserved {format_size(int(run.reserved))} x hours"
 
 
 def _foreseen(run: Run) -> Iterator[str]:

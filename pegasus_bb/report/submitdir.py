@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pegasus_bb.report.jobstate import JobStates, read_jobstate
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import read_kickstart, without_idle_counters
 from pegasus_bb.report.records import load_yaml
+from pegasus_bb.report.reserved import byte_hours
 
 _META_LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
 
@@ -30,7 +32,8 @@ def read_run(path: Path) -> Run:
         return _with_records(Run(label=path.stem), found, None, ())
     run, problems = _described(path)
     states, more = _states(path)
-    return _with_records(run, found, states, problems + more)
+    whole = _with_records(run, found, states, problems + more)
+    return replace(whole, reserved=byte_hours(path, whole.nodes))
 
 
 def _described(folder: Path) -> tuple[Run, tuple[Problem, ...]]:

@@ -48,7 +48,7 @@ def _of_planner(
     if home is None:
         options.check_builtin()
         nodes = len(rehearsed(decided, context).jobs)
-        return ok("catalogs", f"they can be planned: {nodes} nodes, and the seal holds")
+        return ok("catalogs", f"they can be planned, as {nodes} nodes")
     request, placement = context.request or context.transient, decided.placement
     if request is None or placement is None:
         return ok("catalogs", "pegasus-plan gets them as they are")

@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "staging": BASE,
     "reservation": MODEL,
     "placement": MODEL,
-    "report": MODEL,
+    "report": MODEL | {"beside"},
     "prediction": MODEL,
     "rewrite": MODEL | {"placement"},
     "page": MODEL | {"placement", "prediction"},

@@ -25,7 +25,14 @@ class _Unusable(Exception):
 
 def read_kickstart(path: Path, node: str, retry: int = 0) -> Iterator[Task | Problem]:
     """A Task for each record of ``path``, a Problem for each that is unusable."""
-    for number, record in enumerate(read_records(path), start=1):
+    yield from tasks_of(read_records(path), path, node, retry)
+
+
+def tasks_of(
+    records: Iterable[RecordText], path: Path, node: str, retry: int
+) -> Iterator[Task | Problem]:
+    """The same for ``records``, which are those of ``path``."""
+    for number, record in enumerate(records, start=1):
         place = str(path) if number == 1 else f"{path} (record {number})"
         try:
             yield task_of(record, node, retry)

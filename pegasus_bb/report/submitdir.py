@@ -14,9 +14,10 @@ from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.found import Found, look
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
 from pegasus_bb.report.joining import join
-from pegasus_bb.report.kickstart import read_kickstart, without_idle_counters
+from pegasus_bb.report.kickstart import tasks_of, without_idle_counters
 from pegasus_bb.report.records import load_yaml
 from pegasus_bb.report.reserved import byte_hours
+from pegasus_bb.report.texts import read_all
 
 _META_LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
 
@@ -138,8 +139,10 @@ def _with_records(
 
 
 def _entries(found: Found) -> Iterator[Task | Problem]:
-    for key, (retry, path) in sorted(found.records.items()):
-        yield from read_kickstart(path, Path(key).name, retry)
+    nodes = sorted(found.records.items())
+    texts = read_all([path for _, (_, path) in nodes])
+    for (key, (retry, path)), records in zip(nodes, texts, strict=True):
+        yield from tasks_of(records, path, Path(key).name, retry)
 
 
 def _with_logs(

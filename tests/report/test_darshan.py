@@ -12,11 +12,11 @@ import pytest
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Problem
+from pegasus_bb.process import ask
 from pegasus_bb.report import darshan
 from pegasus_bb.report.darshan import Log, is_log, read_logs
 
 MIB = 1 << 20
-RECORDED = Path(__file__).parent.parent / "recorded" / "darshan"
 
 
 def shipped() -> Path:
@@ -178,10 +178,15 @@ def test_a_reader_that_dies_costs_the_log_that_it_died_of(
 def test_a_reader_that_never_starts_is_asked_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    asked: list[list[str]] = []
     monkeypatch.setattr(darshan, "_READER", "import no_such_module\n")
+    monkeypatch.setattr(
+        darshan, "ask", lambda argv, **rest: asked.append(argv) or ask(argv, **rest)
+    )
 
     problems = list(read_logs([Path("a"), Path("b")]))
 
+    assert len(asked) == 1
     assert [entry.file for entry in problems] == ["a", "b"]
     assert "No module named 'no_such_module'" in str(problems[1])
 

@@ -51,12 +51,12 @@ def _of_directory(tier: Tier, capacity: int) -> Finding:
 
 
 def of_scratch(site: Site, mode: str) -> Iterator[Finding]:
-    """In mode transient this machine looks there for what jobs have brought back."""
+    """This machine looks there for what jobs with a room have brought back."""
     path = Path(site.scratch.path if site.scratch else "")
     there = _nearest(path)
     if there == path:
         yield ok("scratch", f"{path} is seen from here")
-    elif mode != "transient":
+    elif mode not in ("transient", "hybrid"):
         return
     elif there == Path("/"):
         yield wrong(

@@ -15,6 +15,8 @@ from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.planner.aside import check_aside
 from pegasus_bb.planner.builtin import Executable, build, check_apart, write
+from pegasus_bb.planner.builtin.fill import File
+from pegasus_bb.planner.builtin.folders import Folders
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
     Decided,
@@ -24,7 +26,7 @@ from pegasus_bb.planner.deciding import (
 )
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import predict
-from pegasus_bb.planner.rooms import room_files, transient_files
+from pegasus_bb.planner.rooms import common_files, job_files, where_file
 from pegasus_bb.rewrite import (
     OF_EACH_JOB,
     PASSES,
@@ -114,16 +116,24 @@ def _plan_rooms(
     workflow, catalogs = _rewritten(decided, knows, OF_EACH_JOB)
     executable = build(workflow, decided.graph, catalogs, context)
     check_apart(executable, executable.scratch)
-    nodes = _nodes(executable)
-    scratch, outputs = executable.scratch, executable.outputs
-    files = dict(transient_files(context, catalogs, nodes, scratch, outputs))
-    write(executable, workflow, catalogs, context, extra=files, force=force)
+    where = where_file(context, executable.scratch, executable.outputs)
+    files = dict([where, *common_files(context)])
+    rooms = _rooms(executable, catalogs, context)
+    write(executable, workflow, catalogs, context, extra=files, force=force, more=rooms)
     return executable
 
 
-def _nodes(executable: Executable) -> Iterator[tuple[str, str]]:
-    """(id of a job, its node)."""
-    return ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
+def _rooms(executable: Executable, catalogs: Catalogs, context: PlanContext) -> Folders:
+    """A folder with the files of all jobs that have a room; none where none has."""
+    if context.placement is None or not context.placement.rooms:
+        return {}
+
+    def files() -> Iterator[File]:
+        nodes = ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
+        for name, data in job_files(context, catalogs, nodes):
+            yield f"bb/{name}", data
+
+    return {"bb/jobs": files}
 
 
 def _rewritten(
@@ -169,7 +179,6 @@ def _plan_on_tier(
     pfs_scratch = f"{scratch.path.rstrip('/')}/{context.relative_dir}"
     check_apart(executable, pfs_scratch)
     known = {name: text.encode() for name, text in directive_files(knows).items()}
-    rooms = room_files(context, decided.catalogs, _nodes(executable))
     write(
         executable,
         workflow,
@@ -177,7 +186,8 @@ def _plan_on_tier(
         context,
         pfs_scratch,
         links(decided.workflow, placement, pfs_scratch),
-        {**known, **dict(rooms)},
+        {**known, **dict(common_files(context))},
         force,
+        _rooms(executable, decided.catalogs, context),
     )
     return executable

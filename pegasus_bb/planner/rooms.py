@@ -29,10 +29,17 @@ def transient_files(
     outputs: Mapping[str, str],
 ) -> Iterator[tuple[str, bytes]]:
     """``room_files``, and where all files are, in mode transient."""
+    yield where_file(context, scratch, outputs)
+    yield from room_files(context, catalogs, nodes)
+
+
+def where_file(
+    context: PlanContext, scratch: str, outputs: Mapping[str, str]
+) -> tuple[str, bytes]:
+    """Where all files are, in mode transient."""
     assert context.placement is not None  # noqa: S101 - so it is in this mode
     where = placement_json(context.placement, "", scratch, scratch, outputs)
-    yield "placement.json", where
-    yield from room_files(context, catalogs, nodes)
+    return "placement.json", where
 
 
 def room_files(
@@ -40,11 +47,24 @@ def room_files(
 ) -> Iterator[tuple[str, bytes]]:
     """By path below bb/; none where no job may have a reservation of its own.
     ``nodes``: (id of a job, its node). Raises UsageError."""
+    yield from common_files(context)
+    yield from job_files(context, catalogs, nodes)
+
+
+def common_files(context: PlanContext) -> Iterator[tuple[str, bytes]]:
+    """Of all rooms together: few, or none."""
+    if context.transient is not None:
+        yield "transient.json", as_json(context.transient.to_json())
+
+
+def job_files(
+    context: PlanContext, catalogs: Catalogs, nodes: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, bytes]]:
+    """Of each room: as many files as jobs. Raises UsageError."""
     request, placement = context.transient, context.placement
     if request is None or placement is None:
         return
     shared = context.request.name if context.request else ""
-    yield "transient.json", as_json(request.to_json())
     sources = linked_sources(catalogs, placement)
     for job, node in nodes:
         if job in placement.rooms:

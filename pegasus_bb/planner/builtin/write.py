@@ -34,13 +34,15 @@ def write(
     links: Mapping[str, Mapping[str, str]] | None = None,
     extra: Mapping[str, bytes] | None = None,
     force: bool = False,
+    more: Folders | None = None,
 ) -> Path:
     """Write ``context.submit_dir`` and give it back.
 
-    ``links`` is by job id; ``extra`` are further files of bb/, name to text. All of it
-    goes to a hidden folder beside, which is renamed at the very end and removed where
-    anything fails. Only then, and with ``force``, an old run moves aside. Raises
-    UsageError where there is one that may not.
+    ``links`` is by job id; ``extra`` are further files of bb/, name to text; ``more``
+    are folders of many files. All of it goes to a hidden folder beside, which is
+    renamed at the very end and removed where anything fails. Only then, and with
+    ``force``, an old run moves aside. Raises UsageError where there is one that may
+    not.
     """
     target = context.submit_dir
     part = _part(target)
@@ -50,15 +52,15 @@ def write(
         # touches a page of memory copies it.
         fill(part, top_files(executable, workflow, catalogs, context, _host()))
         fill(part, bb_files(executable, context, pfs_scratch, links or {}))
-        more = (extra or {}).items()
-        fill(part, ((f"bb/{name}", data) for name, data in more))
+        further = (extra or {}).items()
+        fill(part, ((f"bb/{name}", data) for name, data in further))
 
         def write_the_rest() -> None:
             write_dag(executable.dag, part / f"{context.label}-0.dag")
             _install(part / "bb", context.python)
 
         worth = len(executable.jobs) >= WORTH_A_PROCESS
-        folders = _folders(executable, catalogs, context)
+        folders = {**(more or {}), **_folders(executable, catalogs, context)}
         fill_folders(part, folders, worth, meanwhile=write_the_rest)
         make_room(target, force)
         part.rename(target)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import Placement, Room
+from pegasus_bb.model.placement import PFS, Placement, Room
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
@@ -30,7 +30,7 @@ def reserve_rooms(
     Linear in the uses of all jobs. Raises CatalogError: a size that is not known where
     all are wanted, a job that needs more than was given, what staging cannot carry.
     """
-    rooms = dict(_rooms(workflow, catalogs, placement))
+    rooms = dict(_rooms(workflow, catalogs, settings, placement))
     lint_rooms(workflow, catalogs, placement, rooms)
     if not rooms:
         return replace(placement, capacity=placement.tier.granularity)
@@ -42,46 +42,65 @@ def reserve_rooms(
         job = workflow.jobs[largest]
         raise _too_small(workflow, job, need, placement.tier, settings)
     capacity = choose_capacity(catalogs, placement.tier, settings, need, unknown)
-    sized = {
-        job: replace(room, capacity=_capacity(placement.tier, settings, room.need))
-        for job, room in rooms.items()
-    }
-    return replace(placement, rooms=sized, capacity=capacity)
+    return replace(placement, rooms=rooms, capacity=capacity)
 
 
 def _rooms(
-    workflow: Workflow, catalogs: Catalogs, placement: Placement
+    workflow: Workflow, catalogs: Catalogs, settings: Settings, placement: Placement
 ) -> Iterator[tuple[str, Room]]:
-    site = placement.tier.site
-    programs = staged_with(workflow, catalogs.transformations, site)
+    tier, wanted = placement.tier, wanted_capacity(placement.tier, settings)
+    programs = staged_with(workflow, catalogs.transformations, tier.site)
     for job in workflow.jobs.values():
-        if runs_on(job, site):
-            room = _room(job, programs.get(job.transformation, ()), placement)
-            if room.stage_in or room.stage_out:
-                yield job.id, room
+        if not runs_on(job, tier.site):
+            continue
+        files = _Files(placement)
+        files.add(job, programs.get(job.transformation, ()))
+        if not files.stage_in and not files.stage_out:
+            continue
+        need = files.need()
+        if wanted == AUTO:
+            capacity = automatic_capacity(tier, settings.headroom, need)
+        else:
+            capacity = round_up(wanted, tier.granularity)
+        yield job.id, files.room(need, capacity)
 
 
-def _room(job: Job, programs: tuple[str, ...], placement: Placement) -> Room:
-    inputs = dict.fromkeys([use.lfn for use in job.inputs()] + list(programs))
-    outputs = dict.fromkeys(use.lfn for use in job.uses if use.kind != "input")
-    here = placement.on_tier
-    stage_in = tuple(lfn for lfn in inputs if here(lfn))
-    stage_out = tuple(lfn for lfn in outputs if here(lfn))
-    sizes = (placement.files[lfn].size for lfn in {**inputs, **outputs} if here(lfn))
-    return Room(
-        stage_in,
-        stage_out,
-        read=tuple(lfn for lfn in inputs if not here(lfn)),
-        write=tuple(lfn for lfn in outputs if not here(lfn)),
-        need=sum(size for size in sizes if size is not None),
-    )
+class _Files:
+    """LFNs of one job, by what becomes of them, each once."""
 
+    def __init__(self, placement: Placement) -> None:
+        self._files = placement.files
+        self.stage_in: dict[str, None] = {}
+        self.stage_out: dict[str, None] = {}
+        self._read: dict[str, None] = {}
+        self._write: dict[str, None] = {}
 
-def _capacity(tier: Tier, settings: Settings, need: int) -> int:
-    wanted = wanted_capacity(tier, settings)
-    if wanted == AUTO:
-        return automatic_capacity(tier, settings.headroom, need)
-    return round_up(wanted, tier.granularity)
+    def add(self, job: Job, programs: tuple[str, ...]) -> None:
+        """One look at each use: there may be a million."""
+        files = self._files
+        for use in job.uses:
+            lfn, here = use.lfn, files[use.lfn].tier != PFS
+            if use.kind == "input":
+                (self.stage_in if here else self._read)[lfn] = None
+            else:
+                (self.stage_out if here else self._write)[lfn] = None
+        for lfn in programs:
+            (self.stage_in if files[lfn].tier != PFS else self._read)[lfn] = None
+
+    def need(self) -> int:
+        """Bytes of those on the tier whose size is known."""
+        here = {**self.stage_in, **self.stage_out} if self.stage_out else self.stage_in
+        return sum(self._files[lfn].size or 0 for lfn in here)
+
+    def room(self, need: int, capacity: int) -> Room:
+        return Room(
+            tuple(self.stage_in),
+            tuple(self.stage_out),
+            tuple(self._read),
+            tuple(self._write),
+            need,
+            capacity,
+        )
 
 
 def _too_small(

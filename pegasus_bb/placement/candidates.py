@@ -7,34 +7,25 @@ well; what it reads, and what the user wants on the PFS, are links there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import PFS, Placement, Room
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.placement.executables import runs_on, staged_with
+from pegasus_bb.placement.executables import runs_on, staged_for
 from pegasus_bb.placement.liveness import Ending
 from pegasus_bb.placement.roomlint import MOST_FILES
 from pegasus_bb.placement.sizing import automatic_capacity
-from pegasus_bb.placement.survey import OUTPUT
+from pegasus_bb.placement.survey import INPUT, OUTPUT
 from pegasus_bb.placement.worth import Candidate
-
-
-class _Made(NamedTuple):
-    """What a job makes, by what would become of it."""
-
-    private: dict[str, int]  # LFN -> bytes
-    share: dict[str, int]
-    write: dict[str, None]
 
 
 def candidates(
     workflow: Workflow,
     graph: Graph,
-    catalogs: Catalogs,
     settings: Settings,
     placement: Placement,
     ending: Ending,
@@ -43,47 +34,114 @@ def candidates(
     """In the order of the workflow; ``lasts`` says how long each job's room is kept.
 
     Linear in the uses of all jobs. A job that a room cannot serve is none: a file whose
-    size is not known, a checkpoint, too many files for DataWarp's staging.
+    size is not known or that it names twice, a checkpoint, too many files for
+    DataWarp's staging.
     """
     tier = placement.tier
-    programs = staged_with(workflow, catalogs.transformations, tier.site)
-    most = MOST_FILES if tier.backend == "datawarp" else len(placement.files)
-    for job in workflow.jobs.values():
-        made = _made(job, graph, placement, ending) if runs_on(job, tier.site) else None
-        if made is None or not made.private or len(made.private) > most:
-            continue
-        saved = sum(made.private.values())
-        need = saved + sum(made.share.values())
-        reads = (*(use.lfn for use in job.inputs()), *programs[job.transformation])
-        room = Room(
-            stage_in=(),
-            stage_out=tuple(made.private),
-            read=tuple(dict.fromkeys(reads)),
-            write=tuple(made.write),
-            need=need,
-            capacity=automatic_capacity(tier, settings.headroom, need),
-            share=tuple(made.share),
+    private = _private(graph, placement, ending)
+    most = MOST_FILES if tier.backend == "datawarp" else len(private)
+    makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
+
+    @cache
+    def capacity(need: int) -> int:
+        return automatic_capacity(tier, settings.headroom, need)
+
+    for ident in makers:
+        job = workflow.jobs[ident]
+        made = (
+            _made(job, graph, placement, private) if runs_on(job, tier.site) else None
         )
-        yield Candidate(job.id, room, saved, lasts[job.id])
+        if made is not None and len(made.private) <= most:
+            need = made.saved + made.shared
+            yield Candidate(
+                ident,
+                made.private,
+                made.share,
+                made.write,
+                made.saved,
+                need,
+                capacity(need),
+                lasts[ident],
+            )
 
 
-def _made(job: Job, graph: Graph, placement: Placement, ending: Ending) -> _Made | None:
+def _private(graph: Graph, placement: Placement, ending: Ending) -> dict[str, None]:
+    """Files on the tier that nobody reads but who makes them, if at all. Where results
+    are not staged out planning refuses to have them there: no room shall hide that."""
+    return {
+        file.lfn: None
+        for file in placement.files.values()
+        if file.role != INPUT
+        and file.tier != PFS
+        and file.lfn not in graph.consumers
+        and file.lfn not in placement.pinned
+        and (ending.delivered or file.role != OUTPUT)
+    }
+
+
+class _Made:
+    """What a job makes, by what would become of it."""
+
+    __slots__ = ("private", "saved", "share", "shared", "write")
+
+    def __init__(self) -> None:
+        self.private: dict[str, None] = {}
+        self.share: dict[str, None] = {}
+        self.write: dict[str, None] = {}
+        self.saved = self.shared = 0  # bytes of the first two
+
+
+def _made(
+    job: Job, graph: Graph, placement: Placement, private: Collection[str]
+) -> _Made | None:
     """None where a room would not do."""
-    made = _Made({}, {}, {})
+    made = _Made()
     for use in job.uses:
+        lfn = use.lfn
         if use.kind == "input":
+            if graph.producer.get(lfn) == job.id:
+                return None  # the task wants to find what it makes
             continue
-        file, readers = placement.files[use.lfn], graph.consumers.get(use.lfn, ())
-        if use.kind == "checkpoint" or job.id in readers:
-            return None  # a later try, or the task itself, wants to find it
+        file = placement.files[lfn]
+        if use.kind == "checkpoint":
+            return None  # a later try wants to find it
         if file.tier == PFS:
-            made.write[use.lfn] = None
-        elif file.size is None:
+            made.write[lfn] = None
+        elif file.size is None or lfn in made.private or lfn in made.share:
             return None
-        elif readers or use.lfn in placement.pinned:
-            made.share[use.lfn] = file.size
-        elif file.role == OUTPUT and not ending.delivered:
-            made.share[use.lfn] = file.size  # planning refuses it where it would vanish
+        elif lfn in private:
+            made.private[lfn] = None
+            made.saved += file.size
         else:
-            made.private[use.lfn] = file.size
+            made.share[lfn] = None
+            made.shared += file.size
     return made
+
+
+def rooms(
+    workflow: Workflow, catalogs: Catalogs, site: str, taken: Iterable[Candidate]
+) -> dict[str, Room]:
+    """Job -> its room, of those that get one."""
+
+    @cache
+    def programs(transformation: str) -> list[str]:
+        return list(staged_for([transformation], catalogs.transformations, site))
+
+    return {
+        candidate.job: _room(job, candidate, programs(job.transformation))
+        for candidate in taken
+        for job in (workflow.jobs[candidate.job],)
+    }
+
+
+def _room(job: Job, candidate: Candidate, programs: list[str]) -> Room:
+    reads = [use.lfn for use in job.uses if use.kind == "input"]
+    return Room(
+        stage_in=(),
+        stage_out=tuple(candidate.private),
+        read=tuple(dict.fromkeys(reads + programs)),
+        write=tuple(candidate.write),
+        need=candidate.need,
+        capacity=candidate.capacity,
+        share=tuple(candidate.share),
+    )

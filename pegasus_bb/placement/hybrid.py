@@ -18,7 +18,7 @@ from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import PFS, Placed, Placement
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.placement.candidates import candidates
+from pegasus_bb.placement.candidates import candidates, rooms
 from pegasus_bb.placement.lasting import lasting
 from pegasus_bb.placement.lint import link_target
 from pegasus_bb.placement.liveness import Ending
@@ -52,13 +52,13 @@ def part(
         wanted = wanted_capacity(tier, settings)
         return wanted or automatic_capacity(tier, settings.headroom, need)
 
-    found = candidates(workflow, graph, catalogs, settings, left, ending, lasts.rooms)
+    found = candidates(workflow, graph, settings, left, ending, lasts.rooms)
     asked = [] if why else list(found)
     taken, worth = worthwhile(asked, (placement.need, left.need), reserve, lasts)
     apart = _moved(left, dict(_in_rooms(left, asked, taken)))
     return replace(
         apart,
-        rooms={candidate.job: candidate.room for candidate in taken},
+        rooms=rooms(workflow, catalogs, tier.site, taken),
         worth=replace(worth, why_none=why),
         whole=placement,
     )
@@ -103,19 +103,19 @@ def _in_rooms(
     placement: Placement, asked: Sequence[Candidate], taken: Sequence[Candidate]
 ) -> Iterator[tuple[str, Placed]]:
     """What no other job reads: where it goes, or why it stays."""
-    rooms = {candidate.job for candidate in taken}
+    there = {candidate.job for candidate in taken}
     for candidate in asked:
         job = candidate.job
-        if job in rooms:
+        if job in there:
             why = f"job {job} makes it, no other reads it: on a reservation of that "
             why += "job's own, then on the PFS"
         else:
             why = f"job {job} makes it, no other reads it; a reservation of that job's "
             why += "own would take more than it saves"
-        for lfn in candidate.room.stage_out:
+        for lfn in candidate.private:
             file = placement.files[lfn]
-            on = PFS if job in rooms else file.tier
-            yield lfn, replace(file, tier=on, reason=why)
+            on = PFS if job in there else file.tier
+            yield lfn, Placed(lfn, file.role, on, file.how, file.size, why)
 
 
 def _moved(placement: Placement, moved: Mapping[str, Placed]) -> Placement:

@@ -31,21 +31,27 @@ def lasting(workflow: Workflow, graph: Graph, history: History) -> Lasting:
     longer, so what a room saves there is not less than is counted.
     """
     known = dict(_known(workflow, history))
-    usual, around = (median(known.values()), AROUND) if known else (1.0, 1.0)
+    if not known:  # each job and each staging takes a level
+        deepest = max(graph.level.values(), default=0)
+        return Lasting("levels", deepest + 2.0, dict.fromkeys(graph.level, 2.0))
+    usual = median(known.values())
     ends: dict[str, float] = {}
     for ident in graph.order:
         begins = max((ends[parent] for parent in graph.parents[ident]), default=0.0)
         ends[ident] = begins + known.get(ident, usual)
     return Lasting(
-        "seconds" if known else "levels",
-        max(ends.values(), default=0.0) + 2 * around,
-        {ident: known.get(ident, usual) + around for ident in ends},
+        "seconds",
+        max(ends.values()) + 2 * AROUND,
+        {ident: known.get(ident, usual) + AROUND for ident in ends},
     )
 
 
 def _known(workflow: Workflow, history: History) -> list[tuple[str, float]]:
-    pasts = (
-        (job.id, history.of(job.id, job.transformation) or declared(job))
-        for job in workflow.jobs.values()
-    )
-    return [(ident, past.duration) for ident, past in pasts if past is not None]
+    learns = history.jobs or history.transformations or history.programs
+    found = []
+    for job in workflow.jobs.values():
+        past = history.of(job.id, job.transformation) if learns else None
+        past = past or declared(job)
+        if past is not None:
+            found.append((job.id, past.duration))
+    return found

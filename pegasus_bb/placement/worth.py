@@ -6,30 +6,29 @@ on the shared reservation, which lasts longer, but has one rounding for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from pegasus_bb.model.placement import Room, Worth
+from pegasus_bb.model.placement import Worth
 from pegasus_bb.placement.lasting import Lasting
 
 
 class Candidate(NamedTuple):
-    """A job that could have a room."""
+    """A job that could have a room, with what it makes by what would become of it."""
 
     job: str
-    room: Room
-    saved: int  # bytes that the shared reservation need not hold then
-    lasts: float  # how long the room is kept
-
-    @property
-    def cost(self) -> float:
-        """What the room reserves: bytes x time."""
-        return self.room.capacity * self.lasts
+    private: Collection[str]  # LFNs that no other job reads
+    share: Collection[str]  # that others read, or that the user wants on the tier
+    write: Collection[str]  # that live on the PFS
+    saved: int  # bytes of those that are private
+    need: int  # and of those that are shared
+    capacity: int  # of the room
+    lasts: float  # how long that is kept
 
     @property
     def ratio(self) -> float:
-        """What it saves for what it costs."""
-        return self.saved / self.cost
+        """What a room saves for what it costs."""
+        return self.saved / (self.capacity * self.lasts)
 
 
 def worthwhile(
@@ -48,15 +47,16 @@ def worthwhile(
     """
     whole, left = reserve(needs[0]), needs[1]
     ranked = sorted(candidates, key=lambda c: c.ratio, reverse=True)
-    least, taken, shared, rooms = reserve(left) * lasting.span, 0, reserve(left), 0.0
-    cost, largest = 0.0, 0
+    taken, shared, rooms = 0, reserve(left), 0.0
+    least, cost, largest = shared * lasting.span, 0.0, 0
     for number, candidate in enumerate(ranked, start=1):
         left -= candidate.saved
-        cost += candidate.cost
-        largest = max(largest, candidate.room.capacity)
-        more = reserve(left) * lasting.span + cost
-        if more < least and reserve(left) + largest <= whole:
-            least, taken, shared, rooms = more, number, reserve(left), cost
+        cost += candidate.capacity * candidate.lasts
+        largest = max(largest, candidate.capacity)
+        rest = reserve(left)
+        if rest * lasting.span + cost < least and rest + largest <= whole:
+            taken, shared, rooms = number, rest, cost
+            least = rest * lasting.span + cost
     return ranked[:taken], Worth(
         unit=lasting.unit,
         span=lasting.span,

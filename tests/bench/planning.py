@@ -2,8 +2,9 @@
 
 Each size is one generated workflow of the shape of 1000genome (fan out, merge, fan
 out), written as YAML and planned by the whole command in a process of its own: with the
-burst buffer off, with a persistent one, with one for each job, and with one that cannot
-hold all files at once, so that the jobs run in phases. Then it is only placed, sized
+burst buffer off, with a persistent one, with one for each job, with one for all and
+rooms for some, and with one that cannot hold all files at once, so that the jobs run in
+phases. Then it is only placed, sized
 and explained, also where no phases help and files are chosen that go to the PFS. `make
 bench` runs this. Beside it stands the floor that the file system sets: as many files of
 the size of a submit file, created by two processes that do nothing else.
@@ -27,9 +28,11 @@ CASES = {
     "off": (*PLAN, "off"),
     "persistent": (*PLAN, "persistent"),
     "transient": (*PLAN, "transient"),
+    "hybrid": (*PLAN, "hybrid"),
     "in phases": (*PLAN, "persistent", "--bb-capacity", "85"),  # per cent of the files
     "explain": ("explain",),
     "each its own": ("explain", "--bb-mode", "transient"),
+    "some their own": ("explain", "--bb-mode", "hybrid"),
     "explain short": ("explain", "--bb-capacity", "40"),
     "without inplace": ("explain", "--bb-capacity", "40", "--cleanup", "leaf"),
 }

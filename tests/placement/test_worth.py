@@ -7,7 +7,6 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.model.placement import Room
 from pegasus_bb.placement.lasting import Lasting
 from pegasus_bb.placement.worth import Candidate, worthwhile
 from pegasus_bb.units import round_up
@@ -21,8 +20,7 @@ def whole(need: int) -> int:
 
 
 def candidate(job: str, saved: int, lasts: float = 2.0) -> Candidate:
-    room = Room((), (job,), (), (), need=saved, capacity=whole(saved))
-    return Candidate(job, room, saved, lasts)
+    return Candidate(job, [job], [], [], saved, saved, whole(saved), lasts)
 
 
 def names(taken: object) -> list[str]:
@@ -87,7 +85,8 @@ def test_any_single_room_that_pays_is_not_overlooked(
     need = 200 + sum(each.saved for each in few)
     _, worth = worthwhile(few, (need, need), whole, LASTING)
     best = min(
-        whole(need - sum(c.saved for c in some)) * 10.0 + sum(c.cost for c in some)
+        whole(need - sum(c.saved for c in some)) * 10.0
+        + sum(c.capacity * c.lasts for c in some)
         for size in range(len(few) + 1)
         for some in combinations(few, size)
     )

@@ -19,6 +19,7 @@ from pegasus_bb.planner.deciding import Decided, Given, place, read_given
 from pegasus_bb.planner.interpreter import tried_python, untried
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import chosen_home
+from pegasus_bb.planner.predicting import chosen_mode
 
 
 def findings(options: PlanOptions) -> Iterator[Finding]:
@@ -39,6 +40,15 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
         yield wrong("files", str(error))
         return
     yield ok("files", f"{given.workflow.path} and its catalogs can be read")
+    if given.settings.mode == "auto":
+        try:
+            options, compared = chosen_mode(options)
+            given = read_given(options)
+        except PegasusBBError as error:
+            yield wrong("mode", str(error))
+        else:
+            choice = compared.choice
+            yield ok("mode", f"auto takes {choice.mode}: {choice.reason}")
     decided: Decided | None = None
     try:
         placed = place(options, given)

@@ -81,16 +81,19 @@ def of_size(placed: Decided) -> tuple[list[Finding], Decided | None]:
         return [wrong("capacity", str(error))], None
     if decided is None:
         return [], placed
-    size = ok(
-        "capacity", f"{_reserved(decided)} would be reserved {_for_what(decided)}"
-    )
-    return [size], replace(placed, placement=decided)
+    size = _reserved(decided, placed.settings.mode)
+    words = f"{size} would be reserved {_for_what(decided)}"
+    return [ok("capacity", words)], replace(placed, placement=decided)
 
 
-def _reserved(decided: Placement) -> str:
-    size = format_size(decided.capacity)
-    jobs = len(decided.rooms)
-    return f"up to {size} for each of {jobs} jobs" if jobs else size
+def _reserved(decided: Placement, mode: str) -> str:
+    size, rooms = format_size(decided.capacity), decided.rooms
+    if not rooms:
+        return size
+    if mode == "transient":
+        return f"up to {size} for each of {len(rooms)} jobs"
+    most = format_size(max(room.capacity for room in rooms.values()))
+    return f"{size}, and up to {most} more for each of {len(rooms)} jobs,"
 
 
 def _for_what(decided: Placement) -> str:

@@ -205,6 +205,32 @@ def test_a_job_s_own_buffer_needs_no_flag(site: Site) -> None:
     assert staging.endswith("the job that moves most, 100 B out, needs 0 B/s")
 
 
+def test_what_auto_takes_is_looked_at(site: Site) -> None:
+    (found,) = site.wrong(mode="auto")
+    assert found.startswith("mode: ") and "nobody says how fast" in found
+    slow, fast = (
+        {"read": "1MB/s", "write": "1MB/s"},
+        {"read": "1GB/s", "write": "1GB/s"},
+    )
+    speeds = {"cori": {"pfs": slow, "bb": fast}}
+    site.edit("sites.yml", lambda s: s.update({"x-storage-speeds": speeds}))
+    site.sizes()
+    assert site.wrong(mode="auto") == []
+    told = [f.what for f in site.check(mode="auto") if f.about == "mode"]
+    assert len(told) == 1 and told[0].startswith("auto takes ")
+
+
+def test_rooms_beside_a_shared_buffer_are_named(site: Site) -> None:
+    site.slurm(GOOD)
+    site.glite()
+    site.tier(granularity="1")
+    site.sizes()
+    assert site.wrong(mode="hybrid", capacity="auto", headroom="0") == []
+    told = [f.what for f in site.check(mode="hybrid", capacity="auto", headroom="0")]
+    (capacity,) = [what for what in told if " would be reserved for " in what]
+    assert "more for each of 1 jobs, would be reserved" in capacity
+
+
 def test_a_scratch_that_this_machine_does_not_see_is_told(site: Site) -> None:
     site.slurm(GOOD)
     site.glite()

@@ -25,6 +25,7 @@ from pegasus_bb.prediction import (
 )
 
 MODES = ("off", "persistent", "transient", "hybrid")
+WITHOUT_FALLBACK = ("transient", "hybrid")
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,20 @@ class Foreseen:
         """Modes in which the workflow cannot be planned, each with the reason."""
         found = {}
         for mode in MODES[1:]:
+            if mode in WITHOUT_FALLBACK and self._wants_fallback:
+                found[mode] = "--bb-fallback pfs was said, which mode persistent has"
+                continue
             try:
                 self._reserved(mode)
             except CatalogError as error:
                 found[mode] = str(error)
         return found
+
+    @property
+    def _wants_fallback(self) -> bool:
+        """Of a mode that the user names it is known, and refused, already."""
+        settings = self.decided.settings
+        return settings.mode == "auto" and settings.fallback == "pfs"
 
     def _raw(self, mode: str) -> Prediction:
         headroom = self.decided.settings.headroom

@@ -45,6 +45,18 @@ def test_of_a_slow_pfs_auto_takes_the_tier(learned: Site) -> None:
     assert learned.reservations() == []
 
 
+def test_who_wants_a_way_back_to_the_pfs_gets_a_mode_that_has_one(
+    learned: Site,
+) -> None:
+    speeds(learned, pfs=SLOW, bb=FAST)
+    given = ("--bb-mode", "auto", "--bb-fallback", "pfs", *learning(learned))
+    done = learned.plan("bb", *given)
+    assert "preferred: persistent: " in done.stderr
+    assert "--bb-fallback pfs was said" in done.stderr
+    request = json.loads((learned.submit_dir("bb") / "bb/request.json").read_text())
+    assert request["fallback"] == "pfs"
+
+
 def test_where_the_tier_wins_nothing_auto_leaves_it_alone(learned: Site) -> None:
     speeds(learned, pfs=FAST, bb=FAST)
     done = learned.plan("bb", "--bb-mode", "auto", *learning(learned))

@@ -25,7 +25,6 @@ from pegasus_bb.prediction import (
 )
 
 MODES = ("off", "persistent", "transient", "hybrid")
-WITHOUT_FALLBACK = ("transient", "hybrid")
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Foreseen:
         """Modes in which the workflow cannot be planned, each with the reason."""
         found = {}
         for mode in MODES[1:]:
-            if mode in WITHOUT_FALLBACK and self._wants_fallback:
+            if self._wants_fallback and mode != "persistent":
                 found[mode] = "--bb-fallback pfs was said, which mode persistent has"
                 continue
             try:

@@ -26,6 +26,25 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Layer:
+    """What calls of one kind did, as Darshan counted them: POSIX, MPI-IO or STDIO.
+
+    The same bytes may be in two layers: MPI-IO calls POSIX.
+    """
+
+    name: str
+    read: int  # bytes
+    written: int
+    processes: int
+    read_time: float  # seconds in such calls, of all processes added up
+    write_time: float
+    meta_time: float  # opening, closing, seeking, asking for a size
+    seconds: float  # in any of them, of the process that took longest
+    slowest_read: float  # in reading alone, of the process that read longest
+    slowest_write: float
+
+
+@dataclass(frozen=True, slots=True)
 class FileUse:
     """One file that a task's record names."""
 
@@ -35,6 +54,7 @@ class FileUse:
     output: bool = False  # whether the task is said to have written it
     bytes_read: int | None = None  # by this task, where calls were counted per file
     bytes_written: int | None = None
+    layers: tuple[Layer, ...] = ()  # of a Darshan log
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +89,7 @@ class Task:
     # 0 done; 128 + n ended by signal n; -1 could not be started; None: nobody says
     exit_code: int | None
     retry: int = 0  # how many attempts at this node came before this one
+    queued: float | None = None  # seconds that its node waited, submitted, until it ran
     host: str = ""
     utime: float | None = None  # CPU seconds in user mode, reaped children included
     stime: float | None = None  # CPU seconds in the kernel, reaped children included
@@ -82,6 +103,7 @@ class Task:
     recorder: str = ""  # who wrote the record; empty: pegasus-kickstart
     process: Process | None = None
     calls: Calls | None = None
+    layers: tuple[Layer, ...] = ()  # of all its files; empty where calls is None
     files: tuple[FileUse, ...] = ()
 
     @property
@@ -105,6 +127,26 @@ class NodeTimes:
     terminated: float | None = None
     ended: float | None = None  # after the POST script, where there is one
     attempts: int = 0  # how often the job was submitted
+
+    @property
+    def pre_wait(self) -> float | None:
+        """Seconds that a PRE script, the gate, held the job back."""
+        return _between(self.pre_started, self.pre_ended)
+
+    @property
+    def queue(self) -> float | None:
+        """Seconds from the job's submission until it ran."""
+        return _between(self.submitted, self.executing)
+
+    @property
+    def post_wait(self) -> float | None:
+        """Seconds from the job's end to the node's: its POST script, and with it the
+        wait for what a reservation of its own stages out."""
+        return _between(self.terminated, self.ended)
+
+
+def _between(since: float | None, until: float | None) -> float | None:
+    return None if since is None or until is None else max(0.0, until - since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +177,12 @@ class Run:
     span: float | None = None
     predicted: float | None = None  # seconds of makespan, as planning foresaw it
     reserved: float | None = None  # bytes x hours, of all reservations of the run
+    # From, to: when an engine worked on it. Empty where there is no job state log.
+    stretches: tuple[tuple[float, float], ...] = ()
+    brought: int | None = None  # bytes that staging in copied
+    saved: int | None = None  # bytes of results that came to their destination
+    safe: float | None = None  # seconds from the start until the last of them had
+    footprint: int | None = None  # bytes of all files of which a size is known
     gate_wait: float | None = None  # seconds that the gate held the run back
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record

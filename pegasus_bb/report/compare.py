@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Kind, Run, Task
 from pegasus_bb.model.stat import stat
+from pegasus_bb.report.breakeven import BreakEven, break_even
+from pegasus_bb.report.by_job import JobRow, by_job
+from pegasus_bb.report.by_layer import LayerRow, by_file, by_layer
+from pegasus_bb.report.clock import PARTS, by_the_clock
 from pegasus_bb.report.metrics import IOWait, Metric, io_wait_of, metrics
 from pegasus_bb.report.notes import notes_on
 from pegasus_bb.report.stats import Pair, total
@@ -27,7 +32,7 @@ class Row:
     cells: Mapping[str, Pair]  # Metric.key -> pair
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """Everything that a report shows."""
 
@@ -39,7 +44,29 @@ class Comparison:
     all_compute: Row  # those together
     auxiliary: tuple[Row, ...]  # a row per kind: create_dir, stage_in, ...
     workflow: Mapping[str, Pair]  # WORKFLOW's keys -> pair, seconds
+    clock: Mapping[str, Pair]  # PARTS -> pair, seconds, each second counted once
+    staging: Mapping[str, Pair]  # STAGING's keys -> pair
     notes: tuple[str, ...]  # what a reader must know to judge the numbers
+
+    @property
+    def break_even(self) -> BreakEven | None:
+        """When staging pays; None where a side has no records."""
+        return break_even(self.clock, self.staging["footprint"])
+
+    @cached_property
+    def jobs(self) -> tuple[JobRow, ...]:
+        """A row per job of the users'."""
+        return by_job(self.pfs, self.bb, self.metrics)
+
+    @cached_property
+    def layers(self) -> tuple[LayerRow, ...]:
+        """With Darshan logs: a row per transformation and layer of calls."""
+        return by_layer(self.pfs, self.bb)
+
+    @cached_property
+    def files(self) -> tuple[LayerRow, ...]:
+        """With Darshan logs: a row per transformation, file and layer."""
+        return by_file(self.pfs, self.bb)
 
 
 def _kind_time(*kinds: Kind) -> Callable[[Run], float | None]:
@@ -60,6 +87,22 @@ WORKFLOW: Mapping[str, Callable[[Run], float | None]] = {
 }
 
 
+def _rate(size: int | None, seconds: float | None) -> float | None:
+    return size / seconds if size is not None and seconds else None
+
+
+# Of a whole run, with the unit. What is in seconds or per second adds up jobs that may
+# have run side by side.
+STAGING: Mapping[str, tuple[str, Callable[[Run], float | None]]] = {
+    "in_bytes": ("B", lambda run: run.brought),
+    "in_rate": ("B/s", lambda run: _rate(run.brought, WORKFLOW["stage_in"](run))),
+    "out_bytes": ("B", lambda run: run.saved),
+    "out_rate": ("B/s", lambda run: _rate(run.saved, WORKFLOW["stage_out"](run))),
+    "results_safe": ("s", lambda run: run.safe),
+    "footprint": ("B", lambda run: run.footprint),
+}
+
+
 def compare(pfs: Sequence[Run], bb: Sequence[Run]) -> Comparison:
     """Both sides next to each other. Raises UsageError where a side has no run."""
     if not pfs or not bb:
@@ -77,12 +120,26 @@ def compare(pfs: Sequence[Run], bb: Sequence[Run]) -> Comparison:
         compute=_rows(pfs, bb, columns, _transformation),
         all_compute=whole[0] if whole else Row("all", _empty(columns)),
         auxiliary=_rows(pfs, bb, columns, _auxiliary_kind),
-        workflow={
-            key: Pair(stat(of(run) for run in pfs), stat(of(run) for run in bb))
-            for key, of in WORKFLOW.items()
-        },
+        workflow={key: _pair(pfs, bb, of) for key, of in WORKFLOW.items()},
+        clock=_clock(pfs, bb),
+        staging={key: _pair(pfs, bb, of) for key, (_, of) in STAGING.items()},
         notes=notes_on(pfs, bb, io_wait),
     )
+
+
+def _pair(
+    pfs: Sequence[Run], bb: Sequence[Run], of: Callable[[Run], float | None]
+) -> Pair:
+    return Pair(stat(of(run) for run in pfs), stat(of(run) for run in bb))
+
+
+def _clock(pfs: Sequence[Run], bb: Sequence[Run]) -> dict[str, Pair]:
+    """By the clock, of those runs of which anything is known."""
+    sides = [[by_the_clock(run) for run in side] for side in (pfs, bb)]
+    return {
+        part: Pair(*(stat(parts.get(part) for parts in side) for side in sides))
+        for part in PARTS
+    }
 
 
 def _is_compute(task: Task) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import Calls, FileUse, Problem
+from pegasus_bb.model.run import Calls, FileUse, Layer, Problem
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.report.uses import is_data
 
@@ -48,7 +48,7 @@ class Log:
     processes: int  # ranks; 1 without MPI
     pids: tuple[int, ...]  # of its process, then of what may be the task's own process
     command: str  # as /proc/PID/cmdline had it, blanks between
-    modules: Mapping[str, Calls]  # POSIX, MPI-IO, STDIO: what each saw
+    modules: Mapping[str, Layer]  # POSIX, MPI-IO, STDIO: what each saw
     calls: Calls | None  # all of it, each byte once; None where some was not counted
     files: tuple[FileUse, ...]
 
@@ -121,7 +121,7 @@ def _understood(path: Path, said: dict[str, Any]) -> Iterator[Log | Problem]:
     if holes:
         yield Problem(str(path), f"{holes}; its bytes and times are not known")
     ids = _NAME.search(path.name)
-    modules = {name: Calls(*moved) for name, moved in said["modules"].items()}
+    modules = {layer.name: layer for layer in _layers(said["modules"])}
     yield Log(
         file=str(path),
         start=said["start"],
@@ -147,18 +147,24 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def _calls(said: Mapping[str, Any], modules: Mapping[str, Calls]) -> Calls:
+def _layers(moved: Mapping[str, Sequence[Any]]) -> tuple[Layer, ...]:
+    return tuple(Layer(name, *numbers) for name, numbers in moved.items())
+
+
+def _calls(said: Mapping[str, Any], modules: Mapping[str, Layer]) -> Calls:
     """Of the calls that moved the bytes: MPI-IO's only where POSIX does not see all."""
-    none = Calls(0, 0, 0.0)
+    none = Layer("", 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     posix, mpi, stdio = (modules.get(name, none) for name in MODULES)
     unseen = posix.read + posix.written < mpi.read + mpi.written
     seconds = (mpi if unseen else posix).seconds + stdio.seconds
     return Calls(said["read"], said["written"], seconds)
 
 
-def _files(rows: Iterable[tuple[str, int, int, int | None]]) -> Iterator[FileUse]:
+def _files(
+    rows: Iterable[tuple[str, int, int, int | None, Mapping[str, Sequence[Any]]]],
+) -> Iterator[FileUse]:
     """A file that was opened and no more: maybe a forked process used it, unseen."""
-    for path, read, written, size in rows:
+    for path, read, written, size, layers in rows:
         if is_data(path):
             yield FileUse(
                 name=path,
@@ -167,4 +173,5 @@ def _files(rows: Iterable[tuple[str, int, int, int | None]]) -> Iterator[FileUse
                 output=written > 0,
                 bytes_read=read if read or written else None,
                 bytes_written=written if read or written else None,
+                layers=_layers(layers) if read or written else (),
             )

@@ -20,10 +20,13 @@ import numpy as np
 import pandas as pd
 from darshan.backend import cffi_backend as backend
 
+from pegasus_bb.report.darshan_times import Spent, Times, times
+
 SECONDS = 120  # for one log; 100,000 records take some ten
 MEMORY = 8 << 30  # bytes of address space
 # How a module's counters begin.
 _PREFIX = {"POSIX": "POSIX", "MPI-IO": "MPIIO", "STDIO": "STDIO"}
+_KINDS = ("READ", "WRITE", "META", "SLOWEST_RANK")  # of seconds; as Spent has them
 _UNREAD = ("DFS", "DAOS")  # bytes that none of those three has
 
 
@@ -39,7 +42,8 @@ class _Module(NamedTuple):
     """What one module saw, ranks and shared records together."""
 
     files: Mapping[int, _Moved]  # by Darshan's number of the file
-    seconds: float  # in its calls, of the process that took longest
+    spent: Mapping[int, list[Spent]]  # the same: in its calls
+    times: Times
 
     @property
     def read(self) -> int:
@@ -112,6 +116,7 @@ def _document(log: dict[str, Any]) -> dict[str, Any]:
         name: _module(log, name, job["nprocs"]) for name in _PREFIX if name in kept
     }
     files = _by_file(modules)
+    processes = job["nprocs"]
     return {
         "start": job["start_time_sec"] + job["start_time_nsec"] / 1e9,
         "seconds": job["run_time"],
@@ -119,10 +124,25 @@ def _document(log: dict[str, Any]) -> dict[str, Any]:
         "command": _command(log),
         "partial": [name for name in modules if kept[name]["partial_flag"]],
         "unread": [name for name in _UNREAD if name in kept],
-        "modules": {n: (m.read, m.written, m.seconds) for n, m in modules.items()},
+        "modules": {n: (m.read, m.written, *m.times) for n, m in modules.items()},
         "read": sum(file.read for file in files.values()),
         "written": sum(file.written for file in files.values()),
-        "files": [(names[n], *file) for n, file in files.items() if n in names],
+        "files": [
+            (names[n], *file, _layers(modules, n, processes))
+            for n, file in files.items()
+            if n in names
+        ],
+    }
+
+
+def _layers(
+    modules: Mapping[str, _Module], file: int, processes: int
+) -> dict[str, tuple[float, ...]]:
+    """Of one file what each module saw, as of all files."""
+    return {
+        name: (*module.files[file][:2], *times(module.spent[file], processes))
+        for name, module in modules.items()
+        if file in module.files
     }
 
 
@@ -157,20 +177,31 @@ def _sum(one: _Moved, other: _Moved) -> _Moved:
 def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
     records = list(iter(lambda: backend.log_get_generic_record(log, name), None))
     if not records:
-        return _Module({}, 0.0)
+        return _Module({}, {}, times([], processes))
     files: dict[int, _Moved] = {}
-    names = backend.counter_names(name)
+    spent: dict[int, list[Spent]] = {}
+    names, seconds = backend.counter_names(name), backend.fcounter_names(name)
     for record in records:
         counters = dict(zip(names, record["counters"].tolist(), strict=True))
         moved = _moved(counters, _PREFIX[name])
         before = files.get(record["id"])
         files[record["id"]] = moved if before is None else _sum(before, moved)
+        counted = dict(zip(seconds, record["fcounters"].tolist(), strict=True))
+        own = _spent(record["rank"], counted, _PREFIX[name])
+        spent.setdefault(record["id"], []).append(own)
     frames = {
         "counters": _frame(records, "counters", names),
-        "fcounters": _frame(records, "fcounters", backend.fcounter_names(name)),
+        "fcounters": _frame(records, "fcounters", seconds),
     }
     derived = backend.accumulate_records(frames, name, processes).derived_metrics
-    return _Module(files, derived.agg_time_by_slowest)
+    ours = times([own for some in spent.values() for own in some], processes)
+    whole = ours._replace(processes=processes, seconds=derived.agg_time_by_slowest)
+    return _Module(files, spent, whole)
+
+
+def _spent(rank: int, counted: Mapping[str, float], prefix: str) -> Spent:
+    names = [f"{prefix}_F_{kind}_TIME" for kind in _KINDS]
+    return Spent(rank, *(max(0.0, counted[name]) for name in names))
 
 
 def _moved(counters: Mapping[str, int], prefix: str) -> _Moved:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import FileUse, Run, Task
+from pegasus_bb.model.run import FileUse, Layer, NodeTimes, Run, Task
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.report.compare import Comparison, Row
+from pegasus_bb.report.breakeven import BreakEven
+from pegasus_bb.report.by_job import JobRow
+from pegasus_bb.report.by_layer import LayerRow
+from pegasus_bb.report.clock import by_the_clock
+from pegasus_bb.report.compare import STAGING, Comparison, Row
+from pegasus_bb.report.layer_metrics import LAYER_METRICS
 from pegasus_bb.report.metrics import IOWait, off_cpu
 from pegasus_bb.report.stats import Pair
 
 VERSION = 1
+_SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 
 
 def to_document(comparison: Comparison) -> dict[str, Any]:
@@ -24,10 +31,24 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
         "io_wait": comparison.io_wait.value,
         "units": {metric.key: metric.unit for metric in comparison.metrics},
         "notes": list(comparison.notes),
-        "workflow": {key: _pair(pair) for key, pair in comparison.workflow.items()},
+        "workflow": _pairs(comparison.workflow),
+        "clock": _pairs(comparison.clock),
+        "staging": {
+            "units": {key: unit for key, (unit, _) in STAGING.items()},
+            **_pairs(comparison.staging),
+        },
+        "break_even": _break_even(comparison.break_even),
         "compute": [_row(row) for row in comparison.compute],
         "all_compute": _row(comparison.all_compute),
         "auxiliary": [_row(row) for row in comparison.auxiliary],
+        "jobs": [_job(row) for row in comparison.jobs],
+        "darshan": {
+            "units": {metric.key: metric.unit for metric in LAYER_METRICS},
+            "layers": [_layer_row(row) for row in comparison.layers],
+            "files": [
+                {"file": row.file, **_layer_row(row)} for row in comparison.files
+            ],
+        },
         "runs": {
             "pfs": [_run(run, comparison.io_wait) for run in comparison.pfs],
             "bb": [_run(run, comparison.io_wait) for run in comparison.bb],
@@ -50,8 +71,29 @@ def write_document(path: Path, document: dict[str, Any]) -> None:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    cells = {key: _pair(pair) for key, pair in row.cells.items()}
-    return {"name": row.name, **cells}
+    return {"name": row.name, **_pairs(row.cells)}
+
+
+def _job(row: JobRow) -> dict[str, Any]:
+    return {"name": row.name, "job": row.job, **_pairs(row.cells)}
+
+
+def _layer_row(row: LayerRow) -> dict[str, Any]:
+    return {"name": row.name, "layer": row.layer, **_pairs(row.cells)}
+
+
+def _break_even(found: BreakEven | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "units": {**dict.fromkeys(_SECONDS, "s"), "runs": "1", "footprint": "B"},
+        **{key: getattr(found, key) for key in (*_SECONDS, "runs", "footprint")},
+        "sentences": list(found.sentences),
+    }
+
+
+def _pairs(pairs: Mapping[str, Pair]) -> dict[str, Any]:
+    return {key: _pair(pair) for key, pair in pairs.items()}
 
 
 def _pair(pair: Pair) -> dict[str, Any]:
@@ -83,11 +125,31 @@ def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
         "predicted_makespan": run.predicted,
         "reserved_byte_hours": run.reserved,
         "span": run.span,
+        "clock": dict(by_the_clock(run)),
         "gate_wait": run.gate_wait,
+        "staged_in": run.brought,
+        "staged_out": run.saved,
+        "results_safe": run.safe,
+        "footprint": run.footprint,
         "retries": run.retries,
         "missing": list(run.missing),
         "problems": [{"file": p.file, "why": p.why} for p in run.problems],
         "tasks": [_task(task, io_wait) for task in run.tasks],
+        "nodes": [_node(node) for node in run.nodes],
+    }
+
+
+def _node(node: NodeTimes) -> dict[str, Any]:
+    return {
+        "node": node.node,
+        "submitted": node.submitted,
+        "executing": node.executing,
+        "terminated": node.terminated,
+        "ended": node.ended,
+        "attempts": node.attempts,
+        "pre_wait": node.pre_wait,
+        "queue": node.queue,
+        "post_wait": node.post_wait,
     }
 
 
@@ -104,6 +166,7 @@ def _task(task: Task, io_wait: IOWait) -> dict[str, Any]:
         "duration": task.duration,
         "exit_code": task.exit_code,
         "retry": task.retry,
+        "queue": task.queued,
         "utime": task.utime,
         "stime": task.stime,
         "maxrss": task.maxrss,
@@ -113,6 +176,7 @@ def _task(task: Task, io_wait: IOWait) -> dict[str, Any]:
         "block_written": task.wbytes,
         "io_wait": waited,
         "io_time": task.calls.seconds if task.calls else None,
+        "layers": [_layer(layer) for layer in task.layers],
         "files": [_file(file) for file in task.files if _counted(file)],
     }
 
@@ -127,4 +191,10 @@ def _file(file: FileUse) -> dict[str, Any]:
         "size": file.size,
         "bytes_read": file.bytes_read,
         "bytes_written": file.bytes_written,
+        "layers": [_layer(layer) for layer in file.layers],
     }
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    numbers = {metric.key: metric.of(layer) for metric in LAYER_METRICS}
+    return {"layer": layer.name, **numbers}

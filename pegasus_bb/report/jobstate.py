@@ -38,7 +38,8 @@ class JobStates:
 
     nodes: tuple[NodeTimes, ...] = ()
     makespan: float | None = None  # seconds in which the run was under way
-    still: tuple[tuple[float, float], ...] = ()  # from, to: no engine worked on it
+    stretches: tuple[tuple[float, float], ...] = ()  # from, to: an engine worked on it
+    still: tuple[tuple[float, float], ...] = ()  # from, to: none did, in between
     unread: int = 0  # lines that are not of the format
 
 
@@ -72,7 +73,8 @@ def job_states(text: Iterable[str]) -> JobStates:
             unread += 1
     spans = _spans(lines)
     makespan = sum(span.seconds for span in spans) if spans else None
-    return JobStates(_nodes(lines), makespan, _between(spans), unread)
+    stretches = tuple((span.begin, max(span.begin, span.last)) for span in spans)
+    return JobStates(_nodes(lines), makespan, stretches, _between(spans), unread)
 
 
 def _parse(raw: str) -> Line | None:

@@ -29,18 +29,24 @@ def read_kickstart(path: Path, node: str, retry: int = 0) -> Iterator[Task | Pro
 
 
 def tasks_of(
-    records: Iterable[RecordText], path: Path, node: str, retry: int
+    records: Iterable[RecordText],
+    path: Path,
+    node: str,
+    retry: int,
+    queued: float | None = None,
 ) -> Iterator[Task | Problem]:
     """The same for ``records``, which are those of ``path``."""
     for number, record in enumerate(records, start=1):
         place = str(path) if number == 1 else f"{path} (record {number})"
         try:
-            yield task_of(record, node, retry)
+            yield task_of(record, node, retry, queued)
         except _Unusable as error:
             yield Problem(place, str(error))
 
 
-def task_of(text: RecordText, node: str, retry: int = 0) -> Task:
+def task_of(
+    text: RecordText, node: str, retry: int = 0, queued: float | None = None
+) -> Task:
     """The task that the record describes. Raises _Unusable."""
     if text.data is None:
         raise _Unusable(text.why)
@@ -65,6 +71,7 @@ def task_of(text: RecordText, node: str, retry: int = 0) -> Task:
         duration=_required(main, "duration"),
         exit_code=_exit_code(_mapping(main, "status")),
         retry=retry,
+        queued=queued,
         host=_host(record),
         utime=_seconds(usage, "utime"),
         stime=_seconds(usage, "stime"),

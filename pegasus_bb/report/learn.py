@@ -24,7 +24,7 @@ def history_of(run: Run) -> History:
         jobs={task.job: _past([task]) for task in recorded if task.job},
         transformations=_by_name(recorded),
         programs=_by_name(logged),
-        sizes=_sizes(tasks),
+        sizes=sizes_of(tasks),
         makespan=run.makespan if recorded and not run.retries else None,
         said_by=run.submit_dir or run.label,
     )
@@ -53,8 +53,8 @@ def _middle(values: Iterable[float | None]) -> float | None:
     return median(known) if known else None
 
 
-def _sizes(tasks: Iterable[Task]) -> dict[str, int]:
-    """A file that is read and written again: the largest that was seen.
+def sizes_of(tasks: Iterable[Task]) -> dict[str, int]:
+    """Bytes by LFN. A file that is read and written again: the largest that was seen.
 
     An LFN is no absolute path: those are files that the workflow does not know.
     """

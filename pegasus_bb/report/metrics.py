@@ -67,8 +67,11 @@ def metrics(io_wait: IOWait) -> tuple[Metric, ...]:
         Metric("jobs", "1", lambda tasks: float(len(tasks))),
         Metric("run_time", "s", lambda tasks: total(t.duration for t in tasks)),
         Metric("mean_time", "s", _mean_time),
+        Metric("makespan", "s", _makespan),
+        Metric("queue", "s", _queue),
         Metric("bytes_read", "B", lambda tasks: total(t.rchar for t in tasks)),
         Metric("bytes_written", "B", lambda tasks: total(t.wchar for t in tasks)),
+        Metric("bandwidth", "B/s", _bandwidth),
         Metric("block_read", "B", lambda tasks: total(t.rbytes for t in tasks)),
         Metric("block_written", "B", lambda tasks: total(t.wbytes for t in tasks)),
         Metric("io_wait", "s", _measured_wait if measured else _off_cpu),
@@ -81,6 +84,25 @@ def metrics(io_wait: IOWait) -> tuple[Metric, ...]:
 def _mean_time(tasks: Sequence[Task]) -> float | None:
     whole = total(task.duration for task in tasks)
     return None if whole is None else whole / len(tasks)
+
+
+def _makespan(tasks: Sequence[Task]) -> float | None:
+    """From the first one's start to the last one's end."""
+    if not tasks:
+        return None
+    return max(task.end for task in tasks) - min(task.start for task in tasks)
+
+
+def _queue(tasks: Sequence[Task]) -> float | None:
+    """Of their nodes: tasks that were clustered into one waited once."""
+    return total({task.node: task.queued for task in tasks}.values())
+
+
+def _bandwidth(tasks: Sequence[Task]) -> float | None:
+    """Of all of them at once: what calls moved, by the time they were under way."""
+    moved = total(value for task in tasks for value in (task.rchar, task.wchar))
+    seconds = _makespan(tasks)
+    return moved / seconds if moved is not None and seconds else None
 
 
 def _measured_wait(tasks: Sequence[Task]) -> float | None:

@@ -10,13 +10,16 @@ from typing import Any
 import orjson
 
 from pegasus_bb.model.run import Kind, NodeTimes, Problem, Run, Task
+from pegasus_bb.report.clock import gate_wait
 from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.found import Found, look
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import tasks_of, without_idle_counters
+from pegasus_bb.report.learn import sizes_of
 from pegasus_bb.report.records import load_yaml
 from pegasus_bb.report.reserved import byte_hours
+from pegasus_bb.report.staged import brought, footprint, saved
 from pegasus_bb.report.texts import read_all
 
 _META_LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
@@ -33,8 +36,25 @@ def read_run(path: Path) -> Run:
         return _with_records(Run(label=path.stem), found, None, ())
     run, problems = _described(path)
     states, more = _states(path)
-    whole = _with_records(run, found, states, problems + more)
-    return replace(whole, reserved=byte_hours(path, whole.nodes))
+    return _with_notes(_with_records(run, found, states, problems + more), path)
+
+
+def _with_notes(run: Run, folder: Path) -> Run:
+    """``run``, with what its own programs have noted in ``folder``."""
+    results = saved(folder)
+    begun = min((since for since, _ in run.stretches), default=None)
+    if begun is None:
+        begun = min((task.start for task in run.tasks), default=None)
+    sizes = sizes_of(task for task in run.tasks if task.kind is Kind.COMPUTE)
+    return replace(
+        run,
+        reserved=byte_hours(folder, run.nodes),
+        gate_wait=gate_wait(run),
+        brought=brought(folder, run.tasks),
+        saved=results.size if results else None,
+        safe=results.last - begun if results and begun is not None else None,
+        footprint=footprint(folder, sizes),
+    )
 
 
 def _described(folder: Path) -> tuple[Run, tuple[Problem, ...]]:
@@ -110,39 +130,35 @@ def _with_records(
     problems: Iterable[Problem],
 ) -> Run:
     """``run`` with its tasks, and what follows from tasks and states."""
-    entries = list(_with_logs(list(_entries(found)), found))
+    nodes = states.nodes if states else ()
+    entries = list(_with_logs(list(_entries(found, nodes)), found))
     read = without_idle_counters(e for e in entries if isinstance(e, Task))
     tasks = sorted(read, key=lambda task: task.start)
     bad = [entry for entry in entries if isinstance(entry, Problem)]
     span = _span(tasks, states.still if states else ())
     from_log = states.makespan if states else None
     source = "" if span is None else "records"
-    return Run(
-        label=run.label,
-        mode=run.mode,
-        tier=run.tier,
-        backend=run.backend,
-        fallback=run.fallback,
-        submit_dir=run.submit_dir,
-        uuid=run.uuid,
-        predicted=run.predicted,
+    return replace(
+        run,
         tasks=tuple(tasks),
-        nodes=states.nodes if states else (),
+        nodes=nodes,
+        stretches=states.stretches if states else (),
         makespan=span if from_log is None else from_log,
         makespan_from=source if from_log is None else "jobstate.log",
         span=span,
-        gate_wait=_gate_wait(states.nodes, tasks) if states else None,
         retries=found.retries,
         missing=_missing(found),
         problems=(*problems, *bad),
     )
 
 
-def _entries(found: Found) -> Iterator[Task | Problem]:
+def _entries(found: Found, states: Iterable[NodeTimes]) -> Iterator[Task | Problem]:
+    queued = {node.node: node.queue for node in states}
     nodes = sorted(found.records.items())
     texts = read_all([path for _, (_, path) in nodes])
     for (key, (retry, path)), records in zip(nodes, texts, strict=True):
-        yield from tasks_of(records, path, Path(key).name, retry)
+        name = key.rpartition("/")[2]
+        yield from tasks_of(records, path, name, retry, queued.get(name))
 
 
 def _with_logs(
@@ -182,16 +198,3 @@ def _span(tasks: Sequence[Task], still: Iterable[tuple[float, float]]) -> float 
     return (last - first) - sum(
         max(0.0, min(until, last) - max(since, first)) for since, until in still
     )
-
-
-def _gate_wait(nodes: Iterable[NodeTimes], tasks: Iterable[Task]) -> float | None:
-    """Seconds that the gate, the PRE script of a create_dir node, held its job."""
-    gated = {task.node for task in tasks if task.kind is Kind.CREATE_DIR}
-    waits = [
-        node.pre_ended - node.pre_started
-        for node in nodes
-        if node.node in gated
-        and node.pre_started is not None
-        and node.pre_ended is not None
-    ]
-    return max(waits, default=None)

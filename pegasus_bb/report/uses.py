@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pegasus_bb.model.run import FileUse
+from pegasus_bb.report.layers import together
 
 # Programs, libraries and devices: no files of a workflow. Darshan leaves out the like,
 # but not what lives elsewhere: a Python of the user's.
@@ -68,6 +69,7 @@ def _completed(use: FileUse, moved: FileUse | None) -> FileUse:
         size=moved.size if use.size is None else use.size,
         bytes_read=moved.bytes_read,
         bytes_written=moved.bytes_written,
+        layers=moved.layers,
     )
 
 
@@ -79,6 +81,7 @@ def _together(one: FileUse, other: FileUse) -> FileUse:
         output=one.output or other.output,
         bytes_read=_sum(one.bytes_read, other.bytes_read),
         bytes_written=_sum(one.bytes_written, other.bytes_written),
+        layers=together([*one.layers, *other.layers]),
     )
 
 

@@ -29,7 +29,14 @@ def shipped() -> Path:
 def logs() -> dict[str, Log]:
     """PyDarshan's samples by name, without what follows `_id`."""
     found = {path.name: path for path in shipped().rglob("*.darshan")}
-    wanted = ("sample", "ior_hdf5", "pq_app_readAB", "shane_macsio")
+    wanted = (
+        "example",
+        "sample",
+        "ior_hdf5",
+        "noposix",
+        "pq_app_readAB",
+        "shane_macsio",
+    )
     paths = [path for name, path in found.items() if name.startswith(wanted)]
     read = [entry for entry in read_logs(paths) if isinstance(entry, Log)]
     return {Path(log.file).stem.partition("_id")[0]: log for log in read}
@@ -38,6 +45,7 @@ def logs() -> dict[str, Log]:
 # What PyDarshan's own job_stats says of POSIX: processes, bytes, MiB per second of time
 # in calls, that time.
 REFERENCE = [
+    ("example", 2048, 2199023259968, 24535.282, 85.475),
     ("sample", 2048, 2199023259968, 24535.282, 85.475),
     ("sample-goodost", 48, 51539607552, 13078.749, 3.758),
     ("sample-badost", 2048, 549755813888, 673.464, 778.494),
@@ -61,6 +69,39 @@ def test_a_log_says_what_darshan_itself_says(
     assert posix.read + posix.written == moved
     assert moved / MIB / posix.seconds == pytest.approx(rate, abs=0.001)
     assert seconds is None or posix.seconds == pytest.approx(seconds, abs=0.001)
+
+
+@pytest.mark.parametrize("name", ["sample-goodost", "sample-badost", "shane_macsio"])
+def test_times_by_process_agree_with_what_darshan_adds_up(
+    logs: dict[str, Log], name: str
+) -> None:
+    """Files of one process and of all, so that the slowest is looked for over both."""
+    posix = logs[name].modules["POSIX"]
+    all_of_them = posix.read_time + posix.write_time + posix.meta_time
+
+    assert all_of_them / posix.processes <= posix.seconds
+    assert max(posix.slowest_read, posix.slowest_write) <= posix.seconds
+    assert posix.slowest_read * posix.processes >= posix.read_time * 0.999
+    assert posix.slowest_write * posix.processes >= posix.write_time * 0.999
+
+
+def test_each_file_has_the_times_of_its_layers(logs: dict[str, Log]) -> None:
+    log = logs["sample"]
+    layers = {layer.name: layer for file in log.files for layer in file.layers}
+
+    assert set(layers) == {"POSIX", "MPI-IO"}
+    assert layers["POSIX"].processes == log.processes
+    assert layers["MPI-IO"].write_time == pytest.approx(
+        log.modules["MPI-IO"].write_time
+    )
+
+
+def test_a_log_without_posix_has_what_stdio_saw(logs: dict[str, Log]) -> None:
+    log = logs["noposix"]
+
+    assert set(log.modules) == {"STDIO"}
+    assert log.calls is not None
+    assert log.calls.seconds == log.modules["STDIO"].seconds
 
 
 def test_bytes_of_mpi_io_are_those_that_posix_moved_for_it(

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import Problem, Run, Task
-from pegasus_bb.report import compare, to_document, write_document
+from pegasus_bb.model.run import FileUse, NodeTimes, Problem, Run, Task
+from pegasus_bb.report import compare, read_run, to_document, write_document
 
 MakeTask = Callable[..., Task]
 MakeRun = Callable[..., Run]
 PAGE = Path(__file__).parent.parent.parent / "docs" / "report.md"
+LOGGED = Path(__file__).parent.parent / "recorded" / "darshan"
+SIDES = ("pfs", "bb")
 
 
 def test_a_document_is_written_and_read_back(
@@ -69,13 +71,26 @@ def test_a_tasks_wait_has_the_meaning_that_the_document_names(
 
 
 def test_the_page_describes_every_key(a_task: MakeTask, a_run: MakeRun) -> None:
-    document = to_document(compare([a_run(a_task())], [a_run(a_task())]))
-    (row,) = document["compute"]
-    run = document["runs"]["pfs"][0]
+    """Of a real run with Darshan's logs, and of all that is empty in it."""
+    document = to_document(compare(*([read_run(LOGGED / side)] for side in SIDES)))
+    rich = a_run(
+        a_task(files=(FileUse("a", "/a", bytes_read=1),)),
+        **{"nodes": (NodeTimes("cat"),), "problems": (Problem("a", "torn"),)},
+        fallback="refused",
+    )
     page = set(re.findall(r"\w+", PAGE.read_text(encoding="utf-8")))
 
-    keys = {*document, *document["workflow"], *row, *run}
-    assert keys - page == set()
+    assert document["darshan"]["files"]
+    assert document["break_even"]
+    assert keys_of(document) - page == set()
+    assert keys_of(to_document(compare([rich], [rich]))) - page == set()
+
+
+def keys_of(value: object) -> set[str]:
+    """Every key at any depth."""
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_of, value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
 
 
 def test_every_metric_has_a_unit(a_run: MakeRun, a_task: MakeTask) -> None:
@@ -83,6 +98,19 @@ def test_every_metric_has_a_unit(a_run: MakeRun, a_task: MakeTask) -> None:
 
     assert set(document["units"]) == set(document["compute"][0]) - {"name"}
     assert set(document["units"].values()) == {"s", "B", "B/s", "1"}
+    job, staging = document["jobs"][0], document["staging"]
+    assert set(job) - set(document["units"]) == {"name", "job"}
+    assert set(staging["units"]) == set(staging) - {"units"}
+
+
+def test_every_number_of_darshans_has_a_unit() -> None:
+    document = to_document(compare(*([read_run(LOGGED / side)] for side in SIDES)))
+
+    darshan, even = document["darshan"], document["break_even"]
+    (row, *_), (file, *_) = darshan["layers"], darshan["files"]
+    assert set(darshan["units"]) == set(row) - {"name", "layer"}
+    assert set(darshan["units"]) == set(file) - {"name", "layer", "file"}
+    assert set(even["units"]) == set(even) - {"units", "sentences"}
 
 
 def test_a_place_where_nothing_can_be_written_is_refused(tmp_path: Path) -> None:

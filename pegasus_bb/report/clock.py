@@ -1,0 +1,98 @@
+"""A run by the clock: what it did in every second, each second counted once.
+
+Jobs run side by side, so their times added up say nothing of the makespan. Here a
+second belongs to the first of PARTS that went on in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+
+from pegasus_bb.model.run import Kind, NodeTimes, Run
+
+PARTS = (
+    "compute",
+    "stage_in",
+    "stage_out",
+    "auxiliary",
+    "reserve",
+    "release",
+    "gate_wait",
+    "queue",
+    "other",  # between jobs: the engine's own time
+)
+_PART = {
+    Kind.COMPUTE: "compute",
+    Kind.STAGE_IN: "stage_in",
+    Kind.STAGE_INTER: "stage_in",
+    Kind.STAGE_OUT: "stage_out",
+    Kind.BB_SETUP: "reserve",
+    Kind.BB_DELETE: "release",
+}
+_ROOMS = ("transient", "hybrid")  # where a job's own POST script waits for its results
+Interval = tuple[float, float]
+
+
+def by_the_clock(run: Run) -> Mapping[str, float]:
+    """PARTS -> seconds; empty where nothing is known of the run.
+
+    They add up to the makespan, but for the second to which a job state log rounds.
+    """
+    seconds = [0.0] * len(PARTS)
+    events = sorted(_events(run))
+    going = [0] * len(PARTS)
+    for (since, part, step), (until, _, _) in pairwise(events):
+        going[part] += step
+        if until > since:
+            first = next((n for n, count in enumerate(going) if count), None)
+            if first is not None:
+                seconds[first] += until - since
+    return dict(zip(PARTS, seconds, strict=True)) if events else {}
+
+
+def _events(run: Run) -> Iterator[tuple[float, int, int]]:
+    """When something began and ended: time, which part, +1 or -1."""
+    for name, (since, until) in _intervals(run):
+        if until > since:
+            part = PARTS.index(name)
+            yield since, part, 1
+            yield until, part, -1
+
+
+def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
+    for task in run.tasks:
+        yield _PART.get(task.kind, "auxiliary"), (task.start, task.end)
+    gated = gated_nodes(run)
+    for node in run.nodes:
+        if node.node in gated:
+            yield from _named("gate_wait", node.pre_started, node.pre_ended)
+        yield from _named("queue", node.submitted, node.executing)
+        if run.mode in _ROOMS:
+            yield from _named("stage_out", node.terminated, node.ended)
+    yield from (("other", stretch) for stretch in run.stretches)
+    if not run.stretches and run.tasks:
+        first = min(task.start for task in run.tasks)
+        yield "other", (first, max(task.end for task in run.tasks))
+
+
+def _named(
+    part: str, since: float | None, until: float | None
+) -> Iterator[tuple[str, Interval]]:
+    if since is not None and until is not None:
+        yield part, (since, until)
+
+
+def gated_nodes(run: Run) -> set[str]:
+    """The nodes whose PRE script is the gate."""
+    return {task.node for task in run.tasks if task.kind is Kind.CREATE_DIR}
+
+
+def gate_wait(run: Run) -> float | None:
+    """Seconds that the gate, the PRE script of a create_dir node, held its job."""
+    gated = gated_nodes(run)
+    return max(_waits(node for node in run.nodes if node.node in gated), default=None)
+
+
+def _waits(nodes: Iterable[NodeTimes]) -> Iterator[float]:
+    return (node.pre_wait for node in nodes if node.pre_wait is not None)

@@ -1,0 +1,115 @@
+"""Darshan's layers: split times, slowest process, by transformation and by file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from pegasus_bb.model.run import Calls, FileUse, Layer, Run, Task
+from pegasus_bb.model.stat import Stat
+from pegasus_bb.report import compare
+from pegasus_bb.report.darshan_times import Spent, times
+from pegasus_bb.report.layer_metrics import LAYER_METRICS
+
+MakeTask = Callable[..., Task]
+MakeRun = Callable[..., Run]
+MIB = 1 << 20
+POSIX = Layer("POSIX", 8 * MIB, 4 * MIB, 4, 4.0, 2.0, 2.0, 5.0, 2.0, 1.0)
+
+
+def number(key: str, layer: Layer) -> float | None:
+    (metric,) = (metric for metric in LAYER_METRICS if metric.key == key)
+    return metric.of(layer)
+
+
+def test_the_slowest_process_is_the_slowest_over_all_files() -> None:
+    found = times(
+        [
+            Spent(0, 1.0, 0.0, 0.5, 0.0),
+            Spent(0, 1.0, 0.0, 0.0, 0.0),
+            Spent(1, 0.5, 3.0, 0.0, 0.0),
+        ],
+        processes=8,
+    )
+
+    assert found.processes == 2  # those that have a record of their own
+    assert (found.read_time, found.write_time, found.meta_time) == (2.5, 3.0, 0.5)
+    assert (found.seconds, found.slowest_read, found.slowest_write) == (3.5, 2.0, 3.0)
+
+
+def test_of_a_shared_file_the_slowest_ones_time_is_divided_as_that_of_all() -> None:
+    found = times([Spent(-1, 6.0, 2.0, 0.0, slowest=4.0)], processes=8)
+
+    assert found.processes == 8
+    assert (found.seconds, found.slowest_read, found.slowest_write) == (4.0, 3.0, 1.0)
+
+
+def test_a_file_that_nobody_spent_time_on() -> None:
+    assert times([Spent(-1, 0.0, 0.0, 0.0, 0.0)], processes=2).seconds == 0.0
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        *(("read_bandwidth", 4 * MIB), ("write_bandwidth", 4 * MIB)),
+        *(("read_time", 1.0), ("write_time", 0.5), ("meta_time", 0.5)),
+        *(("slowest_time", 5.0), ("slowest_to_average", 2.5), ("processes", 4)),
+    ],
+)
+def test_what_is_taken_from_a_layer(key: str, expected: float) -> None:
+    assert number(key, POSIX) == expected
+
+
+def test_where_nothing_was_read_there_is_no_bandwidth() -> None:
+    assert number("read_bandwidth", replace(POSIX, read=0)) is None
+    assert number("write_bandwidth", replace(POSIX, slowest_write=0.0)) is None
+
+
+def test_posix_and_mpi_io_are_rows_of_their_own(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    mpi = replace(POSIX, name="MPI-IO", read_time=8.0)
+    task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX, mpi))
+
+    rows = compare([a_run(task)], [a_run(task)]).layers
+
+    assert [(row.name, row.layer) for row in rows] == [
+        ("sgt", "POSIX"),
+        ("sgt", "MPI-IO"),
+    ]
+    assert rows[1].cells["read_time"].bb == Stat(2.0, None, 1)
+
+
+def test_tasks_of_a_kind_are_together_and_repetitions_are_not(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX,))
+    slow = replace(task, layers=(replace(POSIX, read_time=12.0),))
+
+    comparison = compare([a_run(task, slow)], [a_run(task), a_run(slow)])
+
+    (row,) = comparison.layers
+    assert row.cells["read_time"].pfs == Stat(2.0, None, 1)  # 16 s of 8 processes
+    assert row.cells["read_time"].bb == Stat(2.0, 1.0, 2)
+
+
+def test_one_task_without_a_log_makes_its_kind_unknown(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX,))
+
+    assert compare([a_run(task, a_task("sgt"))], [a_run()]).layers == ()
+
+
+def test_a_file_is_found_again_by_its_name(a_task: MakeTask, a_run: MakeRun) -> None:
+    def run(folder: str, seconds: float) -> Run:
+        layer = replace(POSIX, read_time=seconds)
+        file = FileUse("fx.sgt", f"{folder}/fx.sgt", layers=(layer,))
+        return a_run(a_task("synth", files=(file,)))
+
+    (row,) = compare([run("/lus", 8.0)], [run("/bb", 4.0)]).files
+
+    assert (row.name, row.file, row.layer) == ("synth", "fx.sgt", "POSIX")
+    assert row.cells["read_time"].ratio == 2.0

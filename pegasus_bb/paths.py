@@ -3,7 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
+from typing import Mapping, Match
 
+# What the path of a node-local disk may take from the environment of a job: variables
+# that batch systems set, and whose values are whole paths, or one name.
+PATH_VARIABLES = (
+    "TMPDIR",
+    "SLURM_TMPDIR",
+    "LOCAL_SCRATCH",
+    "PBS_JOBFS",
+    "_CONDOR_SCRATCH_DIR",
+)
+NAME_VARIABLES = (
+    "USER",
+    "SLURM_JOB_ID",
+    "SLURM_JOB_USER",
+    "PBS_JOBID",
+    "LSB_JOBID",
+    "JOB_ID",
+)
+_VARIABLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+_ONE_NAME = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.@+:\[\]-]+")
 _LONGEST = 255 - 30  # bytes of a name, where more is to be added to it
 
 
@@ -34,3 +55,46 @@ def cut_name(dest: str) -> bytes:
 
     digest = hashlib.sha256(name).hexdigest()[:16]
     return name[: _LONGEST - 17] + b"~" + digest.encode()
+
+
+def node_path_fault(path: str) -> str:
+    """Why ``path`` can be no place on a node's own disk, whatever the variables of a
+    job are; empty where it can."""
+    names = _VARIABLE.findall(path)
+    for name in names:
+        if name not in PATH_VARIABLES + NAME_VARIABLES:
+            return f"${name} is no variable that it may name"
+    if "$" in _VARIABLE.sub("", path):
+        return "a $ without the name of a variable"
+    begins = path.startswith(tuple(f"${name}" for name in PATH_VARIABLES))
+    if not begins and not path.startswith("/"):
+        return "no full path: it begins with neither / nor a variable that is a path"
+    for name in names[1:] if begins else names:
+        if name in PATH_VARIABLES:
+            return f"${name} is a whole path, which can only come first"
+    if _is_odd(path):
+        return "quotes, backslashes, control characters and .. cannot be carried"
+    return ""
+
+
+def node_path(path: str, environ: Mapping[str, str]) -> str:
+    """``path`` with the variables of this job in it. Raises ValueError."""
+
+    def value(match: Match[str]) -> str:
+        name = match[1]
+        text = environ.get(name, "")
+        if not text:
+            raise ValueError(f"${name} is not set in this job")
+        full = text.startswith("/") and not _is_odd(text)
+        if not (full if name in PATH_VARIABLES else _ONE_NAME.fullmatch(text)):
+            raise ValueError(f"${name} is {text!r} in this job: no use in a path")
+        return text
+
+    fault = node_path_fault(path)
+    if fault:
+        raise ValueError(fault)
+    return plain_path(_VARIABLE.sub(value, path))
+
+
+def _is_odd(path: str) -> bool:
+    return ".." in path.split("/") or any(c < " " or c in "\"\\'" for c in path)

@@ -94,6 +94,24 @@ def test_the_built_in_planner_takes_the_slurm_catalog(
     assert list(work.glob("submit/*/*/*/*/*.dag"))
 
 
+def test_the_built_in_planner_takes_the_catalog_of_disks(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    write_desk(work)
+    on_slurm(work)
+    shutil.copy(FOLDER / "slurm-node-local.yml", work / "sites.yml")
+    words = ("--bb-planner", "builtin", "--bb-mode", "transient")
+    done = subprocess.run(
+        [*OURS, *GIVEN, *words, "--bb-capacity", "1GiB", "workflow.yml"],
+        cwd=work,
+        env={**os.environ, **HERE},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(work.glob("submit/*/*/*/*/bb/jobs/*.json"))
+
+
 @pytest.mark.parametrize(
     ("argv", "transfers"),
     [

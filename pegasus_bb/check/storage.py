@@ -19,6 +19,10 @@ from pegasus_bb.units import format_size
 def of_tier(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Finding]:
     """Whether its backend would grant what ``placement`` asks for; None where nobody
     knows that yet."""
+    if not tier.is_reserved:
+        path = tier.settings["path"]
+        yield note("tier", f"{path} is looked at on each node, when a job starts there")
+        return
     try:
         open_backend(tier.backend, tier.settings)
     except PegasusBBError as error:

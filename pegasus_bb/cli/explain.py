@@ -19,6 +19,7 @@ from pegasus_bb.cli.options import (
 from pegasus_bb.cli.prediction import shown
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import Placed, Placement
+from pegasus_bb.model.reservation import NODE_LOCAL
 from pegasus_bb.placement import Explanation, explain, lint_replicas
 from pegasus_bb.planner.choices import output_site
 from pegasus_bb.planner.deciding import (
@@ -194,8 +195,9 @@ def _capacity(explanation: Explanation) -> str:
     )
     each = "up to " if explanation.each_alone else ""
     per = " for each job" if explanation.each_alone else ""
+    free = "; it has to be free on its node, nothing is reserved"
     return (
         f"capacity: {each}{format_size(explanation.capacity)}{per} ({how}, in steps of "
         f"{format_size(explanation.granularity)}) on {explanation.site}, "
-        f"{explanation.backend}"
+        f"{explanation.backend}{free if explanation.backend == NODE_LOCAL else ''}"
     )

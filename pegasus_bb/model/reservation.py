@@ -12,6 +12,8 @@ from typing import Any, Dict, Mapping, Optional
 
 from pegasus_bb.errors import UsageError
 
+NODE_LOCAL = "node-local"  # the backend of which nothing is reserved
+
 # Slurm finds keywords with strstr() anywhere in a #BB line, `%` turns on symbol
 # replacement, and the blank is the only delimiter (burst_buffer_datawarp.c).
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{2,39}")
@@ -51,7 +53,7 @@ class Request:
     """What a run asks for; written at planning to <submit>/bb/request.json."""
 
     name: str  # letters and digits, unique per run
-    backend: str  # datawarp | directory
+    backend: str  # datawarp | directory | node-local
     capacity: int  # bytes, a multiple of the granule
     prefix: str  # the planned path that stands for the reservation: /bb/<name>
     uuid: str  # of this run; the identity file on the tier carries it

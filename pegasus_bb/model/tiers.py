@@ -9,23 +9,27 @@ from typing import Any
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Document, Key
+from pegasus_bb.model.reservation import NODE_LOCAL
+from pegasus_bb.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
 from pegasus_bb.units import MIB, parse_duration, parse_size
 
 KEY = "x-storage-tiers"
 
 # docs/tiers.md lists them all; a test holds the two together.
 CHOICES = {
-    "backend": ("datawarp", "directory"),
+    "backend": ("datawarp", "directory", NODE_LOCAL),
     "access": ("striped", "private"),
     "intermediate": ("bb", "pfs"),
     "inputs": ("stage", "link", "pfs"),
     "outputs": ("bb", "pfs"),
 }
+_RESERVED = ("access", "pool")  # where something is reserved
 KEYS = ("name", *CHOICES, "pool", "capacity", "granularity")
 _TAKEN = ("pfs", "link")  # words beside tiers, after bb.tier:
 BACKEND_KEYS = {
     "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
     "directory": ("path", "quota", "timeout", "delay", "fail", "owner"),
+    NODE_LOCAL: ("path", "quota", "mount"),
 }
 
 
@@ -44,6 +48,17 @@ class Tier:
     inputs: str = "stage"  # stage (copy in) | link (to the PFS) | pfs
     outputs: str = "bb"  # written on the bb, then staged out | pfs
     settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether anybody is asked for it: a job takes its node's disk as it is."""
+        return self.backend != NODE_LOCAL
+
+
+def keys_of(backend: str) -> tuple[str, ...]:
+    """What a tier of that backend may say."""
+    left_out = _RESERVED if backend == NODE_LOCAL else ()
+    return (*(key for key in KEYS if key not in left_out), *BACKEND_KEYS[backend])
 
 
 def read_tiers(
@@ -135,7 +150,7 @@ def _check_choices(sites: Document, values: Mapping[str, str], at: list[Key]) ->
 
 def _check_keys(sites: Document, values: Mapping[str, str], at: list[Key]) -> None:
     backend = values["backend"]
-    allowed = (*KEYS, *BACKEND_KEYS[backend])
+    allowed = keys_of(backend)
     for key in values:
         if key not in allowed:
             close = get_close_matches(key, allowed, 1)
@@ -147,13 +162,27 @@ def _check_keys(sites: Document, values: Mapping[str, str], at: list[Key]) -> No
                 if close
                 else "one of " + ", ".join(allowed),
             )
-    if backend == "directory" and not values.get("path", "").startswith("/"):
+    path = values.get("path", "")
+    if backend == "directory" and not path.startswith("/"):
         raise sites.error(
             "a directory tier needs the absolute path of its folder",
             [*at, "path"],
-            values.get("path", "(nothing)"),
+            path or "(nothing)",
             "path: /absolute/folder",
         )
+    fault = node_path_fault(path) if backend == NODE_LOCAL else ""
+    if fault:
+        raise sites.error(
+            f"a node-local tier needs the folder of the disk on every node: {fault}",
+            [*at, "path"],
+            path or "(nothing)",
+            f"path: /nvme; it may begin with one of {_listed(PATH_VARIABLES)}, and "
+            f"have {_listed(NAME_VARIABLES)} in it, without braces",
+        )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"${name}" for name in names)
 
 
 def _check_tier_name(sites: Document, name: str, at: list[Key]) -> None:
@@ -198,6 +227,9 @@ def _size(sites: Document, text: str, at: list[Key], would_do: str) -> int:
 def _settings(sites: Document, own: Mapping[str, str], at: list[Key]) -> dict[str, str]:
     if "quota" in own:
         _size(sites, own["quota"], [*at, "quota"], "such as 700GiB")
+    if own.get("mount", "required") not in ("required", "any"):
+        would_do = "one of required, any"
+        raise sites.error("unknown mount", [*at, "mount"], own["mount"], would_do)
     for key in ("timeout", "poll", "delay"):
         try:
             parse_duration(own.get(key, "0"))

@@ -4,7 +4,7 @@ from pegasus_bb.placement.decide import decide, place, place_files, reserve
 from pegasus_bb.placement.executables import staged_executables, staged_name
 from pegasus_bb.placement.explain import Explanation, explain
 from pegasus_bb.placement.hybrid import part
-from pegasus_bb.placement.lint import lint_replicas
+from pegasus_bb.placement.lint import lint_replicas, lint_tier
 from pegasus_bb.placement.liveness import Ending, Figures, figures
 from pegasus_bb.placement.rooms import reserve_rooms
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
@@ -18,6 +18,7 @@ __all__ = [
     "explain",
     "figures",
     "lint_replicas",
+    "lint_tier",
     "part",
     "place",
     "place_files",

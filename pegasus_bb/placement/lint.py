@@ -27,6 +27,10 @@ _NOT_STAGED = (
     "nothing can be staged into or out of a private reservation, and in mode transient "
     "every file of a job is"
 )
+_OF_ONE_NODE = (
+    "the disk of a node holds nothing for the jobs on others, nor longer than its job "
+    "runs; mode {} wants one place for files that several jobs share"
+)
 
 
 def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
@@ -40,6 +44,15 @@ def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
             "bb_delete run there before and after it exists",
             "local",
             "declare the machine that runs the tasks as a site of its own",
+        )
+    if not tier.is_reserved and mode in ("persistent", "hybrid"):
+        raise _tier_error(
+            catalogs,
+            tier,
+            "backend",
+            _OF_ONE_NODE.format(mode),
+            tier.backend,
+            "--bb-mode transient, or --bb-tier with a tier that all nodes see",
         )
     if tier.access == "private":
         raise _tier_error(

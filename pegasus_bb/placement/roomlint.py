@@ -10,7 +10,9 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement, Room
 from pegasus_bb.model.replicas import local_path
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.placement.nodecount import several_nodes
 
 MOST_FILES = 200_000  # of a job; with more DataWarp's staging runs out of time
 # A #DW line ends its values at blanks, and % and \ mean things to Slurm.
@@ -29,6 +31,8 @@ def lint_rooms(
     for ident in rooms:
         job = workflow.jobs[ident]
         _check_uses(workflow, job, placement)
+        if not placement.tier.is_reserved:
+            check_one_node(workflow, catalogs, job, placement.tier)
         if by_system:
             _check_count(workflow, job, rooms[ident])
             _check_names(workflow, job, rooms[ident])
@@ -54,6 +58,21 @@ def _check_uses(workflow: Workflow, job: Job, placement: Placement) -> None:
                 use.kind,
                 _ELSEWHERE,
             )
+
+
+def check_one_node(
+    workflow: Workflow, catalogs: Catalogs, job: Job, tier: Tier
+) -> None:
+    """Raises CatalogError where a node of the job would not see its files."""
+    found = several_nodes(job, catalogs, tier.site)
+    if found:
+        raise workflow.document.error(
+            f"job {job.id} ({job.transformation}) has files on tier {tier.name}, which "
+            "is a disk of one node, and it asks for several",
+            ["jobs", job.index],
+            found,
+            "one node for it, or bb.tier: pfs for all files that it uses",
+        )
 
 
 def _check_count(workflow: Workflow, job: Job, room: Room) -> None:

@@ -17,6 +17,7 @@ from pegasus_bb.placement.roomlint import lint_rooms
 from pegasus_bb.placement.sizing import (
     automatic_capacity,
     choose_capacity,
+    quota_of,
     wanted_capacity,
 )
 from pegasus_bb.units import format_size, round_up
@@ -41,6 +42,7 @@ def reserve_rooms(
     elif 0 < wanted_capacity(placement.tier, settings) < need:
         job = workflow.jobs[largest]
         raise _too_small(workflow, job, need, placement.tier, settings)
+    _check_quota(workflow, workflow.jobs[largest], rooms[largest], placement.tier)
     capacity = choose_capacity(catalogs, placement.tier, settings, need, unknown)
     return replace(placement, rooms=rooms, capacity=capacity)
 
@@ -116,3 +118,16 @@ def _too_small(
         "--bb-capacity auto, which is as much as each job needs, or more capacity, or "
         "files on the PFS (bb.tier: pfs)",
     )
+
+
+def _check_quota(workflow: Workflow, job: Job, room: Room, tier: Tier) -> None:
+    quota = quota_of(tier)
+    if quota is not None and room.capacity > quota:
+        raise workflow.document.error(
+            f"job {job.id} ({job.transformation}) needs {format_size(room.capacity)} "
+            f"({room.capacity} bytes) on tier {tier.name} for itself, and the quota "
+            f"there is {format_size(quota)} ({quota} bytes)",
+            ["jobs", job.index],
+            str(room.capacity),
+            "a larger quota, or some of its files on the PFS (bb.tier: pfs)",
+        )

@@ -122,7 +122,7 @@ def _check_limits(
             str(capacity),
             "such as 700GiB",
         )
-    quota = _quota(tier)
+    quota = quota_of(tier)
     if quota is not None and capacity > quota:
         raise _error(
             catalogs,
@@ -136,7 +136,8 @@ def _check_limits(
         )
 
 
-def _quota(tier: Tier) -> int | None:
+def quota_of(tier: Tier) -> int | None:
+    """What may be had on the tier; None where nobody said."""
     try:
         return parse_size(tier.settings["quota"])
     except (KeyError, UsageError):

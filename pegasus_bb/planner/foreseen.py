@@ -10,7 +10,13 @@ from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Key, load
 from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
-from pegasus_bb.placement import automatic_capacity, part, place_files, reserve
+from pegasus_bb.placement import (
+    automatic_capacity,
+    lint_tier,
+    part,
+    place_files,
+    reserve,
+)
 from pegasus_bb.planner.choices import choose_tier
 from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.prediction import (
@@ -54,6 +60,7 @@ class Foreseen:
                 found[mode] = "--bb-fallback pfs was said, which mode persistent has"
                 continue
             try:
+                lint_tier(self.decided.catalogs, self.whole.tier, mode)
                 self._reserved(mode)
             except CatalogError as error:
                 found[mode] = str(error)

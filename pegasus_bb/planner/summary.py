@@ -69,6 +69,8 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
     origin += "" if _origin(catalogs, "capacity") else _sites(catalogs)
     how = "auto: files of the job" if _is_auto(settings, placement) else "as given"
     each = f"{_span_of(sizes)} for each of {len(sizes)} jobs"
+    if not placement.tier.is_reserved:
+        each += ", free on its node: nothing is reserved"
     return f"capacity: {each} ({how}; {origin})"
 
 

@@ -135,7 +135,8 @@ def predict_transient(
             room = sum(into) + sum(out)
             level.moved[0][0] += sum(into)
             level.moved[0][1] += sum(out)
-            reserved += seconds * room_for(room, headroom, granularity)
+            if placement.tier.is_reserved:
+                reserved += seconds * room_for(room, headroom, granularity)
         level.add(seconds)
     into_all, out_all = staged(work, placement, lambda lfn: True)
     return Prediction(

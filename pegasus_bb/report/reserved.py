@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from pegasus_bb.model.reservation import NODE_LOCAL
 from pegasus_bb.model.run import NodeTimes
 
 
@@ -40,7 +41,10 @@ def _of_all_jobs(bb: Path) -> Iterator[float]:
 def _of_single_jobs(bb: Path, nodes: Iterable[NodeTimes]) -> Iterator[float]:
     if not (bb / "transient.json").exists():
         return
-    by_system = _read(bb / "transient.json")["backend"] == "datawarp"
+    backend = _read(bb / "transient.json")["backend"]
+    if backend == NODE_LOCAL:
+        return
+    by_system = backend == "datawarp"
     ends = {node.node: node.ended for node in nodes if node.ended is not None}
     for file in sorted((bb / "jobs").glob("*.json")):
         note = bb / "landed" / file.name

@@ -81,6 +81,8 @@ def finish(
     except OSError as error:
         status = _failed(f"{error.filename or room.node}: {error.strerror}")
     said = {"files": files, "source": space.results, "since": space.since}
+    if not space.by_system:
+        said["slurm"] = ""  # which keeps nothing of what we bring back
     return _note(bb, room, environ, status, said) or status
 
 

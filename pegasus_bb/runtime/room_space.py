@@ -9,10 +9,10 @@ import stat
 import sys
 import time
 from dataclasses import replace
-from typing import Dict, Iterator, NamedTuple, Tuple
+from typing import ContextManager, Dict, Iterator, NamedTuple
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed
-from pegasus_bb.model.reservation import Request, State
+from pegasus_bb.model.reservation import NODE_LOCAL, Request, State
 from pegasus_bb.removal import remove
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program
@@ -51,14 +51,66 @@ def opened(
     if request.backend == "datawarp":
         yield _mounted(request, room, environ)
         return
-    with _base(bb, request, room) as (base, since):
-        results = landing_of(request.prefix, room.node, room.job)
-        space = Space(os.path.join(base, "run"), results, False, since)
-        _make_folders(room, space)
-        for lfn in room.stage_in:
-            source = checked_path(request.prefix, lfn)
-            copy_path(source, checked_path(space.run, lfn), digest=False)
+    with contextlib.ExitStack() as held:
+        try:
+            base = held.enter_context(_fast(bb, request, room, environ))
+            space = _filled(request, room, base, time.time())
+        except (PegasusBBError, OSError) as error:
+            if not _goes_elsewhere(bb, request, error):
+                raise
+            held.close()
+            print(f"launch: {error}; this job works on the PFS", file=sys.stderr)
+            base = held.enter_context(_on_the_pfs(request, room))
+            space = _filled(request, room, base, 0.0)
         yield space
+
+
+def _fast(
+    bb: BBDir, request: Request, room: Room, environ: Dict[str, str]
+) -> ContextManager[str]:
+    """The folder to work in, on the tier.
+
+    In mode hybrid the run holds a reservation while it waits for another, as others
+    may, and who does that can wait for ever: so it waits not for long.
+    """
+    if request.backend == NODE_LOCAL:
+        from pegasus_bb.runtime.room_disk import on_the_disk
+
+        name = f"{own_request(request, room).name}.{room.job}"
+        return on_the_disk(request.settings, name, room.capacity, environ)
+    patience = min(PATIENCE, request.wait) if bb.has_request else request.wait
+    return _granted(bb, request, room, patience)
+
+
+def _goes_elsewhere(bb: BBDir, request: Request, error: Exception) -> bool:
+    """Whether the job works on the PFS for want of room, rather than not at all."""
+    if request.backend == NODE_LOCAL:
+        from pegasus_bb.runtime.room_disk import is_full
+
+        return is_full(error)
+    return bb.has_request and isinstance(error, NoRoomYet)
+
+
+@contextlib.contextmanager
+def _on_the_pfs(request: Request, room: Room) -> Iterator[str]:
+    """A folder in the run's scratch, from which its results come back as well."""
+    base = f"{landing_of(request.prefix, room.node, room.job)}.room"
+    remove(base)  # of this very try, killed and started again
+    try:
+        yield base
+    finally:
+        remove(base)
+
+
+def _filled(request: Request, room: Room, base: str, since: float) -> Space:
+    """With all that is brought there. Raises CopyFailed."""
+    results = landing_of(request.prefix, room.node, room.job)
+    space = Space(os.path.join(base, "run"), results, False, since)
+    _make_folders(room, space)
+    for lfn in room.stage_in:
+        source = checked_path(request.prefix, lfn)
+        copy_path(source, checked_path(space.run, lfn), digest=False)
+    return space
 
 
 def job_space(request: Request, environ: Dict[str, str]) -> str:
@@ -140,29 +192,6 @@ def own_request(request: Request, room: Room) -> Request:
     digest = hashlib.sha256(f"{request.uuid}/{room.node}".encode()).hexdigest()[:19]
     name = request.name[: -len(request.uuid.replace("-", "")[:12])] + digest
     return replace(request, name=name, capacity=room.capacity)
-
-
-@contextlib.contextmanager
-def _base(bb: BBDir, request: Request, room: Room) -> Iterator[Tuple[str, float]]:
-    """The folder to work in, and since when it is reserved.
-
-    In mode hybrid the run holds a reservation while it waits for another, as others
-    may, and who does that can wait for ever: so it waits not for long, and the job
-    works in a folder on the PFS then, from which its results come back as well.
-    """
-    with contextlib.ExitStack() as held:
-        patience = min(PATIENCE, request.wait) if bb.has_request else request.wait
-        try:
-            base = held.enter_context(_granted(bb, request, room, patience))
-            since = time.time()
-        except NoRoomYet as error:
-            if not bb.has_request:
-                raise
-            print(f"launch: {error}; this job works on the PFS", file=sys.stderr)
-            since, base = 0.0, f"{landing_of(request.prefix, room.node, room.job)}.room"
-            held.callback(remove, base)
-            remove(base)  # of this very try, killed and started again
-        yield base, since
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,22 @@ class JobOfDataWarp(Job):
         assert (self.site.fast / "results").is_dir()
 
 
+class JobOnADisk(Job):
+    """Of its node, where nobody is asked for room. An older try was killed there."""
+
+    backend = "node-local"
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        older = self.site.fast / f"pegasus_bb.{os.uname().nodename}.pbbolder.6.0"
+        (older / "run").mkdir(parents=True)
+        (older / "run" / "out.txt").write_text("half a res")
+
+    def check_tier(self) -> None:
+        """Nothing is left, and nobody was asked."""
+        assert list(self.site.fast.iterdir()) == []
+
+
 class SharingJob(Job):
     """Mode hybrid: a result that others read goes to the reservation of all jobs."""
 
@@ -188,7 +205,7 @@ class Landed(Story):
         assert not (self.site.bb / "landed" / f"{NODE}.wait.json").exists()
 
 
-JOBS = [Job, JobOfDataWarp, SharingJob, SharingJobOfDataWarp]
+JOBS = [Job, JobOfDataWarp, JobOnADisk, SharingJob, SharingJobOfDataWarp]
 
 
 @pytest.mark.parametrize("story", [*JOBS, Landed])

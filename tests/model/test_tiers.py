@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import load
-from pegasus_bb.model.tiers import BACKEND_KEYS, CHOICES, KEYS, Tier, read_tiers
+from pegasus_bb.model.tiers import CHOICES, Tier, keys_of, read_tiers
 from pegasus_bb.units import GIB, KIB, MIB
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tiers.md"
@@ -81,7 +81,12 @@ def test_tiers_stay_in_their_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "key", "what", "would_do"),
     [
-        ("backend: lustre", "backend", "unknown backend", "one of datawarp, directory"),
+        (
+            "backend: lustre",
+            "backend",
+            "unknown backend",
+            "one of datawarp, directory, node-local",
+        ),
         ("access: stripped", "access", "unknown access", "one of striped, private"),
         ("inputs: bb", "inputs", "unknown inputs", "one of stage, link, pfs"),
         ("outputs: stage", "outputs", "unknown outputs", "one of bb, pfs"),
@@ -132,6 +137,38 @@ def test_a_directory_tier_has_mistakes_of_its_own(
     with pytest.raises(CatalogError, match=what) as error:
         tier(tmp_path, "backend: directory", *lines)
     assert error.value.key == f"x-storage-tiers.cori.0.{key}"
+
+
+def test_a_disk_of_each_node(tmp_path: Path) -> None:
+    lines = ("backend: node-local", "path: $TMPDIR/bb", "quota: 1GiB", "mount: any")
+    found = tier(tmp_path, *lines)
+    assert not found.is_reserved
+    assert found.settings == {"path": "$TMPDIR/bb", "quota": "1GiB", "mount": "any"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "key", "what"),
+    [
+        ([], "path", "no full path"),
+        (["path: nvme"], "path", "no full path"),
+        (["path: $HOME/x"], "path", "HOME is no variable that it may name"),
+        (["path: /x/$TMPDIR"], "path", "whole path, which can only come first"),
+        (["path: /x/../y"], "path", "cannot be carried"),
+        (["path: /x", "quota: 1.5GB"], "quota", "decimal"),
+        (["path: /x", "mount: no"], "mount", "unknown mount"),
+        (["path: /x", "pool: wlm_pool"], "pool", "a node-local tier has no such key"),
+        (["path: /x", "access: private"], "access", "has no such key"),
+        (["path: /x", "delay: 3s"], "delay", "has no such key"),
+    ],
+)
+def test_a_node_local_tier_has_mistakes_of_its_own(
+    tmp_path: Path, lines: list[str], key: str, what: str
+) -> None:
+    with pytest.raises(CatalogError, match=what) as error:
+        tier(tmp_path, "backend: node-local", *lines)
+    assert error.value.key == f"x-storage-tiers.cori.0.{key}"
+    if key == "path":
+        assert "$TMPDIR" in error.value.would_do
 
 
 NO_NAMES = ["pfs", "link", "1st", "a b", "ä", "a/b", "-x", "''", "--"]
@@ -200,11 +237,15 @@ def documented() -> dict[str, list[str]]:
 
 
 def test_the_document_lists_every_key_with_its_backends() -> None:
-    backends = dict.fromkeys(KEYS, "both")
-    for backend, keys in BACKEND_KEYS.items():
-        for key in keys:
-            backends[key] = "both" if key in backends else backend
-    assert {key: row[0] for key, row in documented().items()} == backends
+    known: dict[str, list[str]] = {}
+    for backend in CHOICES["backend"]:
+        for key in keys_of(backend):
+            known.setdefault(key, []).append(backend)
+    everywhere = list(CHOICES["backend"])
+    assert {key: row[0] for key, row in documented().items()} == {
+        key: "all" if backends == everywhere else ", ".join(backends)
+        for key, backends in known.items()
+    }
 
 
 def test_the_document_lists_what_can_be_chosen_and_what_is_not_said() -> None:

@@ -16,6 +16,16 @@ def test_a_private_reservation_cannot_be_shared(world: World) -> None:
     assert error.value.would_do == "access: striped"
 
 
+@pytest.mark.parametrize("mode", ["persistent", "hybrid"])
+def test_the_disk_of_a_node_cannot_be_shared(world: World, mode: str) -> None:
+    world.tier = {"backend": "node-local", "path": "/nvme"}
+    world.defines = [f"pegasus.bb.mode={mode}"]
+    with pytest.raises(CatalogError, match="the disk of a node") as error:
+        world.decide()
+    assert error.value.key == "x-storage-tiers.cluster.0.backend"
+    assert "--bb-mode transient" in error.value.would_do
+
+
 def test_the_submit_host_cannot_have_the_buffer(world: World) -> None:
     world.site = "local"
     with pytest.raises(CatalogError, match="submit host"):

@@ -144,3 +144,86 @@ def test_a_directory_stages_whatever_has_a_name(per_job: World) -> None:
     per_job.tier = {"backend": "directory", "path": "/fast"}
     odd_name(per_job)
     assert "in;put.txt" in rooms(per_job)["ID1"].stage_in
+
+
+@pytest.fixture
+def on_disks(per_job: World) -> World:
+    per_job.tier = {"backend": "node-local", "path": "/nvme", "granularity": "1KiB"}
+    return per_job
+
+
+def test_a_disk_of_the_node_has_to_have_room_for_the_job_s_files(
+    on_disks: World,
+) -> None:
+    found = rooms(on_disks)
+    assert {name: room.need for name, room in found.items()} == {"ID1": 130, "ID2": 260}
+    odd_name(on_disks)
+    assert "in;put.txt" in rooms(on_disks)["ID1"].stage_in
+
+
+@pytest.mark.parametrize("backend", ["node-local", "directory"])
+def test_a_job_that_needs_more_than_the_quota_is_named(
+    on_disks: World, backend: str
+) -> None:
+    on_disks.tier |= {"backend": backend, "quota": "2KiB"}
+    on_disks.jobs[1]["uses"][3]["metadata"]["size"] = 2000
+    with pytest.raises(CatalogError, match=r"job ID2 .* needs 3.0 KiB") as told:
+        on_disks.decide()
+    assert told.value.key == "jobs.1"
+
+
+def of_its_own(world: World, profile: dict[str, str]) -> None:
+    world.jobs[1]["profiles"] = {"pegasus": profile}
+
+
+def of_its_program(world: World, profile: dict[str, str]) -> None:
+    place = {"name": "cluster", "pfn": "/bin/x", "type": "installed"}
+    place["profiles"] = {"pegasus": profile}  # type: ignore[assignment]
+    world.transformations = [{"name": "work", "sites": [place]}]
+
+
+def of_the_properties(world: World, profile: dict[str, str]) -> None:
+    world.defines += [f"pegasus.{key}={value}" for key, value in profile.items()]
+
+
+WHERE = [of_its_own, of_its_program, of_the_properties]
+SEVERAL = [
+    {"nodes": "4"},
+    {"glite.arguments": "--mem 4G -N 2"},
+    {"glite.arguments": "--nodes=2-4 -t 10"},
+    {"glite.arguments": "--nodes 16"},
+]
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("profile", SEVERAL, ids=str)
+def test_a_job_of_several_nodes_would_not_see_its_files(
+    on_disks: World, where: Any, profile: dict[str, str]
+) -> None:
+    where(on_disks, profile)
+    with pytest.raises(CatalogError, match="asks for several") as told:
+        on_disks.decide()
+    assert told.value.key in ("jobs.0", "jobs.1")
+    assert told.value.found == "pegasus.{}: {}".format(*next(iter(profile.items())))
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize(
+    "profile", [{"nodes": "1"}, {"glite.arguments": "-N 1 -n 32 --nodelist=n2"}]
+)
+def test_one_node_is_fine(on_disks: World, where: Any, profile: dict[str, str]) -> None:
+    where(on_disks, profile)
+    assert list(rooms(on_disks)) == ["ID1", "ID2"]
+
+
+def test_the_nearest_word_counts(on_disks: World) -> None:
+    of_the_properties(on_disks, {"nodes": "4"})
+    of_its_program(on_disks, {"nodes": "1"})
+    assert list(rooms(on_disks)) == ["ID1", "ID2"]
+
+
+def test_what_has_no_file_there_may_have_many_nodes(on_disks: World) -> None:
+    of_its_own(on_disks, {"nodes": "4"})
+    for used in on_disks.jobs[1]["uses"]:
+        used.update(said("pfs", 10))
+    assert "ID2" not in rooms(on_disks)

@@ -57,6 +57,12 @@ def test_one_that_is_still_held_has_no_figure_yet(notes: Notes) -> None:
     assert byte_hours(notes.folder, ()) is None
 
 
+def test_on_disks_of_nodes_nothing_is_reserved(notes: Notes) -> None:
+    notes.write("transient.json", {"backend": "node-local"})
+    notes.room("work_A", GIB, HOUR, 2 * HOUR)
+    assert byte_hours(notes.folder, ()) is None
+
+
 def test_rooms_until_their_results_were_noted(notes: Notes) -> None:
     notes.write("transient.json", {"backend": "directory"})
     notes.room("a", GIB, HOUR, 2 * HOUR)

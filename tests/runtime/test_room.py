@@ -14,7 +14,7 @@ from .room_site import JOB, NODE, RoomSite
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt"
 
 
-@pytest.fixture(params=["directory", "datawarp"])
+@pytest.fixture(params=["directory", "datawarp", "node-local"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> RoomSite:
     return RoomSite(tmp_path, request.param)
 

@@ -1,0 +1,189 @@
+"""A room on the disk of the node that the job runs on: nobody is asked for it.
+
+    <disk>/pegasus_bb.<host>.<name>.<try>     the room, 0700, locked while launch works
+
+The lock is how a room that is in use is told from one that a killed launch has left: no
+process holds the lock of that one, and whoever starts there next removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import socket
+import sys
+from typing import Dict, Iterator, Optional, Tuple
+
+from pegasus_bb.errors import PegasusBBError, ReservationFailed
+from pegasus_bb.paths import node_path
+from pegasus_bb.removal import remove
+from pegasus_bb.units import format_size
+
+_PREFIX = "pegasus_bb."
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_LITTLE = 1 << 20  # bytes: with less a disk is called full
+_NODES = "SLURM_JOB_NUM_NODES"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class DiskFull(ReservationFailed):
+    """Nothing is wrong with the disk but that it has no room for this job."""
+
+
+def is_full(error: Exception) -> bool:
+    """Whether ``error``, or what was its cause, says that there is no room."""
+    found = {getattr(e, "errno", None) for e in (error, error.__cause__)}
+    return isinstance(error, DiskFull) or not found.isdisjoint(_FULL)
+
+
+@contextlib.contextmanager
+def on_the_disk(
+    settings: Dict[str, str], name: str, need: int, environ: Dict[str, str]
+) -> Iterator[str]:
+    """A new folder for one try, gone afterwards; ``need`` bytes are free there now.
+
+    Raises DiskFull, and ReservationFailed where there is no such disk on this node.
+    """
+    _check_one_node(environ)
+    disk = disk_of(settings, environ)
+    ours = f"{_PREFIX}{socket.gethostname()}."
+    _remove_left_over(disk, ours)
+    _check_free(disk, need)
+    room = os.path.join(disk, f"{ours}{name}")
+    lock = _made(room)
+    try:
+        yield room
+        _tell_if_full(disk)
+    finally:
+        _removed(room)
+        os.close(lock)
+
+
+def disk_of(settings: Dict[str, str], environ: Dict[str, str]) -> str:
+    """Where the tier's ``path`` leads in this job. Raises ReservationFailed.
+
+    It is never made: a folder in the place of a disk that is not there would be in the
+    memory of the node, or on its system disk.
+    """
+    said = settings.get("path", "")
+    try:
+        disk = node_path(said, environ)
+    except ValueError as error:
+        raise _no_disk(f"path {said}: {error}") from None
+    if not os.path.isdir(disk):
+        raise _no_disk(f"{disk} (path {said}) is no folder")
+    required = settings.get("mount", "required") != "any"
+    if required and os.stat(disk).st_dev == os.stat("/").st_dev:
+        raise _no_disk(
+            f"{disk} (path {said}) is on the node's root file system: no disk of its "
+            "own is mounted there; `mount: any` for the tier where that is meant"
+        )
+    return disk
+
+
+def _no_disk(words: str) -> ReservationFailed:
+    return ReservationFailed(f"no node-local disk on {socket.gethostname()}: {words}")
+
+
+def _check_one_node(environ: Dict[str, str]) -> None:
+    nodes = environ.get(_NODES, "1")
+    if nodes not in ("", "1"):
+        raise ReservationFailed(
+            f"this job has {nodes} nodes (${_NODES}), and what is on the disk of one "
+            "the others do not see: one node for it, or bb.tier: pfs for its files"
+        )
+
+
+def _check_free(disk: str, need: int) -> None:
+    free, files = _free(disk)
+    if not files:
+        raise DiskFull(f"{disk} on {socket.gethostname()} has no inode free")
+    if free < need:
+        raise DiskFull(
+            f"{disk} on {socket.gethostname()} has {format_size(free)} free, and this "
+            f"job needs {format_size(need)}"
+        )
+
+
+def _free(disk: str) -> Tuple[int, bool]:
+    """Bytes, and whether there may be more files."""
+    found = os.statvfs(disk)
+    return found.f_bavail * found.f_frsize, bool(found.f_favail or not found.f_files)
+
+
+def _tell_if_full(disk: str) -> None:
+    """Many a task does not say why it could write no more."""
+    free, files = _free(disk)
+    if free < _LITTLE or not files:
+        print(
+            f"launch: {disk} on {socket.gethostname()} is full: {format_size(free)} "
+            f"and {'no inode' if not files else 'inodes'} free when the task had ended",
+            file=sys.stderr,
+        )
+
+
+def _made(room: str) -> int:
+    """Make ``room``; a descriptor that holds its lock. Raises ReservationFailed."""
+    while True:
+        try:
+            os.mkdir(room, 0o700)
+        except OSError as error:
+            if is_full(error):
+                raise DiskFull(f"{room}: {error.strerror}") from error
+            raise _no_disk(f"{room}: {error.strerror}") from error
+        # Another launch may take it for one that was left, until it is locked.
+        with contextlib.suppress(FileNotFoundError):
+            lock = os.open(room, _FOLDER)
+            with contextlib.suppress(OSError):  # no locks: nothing is ever taken away
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if _is(room, lock):
+                return lock
+            os.close(lock)
+
+
+def _is(room: str, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.lstat(room), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _remove_left_over(disk: str, ours: str) -> None:
+    """Rooms of this user on this node in which nobody works any more."""
+    try:
+        names = [name for name in os.listdir(disk) if name.startswith(ours)]
+    except OSError:  # a folder that everybody may write and nobody may list
+        return
+    for name in names:
+        room = os.path.join(disk, name)
+        lock = _free_lock(room)
+        if lock is not None:
+            _removed(room)
+            os.close(lock)
+
+
+def _free_lock(room: str) -> Optional[int]:
+    """A descriptor with the lock of ``room``; None where another has it, or it is no
+    room of ours."""
+    try:
+        lock = os.open(room, _FOLDER)
+    except OSError:
+        return None
+    try:
+        if os.fstat(lock).st_uid == os.getuid():
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return lock
+    except OSError:
+        pass
+    os.close(lock)
+    return None
+
+
+def _removed(room: str) -> None:
+    """What it had is safe, or lost: what is left there costs room and nothing else."""
+    try:
+        remove(room)
+    except (PegasusBBError, OSError) as error:
+        print(f"launch: {room} was not removed: {error}", file=sys.stderr)

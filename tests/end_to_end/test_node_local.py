@@ -1,0 +1,167 @@
+"""Rooms on the disk of the node where a job runs: nobody is asked for them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.engine.processes import end_left_over
+from pegasus_bb.report import read_run
+
+from .conftest import Site, expected, kill, wait_for_event
+from .test_transient import until
+
+
+@pytest.fixture(autouse=True)
+def disk(site: Site) -> Path:
+    """Every node of this site has one: the only node is this machine."""
+    folder = site.root / "nvme"
+    folder.mkdir()
+    tier = {"name": "nvme", "backend": "node-local", "path": str(folder)}
+    declare(site, {**tier, "mount": "any", "granularity": "1MiB"})
+    return folder
+
+
+def declare(site: Site, *tiers: dict[str, str]) -> None:
+    sites = site.document("sites.yml")
+    sites["x-storage-tiers"]["cluster"] = list(tiers)
+    site.save("sites.yml", sites)
+
+
+def planned(site: Site, run: str, *more: str) -> Path:
+    return site.planned(run, "--bb-mode", "transient", "--bb-poll", "1s", *more)
+
+
+def errors_of(folder: Path, node: str) -> str:
+    return "".join(f.read_text() for f in folder.glob(f"*/*/{node}.err.*"))
+
+
+def test_the_results_are_the_same_bytes_as_on_the_pfs(site: Site, disk: Path) -> None:
+    site.planned("pfs", "--bb-mode", "off")
+    assert site.run("pfs").returncode == 0
+    planned(site, "bb")
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("bb") == site.content("pfs") == expected()
+    assert list(disk.iterdir()) == []
+    assert list((site.root / "pfs").rglob("*.dat")) == []
+
+
+def test_every_task_works_there_in_a_folder_of_its_own(site: Site, disk: Path) -> None:
+    planned(site, "bb")
+    assert site.run("bb").returncode == 0
+    places = {r["cwd"] for n, r in site.records("bb").items() if "mix" in n}
+    assert len(places) == 5
+    assert all(place.startswith(f"{disk}/pegasus_bb.") for place in places)
+
+
+def test_nothing_is_reserved(site: Site) -> None:
+    folder = planned(site, "bb")
+    assert site.run("bb").returncode == 0
+    assert not (site.root / "ledger.jsonl").exists()
+    assert read_run(folder).reserved is None
+    assert "no reservation" in site.bb("ls").stdout.lower()
+
+
+def test_a_full_disk_sends_its_job_to_the_pfs_and_says_so(
+    site: Site, disk: Path
+) -> None:
+    folder = planned(site, "bb", "--bb-capacity", "1000PiB")
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("bb") == expected()
+    assert f"{disk} on " in errors_of(folder, "mix_A")
+    assert "this job works on the PFS" in errors_of(folder, "mix_A")
+
+
+def test_a_disk_that_is_not_there_fails_its_jobs_by_name(
+    site: Site, disk: Path
+) -> None:
+    folder = planned(site, "bb", "-Ddagman.retry=0")
+    disk.rmdir()
+    failed = site.run("bb")
+    assert failed.returncode == 80
+    assert f"{disk} (path {disk}) is no folder" in errors_of(folder, "mix_A")
+    disk.mkdir()
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("bb") == expected()
+
+
+def test_a_failed_task_leaves_nothing_there_and_a_second_run_goes_on(
+    site: Site, disk: Path
+) -> None:
+    site.trouble.write_text("d.dat")
+    planned(site, "bb", "-Ddagman.retry=0")
+    failed = site.run("bb")
+    assert failed.returncode == 80, failed.stdout + failed.stderr
+    assert list(disk.iterdir()) == []
+    site.trouble.unlink()
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("bb") == expected()
+
+
+def test_a_killed_run_goes_on_and_its_folder_goes(site: Site, disk: Path) -> None:
+    task = site.root / "mix.py"
+    task.write_text(task.read_text().replace("time.sleep(0.02)", "time.sleep(60)"))
+    folder = planned(site, "bb")
+    engine = site.start_run("bb")
+    assert wait_for_event(folder / "jobstate.log", "mix_A", "EXECUTE", engine)
+    until(lambda: list(disk.iterdir()))
+    kill(engine)
+    end_left_over(folder / "bb" / "engine.jsonl")
+    assert list(disk.iterdir()) != []
+    task.write_text(task.read_text().replace("time.sleep(60)", ""))
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("bb") == expected()
+    assert list(disk.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", ["persistent", "hybrid"])
+def test_what_several_jobs_share_cannot_live_there(site: Site, mode: str) -> None:
+    done = site.plan("bb", "--bb-mode", mode)
+    assert done.returncode == 2
+    lines = (site.work / "sites.yml").read_text().splitlines()
+    line = next(n for n, text in enumerate(lines, 1) if "backend:" in text)
+    assert f"sites.yml:{line}: the disk of a node holds nothing" in done.stderr
+    assert "x-storage-tiers.cluster.0.backend" in done.stderr
+    assert not site.submit_dir("bb").exists()
+
+
+def test_a_job_that_needs_more_than_one_may_take_is_named(site: Site) -> None:
+    sites = site.document("sites.yml")
+    sites["x-storage-tiers"]["cluster"][0]["quota"] = "100KiB"
+    site.save("sites.yml", sites)
+    done = site.plan("bb", "--bb-mode", "transient")
+    assert done.returncode == 2
+    assert "workflow.yml:" in done.stderr
+    assert "needs 1.0 MiB (1048576 bytes) on tier nvme for itself" in done.stderr
+
+
+def test_explain_and_check_and_plan_say_that_nothing_is_reserved(site: Site) -> None:
+    words = ("--sites", "cluster", "--bb-mode", "transient")
+    told = site.bb("explain", *words, check=True).stdout
+    assert "job A: 1.0 MiB for 66.4 KiB, 1 files in, 1 out" in told
+    assert "capacity: up to 1.0 MiB for each job" in told
+    assert "has to be free on its node, nothing is reserved" in told
+    told = site.bb("check", *words, "--bb-planner", "builtin").stdout
+    assert "is looked at on each node, when a job starts there" in told
+    planned = site.plan("bb", "--bb-mode", "transient")
+    said = planned.stdout + planned.stderr
+    assert "free on its node: nothing is reserved" in said
+
+
+def test_auto_chooses_among_the_modes_that_such_a_disk_has(site: Site) -> None:
+    speed = {"read": "1GB/s", "write": "1GB/s"}
+    sites = site.document("sites.yml")
+    sites["x-storage-speeds"] = {"cluster": {"pfs": speed, "nvme": speed}}
+    site.save("sites.yml", sites)
+    words = ("--sites", "cluster", "--bb-mode", "auto", "--json")
+    found = json.loads(site.bb("explain", *words, check=True).stdout)["predicted"]
+    assert sorted(found["refused"]) == ["hybrid", "persistent"]
+    by_mode = {mode["mode"]: mode for mode in found["modes"]}
+    assert by_mode["transient"]["byte_hours"] == 0

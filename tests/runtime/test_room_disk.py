@@ -1,0 +1,240 @@
+"""A job on a disk of its node: what it finds there, what it leaves, what is missing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import RESERVATION_FAILED
+from pegasus_bb.runtime import room_disk
+
+from .room_site import JOB, RoomSite
+from .test_room import MAKE
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> RoomSite:
+    return RoomSite(tmp_path, "node-local")
+
+
+def declare(site: RoomSite, **settings: str) -> None:
+    known = site.bbdir.transient().to_json()
+    settings = {"path": str(site.fast), "mount": "any", **settings}
+    site.write("transient.json", {**known, "settings": settings})
+
+
+def needs(site: RoomSite, capacity: int) -> None:
+    (file,) = (site.bb / "jobs").iterdir()
+    room = json.loads(file.read_text())
+    site.write(f"jobs/{file.name}", {**room, "capacity": capacity})
+
+
+def rooms(site: RoomSite) -> list[Path]:
+    return list(site.fast.iterdir())
+
+
+def refused(done: subprocess.CompletedProcess[bytes], site: RoomSite) -> str:
+    """Nothing was started, and nothing is left; the words."""
+    assert done.returncode == RESERVATION_FAILED, done.stderr
+    assert not (site.scratch / "started").exists()
+    assert site.note["status"] != 0
+    return done.stderr.decode()
+
+
+class TestItsOwnFolder:
+    def test_nobody_else_looks_into_it(self, node: RoomSite) -> None:
+        done = node.launch(f"stat -c %a ..; {MAKE}")
+        assert done.stdout == b"700\n"
+        assert done.returncode == 0
+
+    def test_nothing_is_left_there(self, node: RoomSite) -> None:
+        assert node.launch(MAKE).returncode == 0
+        assert rooms(node) == []
+
+    def test_nor_of_a_task_that_fails(self, node: RoomSite) -> None:
+        assert node.launch("echo half > out.txt; exit 3").returncode == 3
+        assert rooms(node) == []
+
+    def test_results_land_where_all_results_land(self, node: RoomSite) -> None:
+        assert node.launch(MAKE).returncode == 0
+        assert (node.landing / "out.txt").read_text() == "input\n"
+        assert node.note["slurm"] == ""
+
+    def test_slurm_keeps_nothing_of_them(self, node: RoomSite) -> None:
+        assert node.launch(MAKE, SLURM_JOB_ID="77").returncode == 0
+        assert node.note["slurm"] == ""
+
+    def test_no_reservation_is_on_the_ledger(self, node: RoomSite) -> None:
+        assert node.launch(MAKE).returncode == 0
+        assert not (node.root / "ledger.jsonl").exists()
+
+    def test_the_job_s_own_variables_say_where(self, node: RoomSite) -> None:
+        (node.fast / "7").mkdir()
+        declare(node, path="$TMPDIR/$SLURM_JOB_ID")
+        own = {"TMPDIR": str(node.fast), "SLURM_JOB_ID": "7"}
+        done = node.launch(f"pwd; {MAKE}", **own)
+        assert done.stdout.decode().startswith(f"{node.fast}/7/pegasus_bb.")
+        assert done.returncode == 0
+
+
+class TestLeftOver:
+    def test_the_next_launch_removes_what_a_killed_one_has_left(
+        self, node: RoomSite
+    ) -> None:
+        node.launch("mkdir d; chmod 0 d; echo half > out.txt; kill -9 $PPID")
+        assert len(rooms(node)) == 1
+        done = node.launch(f"ls; {MAKE}", CONDOR_JOBID="8.0")
+        assert b"out.txt" not in done.stdout.split()
+        assert done.returncode == 0
+        assert rooms(node) == []
+
+    def test_the_same_try_started_again_begins_anew(self, node: RoomSite) -> None:
+        node.launch("echo half > out.txt; kill -9 $PPID")
+        done = node.launch(f"ls; {MAKE}")
+        assert b"out.txt" not in done.stdout.split()
+        assert done.returncode == 0
+
+    def test_a_room_in_which_somebody_works_is_left_alone(self, node: RoomSite) -> None:
+        node.install()
+        go_on = node.root / "go on"
+        waits = f"touch here; while [ ! -e '{go_on}' ]; do sleep 0.02; done; {MAKE}"
+        with running(node, waits) as other:
+            until(lambda: list(node.fast.glob("*/run/here")))
+            assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
+            assert len(rooms(node)) == 1
+            go_on.touch()
+            assert other.wait(60) == 0
+        assert rooms(node) == []
+
+    def test_what_is_not_ours_is_left_alone(self, node: RoomSite) -> None:
+        here = f"pegasus_bb.{os.uname().nodename}."
+        kept = node.root / "kept"
+        kept.mkdir()
+        (node.fast / f"{here}link").symlink_to(kept)
+        (node.fast / "pegasus_bb.another-host.x").mkdir()
+        (node.fast / "data").mkdir()
+        assert node.launch(MAKE).returncode == 0
+        assert {p.name for p in rooms(node)} == {
+            f"{here}link",
+            "pegasus_bb.another-host.x",
+            "data",
+        }
+        assert kept.exists()
+
+    def test_a_room_that_was_taken_before_it_was_locked_is_made_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As by a launch that looks for left-over rooms in that very moment."""
+        lock, room = room_disk.fcntl.flock, tmp_path / "room"
+        taken: list[int] = []
+
+        def late(handle: int, how: int) -> None:
+            if not taken:
+                room.rmdir()
+            taken.append(handle)
+            lock(handle, how)
+
+        monkeypatch.setattr(room_disk.fcntl, "flock", late)
+        os.close(room_disk._made(str(room)))
+        assert room.is_dir()
+        assert len(taken) == 2
+
+
+class TestMissing:
+    def test_a_disk_that_is_not_there_is_never_made(self, node: RoomSite) -> None:
+        declare(node, path=str(node.root / "nvme"))
+        words = refused(node.launch("touch started"), node)
+        assert "no node-local disk on" in words
+        assert "nvme" in words
+        assert not (node.root / "nvme").exists()
+
+    def test_a_variable_that_is_not_set(self, node: RoomSite) -> None:
+        declare(node, path="$SLURM_TMPDIR")
+        words = refused(node.launch("touch started"), node)
+        assert "$SLURM_TMPDIR is not set in this job" in words
+
+    def test_a_folder_of_the_root_file_system(self, node: RoomSite) -> None:
+        declare(node, path="/", mount="required")
+        words = refused(node.launch("touch started"), node)
+        assert "no disk of its own is mounted there; `mount: any`" in words
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+    def test_a_disk_that_is_not_to_be_written(self, node: RoomSite) -> None:
+        node.fast.chmod(0o500)
+        assert "Permission denied" in refused(node.launch("touch started"), node)
+
+    def test_a_file_in_the_place_of_the_room(self, node: RoomSite) -> None:
+        """As another user might put there, who knows what it will be called."""
+        node.launch("kill -9 $PPID")
+        (room,) = rooms(node)
+        node.launch("true", CONDOR_JOBID="8.0")
+        room.write_text("mine")
+        assert "File exists" in refused(node.launch("touch started"), node)
+        assert room.read_text() == "mine"
+
+    def test_a_job_of_several_nodes(self, node: RoomSite) -> None:
+        done = node.launch("touch started", SLURM_JOB_NUM_NODES="2")
+        assert "this job has 2 nodes" in refused(done, node)
+        assert node.launch(MAKE, SLURM_JOB_NUM_NODES="1").returncode == 0
+
+
+class TestFull:
+    def test_the_job_works_on_the_pfs_and_says_why(self, node: RoomSite) -> None:
+        needs(node, 1 << 60)
+        done = node.launch(f"pwd; {MAKE}")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.decode().startswith(f"{node.landing}.room/")
+        assert b"free, and this job needs 1024.0 PiB; this job works" in done.stderr
+        assert (node.landing / "out.txt").read_text() == "input\n"
+        assert not Path(f"{node.landing}.room").exists()
+        assert node.note["since"] == 0
+        assert rooms(node) == []
+
+    @pytest.mark.parametrize(
+        ("number", "goes_on"), [("ENOSPC", True), ("EDQUOT", True), ("EIO", False)]
+    )
+    def test_inputs_that_do_not_fit(
+        self, node: RoomSite, number: str, goes_on: bool, monkeypatch: Any
+    ) -> None:
+        """Another job was faster than this one."""
+        failed = OSError(getattr(errno, number), "as asked for", "/nvme/x")
+        wrapped = RuntimeError("in.txt -> /nvme/x")
+        wrapped.__cause__ = failed
+        assert room_disk.is_full(failed) is goes_on
+        assert room_disk.is_full(wrapped) is goes_on
+
+    def test_a_task_that_fills_it_is_told_of(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+    ) -> None:
+        found = os.statvfs(tmp_path)
+        settings = {"path": str(tmp_path), "mount": "any"}
+        with room_disk.on_the_disk(settings, "x", 1, {}):
+            little = list(found)
+            little[4] = 0  # f_bavail
+            monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(little))
+        assert f"launch: {tmp_path} on " in capsys.readouterr().err
+
+
+def running(site: RoomSite, script: str) -> subprocess.Popen[bytes]:
+    """Another job of the run, on this node."""
+    known = {"PEGASUS_DAG_JOB_ID": "work_ID0000001", "CONDOR_JOBID": JOB}
+    return subprocess.Popen(
+        [str(site.bb / "bin" / "launch"), "sh", "-c", script],
+        env={"PATH": os.environ["PATH"], **known},
+        cwd=site.scratch,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def until(true: Any) -> None:
+    deadline = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -39,7 +39,10 @@ def build_graph(workflow: Workflow) -> Graph:
     for lfn, readers in consumers.items():
         maker = producer.get(lfn)
         if maker is not None:
-            edges[maker].update((reader, None) for reader in readers if reader != maker)
+            below = edges[maker]
+            for reader in readers:
+                if reader != maker:
+                    below[reader] = None
     children: dict[str, list[str]] = {}
     parents: dict[str, list[str]] = {ident: [] for ident in workflow.jobs}
     for ident, below in edges.items():
@@ -109,10 +112,11 @@ def _sort(
     while ready:
         ident = ready.popleft()
         order.append(ident)
+        next_level = level[ident] + 1
         for child in children[ident]:
-            level[child] = max(level.get(child, 1), level[ident] + 1)
             waiting[child] -= 1
-            if waiting[child] == 0:
+            if waiting[child] == 0:  # the queue goes by level: no parent is deeper
+                level[child] = next_level
                 ready.append(child)
     if len(order) < len(waiting):
         raise _cycle(workflow, children, waiting)

@@ -34,6 +34,11 @@ class History:
     makespan: float | None = None  # seconds of the whole run
     said_by: str = ""  # where the records are, for a person
 
+    @property
+    def tells(self) -> bool:
+        """Whether there is a past of any job."""
+        return bool(self.jobs or self.transformations or self.programs)
+
     def of(self, job: str, transformation: str) -> Past | None:
         """What is known of ``job``: its own past, else that of its kind."""
         return (

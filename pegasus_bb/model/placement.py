@@ -12,9 +12,9 @@ from pegasus_bb.model.tiers import Tier
 PFS = "pfs"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # a frozen one takes three times as long to make
 class Placed:
-    """One file's place."""
+    """One file's place; never changed."""
 
     lfn: str
     role: str  # input | intermediate | output
@@ -24,9 +24,10 @@ class Placed:
     reason: str  # for a person: which rule decided, and where it was said
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # as above
 class Room:
-    """The reservation of one job's own, in modes transient and hybrid: LFNs, bytes."""
+    """The reservation of one job's own, in modes transient and hybrid: LFNs, bytes.
+    Never changed."""
 
     stage_in: tuple[str, ...]  # brought there before the job starts
     stage_out: tuple[str, ...]  # made there, and brought back to the PFS afterwards

@@ -39,6 +39,12 @@ class Settings:
     fallback: str = "fail"  # pfs: where the reservation cannot be used, run on the PFS
     guard: str = "stat"  # stat: trust what transfer verified | digest: read all again
 
+    @property
+    def falls_back(self) -> bool:
+        """Whether a run without its reservation goes on on the PFS: that can be where
+        all jobs have one and nothing else, in mode persistent."""
+        return self.fallback == "pfs" and self.mode == "persistent"
+
 
 def read_settings(properties: Properties, cwd: Path) -> Settings:
     """Raises CatalogError: unknown property, value that cannot be read."""

@@ -46,6 +46,8 @@ class Job:
     @property
     def transformation(self) -> str:
         """The full name, ``namespace::name:version``, as Pegasus writes it."""
+        if not self.namespace and not self.version:  # as of nearly every job
+            return self.name
         space = f"{self.namespace}::" if self.namespace else ""
         return f"{space}{self.name}" + (f":{self.version}" if self.version else "")
 
@@ -93,12 +95,13 @@ def read_workflow(document: Document, before: Workflow | None = None) -> Workflo
     if not isinstance(entries, list) or not entries:
         raise document.error("a workflow without jobs", ["jobs"], repr(entries))
     jobs: dict[str, Job] = {}
+    lfns: dict[str, str] = {}  # each that was found good, kept once
     known = [] if before is None else list(before.jobs.values())
     for index, entry in enumerate(entries):
         if index < len(known) and known[index].data is entry:
             job = known[index]
         else:
-            job = _read_job(document, entry, index)
+            job = _read_job(document, entry, index, lfns)
         if job.id in jobs:
             raise document.error(
                 "two jobs have one id", ["jobs", index, "id"], job.id, "unique ids"
@@ -113,7 +116,7 @@ def _is_file_name(name: str) -> bool:
     return plain and short and name not in (".", "..")
 
 
-def _read_job(document: Document, entry: Any, index: int) -> Job:
+def _read_job(document: Document, entry: Any, index: int, lfns: dict[str, str]) -> Job:
     at: list[Key] = ["jobs", index]
     if not isinstance(entry, dict):
         raise document.error("a job is a mapping", at, entry)
@@ -133,7 +136,10 @@ def _read_job(document: Document, entry: Any, index: int) -> Job:
         kind=kind,
         index=index,
         data=entry,
-        uses=[_read_use(document, use, [*at, "uses", i]) for i, use in enumerate(uses)],
+        uses=[
+            _read_use(document, use, ["jobs", index, "uses", place], lfns)
+            for place, use in enumerate(uses)
+        ],
         namespace=str(entry.get("namespace", "")),
         version=str(entry.get("version", "")),
         arguments=_read_arguments(document, entry, at),
@@ -158,13 +164,40 @@ def _read_arguments(document: Document, entry: Data, at: list[Key]) -> list[str]
             raise document.error(
                 "an argument is a single value", [*at, "arguments", index], value
             )
-    return [plain(value) for value in values]
+    return [value if type(value) is str else plain(value) for value in values]
 
 
-def _read_use(document: Document, entry: Any, at: list[Key]) -> Use:
+def _read_use(
+    document: Document, entry: Any, at: list[Key], lfns: dict[str, str]
+) -> Use:
+    """``lfns`` are those of earlier uses: a file that many read is checked once, and
+    all that is kept by its name finds it by the same text."""
     if not isinstance(entry, dict) or "lfn" not in entry:
         raise document.error("a used file needs an lfn", at, entry)
-    lfn = str(entry["lfn"])
+    said = str(entry["lfn"])
+    lfn = lfns.get(said)
+    if lfn is None:
+        _check_lfn(document, said, at)
+        lfn = lfns[said] = said
+    kind = entry.get("type")
+    if kind not in ("input", "output", "checkpoint"):
+        raise document.error(
+            "unknown type of use", [*at, "type"], kind, "one of input, output"
+        )
+    made = kind == "output"
+    metadata = mapping_under(document, entry, "metadata", at)
+    size = metadata.get("size", entry.get("size"))
+    return Use(
+        lfn,
+        kind,
+        bool(entry.get("stageOut", made)),
+        bool(entry.get("registerReplica", made)),
+        None if size is None else _read_file_size(document, size, at),
+        str(metadata.get("bb.tier", "")),
+    )
+
+
+def _check_lfn(document: Document, lfn: str, at: list[Key]) -> None:
     why = lfn_fault(lfn)
     if why:
         raise document.error(
@@ -173,20 +206,6 @@ def _read_use(document: Document, entry: Any, at: list[Key]) -> Use:
             repr(lfn),
             "a relative name inside the working directory, such as data/in.txt",
         )
-    kind = entry.get("type")
-    if kind not in ("input", "output", "checkpoint"):
-        raise document.error(
-            "unknown type of use", [*at, "type"], kind, "one of input, output"
-        )
-    metadata = mapping_under(document, entry, "metadata", at)
-    return Use(
-        lfn=lfn,
-        kind=kind,
-        stage_out=bool(entry.get("stageOut", kind == "output")),
-        register=bool(entry.get("registerReplica", kind == "output")),
-        size=_read_file_size(document, metadata.get("size", entry.get("size")), at),
-        tier=str(metadata.get("bb.tier", "")),
-    )
 
 
 def lfn_fault(lfn: str) -> str:
@@ -207,9 +226,7 @@ def lfn_fault(lfn: str) -> str:
     return ""
 
 
-def _read_file_size(document: Document, value: Any, at: list[Key]) -> int | None:
-    if value is None:
-        return None
+def _read_file_size(document: Document, value: Any, at: list[Key]) -> int:
     try:
         return parse_size(value)
     except UsageError as error:

@@ -47,10 +47,9 @@ def lasting(workflow: Workflow, graph: Graph, history: History) -> Lasting:
 
 
 def _known(workflow: Workflow, history: History) -> list[tuple[str, float]]:
-    learns = history.jobs or history.transformations or history.programs
-    found = []
+    found, tells = [], history.tells
     for job in workflow.jobs.values():
-        past = history.of(job.id, job.transformation) if learns else None
+        past = history.of(job.id, job.transformation) if tells else None
         past = past or declared(job)
         if past is not None:
             found.append((job.id, past.duration))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import PFS, Placement, Room
+from pegasus_bb.model.placement import Placement, Room
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.executables import runs_on, staged_with
 from pegasus_bb.placement.lint import lint_replicas
+from pegasus_bb.placement.liveness import sizes
 from pegasus_bb.placement.roomlint import lint_rooms
 from pegasus_bb.placement.sizing import (
     automatic_capacity,
@@ -52,57 +54,45 @@ def _rooms(
 ) -> Iterator[tuple[str, Room]]:
     tier, wanted = placement.tier, wanted_capacity(placement.tier, settings)
     programs = staged_with(workflow, catalogs.transformations, tier.site)
-    for job in workflow.jobs.values():
-        if not runs_on(job, tier.site):
-            continue
-        files = _Files(placement)
-        files.add(job, programs.get(job.transformation, ()))
-        if not files.stage_in and not files.stage_out:
-            continue
-        need = files.need()
+    here = sizes(placement)
+
+    @cache
+    def capacity(need: int) -> int:
         if wanted == AUTO:
-            capacity = automatic_capacity(tier, settings.headroom, need)
+            return automatic_capacity(tier, settings.headroom, need)
+        return round_up(wanted, tier.granularity)
+
+    for job in workflow.jobs.values():
+        if runs_on(job, tier.site):
+            room = _room(job, programs[job.transformation], here, capacity)
+            if room.stage_in or room.stage_out:
+                yield job.id, room
+
+
+def _room(
+    job: Job,
+    programs: tuple[str, ...],
+    here: Mapping[str, int],
+    capacity: Callable[[int], int],
+) -> Room:
+    """LFNs of ``job`` by what becomes of them, each once; ``here`` are the files on the
+    tier. One look at each use: there may be a million."""
+    came: dict[str, None] = {}
+    made: dict[str, None] = {}
+    read: dict[str, None] = {}
+    write: dict[str, None] = {}
+    for use in job.uses:
+        lfn = use.lfn
+        if use.kind == "input":
+            (came if lfn in here else read)[lfn] = None
         else:
-            capacity = round_up(wanted, tier.granularity)
-        yield job.id, files.room(need, capacity)
-
-
-class _Files:
-    """LFNs of one job, by what becomes of them, each once."""
-
-    def __init__(self, placement: Placement) -> None:
-        self._files = placement.files
-        self.stage_in: dict[str, None] = {}
-        self.stage_out: dict[str, None] = {}
-        self._read: dict[str, None] = {}
-        self._write: dict[str, None] = {}
-
-    def add(self, job: Job, programs: tuple[str, ...]) -> None:
-        """One look at each use: there may be a million."""
-        files = self._files
-        for use in job.uses:
-            lfn, here = use.lfn, files[use.lfn].tier != PFS
-            if use.kind == "input":
-                (self.stage_in if here else self._read)[lfn] = None
-            else:
-                (self.stage_out if here else self._write)[lfn] = None
-        for lfn in programs:
-            (self.stage_in if files[lfn].tier != PFS else self._read)[lfn] = None
-
-    def need(self) -> int:
-        """Bytes of those on the tier whose size is known."""
-        here = {**self.stage_in, **self.stage_out} if self.stage_out else self.stage_in
-        return sum(self._files[lfn].size or 0 for lfn in here)
-
-    def room(self, need: int, capacity: int) -> Room:
-        return Room(
-            tuple(self.stage_in),
-            tuple(self.stage_out),
-            tuple(self._read),
-            tuple(self._write),
-            need,
-            capacity,
-        )
+            (made if lfn in here else write)[lfn] = None
+    for lfn in programs:
+        (came if lfn in here else read)[lfn] = None
+    need = sum([here[lfn] for lfn in came | made])
+    return Room(
+        tuple(came), tuple(made), tuple(read), tuple(write), need, capacity(need)
+    )
 
 
 def _too_small(

@@ -34,8 +34,8 @@ def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
 def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
     """Raises UsageError where --bb-fallback pfs was said for a run without a gate. A
     property may stand in a file for runs of all modes, and is left aside there."""
-    said = options.said.get(f"{PREFIX}fallback")
-    if said == "pfs" and settings.mode not in ("persistent", "auto"):
+    said = options.said.get(f"{PREFIX}fallback") == "pfs"
+    if said and not settings.falls_back and settings.mode != "auto":
         raise UsageError(
             "--bb-fallback pfs is for --bb-mode persistent, where the whole run waits "
             f"for one reservation; this is mode {settings.mode}. Leave it out, or say "
@@ -45,7 +45,7 @@ def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
 
 def check_fallback(settings: Settings, site: Site) -> None:
     """Raises UsageError where --bb-fallback pfs could not do what it says."""
-    if settings.fallback != "pfs" or settings.mode != "persistent":
+    if not settings.falls_back:
         return
     path = site.scratch.path.rstrip("/") if site.scratch else ""
     if not path.startswith("/") or any(c < " " or c in "\"'\\" for c in path):

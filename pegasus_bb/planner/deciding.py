@@ -252,7 +252,7 @@ def make_request(placement: Placement, settings: Settings, uuid: str) -> Request
         pool=tier.pool,
         wait=settings.wait,
         poll=settings.poll,
-        fallback=settings.fallback if settings.mode == "persistent" else "fail",
+        fallback="pfs" if settings.falls_back else "fail",
         settings={**own, "granularity": str(tier.granularity)},
     )
 

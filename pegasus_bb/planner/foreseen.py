@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import environment
@@ -41,6 +42,7 @@ class Foreseen:
     whole: Placement  # where files live while there is room for all of them
     speeds: Speeds
     work: Workload
+    _answers: dict[str, Placement | CatalogError] = field(default_factory=dict)
 
     def of(self, mode: str) -> Prediction:
         """By what an earlier run took in its own mode, where there was one."""
@@ -55,8 +57,11 @@ class Foreseen:
     def refused(self) -> Mapping[str, str]:
         """Modes in which the workflow cannot be planned, each with the reason."""
         found = {}
+        settings = self.decided.settings
+        # Of a mode that the user names it is known, and refused, already.
+        wants = settings.mode == "auto" and settings.fallback == "pfs"
         for mode in MODES[1:]:
-            if self._wants_fallback and mode != "persistent":
+            if wants and not replace(settings, mode=mode).falls_back:
                 found[mode] = "--bb-fallback pfs was said, which mode persistent has"
                 continue
             try:
@@ -65,12 +70,6 @@ class Foreseen:
             except CatalogError as error:
                 found[mode] = str(error)
         return found
-
-    @property
-    def _wants_fallback(self) -> bool:
-        """Of a mode that the user names it is known, and refused, already."""
-        settings = self.decided.settings
-        return settings.mode == "auto" and settings.fallback == "pfs"
 
     def _raw(self, mode: str) -> Prediction:
         headroom = self.decided.settings.headroom
@@ -81,7 +80,7 @@ class Foreseen:
         try:
             placement = self._reserved(mode)
         except CatalogError:  # as it would be with room for what is known
-            placed = self._placed(mode)
+            placed = self._hybrid if mode == "hybrid" else self.whole
             sizes, here = self.work.sizes, placed.on_tier
             need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
             capacity = automatic_capacity(placed.tier, headroom, need)
@@ -89,10 +88,9 @@ class Foreseen:
         predict = predict_hybrid if mode == "hybrid" else predict_persistent
         return predict(self.work, placement, self.speeds)
 
-    def _placed(self, mode: str) -> Placement:
-        """Where files live in ``mode``, without a capacity."""
-        if mode != "hybrid":
-            return self.whole
+    @cached_property
+    def _hybrid(self) -> Placement:
+        """Where files live in mode hybrid, without a capacity."""
         workflow, graph = self.decided.workflow, self.decided.graph
         catalogs, settings = self.decided.catalogs, self.decided.settings
         ending, history = self.decided.ending, self.decided.history
@@ -100,6 +98,17 @@ class Foreseen:
 
     def _reserved(self, mode: str) -> Placement:
         """As planning in ``mode`` has it. Raises CatalogError where that refuses."""
+        if mode not in self._answers:
+            try:
+                self._answers[mode] = self._reserve(mode)
+            except CatalogError as error:
+                self._answers[mode] = error
+        answer = self._answers[mode]
+        if isinstance(answer, CatalogError):
+            raise answer
+        return answer
+
+    def _reserve(self, mode: str) -> Placement:
         decided, own = self.decided, self.decided.placement
         if own is not None and own.capacity and decided.settings.mode == mode:
             return own
@@ -108,7 +117,7 @@ class Foreseen:
             decided.graph,
             decided.catalogs,
             replace(decided.settings, mode=mode),
-            self._placed(mode),
+            self._hybrid if mode == "hybrid" else self.whole,
             decided.ending,
         )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.speeds import Speed
 from pegasus_bb.prediction.load import Workload
 
@@ -39,8 +39,7 @@ def one_copy(sizes: list[int], source: Speed, dest: Speed) -> float:
     return moving + len(sizes) * (source.latency + dest.latency)
 
 
-def sizes_on_tier(
-    files: Iterable[tuple[str, int]], placement: Placement, work: Workload
-) -> list[int]:
-    """Sizes of those of ``files`` that are on the tier."""
-    return [work.sizes.get(lfn, 0) for lfn, _ in files if placement.on_tier(lfn)]
+def sizes_on_tier(work: Workload, placement: Placement) -> dict[str, int]:
+    """LFN -> size, of the files on the tier."""
+    files, sizes = placement.files, work.sizes
+    return {lfn: sizes.get(lfn, 0) for lfn in files if files[lfn].tier != PFS}

@@ -122,21 +122,21 @@ def predict_transient(
     """Each job has a reservation of its own: its files come in before it starts, and go
     out before a child may start. ``headroom`` is per cent of each."""
     tier, granularity = speeds.places[placement.tier.name], placement.tier.granularity
-    alone = Alone(speeds, places_of(placement))
+    alone, here = Alone(speeds, places_of(placement)), sizes_on_tier(work, placement)
     levels = Levels(speeds.slots, [speeds.pfs])
     reserved = 0.0
     for load in work.loads:
-        into = sizes_on_tier(load.reads, placement, work)
-        out = sizes_on_tier(load.writes, placement, work)
+        into = [here[lfn] for lfn, _ in load.reads if lfn in here]
+        out = [here[lfn] for lfn, _ in load.writes if lfn in here]
         level, seconds = levels.of(load), alone.seconds(load)
         if into or out:
             seconds += one_copy(into, speeds.pfs, tier)
             seconds += one_copy(out, tier, speeds.pfs)
-            room = sum(into) + sum(out)
-            level.moved[0][0] += sum(into)
-            level.moved[0][1] += sum(out)
+            came, went = sum(into), sum(out)
+            level.moved[0][0] += came
+            level.moved[0][1] += went
             if placement.tier.is_reserved:
-                reserved += seconds * room_for(room, headroom, granularity)
+                reserved += seconds * room_for(came + went, headroom, granularity)
         level.add(seconds)
     into_all, out_all = staged(work, placement, lambda lfn: True)
     return Prediction(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History, Past, declared
@@ -16,18 +17,19 @@ from pegasus_bb.model.placement import PFS, Placed
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
 
+_Sized: TypeAlias = tuple[tuple[str, int], ...]  # (LFN, bytes)
 _COUNTED = 1 << 20  # bytes; of smaller inputs a count tells of the program's own start
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Load:
-    """One job."""
+    """One job; there may be 100,000."""
 
     job: str
     level: int
     compute: float  # seconds
-    reads: tuple[tuple[str, int], ...]  # (LFN, bytes)
-    writes: tuple[tuple[str, int], ...]
+    reads: _Sized
+    writes: _Sized
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,17 @@ def workload(
 ) -> Workload:
     """Of every job of the user's. Linear in the workflow."""
     sizes = dict(_sizes(files, history))
-    loads, unknown = [], 0
+    loads, unknown, tells = [], 0, history.tells
     for job in workflow.jobs.values():
-        past, on = _past(job, history)
-        unknown += past is None
-        reads = tuple((use.lfn, sizes.get(use.lfn, 0)) for use in job.inputs())
-        writes = tuple((use.lfn, sizes.get(use.lfn, 0)) for use in job.outputs())
-        if past is not None:
+        past, on = _past(job, history) if tells else (declared(job), PFS)
+        reads, writes = _files(job, sizes)
+        compute = 0.0
+        if past is None:
+            unknown += 1
+        else:
             reads = _as_counted(reads, past.read)
             writes = _as_counted(writes, past.written)
-        compute = _computing(past, speeds, on, reads, writes) if past else 0.0
+            compute = _computing(past, speeds, on, reads, writes)
         loads.append(Load(job.id, graph.level[job.id], compute, reads, writes))
     missing = tuple(lfn for lfn in files if lfn not in sizes)
     return Workload(tuple(loads), sizes, missing, unknown)
@@ -71,6 +74,17 @@ def _sizes(files: Mapping[str, Placed], history: History) -> Iterator[tuple[str,
             yield lfn, size
 
 
+def _files(job: Job, sizes: Mapping[str, int]) -> tuple[_Sized, _Sized]:
+    """What ``job`` reads, and what it writes: one look at each use."""
+    reads: list[tuple[str, int]] = []
+    writes: list[tuple[str, int]] = []
+    for use in job.uses:
+        if use.kind != "checkpoint":
+            own = reads if use.kind == "input" else writes
+            own.append((use.lfn, sizes.get(use.lfn, 0)))
+    return tuple(reads), tuple(writes)
+
+
 def _past(job: Job, history: History) -> tuple[Past | None, str]:
     """What is known of ``job``, and where its files were then."""
     past = history.of(job.id, job.transformation)
@@ -79,9 +93,7 @@ def _past(job: Job, history: History) -> tuple[Past | None, str]:
     return declared(job), PFS
 
 
-def _as_counted(
-    files: tuple[tuple[str, int], ...], counted: int | None
-) -> tuple[tuple[str, int], ...]:
+def _as_counted(files: _Sized, counted: int | None) -> _Sized:
     """``files`` with so many bytes in all as were counted, where that tells of them."""
     size = sum(size for _, size in files)
     if counted is None or size < _COUNTED:
@@ -90,11 +102,7 @@ def _as_counted(
 
 
 def _computing(
-    past: Past,
-    speeds: Speeds,
-    place: str,
-    reads: tuple[tuple[str, int], ...],
-    writes: tuple[tuple[str, int], ...],
+    past: Past, speeds: Speeds, place: str, reads: _Sized, writes: _Sized
 ) -> float:
     """Seconds of ``past`` that are not input and output, as the model has them."""
     speed = speeds.places.get(place, speeds.pfs)

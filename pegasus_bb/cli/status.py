@@ -18,6 +18,7 @@ from pegasus_bb.cli.fallback import fallback_lines, fallback_of
 from pegasus_bb.engine.status import RunStatus, bytes_below, run_status, submit_place
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request, Reservation, State
+from pegasus_bb.report.reserved import reserved
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
@@ -38,13 +39,18 @@ def command(as_json: bool, submit_dir: Path) -> None:
     the last failures. Asks the files of SUBMIT_DIR and the backend; changes nothing.
     """
     status = run_status(submit_dir)
-    folder = submit_place(submit_dir).bb
-    reservation, fallback = reservation_status(folder), fallback_of(folder)
+    place = submit_place(submit_dir)
+    reservation, fallback = reservation_status(place.bb), fallback_of(place.bb)
+    hours = reserved(place.path)
     if as_json:
         document = {**asdict(status), "reservation": reservation, "fallback": fallback}
+        document["reserved_byte_hours"] = hours
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
     else:
         _show(status, reservation)
+        if hours is not None:
+            so_far = " so far" if status.engine else ""
+            click.echo(f"reserved{so_far}: {format_size(int(hours))} x hours")
         for line in fallback_lines(fallback):
             click.echo(line)
 

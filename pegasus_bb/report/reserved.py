@@ -16,6 +16,16 @@ import orjson
 
 from pegasus_bb.model.reservation import NODE_LOCAL
 from pegasus_bb.model.run import NodeTimes
+from pegasus_bb.report.jobstate import read_jobstate
+
+
+def reserved(folder: Path) -> float | None:
+    """``byte_hours`` of the run in ``folder``, with the times in its journal."""
+    try:
+        nodes = read_jobstate(folder / "jobstate.log").nodes
+    except OSError:  # it has not begun
+        nodes = ()
+    return byte_hours(folder, nodes)
 
 
 def byte_hours(folder: Path, nodes: Iterable[NodeTimes]) -> float | None:

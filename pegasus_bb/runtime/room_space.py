@@ -235,9 +235,11 @@ def _await(own: Request, patience: float) -> None:
         if found.state not in (State.PENDING, State.UNKNOWN, State.STAGING_IN):
             raise ReservationFailed(f"{own.name}: {found.state.value}: {found.message}")
         if time.monotonic() >= until:
+            more = ""
+            if patience == own.wait:
+                more = "; pegasus.bb.wait says how long to wait"
             raise NoRoomYet(
                 f"no room of {format_size(own.capacity)} for this job within "
-                f"{format_duration(patience)}: {found.message}; pegasus.bb.wait says "
-                "how long to wait"
+                f"{format_duration(patience)}: {found.message}{more}"
             )
         time.sleep(_LOOK)

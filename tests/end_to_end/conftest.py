@@ -39,6 +39,13 @@ JOBS = {
     "E": ("e.dat", ["d.dat"]),
 }
 RESULTS = ("d.dat", "e.dat")
+# What a tier may say of a class of files: each has the other place once.
+ELSEWHERE = (
+    {"inputs": "link"},
+    {"inputs": "pfs"},
+    {"intermediate": "pfs"},
+    {"outputs": "pfs"},
+)
 INPUTS = {"in.txt": b"ACGT" * 1000, "other-in.txt": b"TGCA" * 10}
 
 

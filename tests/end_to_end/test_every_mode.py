@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import INPUTS, Site, expected
+from .conftest import ELSEWHERE, INPUTS, Site, expected
 
 pytestmark = pytest.mark.parametrize("mode", ["persistent", "transient"])
 
@@ -38,13 +38,7 @@ def test_tasks_get_the_very_arguments_that_they_always_got(
 
 @pytest.mark.parametrize(
     "tier",
-    [
-        {"inputs": "link"},
-        {"inputs": "pfs"},
-        {"intermediate": "pfs"},
-        {"outputs": "pfs"},
-        {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"},
-    ],
+    [*ELSEWHERE, {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"}],
     ids=str,
 )
 @pytest.mark.parametrize("cleanup", ["none", "inplace"])

@@ -17,7 +17,7 @@ from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.report import read_run
 from pegasus_bb.units import parse_size
 
-from .conftest import INPUTS, Site, expected, kill, wait_for_event
+from .conftest import ELSEWHERE, INPUTS, Site, expected, kill, wait_for_event
 from .test_transient import ledger, until
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -93,6 +93,9 @@ def test_what_was_reserved_is_measured_and_less_than_in_mode_persistent(
     submit = hybrid(site, "bb")
     assert site.run("bb").returncode == 0
     assert no_more_than(submit, request_of(persistent)["capacity"])
+    status = json.loads(site.bb("status", "--json", str(submit), check=True).stdout)
+    assert status["reserved_byte_hours"] == read_run(submit).reserved
+    assert "\nreserved: " in site.bb("status", str(submit), check=True).stdout
     pfs = site.planned("pfs", "--bb-mode", "off")
     assert site.run("pfs").returncode == 0
     told = site.bb("report", "--pfs", str(pfs), "--bb", str(submit), check=True)
@@ -113,13 +116,7 @@ def no_more_than(submit: Path, capacity: int) -> bool:
 
 @pytest.mark.parametrize(
     "tier",
-    [
-        {"inputs": "link"},
-        {"inputs": "pfs"},
-        {"intermediate": "pfs"},
-        {"outputs": "pfs"},
-        {"granularity": "1MiB"},  # no room pays
-    ],
+    [*ELSEWHERE, {"granularity": "1MiB"}],  # in the last no room pays
     ids=str,
 )
 @pytest.mark.parametrize("cleanup", ["none", "inplace"])

@@ -172,7 +172,9 @@ class TestAFullTier:
         with room_space.opened(bb, bb.transient(), room, environ) as space:
             assert space.run.startswith(str(full.scratch))
             assert space.since == 0
-        assert "this job works on the PFS" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert "this job works on the PFS" in said
+        assert "pegasus.bb.wait" not in said, "longer patience would change nothing"
         assert not Path(space.run).parent.exists()
 
     def test_and_nothing_of_its_request_is_left(self, full: SharedSite) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import orjson
 
+from pegasus_bb.cli.files import write_page
 from pegasus_bb.cli.options import (
     PlanCommand,
     only_of_pegasus,
@@ -109,13 +110,7 @@ def _write_page(
     flow = live_flow(placed, placement)
     workflow, graph = placed.workflow, placed.graph
     text = explained_page(workflow, graph, placement, explanation, flow, predicted)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be written ({error.strerror}); name a file in a folder "
-            "that exists and is yours"
-        ) from error
+    write_page(path, text)
 
 
 def _elsewhere(ctx: click.Context) -> bool:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 
+from pegasus_bb.cli.files import write_page
 from pegasus_bb.report import (
     WIDTH,
     compare,
+    read_benchmark,
     read_run,
     render_text,
     to_document,
@@ -37,8 +39,22 @@ _PATH = click.Path(path_type=Path)
     type=click.Path(path_type=Path, dir_okay=False),
     help="also write every number to this file (docs/report.md)",
 )
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="also write a page with figures and tables to this file",
+)
+@click.option(
+    "--bench",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="what `pegasus-bb bench --json` has written, for page and JSON",
+)
 def command(
-    pfs: tuple[Path, ...], bb: tuple[Path, ...], json_file: Path | None
+    pfs: tuple[Path, ...],
+    bb: tuple[Path, ...],
+    json_file: Path | None,
+    html: Path | None,
+    bench: Path | None,
 ) -> None:
     """Compare runs on the parallel file system with runs on a burst buffer.
 
@@ -46,10 +62,19 @@ def command(
     Darshan log. Give an option several times for repetitions: the report then shows
     means and standard errors.
     """
+    measured = None if bench is None else read_benchmark(bench)
     comparison = compare([read_run(p) for p in pfs], [read_run(p) for p in bb])
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first
     text = render_text(comparison, color=sys.stdout.isatty(), width=width)
     click.echo(text, nl=False)
+    if json_file is None and html is None:
+        return
+    document = to_document(comparison, measured)
     if json_file is not None:
-        write_document(json_file, to_document(comparison))
+        write_document(json_file, document)
         click.echo(f"every number: {json_file}")
+    if html is not None:
+        from pegasus_bb.page import report_page  # templates are slow to load
+
+        write_page(html, report_page({"": document}))
+        click.echo(f"drawn: {html}")

@@ -150,6 +150,21 @@ def _between(since: float | None, until: float | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveBytes:
+    """What was on the tier over time.
+
+    A file counts from the start of the job that brings or writes it to the end of the
+    one that removes it, so there never was more.
+    """
+
+    steps: tuple[tuple[float, int], ...]  # from when (epoch), how many bytes
+    capacity: int | None  # what was asked for
+    unknown: (
+        int  # files of the tier that are not in it: their size or writer is unknown
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A record that could not be read: it is listed, and never becomes a zero."""
 
@@ -184,6 +199,7 @@ class Run:
     safe: float | None = None  # seconds from the start until the last of them had
     footprint: int | None = None  # bytes of all files of which a size is known
     gate_wait: float | None = None  # seconds that the gate held the run back
+    live: LiveBytes | None = None  # on the tier that all jobs shared
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record
     problems: tuple[Problem, ...] = field(default_factory=tuple)

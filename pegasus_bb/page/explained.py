@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.page.chart import HEIGHT, chart
 from pegasus_bb.page.groups import grouped
 from pegasus_bb.page.picture import draw
+from pegasus_bb.page.templates import templates
 from pegasus_bb.placement import Explanation
 from pegasus_bb.prediction import Compared
-from pegasus_bb.units import format_duration, format_size
 
 ROWS = 2_000  # files in the table; all of them are in --json
 
@@ -34,7 +32,7 @@ def explained_page(
     """
     whole = not explanation.each_alone
     return (
-        _templates()
+        templates()
         .get_template("explain.html.j2")
         .render(
             label=workflow.name,
@@ -54,17 +52,3 @@ def _live(born: Sequence[int], dying: Sequence[int]) -> list[int]:
     """Bytes that are there in each level, clean-ups between levels done at once."""
     gone = accumulate(dying, initial=0)
     return [held - dead for held, dead in zip(accumulate(born), gone, strict=False)]
-
-
-def _templates() -> Environment:
-    templates = Environment(
-        loader=PackageLoader("pegasus_bb"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    templates.filters["size"] = lambda size: format_size(int(size))
-    templates.filters["duration"] = format_duration
-    return templates

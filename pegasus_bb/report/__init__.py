@@ -1,5 +1,6 @@
 """Records of runs -> Run; compare; render."""
 
+from pegasus_bb.report.benchmark import read_benchmark
 from pegasus_bb.report.compare import Comparison, compare
 from pegasus_bb.report.document import to_document, write_document
 from pegasus_bb.report.learn import history_of
@@ -11,6 +12,7 @@ __all__ = [
     "Comparison",
     "compare",
     "history_of",
+    "read_benchmark",
     "read_run",
     "render_text",
     "to_document",

@@ -12,7 +12,7 @@ from pegasus_bb.report.stats import Pair
 
 # Of a single job the others say the same, or nothing.
 SHOWN = (
-    *("run_time", "queue", "bytes_read", "bytes_written"),
+    *("run_time", "queue", "bytes_read", "bytes_written", "bytes_moved"),
     *("io_wait", "io_time", "user_system"),
 )
 _Key = tuple[str, str]  # transformation, job

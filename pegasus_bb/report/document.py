@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import FileUse, Layer, NodeTimes, Run, Task
+from pegasus_bb.model.run import FileUse, Layer, LiveBytes, NodeTimes, Run, Task
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.breakeven import BreakEven
 from pegasus_bb.report.by_job import JobRow
@@ -18,14 +18,20 @@ from pegasus_bb.report.clock import by_the_clock
 from pegasus_bb.report.compare import STAGING, Comparison, Row
 from pegasus_bb.report.layer_metrics import LAYER_METRICS
 from pegasus_bb.report.metrics import IOWait, off_cpu
+from pegasus_bb.report.offsets import RunTime, gate_began, run_time
 from pegasus_bb.report.stats import Pair
 
 VERSION = 1
 _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 
 
-def to_document(comparison: Comparison) -> dict[str, Any]:
-    """A mapping of plain values; what nobody measured is null, never zero."""
+def to_document(
+    comparison: Comparison, bench: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A mapping of plain values; what nobody measured is null, never zero.
+
+    ``bench`` is a benchmark's document, which is handed on.
+    """
     return {
         "version": VERSION,
         "io_wait": comparison.io_wait.value,
@@ -49,6 +55,7 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
                 {"file": row.file, **_layer_row(row)} for row in comparison.files
             ],
         },
+        "bench": bench,
         "runs": {
             "pfs": [_run(run, comparison.io_wait) for run in comparison.pfs],
             "bb": [_run(run, comparison.io_wait) for run in comparison.bb],
@@ -112,6 +119,7 @@ def _stat(value: Stat | None) -> dict[str, Any] | None:
 
 
 def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
+    time, gate = run_time(run), gate_began(run)
     return {
         "label": run.label,
         "mode": run.mode,
@@ -122,11 +130,14 @@ def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
         "uuid": run.uuid,
         "makespan": run.makespan,
         "makespan_from": run.makespan_from,
+        "begun": time.begun,
         "predicted_makespan": run.predicted,
         "reserved_byte_hours": run.reserved,
         "span": run.span,
         "clock": dict(by_the_clock(run)),
         "gate_wait": run.gate_wait,
+        "gate_offset": None if gate is None else time.at(gate),
+        "live": _live(run.live, time) if run.live else None,
         "staged_in": run.brought,
         "staged_out": run.saved,
         "results_safe": run.safe,
@@ -134,7 +145,7 @@ def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
         "retries": run.retries,
         "missing": list(run.missing),
         "problems": [{"file": p.file, "why": p.why} for p in run.problems],
-        "tasks": [_task(task, io_wait) for task in run.tasks],
+        "tasks": [_task(task, io_wait, time) for task in run.tasks],
         "nodes": [_node(node) for node in run.nodes],
     }
 
@@ -153,7 +164,16 @@ def _node(node: NodeTimes) -> dict[str, Any]:
     }
 
 
-def _task(task: Task, io_wait: IOWait) -> dict[str, Any]:
+def _live(live: LiveBytes, time: RunTime) -> dict[str, Any]:
+    return {
+        "capacity": live.capacity,
+        "unknown": live.unknown,
+        "most": max((size for _, size in live.steps), default=None),
+        "steps": [[time.at(since), size] for since, size in live.steps],
+    }
+
+
+def _task(task: Task, io_wait: IOWait, time: RunTime) -> dict[str, Any]:
     waited = task.iowait if io_wait is IOWait.MEASURED else off_cpu(task)
     return {
         "transformation": task.transformation,
@@ -163,6 +183,7 @@ def _task(task: Task, io_wait: IOWait) -> dict[str, Any]:
         "site": task.site,
         "host": task.host,
         "start": task.start,
+        "offset": time.at(task.start),
         "duration": task.duration,
         "exit_code": task.exit_code,
         "retry": task.retry,

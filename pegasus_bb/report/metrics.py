@@ -72,6 +72,7 @@ def metrics(io_wait: IOWait) -> tuple[Metric, ...]:
         Metric("bytes_read", "B", lambda tasks: total(t.rchar for t in tasks)),
         Metric("bytes_written", "B", lambda tasks: total(t.wchar for t in tasks)),
         Metric("bandwidth", "B/s", _bandwidth),
+        Metric("bytes_moved", "B", _moved),
         Metric("block_read", "B", lambda tasks: total(t.rbytes for t in tasks)),
         Metric("block_written", "B", lambda tasks: total(t.wbytes for t in tasks)),
         Metric("io_wait", "s", _measured_wait if measured else _off_cpu),
@@ -84,6 +85,11 @@ def metrics(io_wait: IOWait) -> tuple[Metric, ...]:
 def _mean_time(tasks: Sequence[Task]) -> float | None:
     whole = total(task.duration for task in tasks)
     return None if whole is None else whole / len(tasks)
+
+
+def _moved(tasks: Sequence[Task]) -> float | None:
+    read, written = total(t.rchar for t in tasks), total(t.wchar for t in tasks)
+    return None if read is None or written is None else read + written
 
 
 def _makespan(tasks: Sequence[Task]) -> float | None:

@@ -17,6 +17,7 @@ from pegasus_bb.report.jobstate import JobStates, read_jobstate
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import tasks_of, without_idle_counters
 from pegasus_bb.report.learn import sizes_of
+from pegasus_bb.report.live import live_bytes
 from pegasus_bb.report.records import load_yaml
 from pegasus_bb.report.reserved import byte_hours
 from pegasus_bb.report.staged import brought, footprint, saved
@@ -36,11 +37,13 @@ def read_run(path: Path) -> Run:
         return _with_records(Run(label=path.stem), found, None, ())
     run, problems = _described(path)
     states, more = _states(path)
-    return _with_notes(_with_records(run, found, states, problems + more), path)
+    whole = _with_records(run, found, states, problems + more)
+    lists = {Path(key).name: Path(f"{key}.in") for key in found.records}
+    return _with_notes(whole, path, lists)
 
 
-def _with_notes(run: Run, folder: Path) -> Run:
-    """``run``, with what its own programs have noted in ``folder``."""
+def _with_notes(run: Run, folder: Path, lists: Mapping[str, Path]) -> Run:
+    """``run``, with what its programs have noted in ``folder`` and the job lists."""
     results = saved(folder)
     begun = min((since for since, _ in run.stretches), default=None)
     if begun is None:
@@ -54,6 +57,7 @@ def _with_notes(run: Run, folder: Path) -> Run:
         saved=results.size if results else None,
         safe=results.last - begun if results and begun is not None else None,
         footprint=footprint(folder, sizes),
+        live=None if run.fallback else live_bytes(folder, lists, run.tasks),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from pegasus_bb.page.picture import draw
 from pegasus_bb.placement import explain, figures
 from pegasus_bb.placement.liveness import flow, lifetimes, sizes
 from tests.counting import calls
+from tests.page.balanced import Balanced
 from tests.placement.world import World, job, sized, use
 
 MIB = 1 << 20
@@ -132,25 +132,7 @@ def test_a_name_is_text_whatever_it_holds(world: World) -> None:
     text = page_of(world)
     assert "<b>" not in text
     assert "&lt;b&gt;&amp;mid" in text
-    _Balanced().feed(text)
-
-
-class _Balanced(HTMLParser):
-    """Fails where a tag is not closed by its own."""
-
-    _ALONE = ("meta", "path", "rect")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        if tag not in self._ALONE:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in self._ALONE:
-            assert self._open.pop() == tag
+    Balanced().feed(text)
 
 
 def test_twice_the_jobs_cost_twice_as_much(tmp_path: Path) -> None:

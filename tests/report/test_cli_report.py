@@ -51,3 +51,26 @@ def test_the_width_is_the_readers(
     notes = [line for line in result.output.splitlines() if line.startswith("note:")]
     assert (max(map(len, notes)) > 100) is (columns == "180")
     assert ("no room" in result.output) is (columns == "60")
+
+
+def test_the_page_is_written_beside_the_json(recorded: Path, tmp_path: Path) -> None:
+    run, html = str(recorded / "gated"), tmp_path / "report.html"
+
+    result = CliRunner().invoke(
+        report, ["--pfs", run, "--bb", run, "--html", str(html)]
+    )
+
+    assert result.exit_code == 0, result.output
+    assert result.output.endswith(f"drawn: {html}\n")
+    assert "cat1_ID0000002" in html.read_text()
+
+
+def test_a_bad_benchmark_leaves_nothing_behind(recorded: Path, tmp_path: Path) -> None:
+    run, html, bench = str(recorded / "gated"), tmp_path / "r.html", tmp_path / "b.json"
+    bench.write_text("[]")
+
+    options = ["--pfs", run, "--bb", run, "--html", str(html), "--bench", str(bench)]
+    result = CliRunner().invoke(report, options)
+
+    assert isinstance(result.exception, UsageError)
+    assert not html.exists()

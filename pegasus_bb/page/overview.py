@@ -1,0 +1,84 @@
+"""What a reader looks for first: the whole workflow, and each transformation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pegasus_bb.page.figure import Cell, Number, Table
+from pegasus_bb.page.said import RATIO, TO_ONE
+
+_WORDS = {
+    "makespan": "makespan",
+    "span": "first task's start to last's end",
+    "compute": "compute jobs, added up",
+    "stage_in": "staging in, added up",
+    "stage_out": "staging out, added up",
+    "reserve": "reserving (bb_setup)",
+    "gate_wait": "waiting for the reservation (gate)",
+    "release": "giving back (bb_delete)",
+    "jobs": "jobs",
+    "run_time": "run time",
+    "mean_time": "mean time of a job",
+    "bytes_read": "bytes read",
+    "bytes_written": "bytes written",
+    "bytes_moved": "bytes read and written",
+    "queue": "queueing, added up",
+    "bandwidth": "bandwidth of all at once",
+    "block_read": "bytes from block devices",
+    "block_written": "bytes to block devices",
+    "io_time": "time in calls",
+    "io_rate": "bytes per second in calls",
+    "user_system": "user to system time",
+}
+_HEAD = ("PFS", "standard error", "BB", "standard error", "PFS/BB", "difference")
+_UNITS = {"jobs": "jobs", "user_system": TO_ONE}
+# Of these a quotient would read the other way round, or say nothing.
+_NO_RATIO = ("jobs", "io_rate", "bandwidth", "user_system")
+
+
+def workflow(document: Mapping[str, Any]) -> Table:
+    """Makespan and its parts."""
+    rows = (
+        (_word(key, document), *_pair(pair, "s"))
+        for key, pair in document["workflow"].items()
+        if isinstance(pair, Mapping) and "pfs" in pair and (pair["pfs"] or pair["bb"])
+    )
+    return Table("The whole workflow", ("", *_HEAD), tuple(rows))
+
+
+def transformations(document: Mapping[str, Any]) -> Iterator[Table]:
+    """A table for each, then one for all of them and those of auxiliary jobs."""
+    rows = [*document["compute"]]
+    rows += [document["all_compute"]] if len(rows) > 1 else []
+    for row in rows:
+        yield Table(row["name"], ("", *_HEAD), tuple(_metrics(row, document)))
+    for row in document["auxiliary"]:
+        name = f"auxiliary jobs: {row['name']}"
+        yield Table(name, ("", *_HEAD), tuple(_metrics(row, document)))
+
+
+def _metrics(
+    row: Mapping[str, Any], document: Mapping[str, Any]
+) -> Iterator[tuple[Cell, ...]]:
+    for key, unit in document["units"].items():
+        pair = row.get(key)
+        if isinstance(pair, Mapping) and (pair["pfs"] or pair["bb"]):
+            unit = _UNITS.get(key, unit)
+            cells: Sequence[Cell] = _pair(pair, unit)
+            if key in _NO_RATIO:
+                cells = [*cells[:-2], "", ""]
+            yield (_word(key, document), *cells)
+
+
+def _word(key: str, document: Mapping[str, Any]) -> str:
+    if key == "io_wait":
+        return "I/O wait" if document["io_wait"] == "measured" else "time off CPU"
+    return _WORDS.get(key, key.replace("_", " "))
+
+
+def _pair(pair: Mapping[str, Any], unit: str) -> list[Cell]:
+    stats = (pair[side] or {} for side in ("pfs", "bb"))
+    numbers = [Number(s.get(key), unit) for s in stats for key in ("mean", "error")]
+    beyond = {True: "beyond error", False: "within error", None: "not known"}
+    return [*numbers, Number(pair["ratio"], RATIO), beyond[pair["beyond_error"]]]

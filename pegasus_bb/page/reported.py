@@ -1,0 +1,61 @@
+"""``pegasus-bb report --html``: a comparison as one file that needs no other.
+
+What is on the page is in the JSON document, from which it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pegasus_bb.page.benchmark import benchmark
+from pegasus_bb.page.figure import Figure, Table
+from pegasus_bb.page.footprint import footprint
+from pegasus_bb.page.live import live
+from pegasus_bb.page.overview import transformations, workflow
+from pegasus_bb.page.plot import SIDES
+from pegasus_bb.page.processors import processors
+from pegasus_bb.page.templates import templates
+from pegasus_bb.page.timeline import timeline
+
+FIGURES = (timeline, live, footprint, processors, benchmark)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One comparison on a page."""
+
+    name: str  # empty where it is the only one
+    runs: tuple[tuple[str, Mapping[str, Any]], ...]  # "PFS run 1" -> run
+    notes: tuple[str, ...]
+    workflow: Table
+    transformations: tuple[Table, ...]
+    figures: tuple[Figure, ...]
+
+
+def report_page(documents: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page of all ``documents``, by name. Names in it are text, whatever they
+    hold."""
+    parts = [_part(name, document) for name, document in documents.items()]
+    labels = dict.fromkeys(run["label"] for part in parts for _, run in part.runs)
+    return (
+        templates()
+        .get_template("report.html.j2")
+        .render(parts=parts, title=", ".join(label for label in labels if label))
+    )
+
+
+def _part(name: str, document: Mapping[str, Any]) -> Part:
+    return Part(
+        name,
+        tuple(
+            (f"{words} run {number}", run)
+            for side, words in SIDES.items()
+            for number, run in enumerate(document["runs"][side], start=1)
+        ),
+        tuple(document["notes"]),
+        workflow(document),
+        tuple(transformations(document)),
+        tuple(make(document) for make in FIGURES),
+    )

@@ -1,0 +1,25 @@
+"""Numbers for people: each with its unit."""
+
+from __future__ import annotations
+
+from pegasus_bb.units import format_duration, format_size
+
+RATIO, TO_ONE = "ratio", "to one"  # units of quotients; others are s, B, B/s, or a noun
+UNKNOWN = "unknown"
+
+
+def said(value: float | None, unit: str) -> str:
+    """``value`` in words; what nobody measured is no zero."""
+    if value is None:
+        return UNKNOWN
+    if unit == "s":
+        return f"{value:.3g} s" if abs(value) < 10 else format_duration(value)
+    if unit == "B":
+        return format_size(int(value))
+    if unit == "B/s":
+        return f"{format_size(int(value))}/s"
+    if unit == RATIO:
+        return f"{value:.2f} times"
+    if unit == TO_ONE:
+        return f"{value:.3g} to 1"
+    return f"{value:g} {unit}".rstrip()

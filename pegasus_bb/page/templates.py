@@ -1,0 +1,24 @@
+"""The templates of our pages: names in them are text, whatever they hold."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pegasus_bb.page.said import said
+from pegasus_bb.units import format_duration, format_size
+
+
+def templates() -> Environment:
+    """With what turns numbers into words."""
+    found = Environment(
+        loader=PackageLoader("pegasus_bb"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.filters["size"] = lambda size: format_size(int(size))
+    found.filters["duration"] = format_duration
+    found.filters["said"] = said
+    return found

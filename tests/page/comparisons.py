@@ -1,0 +1,100 @@
+"""A comparison in which everything is known, made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegasus_bb.model.run import Kind, LiveBytes, NodeTimes, Run, Task
+from pegasus_bb.report import compare
+from pegasus_bb.report.compare import Comparison
+
+MIB = 1 << 20
+
+
+def a_task(node: str, kind: Kind, start: float, duration: float, **more: Any) -> Task:
+    values = {"exit_code": 0, "utime": duration * 0.6, "stime": duration * 0.1, **more}
+    return Task(
+        transformation=node.split("_")[0],
+        job=node,
+        node=node,
+        kind=kind,
+        site="cluster",
+        start=start,
+        duration=duration,
+        **values,
+    )
+
+
+def tasks(slow: float, jobs: int) -> list[Task]:
+    """Stage-in, ``jobs`` jobs side by side, stage-out, cleaning up."""
+    return [
+        a_task("create_dir", Kind.CREATE_DIR, 110.0, 0.25),
+        a_task("stage_in_0", Kind.STAGE_IN, 111.0, 2.0),
+        *(
+            a_task(
+                f"work_{n}",
+                Kind.COMPUTE,
+                113.0 + n / 8,
+                slow * (4 + n / 4),
+                rchar=(n + 1) * 3 * MIB,
+                wchar=MIB,
+            )
+            for n in range(jobs)
+        ),
+        a_task("stage_out_0", Kind.STAGE_OUT, 140.0, 1.5),
+        a_task("cleanup_0", Kind.CLEANUP, 142.0, 0.5),
+    ]
+
+
+def a_comparison(jobs: int = 6) -> Comparison:
+    """Two repetitions of a side."""
+    gate = NodeTimes("create_dir", pre_started=101.0, pre_ended=109.0)
+    live = LiveBytes(((111.0, 5 * MIB), (113.5, 40 * MIB), (143.0, 0)), 64 * MIB, 1)
+    setup = a_task("bb_setup_BB1", Kind.BB_SETUP, 100.0, 0.5)
+    delete = a_task("bb_delete_BB2", Kind.BB_DELETE, 143.0, 0.75)
+    pfs = [
+        Run("demo", "off", makespan=m, span=m - 1, tasks=tuple(tasks(s, jobs)))
+        for m, s in ((60.0, 2.0), (64.0, 2.25))
+    ]
+    bb = [
+        Run(
+            "demo",
+            "persistent",
+            "bb",
+            "directory",
+            makespan=m,
+            span=m - 1,
+            tasks=(setup, *tasks(s, jobs), delete),
+            nodes=(gate,),
+            gate_wait=8.0,
+            live=live,
+            reserved=3.5 * MIB,
+            predicted=46.5,
+        )
+        for m, s in ((45.0, 1.0), (44.0, 1.125))
+    ]
+    return compare(pfs, bb)
+
+
+def a_benchmark() -> dict[str, Any]:
+    """As `pegasus-bb bench --json` writes it; the cells of two blocks."""
+    return {
+        "version": 1,
+        "tiers": [
+            {
+                "name": name,
+                "cells": [_cell(b, p, rate) for b in (64, 256) for p in (1, 4, 16)],
+            }
+            for name, rate in (("pfs", 120.5), ("bb", 960.25))
+        ],
+    }
+
+
+def _cell(block: int, processes: int, rate: float) -> dict[str, Any]:
+    mean = rate * MIB * processes**0.5
+    figure = {"mean": mean, "error": mean / 32, "n": 3, "sure": True}
+    return {
+        **{"mode": "fsync", "layout": "file-per-process", "block": block * MIB},
+        **{"processes": processes, "transfer": MIB},
+        **{"write": figure, "read": {**figure, "mean": mean * 2, "cache": "dropped"}},
+    }

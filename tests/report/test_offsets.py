@@ -1,0 +1,40 @@
+"""The time of a run: from its first sign of life, without lying still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
+from pegasus_bb.report import compare, to_document
+from pegasus_bb.report.offsets import gate_began, run_time
+
+MakeTask = Callable[..., Task]
+MakeRun = Callable[..., Run]
+
+
+def test_it_begins_with_the_gate(a_task: MakeTask, a_run: MakeRun) -> None:
+    made = a_task(node="create", kind=Kind.CREATE_DIR, start=105.0)
+    gate = NodeTimes("create", pre_started=100.0, pre_ended=104.5)
+    run = a_run(made, a_task(start=106.0), nodes=(NodeTimes("cat"), gate))
+
+    assert gate_began(run) == 100.0
+    assert run_time(run).begun == 100.0
+    document = to_document(compare([a_run(a_task(start=7.0))], [run]))
+    found = document["runs"]["bb"][0]
+    assert found["gate_offset"] == 0.0
+    assert [task["offset"] for task in found["tasks"]] == [5.0, 6.0]
+    pfs = document["runs"]["pfs"][0]
+    assert (pfs["begun"], pfs["gate_offset"], pfs["live"]) == (7.0, None, None)
+
+
+def test_a_night_in_which_it_lay_still_is_not_in_it(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    stretches = ((0.0, 5.0), (50_005.0, 50_020.0))
+    run = a_run(a_task(start=0.0), a_task(start=50_010.0), stretches=stretches)
+
+    assert run_time(run).at(50_010.0) == 10.0
+
+
+def test_a_run_of_which_nothing_is_known_has_no_beginning(a_run: MakeRun) -> None:
+    assert run_time(a_run()).begun is None

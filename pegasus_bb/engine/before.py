@@ -70,7 +70,7 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
         return
     users = {
         name
-        for name in touching(dag, place.path, bb.request())
+        for name in touching(dag, place.path, bb.request()) - bb.beyond()
         if not name.startswith(("bb_setup_", "bb_delete_"))
     }
     used, left = users & done, users - done

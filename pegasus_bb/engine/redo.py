@@ -88,7 +88,8 @@ def _only_delete_left(place: SubmitDir, dag: Dag, done: Set[str]) -> bool:
     left = dag.nodes.keys() - done
     if not any(name.startswith("bb_delete_") for name in left):
         return False
-    users = touching(dag, place.path, BBDir(str(place.bb)).request())
+    bb = BBDir(str(place.bb))
+    users = touching(dag, place.path, bb.request()) - bb.beyond()
     # A clean-up fails where the copy that it would remove may be the last one.
     return all(_may_again(place, dag, name) for name in users & left)
 

@@ -69,6 +69,27 @@ class Worth:
     why_none: str = ""  # why no job could
 
 
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Where the reservation that jobs share is given back before the last jobs, which
+    run on the PFS. Bytes, and bytes times how long: docs/placement.md has the rule."""
+
+    level: int  # the last one of jobs that run with the reservation
+    levels: int
+    unit: str  # seconds; levels where nobody knows how long a task runs
+    span: float  # in units: how long it is kept now
+    whole_span: float  # and to the end of the last job
+    early: float  # what is reserved, rooms included
+    whole: float  # and without closing early
+    carried: int  # bytes that are copied to the PFS, for jobs after the closing
+    moved: int  # bytes that tasks read and write on the PFS in place of the tier
+    traffic: int  # bytes that they would read and write on the tier without it
+    jobs: frozenset[str] = frozenset()  # ids of those that run after it
+    files: frozenset[str] = frozenset()  # LFNs made on the tier that those read
+    links: frozenset[str] = frozenset()  # of inputs that those alone find behind a link
+    why_none: str = ""  # why it is not closed early; then the figures say nothing
+
+
 @dataclass(frozen=True)
 class Placement:
     """Every file's place, and the room that the tier needs for them."""
@@ -84,7 +105,13 @@ class Placement:
     pinned: frozenset[str] = frozenset()  # LFNs on the tier by more than its own rules
     fit: Fit | None = None  # where a capacity below ``need`` was asked for
     worth: Worth | None = None  # mode hybrid
-    whole: Placement | None = None  # mode hybrid: as mode persistent would have it
+    # As mode persistent would have it, where mode hybrid or closing early changed it.
+    whole: Placement | None = None
+    closing: Closing | None = None  # where that was asked for
+
+    def is_after(self, job: str) -> bool:
+        """Whether ``job`` runs after the reservation is given back."""
+        return self.closing is not None and job in self.closing.jobs
 
     def on_tier(self, lfn: str) -> bool:
         """Whether the bytes of ``lfn`` lie on the tier."""

@@ -37,6 +37,7 @@ class Settings:
     speeds: Path | None = None  # how fast storage is, in place of the site catalog
     history: Path | None = None  # an earlier run's submit directory, to learn from
     fallback: str = "fail"  # pfs: where the reservation cannot be used, run on the PFS
+    close: str = "end"  # of the reservation: end | auto: early where it pays | early
     guard: str = "stat"  # stat: trust what transfer verified | digest: read all again
 
     @property
@@ -137,5 +138,6 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "python": _program,
     "counters": _choice("on", "off"),
     "fallback": _choice("fail", "pfs"),
+    "close": _choice("end", "auto", "early"),
     "guard": _choice("stat", "digest"),
 }

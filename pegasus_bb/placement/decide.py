@@ -12,6 +12,7 @@ from pegasus_bb.model.placement import PFS, Placed, Placement
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.placement.closing import closed
 from pegasus_bb.placement.executables import staged_executables
 from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.placement.hybrid import part
@@ -57,13 +58,17 @@ def place(
     ending: Ending,
     history: History | None = None,
 ) -> Placement:
-    """``place_files``, and in mode hybrid what leaves the shared reservation then."""
+    """``place_files``, in mode hybrid what leaves the shared reservation then, and
+    what closing it early changes. Raises UsageError as well."""
     history = history or History()
     sizes = history.sizes
     placement = place_files(workflow, graph, catalogs, tier, settings, sizes)
-    if settings.mode != "hybrid":
-        return placement
-    return part(workflow, graph, catalogs, settings, placement, ending, history)
+    rest = (ending, history)
+    if settings.mode == "hybrid":
+        placement = part(workflow, graph, catalogs, settings, placement, *rest)
+    if settings.close != "end" and settings.mode in ("persistent", "hybrid"):
+        placement = closed(workflow, graph, catalogs, settings, placement, *rest)
+    return placement
 
 
 def place_files(

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pegasus_bb.model.placement import Fit, Placed, Placement, Room, Worth
+from pegasus_bb.model.placement import (
+    Closing,
+    Fit,
+    Placed,
+    Placement,
+    Room,
+    Worth,
+)
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.placement.liveness import Figures
 from pegasus_bb.placement.sizing import wanted_capacity
@@ -43,6 +50,7 @@ class Explanation:
     # By job. Mode transient: ``capacity`` is the largest; hybrid: beside ``capacity``.
     rooms: dict[str, Room] = field(default_factory=dict)
     worth: Worth | None = None  # mode hybrid: why these jobs have a room
+    closing: Closing | None = None  # where closing early was asked for
 
     @property
     def each_alone(self) -> bool:
@@ -52,9 +60,12 @@ class Explanation:
     def to_json(self) -> dict[str, Any]:
         """Everything, as a mapping of plain values."""
         data = {**asdict(self), "unknown": list(self.unknown)}
-        for key in ("rooms", "worth"):
+        for key in ("rooms", "worth", "closing"):
             if not data[key]:
                 del data[key]
+        if self.closing is not None:
+            for key in ("jobs", "files", "links"):
+                data["closing"][key] = sorted(data["closing"][key])
         if self.fit is not None:
             data["fit"] = {"phases": self.fit.phases, **data["fit"]}
             del data["fit"]["ends"]
@@ -81,6 +92,7 @@ def explain(placement: Placement, settings: Settings, live: Figures) -> Explanat
         unknown=placement.unknown,
         rooms=placement.rooms,
         worth=placement.worth,
+        closing=placement.closing,
         fit=placement.fit,
     )
 

@@ -8,10 +8,9 @@ to the PFS. What the user has said of a file stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
@@ -20,14 +19,12 @@ from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.candidates import candidates, rooms
 from pegasus_bb.placement.lasting import lasting
-from pegasus_bb.placement.lint import link_target
 from pegasus_bb.placement.liveness import Ending
-from pegasus_bb.placement.policy import LINK, home
+from pegasus_bb.placement.moving import moved, read_in_place
+from pegasus_bb.placement.policy import home
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
 from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.placement.worth import Candidate, worthwhile
-
-_LINKS = "pegasus.transfer.links"
 
 
 def part(
@@ -44,7 +41,7 @@ def part(
     O((V + E) log V) in jobs and files.
     """
     tier = placement.tier
-    left = _moved(placement, dict(_read_once(workflow, graph, catalogs, placement)))
+    left = moved(placement, dict(_read_once(workflow, graph, catalogs, placement)))
     why = _why_none(workflow, settings, placement)
     lasts = lasting(workflow, graph, history)
 
@@ -55,7 +52,7 @@ def part(
     found = candidates(workflow, graph, settings, left, ending, lasts.rooms)
     asked = [] if why else list(found)
     taken, worth = worthwhile(asked, (placement.need, left.need), reserve, lasts)
-    apart = _moved(left, dict(_in_rooms(left, asked, taken)))
+    apart = moved(left, dict(_in_rooms(left, asked, taken)))
     return replace(
         apart,
         rooms=rooms(workflow, catalogs, tier.site, taken),
@@ -77,7 +74,6 @@ def _read_once(
     workflow: Workflow, graph: Graph, catalogs: Catalogs, placement: Placement
 ) -> Iterator[tuple[str, Placed]]:
     """Staged programs have no readers here: Pegasus would change the user's own."""
-    linked = catalogs.properties.get(_LINKS, "true").strip().lower() == "true"
     for lfn, file in placement.files.items():
         if file.role != INPUT or file.tier == PFS or lfn in placement.pinned:
             continue
@@ -86,17 +82,10 @@ def _read_once(
             continue
         (reader,) = readers
         if workflow.jobs[reader].kind == "job":
-            where = LINK if linked and _is_on_site(catalogs, placement, lfn) else PFS
+            where = read_in_place(catalogs, placement, lfn)
             on, how = home(where, file.role, placement.tier)
             why = f"an input that job {reader} alone reads: it stays on the PFS"
             yield lfn, replace(file, tier=on, how=how, reason=why)
-
-
-def _is_on_site(catalogs: Catalogs, placement: Placement, lfn: str) -> bool:
-    try:
-        return link_target(catalogs, placement.tier.site, lfn) is not None
-    except CatalogError:  # of a URL that is none: its stage-in has more to say
-        return False
 
 
 def _in_rooms(
@@ -116,15 +105,3 @@ def _in_rooms(
             file = placement.files[lfn]
             on = PFS if job in there else file.tier
             yield lfn, Placed(lfn, file.role, on, file.how, file.size, why)
-
-
-def _moved(placement: Placement, moved: Mapping[str, Placed]) -> Placement:
-    """With what is known now of these files."""
-    gone = [lfn for lfn, file in moved.items() if file.tier == PFS]
-    less = sum(placement.files[lfn].size or 0 for lfn in gone)
-    return replace(
-        placement,
-        files={**placement.files, **moved},
-        need=placement.need - less,
-        unknown=tuple(n for n in placement.unknown if n not in moved),
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import orjson
@@ -16,22 +16,25 @@ def placement_json(
     scratch: str,
     pfs_scratch: str,
     outputs: Mapping[str, str],
+    later: Set[str] = frozenset(),
 ) -> bytes:
-    """placement.json: where each file lives, and the results that are promised."""
+    """placement.json: where each file lives, and the results that are promised;
+    ``later`` are those that nobody waits for before the reservation is given back."""
     files = {
         lfn: {"tier": placed.tier, "how": placed.how, "size": placed.size}
         for lfn, placed in placement.files.items()
     }
-    return as_json(
-        {
-            "version": 1,
-            "prefix": prefix,
-            "scratch": scratch,
-            "pfs_scratch": pfs_scratch,
-            "files": files,
-            "outputs": dict(outputs),
-        }
-    )
+    data = {
+        "version": 1,
+        "prefix": prefix,
+        "scratch": scratch,
+        "pfs_scratch": pfs_scratch,
+        "files": files,
+        "outputs": {n: place for n, place in outputs.items() if n not in later},
+    }
+    if later:
+        data["later"] = {n: place for n, place in outputs.items() if n in later}
+    return as_json(data)
 
 
 def as_json(data: Any) -> bytes:

@@ -43,14 +43,40 @@ def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
         )
 
 
+def check_close_is_of_use(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError where --bb-close was said for a run without a reservation that
+    its jobs share; a property is left aside there."""
+    said = options.said.get(f"{PREFIX}close", "end")
+    if said != "end" and settings.mode not in ("persistent", "hybrid", "auto"):
+        raise UsageError(
+            f"--bb-close {said} is for --bb-mode persistent and hybrid, where jobs "
+            f"share a reservation; this is mode {settings.mode}. Leave it out"
+        )
+
+
+def check_close(settings: Settings, site: Site) -> None:
+    """Raises UsageError where --bb-close could not do what it says."""
+    if settings.close == "end" or settings.mode not in ("persistent", "hybrid"):
+        return
+    if settings.falls_back:
+        raise UsageError(
+            f"--bb-close {settings.close} and --bb-fallback pfs are not for one run: "
+            "leave one of them out"
+        )
+    _check_scratch(f"--bb-close {settings.close}", site)
+
+
 def check_fallback(settings: Settings, site: Site) -> None:
     """Raises UsageError where --bb-fallback pfs could not do what it says."""
-    if not settings.falls_back:
-        return
+    if settings.falls_back:
+        _check_scratch("--bb-fallback pfs", site)
+
+
+def _check_scratch(option: str, site: Site) -> None:
     path = site.scratch.path.rstrip("/") if site.scratch else ""
     if not path.startswith("/") or any(c < " " or c in "\"'\\" for c in path):
         raise UsageError(
-            f"--bb-fallback pfs needs the site's own scratch; {path or '/'!r}, the "
+            f"{option} needs the site's own scratch; {path or '/'!r}, the "
             f"sharedScratch of site {site.name}, cannot stand for a reservation: it "
             "must be a full path without quotes, backslashes and control characters"
         )

@@ -14,6 +14,7 @@ from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.planner.aside import check_aside
+from pegasus_bb.planner.beyond import beyond_files
 from pegasus_bb.planner.builtin import Executable, build, check_apart, write
 from pegasus_bb.planner.builtin.fill import File
 from pegasus_bb.planner.builtin.folders import Folders
@@ -179,6 +180,9 @@ def _plan_on_tier(
     pfs_scratch = f"{scratch.path.rstrip('/')}/{context.relative_dir}"
     check_apart(executable, pfs_scratch)
     known = {name: text.encode() for name, text in directive_files(knows).items()}
+    nodes = ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
+    beyond, own = executable.beyond, decided.workflow
+    known.update(beyond_files(placement, own, nodes, beyond, pfs_scratch))
     write(
         executable,
         workflow,

@@ -31,6 +31,7 @@ def summary(
         _capacity(catalogs, settings, placement),
         *fit_lines(placement),
         *room_lines(placement),
+        *closing_lines(placement),
         *_unknown_sizes(placement),
         *python,
     )
@@ -115,6 +116,23 @@ def room_lines(placement: Placement) -> list[str]:
     return [
         f"rooms:    {len(sizes)} of {worth.asked} jobs with files of their own, "
         f"{_span_of(sizes)} each; {_figures(worth)}"
+    ]
+
+
+def closing_lines(placement: Placement) -> list[str]:
+    """Where the reservation is given back before the last jobs, and what that saves."""
+    closing = placement.closing
+    if closing is None:
+        return []
+    if closing.why_none:
+        return [f"closing:  at the end: {closing.why_none}"]
+    early, whole = (format_size(int(each)) for each in (closing.early, closing.whole))
+    part = 100 * closing.moved / max(1, closing.traffic)
+    return [
+        f"closing:  early, after level {closing.level} of {closing.levels}: "
+        f"{len(closing.jobs)} jobs run on the PFS, {format_size(closing.carried)} are "
+        f"copied there for them; bytes x {closing.unit} reserved: {early}, at the end "
+        f"{whole}; {part:.1f} % of what tasks read and write goes to the PFS"
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Dict, FrozenSet, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import Request, Reservation
@@ -122,6 +122,35 @@ class BBDir:
             "knows which results were promised, so everything is kept. Where planning "
             "was killed: plan again"
         )
+
+    @property
+    def has_beyond(self) -> bool:
+        """Whether any node runs after the reservation was given back."""
+        return os.path.exists(self.file("beyond"))
+
+    def is_beyond(self, node: str) -> bool:
+        """Whether ``node`` runs after the reservation was given back: on the PFS."""
+        try:
+            with open(self.file("beyond"), encoding="utf-8") as names:
+                return f"\n{node}\n" in "\n" + names.read()
+        except FileNotFoundError:
+            return False
+
+    def beyond(self) -> FrozenSet[str]:
+        """All nodes that run after the reservation was given back."""
+        try:
+            with open(self.file("beyond"), encoding="utf-8") as names:
+                return frozenset(names.read().splitlines())
+        except FileNotFoundError:
+            return frozenset()
+
+    def carried(self, node: str) -> Dict[str, str]:
+        """LFN -> path on the PFS for what ``node`` makes and such nodes read."""
+        try:
+            data: Dict[str, str] = read_json(self.file(f"carry/{node}.json"))
+        except FileNotFoundError:
+            return {}
+        return data
 
     def links(self, node: str) -> Dict[str, str]:
         """LFN -> path on the PFS for the files of ``node`` that live there."""

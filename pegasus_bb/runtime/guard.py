@@ -35,7 +35,8 @@ class Books(NamedTuple):
 def unsafe_results(
     bb: BBDir, uuid: str, read_all: bool, buffer: str = ""
 ) -> Iterator[Unsafe]:
-    """Every promised result that the manifest and the disk do not vouch for.
+    """Every promised result that the manifest and the disk do not vouch for; those of
+    jobs that run when the reservation is gone were never on it, and are not asked for.
 
     ``read_all``: read every result again, also where it is unchanged since it was
     verified. ``buffer``: the reservation itself, where this machine sees it.
@@ -60,8 +61,9 @@ class Promises:
         """Why the promised result ``lfn`` is not safe yet; empty where it is."""
         if self._books is None:
             request = self._bb.request()
+            placement = self._bb.placement()
             self._books = Books(
-                self._bb.placement().get("outputs", {}),
+                {**placement.get("outputs", {}), **placement.get("later", {})},
                 manifest.read(self._bb.file("manifest.jsonl"), request.uuid),
                 request.settings.get("guard") == "digest",
             )

@@ -69,7 +69,23 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     argv, environ = binding.argv(argv), binding.environ(environ)
     links = job_links(bb, binding, environ)
     with Alone(bb, environ):
-        return _run_bound(bb, binding, argv, environ, links)
+        status = _run_bound(bb, binding, argv, environ, links)
+        return status or _carried(bb, binding, environ)
+
+
+def _carried(bb: BBDir, binding: Binding, environ: Dict[str, str]) -> int:
+    """0, or 1 where what later nodes read on the PFS could not be copied there."""
+    wanted = bb.carried(environ.get("PEGASUS_DAG_JOB_ID", ""))
+    if not wanted:
+        return 0
+    from pegasus_bb.runtime.carry import carry
+
+    try:
+        carry(wanted, binding.text(bb.scratch()))
+    except (PegasusBBError, OSError) as error:
+        _tell(f"not copied to the PFS, where later jobs read it: {error}")
+        return 1
+    return 0
 
 
 def _bound(bb: BBDir, environ: Dict[str, str]) -> Optional[Binding]:
@@ -102,6 +118,10 @@ def real_path(bb: BBDir, environ: Dict[str, str]) -> str:
     """Where the reservation is, for this job, or what stands for it on the PFS. Raises
     ReservationFailed."""
     request = bb.request()
+    if bb.is_beyond(environ.get("PEGASUS_DAG_JOB_ID", "")):
+        from pegasus_bb.runtime.settled import pfs_prefix
+
+        return pfs_prefix(bb.placement())
     path = _place(bb, request, environ)
     if not os.path.isabs(path) or any(c < " " or c in "\"\\'" for c in path):
         raise ReservationFailed(

@@ -9,17 +9,16 @@ import time
 from typing import Any, Dict, List
 
 from pegasus_bb.errors import BUG, PegasusBBError
-from pegasus_bb.paths import cut_name
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.carry import carry
 from pegasus_bb.runtime.files import write_json
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.room import Room
 from pegasus_bb.runtime.room_space import Space
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.onefile import Copied, digest_file
-from pegasus_bb.staging.parts import parts_in
 
 NOTES = "landed"  # folder of bb/
 _SHOWN = 10  # names in a message
@@ -74,6 +73,7 @@ def finish(
     try:
         if status == 0:
             _share(room, space, scratch)
+            carry(bb.carried(room.node), space.run, os.path.dirname(space.run))
             remove(space.results)  # by this very try, killed and started again
             files = {lfn: _put(space, lfn) for lfn in _links_first(room, space)}
     except PegasusBBError as error:
@@ -125,17 +125,8 @@ def _check_made(room: Room, space: Space) -> int:
 
 def _share(room: Room, space: Space, scratch: str) -> None:
     """Copies on the reservation of all jobs, in the place of any older try's."""
-    left: Dict[str, Dict[bytes, List[str]]] = {}
-    for lfn in room.share:
-        dest = checked_path(scratch, lfn)
-        folder = os.path.dirname(dest)
-        if folder not in left:
-            os.makedirs(folder, exist_ok=True)
-            left[folder] = parts_in(folder)
-        for part in left[folder].pop(cut_name(dest), []):  # of a try that was killed
-            remove(part)
-        gone = (os.path.dirname(space.run),)
-        copy_path(_path(space, lfn), dest, digest=False, replace=True, vanishing=gone)
+    copies = {lfn: checked_path(scratch, lfn) for lfn in room.share}
+    carry(copies, space.run, vanishing=os.path.dirname(space.run))
 
 
 def _links_first(room: Room, space: Space) -> List[str]:

@@ -10,6 +10,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.paths import is_below, plain_path
 from pegasus_bb.removal import remove as remove_tree
 from pegasus_bb.runtime.jobs import Mkdir, Remove
+from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfer_scratch import Scratch
 
@@ -21,10 +22,12 @@ class RemoveRefused(PegasusBBError):
 
 
 def make_folder(scratch: Scratch, roots: Roots, job: Mkdir) -> str:
-    """Make a folder; with the run's scratch also its twin on the PFS, where needed."""
+    """Make a folder of the run's scratch, also its twin on the PFS, where needed."""
     path = plain_path(scratch.real(job.url.path))
-    scratch.lfn_of(path)
+    lfn = scratch.lfn_of(path)
     made = [path]
+    if lfn is not None and scratch.has_homes:
+        made.append(checked_path(scratch.pfs_root, lfn))
     if scratch.is_root(path) and scratch.has_homes:
         made.append(scratch.pfs_root)
     for folder in made:

@@ -23,7 +23,9 @@ class Scratch:
     ) -> None:
         self.files: Mapping[str, Dict[str, Any]] = placement.get("files", {})
         promised = {
-            lfn: parse_url(place) for lfn, place in placement.get("outputs", {}).items()
+            lfn: parse_url(place)
+            for when in ("outputs", "later")
+            for lfn, place in placement.get(when, {}).items()
         }
         self.outputs = {lfn: url.path for lfn, url in promised.items() if url.is_local}
         self.promised = frozenset(promised)  # also what goes where we cannot look
@@ -33,6 +35,7 @@ class Scratch:
         self._binding, self._why = binding, why
         self.root = binding.text(self._planned) if binding else ""
         self.prefix = binding.real if binding else ""  # what goes with the run
+        self.has_beyond = False  # jobs that run when that is gone
 
     @classmethod
     def of(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
@@ -40,9 +43,12 @@ class Scratch:
         if not bb.has_request:
             return cls({}, None)
         from pegasus_bb.reservation.registry import open_backend
-        from pegasus_bb.runtime.settled import on_the_pfs
+        from pegasus_bb.runtime.settled import on_the_pfs, pfs_prefix
 
         request = bb.request()
+        if bb.is_beyond(environ.get("PEGASUS_DAG_JOB_ID", "")):
+            prefix = pfs_prefix(bb.placement())
+            return cls._on_the_pfs(bb, Binding(request.prefix, prefix))
         moved = on_the_pfs(bb, request)
         if moved:
             return cls._on_the_pfs(bb, Binding(request.prefix, moved.prefix))
@@ -51,7 +57,9 @@ class Scratch:
             real = backend.path(request, environ)
         except PegasusBBError as error:  # a job beside the buffer may still do its work
             return cls(bb.placement(), None, str(error))
-        return cls(bb.placement(), Binding(request.prefix, real))
+        scratch = cls(bb.placement(), Binding(request.prefix, real))
+        scratch.has_beyond = bb.has_beyond
+        return scratch
 
     @classmethod
     def _on_the_pfs(cls, bb: BBDir, binding: Binding) -> Scratch:
@@ -101,10 +109,13 @@ class Scratch:
 
     @property
     def has_homes(self) -> bool:
-        """Whether any file of the run lives in its folder on the PFS."""
-        return bool(self.pfs_root) and any(
-            entry.get("tier") == PFS and entry.get("how") != "link"
-            for entry in self.files.values()
+        """Whether any file of the run lives in its folder on the PFS, or any job."""
+        return bool(self.pfs_root) and (
+            self.has_beyond
+            or any(
+                entry.get("tier") == PFS and entry.get("how") != "link"
+                for entry in self.files.values()
+            )
         )
 
     def is_root(self, path: str) -> bool:

@@ -45,6 +45,7 @@ def test_all_that_can_be_said() -> None:
         "history": "/runs/earlier",
         "fallback": "pfs",
         "guard": "digest",
+        "close": "early",
     }
     assert set(said) == {field.name for field in fields(Settings)}
     assert read(**said) == Settings(
@@ -63,6 +64,7 @@ def test_all_that_can_be_said() -> None:
         history=Path("/runs/earlier"),
         fallback="pfs",
         guard="digest",
+        close="early",
     )
 
 
@@ -96,6 +98,7 @@ def test_an_absolute_placement_file_stays_where_it_is() -> None:
         ("name", "ümlaut", "letters and digits"),
         ("python", "/usr/bin/python\n3", "control character"),
         ("guard", "none", "not one of stat, digest"),
+        ("close", "late", "not one of end, auto, early"),
         ("modes", "off", "did you mean pegasus.bb.mode?"),
         ("zzz", "off", "one of pegasus.bb.capacity"),
     ],

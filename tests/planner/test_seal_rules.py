@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -29,6 +29,7 @@ class Run:
     users: set[str]
     removes: dict[str, set[str]]
     ours: bool = True
+    beyond: set[str] = field(default_factory=set)
 
     def node(self, name: str, **changes: Any) -> None:
         self.dag.nodes[name] = replace(self.dag.nodes[name], **changes)
@@ -41,7 +42,8 @@ class Run:
         self.dag.children.setdefault(parent, []).append(child)
 
     def view(self) -> View:
-        return View(self.dag, self.users, "cori", GATE, self.removes, self.ours)
+        known = (self.users, "cori", GATE, self.removes, self.ours, self.beyond)
+        return View(self.dag, *known)
 
 
 def good() -> Run:
@@ -100,6 +102,10 @@ SPOILT: dict[Rule, list[Spoil]] = {
         lambda run: run.add(CREATE, "bb_setup_T"),
         lambda run: run.add(CREATE, "bb_delete_E"),
         lambda run: run.add(CREATE, "create_dir_w_1_cori"),
+    ],
+    rules.none_comes_back: [
+        lambda run: run.beyond.add("task_1"),
+        lambda run: run.beyond.update(("task_1", OUT)),
     ],
     rules.setup_waits_for_no_user: [lambda run: run.add("task_1", "bb_setup_S")],
     rules.setup_and_delete_need_no_buffer: [

@@ -26,6 +26,7 @@ from pegasus_bb.planner.dag import JOBSTATE_LOG, Dag
 from pegasus_bb.planner.rooms import landed_post
 from pegasus_bb.planner.seal import (
     Phases,
+    beyond_the_cut,
     check_phases,
     in_phases,
     read_lives,
@@ -51,8 +52,9 @@ def build(
     _add_auxiliary(plan)
     _check_submit_files(plan)
     dag = _dag(plan)
-    phases = None
+    phases, beyond = None, set[str]()
     if context.request is not None:
+        beyond = _beyond(plan, dag)
         touching = {node.name for node in plan.jobs.values() if not node.detached}
         gate = f"{context.bin}/gate"
         removes = removals(plan.jobs, lambda name: plan.jobs[name].entries or ())
@@ -66,11 +68,31 @@ def build(
             removes,
             ours=True,
             again=context.gate_again,
+            beyond=beyond,
         )
         if phases is not None:
             check_phases(dag, phases)
     _note(plan)
-    return Executable(plan.jobs, dag, plan.scratch, plan.outputs, plan.notes, phases)
+    return Executable(
+        plan.jobs,
+        dag,
+        plan.scratch,
+        plan.outputs,
+        plan.notes,
+        phases,
+        beyond,
+        frozenset(lfn for lfn, node in plan.results.items() if node in beyond),
+    )
+
+
+def _beyond(plan: Plan, dag: Dag) -> set[str]:
+    """Nodes that run when the buffer may be gone; none where it is kept to the end."""
+    placement = plan.context.placement
+    if placement is None or placement.closing is None:
+        return set()
+    tasks = {plan.names[job] for job in placement.closing.jobs}
+    entries = {name: node.entries or () for name, node in plan.jobs.items()}
+    return beyond_the_cut(dag, tasks, entries.__getitem__, placement)
 
 
 def _in_phases(plan: Plan, dag: Dag) -> tuple[Dag, Phases | None]:

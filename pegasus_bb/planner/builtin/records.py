@@ -11,9 +11,9 @@ import orjson
 
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import dump
-from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.planner.bbjson import placement_json
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.names import VERSION, compact, properties_file
 from pegasus_bb.planner.context import PlanContext, predicted_as_json
@@ -67,15 +67,17 @@ def bb_files(
     if context.request is None or context.placement is None:
         return
     yield "bb/request.json", _json(context.request.to_json())
-    placement = {
-        "version": 1,
-        "prefix": context.request.prefix,
-        "scratch": executable.scratch,
-        "pfs_scratch": pfs_scratch,
-        "files": _files(context.placement),
-        "outputs": executable.outputs,
-    }
-    yield "bb/placement.json", _json(placement)
+    yield (
+        "bb/placement.json",
+        placement_json(
+            context.placement,
+            context.request.prefix,
+            executable.scratch,
+            pfs_scratch,
+            executable.outputs,
+            executable.later,
+        ),
+    )
     if executable.phases is not None:
         yield f"bb/{PHASES}", _json(phases_json(executable.phases))
     if links:
@@ -83,13 +85,6 @@ def bb_files(
             if planned.job is not None and planned.job.id in links:
                 text = _json(dict(links[planned.job.id]))
                 yield f"bb/links/{planned.name}.json", text
-
-
-def _files(placement: Placement) -> dict[str, dict[str, Any]]:
-    return {
-        lfn: {"tier": placed.tier, "how": placed.how, "size": placed.size}
-        for lfn, placed in placement.files.items()
-    }
 
 
 def _json(data: Any) -> bytes:

@@ -21,6 +21,7 @@ from pegasus_bb.planner.builtin.records import bb_files, top_files
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dagwriter import write_dag
+from pegasus_bb.planner.seal import without_the_buffer
 
 WORTH_A_PROCESS = 5000  # jobs: a second one writes submit files from here on
 
@@ -86,7 +87,10 @@ def files_of(
     submits = Submits(executable.scratch, catalogs, context)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
-        yield f"{stem}.sub", submits.text(planned).encode()
+        text = submits.text(planned)
+        if planned.name in executable.beyond:
+            text = without_the_buffer(text, context.submit_dir)
+        yield f"{stem}.sub", text.encode()
         if planned.entries is not None:
             yield f"{stem}.in", job_list(planned.entries)
 

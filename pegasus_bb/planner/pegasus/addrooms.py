@@ -24,13 +24,18 @@ _POST = re.compile(r"^SCRIPT POST (\S+) ", re.MULTILINE)
 
 
 def check_clusters(passed: tuple[str, ...], mode: str) -> None:
+    """Raises UsageError where jobs with rooms would be put together into one."""
+    why = f"in mode {mode} a job has a reservation for its own files"
+    refuse_clusters(passed, why, "--bb-mode persistent")
+
+
+def refuse_clusters(passed: tuple[str, ...], why: str, instead: str) -> None:
     """Raises UsageError where jobs would be put together into one."""
     for word in passed:
         if word.partition("=")[0] in _CLUSTERS:
             raise UsageError(
-                f"{word}: a cluster of jobs is one job of the batch system, and in "
-                f"mode {mode} a job has a reservation for its own files; leave it out, "
-                "or plan with --bb-mode persistent"
+                f"{word}: a cluster of jobs is one job of the batch system, and {why}; "
+                f"leave it out, or plan with {instead}"
             )
 
 

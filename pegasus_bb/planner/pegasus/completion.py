@@ -9,15 +9,16 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.bbjson import as_json, placement_json
+from pegasus_bb.planner.beyond import beyond_files
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.planner.pegasus.bbfiles import link_files, plan_json
 from pegasus_bb.planner.pegasus.checks import vanishing
-from pegasus_bb.planner.pegasus.folder import with_lines
+from pegasus_bb.planner.pegasus.folder import replace_text, with_lines
 from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
 from pegasus_bb.planner.pegasus.reading import Found
 from pegasus_bb.planner.pegasus.starts import start_outside
-from pegasus_bb.planner.seal import PHASES, phases_json
+from pegasus_bb.planner.seal import PHASES, phases_json, without_the_buffer
 from pegasus_bb.rewrite import links
 
 
@@ -46,7 +47,17 @@ class Completion:
         assert self._prepared is not None  # noqa: S101
         _, sealed = self._prepared
         start_outside(found.outcome, found.dag, self._context.site, found.scratch)
+        self._name_no_buffer(found)
         sealed.replace(found.outcome.dag_file)
+
+    def _name_no_buffer(self, found: Found) -> None:
+        """In what runs when it may be gone."""
+        for node in (found.dag.nodes[name] for name in found.beyond):
+            text = found.outcome.text(node)
+            changed = without_the_buffer(text, self._context.submit_dir)
+            if changed != text:
+                file = found.outcome.folder / node.directory / node.submit_file
+                replace_text(file, changed.encode("utf-8", "surrogateescape"))
 
     def _prepare(self, found: Found) -> None:
         for path, data in self._files(found).items():
@@ -65,8 +76,16 @@ class Completion:
         own = links(decided.workflow, placement, pfs_scratch)
         files = link_files(own, nodes_of_jobs(outcome, found.dag)) if own else {}
         files["placement.json"] = placement_json(
-            placement, self._request.prefix, scratch, pfs_scratch, found.outputs
+            placement,
+            self._request.prefix,
+            scratch,
+            pfs_scratch,
+            found.outputs,
+            found.later,
         )
+        nodes = nodes_of_jobs(outcome, found.dag) if found.beyond else ()
+        workflow, beyond = decided.workflow, found.beyond
+        files.update(beyond_files(placement, workflow, nodes, beyond, pfs_scratch))
         if found.phases is not None:
             files[PHASES] = as_json(phases_json(found.phases))
         name = outcome.dag_file.name

@@ -22,7 +22,11 @@ from pegasus_bb.planner.deciding import (
     read_given,
 )
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.addrooms import add_rooms, check_clusters
+from pegasus_bb.planner.pegasus.addrooms import (
+    add_rooms,
+    check_clusters,
+    refuse_clusters,
+)
 from pegasus_bb.planner.pegasus.ahead import (
     Ahead,
     Unforeseen,
@@ -88,6 +92,9 @@ def _plan(
     notes = check_sub_workflows(decided, call.passed)
     if placement.rooms:
         check_clusters(call.passed, context.mode)
+    if placement.closing is not None and placement.closing.jobs:
+        why = "some jobs run when the reservation is given back, others before"
+        refuse_clusters(call.passed, why, "--bb-close end")
     folder = planned_folder(context.submit_dir)
     knows = Plan(context.site, placement, request, context.submit_dir)
     before = Inputs.of(given.workflow, given.catalogs)

@@ -8,7 +8,7 @@ in the end, what was read is not used.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from pegasus_bb.errors import CatalogError, PegasusBBError
@@ -31,6 +31,7 @@ from pegasus_bb.planner.pegasus.outcome import (
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
 from pegasus_bb.planner.seal import (
     Phases,
+    beyond_the_cut,
     in_phases,
     read_lives,
     removals,
@@ -59,6 +60,8 @@ class Found:
     scratch: str
     outputs: dict[str, str]  # LFN -> where bb_delete looks for it
     phases: Phases | None = None  # where the files do not fit onto the tier at once
+    beyond: Set[str] = frozenset()  # nodes that run when the buffer may be gone
+    later: Set[str] = frozenset()  # LFNs of the results that those stage out
 
 
 class Reader:
@@ -118,7 +121,9 @@ class Reader:
         gate = f"{self._context.bin}/gate"
         users = touching_in_doubt(dag, outcome.folder, self._request, gate)
         entries = job_lists(dag, outcome.folder)
-        view = View(dag, users, site, gate, removals(dag.nodes, entries))
+        removes = removals(dag.nodes, entries)
+        beyond = self._beyond(outcome, dag, entries)
+        view = View(dag, users, site, gate, removes, beyond=beyond)
         phased = self._in_phases(outcome, view, entries)
         context = self._context
         lines = lines_to_seal(view, context.poll, phased, context.gate_again)
@@ -126,7 +131,19 @@ class Reader:
         scratch = scratch_of(create_dir, entries)
         outputs = promised(stage_outs(dag.nodes, entries))
         phases = None if phased is None else phased[1]
-        return Found(outcome, dag, lines, scratch, outputs, phases)
+        later = stage_outs(beyond, entries).keys()
+        return Found(outcome, dag, lines, scratch, outputs, phases, beyond, later)
+
+    def _beyond(
+        self, outcome: Outcome, dag: Dag, entries: Callable[[str], Entries]
+    ) -> set[str]:
+        """Nodes that run when the buffer may be gone; none where it is kept."""
+        placement = self._context.placement
+        if placement is None or placement.closing is None:
+            return set()
+        nodes = nodes_of_jobs(outcome, dag)
+        tasks = {node for ident, node in nodes if placement.is_after(ident)}
+        return beyond_the_cut(dag, tasks, entries, placement)
 
     def _in_phases(
         self, outcome: Outcome, view: View, entries: Callable[[str], Entries]

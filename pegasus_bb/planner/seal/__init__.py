@@ -1,5 +1,10 @@
 """The seal: an executable DAG that cannot lose data, or none at all."""
 
+from pegasus_bb.planner.seal.beyond import (
+    beyond_the_cut,
+    check_beyond,
+    without_the_buffer,
+)
 from pegasus_bb.planner.seal.directory import check_directory
 from pegasus_bb.planner.seal.lives import Lives, read_lives
 from pegasus_bb.planner.seal.periods import check_phases
@@ -13,7 +18,9 @@ __all__ = [
     "PHASES",
     "Lives",
     "Phases",
+    "beyond_the_cut",
     "check",
+    "check_beyond",
     "check_directory",
     "check_phases",
     "in_phases",
@@ -24,4 +31,5 @@ __all__ = [
     "sealed",
     "touching",
     "touching_in_doubt",
+    "without_the_buffer",
 ]

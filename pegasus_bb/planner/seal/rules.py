@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from pegasus_bb.planner.dag import Node, Script
 from pegasus_bb.planner.seal.node_rules import NODES
-from pegasus_bb.planner.seal.view import DEFERRED, OWN_FOLDER, View, some
+from pegasus_bb.planner.seal.view import DEFERRED, OWN_FOLDER, View, reach, some
 
 Rule = Callable[[View], Iterator[str]]
 # These bring nodes that are not in this file.
@@ -165,8 +165,10 @@ def gate_waits_for_setup(view: View) -> Iterator[str]:
 
 
 def delete_waits_for_all(view: View) -> Iterator[str]:
-    """bb_delete descends from every node that it does not precede."""
+    """bb_delete descends from every node that it does not precede, but for those
+    that run on the PFS when the buffer is gone."""
     early = view.dag.nodes.keys() - view.before_delete - view.after_delete
+    early -= view.beyond
     if view.deletes and early:
         yield (
             f"{some(view.deletes)} does not wait for {some(early)}: the buffer could "
@@ -175,8 +177,21 @@ def delete_waits_for_all(view: View) -> Iterator[str]:
         )
 
 
+def none_comes_back(view: View) -> Iterator[str]:
+    """What waits for nodes that run when the buffer may be gone is one of them."""
+    late = reach(view.beyond, view.dag.children) - view.beyond
+    late -= {*view.deletes, *view.after_delete}
+    if late:
+        yield (
+            f"{some(late)} would wait for {some(view.beyond)}, which runs when the "
+            "buffer may be gone, and is not said (bb/beyond) to do without it. Plan "
+            "again, with --bb-close end"
+        )
+
+
 BEFORE: tuple[Rule, ...] = (
     one_of_each,
+    none_comes_back,
     setup_waits_for_no_user,
     setup_and_delete_need_no_buffer,
     delete_is_the_end,

@@ -29,6 +29,7 @@ class View:
     # clean-up node -> the stage-outs of what it removes
     removes: Mapping[str, Set[str]] = field(default_factory=dict)
     ours: bool = False  # planned by the built-in planner
+    beyond: Set[str] = frozenset()  # on the PFS, when the buffer may be gone
 
     @cached_property
     def setups(self) -> list[str]:

@@ -39,6 +39,16 @@ def by_job(
     )
 
 
+def differing(rows: Sequence[JobRow], count: int) -> list[JobRow]:
+    """Those ``count`` whose times differ most between the sides."""
+    return sorted(rows, key=_difference, reverse=True)[:count]
+
+
+def _difference(row: JobRow) -> float:
+    pair = row.cells["run_time"]
+    return abs(pair.pfs.mean - pair.bb.mean) if pair.pfs and pair.bb else -1.0
+
+
 def _tasks(run: Run) -> dict[_Key, list[Task]]:
     jobs: dict[_Key, list[Task]] = {}
     for task in run.tasks:

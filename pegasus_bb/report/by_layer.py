@@ -38,6 +38,16 @@ def by_file(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[LayerRow, ...]:
     return _rows(pfs, bb, _of_files)
 
 
+def longest(rows: Sequence[LayerRow], count: int) -> list[LayerRow]:
+    """Those ``count`` whose calls took longest."""
+    return sorted(rows, key=_seconds, reverse=True)[:count]
+
+
+def _seconds(row: LayerRow) -> float:
+    pair = row.cells["slowest_time"]
+    return max(side.mean for side in (pair.pfs, pair.bb) if side is not None)
+
+
 def _rows(
     pfs: Sequence[Run], bb: Sequence[Run], of: Callable[[Run], _Seen]
 ) -> tuple[LayerRow, ...]:

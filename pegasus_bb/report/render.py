@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from pegasus_bb.model.run import Run
 from pegasus_bb.report.compare import Comparison
-from pegasus_bb.report.tables import PLAIN, Tables, fitting
+from pegasus_bb.report.tables import MOST, PLAIN, Tables, fitting
 from pegasus_bb.units import format_size
 
 WIDTH = 100  # where there is no terminal
@@ -91,7 +91,40 @@ def _remarks(comparison: Comparison, tables: Tables) -> Iterator[str]:
     if tables.without_mean:
         yield "A job's mean time, for which there is no room, is run time / jobs."
     yield "read, written: bytes that calls moved, the page cache's included."
+    yield from _on_the_rest(comparison)
+    yield from _on_layers(comparison)
+    yield from _on_break_even(comparison)
     yield from (f"note: {note}" for note in comparison.notes)
+
+
+def _on_the_rest(comparison: Comparison) -> Iterator[str]:
+    """What tables do not show."""
+    jobs, files = len(comparison.jobs), len(comparison.files)
+    if jobs > MOST and jobs > len(comparison.compute):
+        yield f"jobs: the {MOST} of {jobs} that differ most; --json has all."
+    if files > MOST:
+        yield f"files: the {MOST} of {files} whose calls took longest; --json has all."
+
+
+def _on_layers(comparison: Comparison) -> Iterator[str]:
+    if comparison.layers or comparison.files:
+        yield (
+            "calls: Darshan's; read, written per s are those of the slowest process. "
+            "MPI-IO's bytes are in POSIX's as well."
+        )
+
+
+def _on_break_even(comparison: Comparison) -> Iterator[str]:
+    found = comparison.break_even
+    if found is None:
+        return
+    yield (
+        f"by the clock each second counts once. Won by jobs {found.won:.2f} s; lost "
+        f"to staging in {found.staging_in:.2f} s, staging out {found.staging_out:.2f} "
+        f"s, reserving {found.reserving:.2f} s, all else {found.rest:.2f} s: "
+        f"in all {found.net:+.2f} s."
+    )
+    yield from (f"break-even in {sentence}" for sentence in found.sentences)
 
 
 def _unread(comparison: Comparison) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -12,43 +12,40 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from pegasus_bb.model.stat import Stat
+from pegasus_bb.report.by_job import SHOWN, differing
+from pegasus_bb.report.by_layer import longest
 from pegasus_bb.report.compare import Comparison, Row
 from pegasus_bb.report.metrics import IOWait
 from pegasus_bb.report.stats import Pair
+from pegasus_bb.report.titles import CLOCK, LAYER, RATES, SIZES, STAGING, WAIT, WORKFLOW
 from pegasus_bb.units import format_size
 
 UNKNOWN = "-"
 PLAIN = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 _PADDING = (0, 1, 0, 0)
+MOST = 8  # rows of single jobs, and of files: the JSON has all
 _ENDLESS = 10_000  # columns: what a table is measured on
-_WORKFLOW = {
-    "makespan": "makespan",
-    "span": "first task's start to last's end",
-    "compute": "compute jobs, added up",
-    "stage_in": "staging in, added up",
-    "stage_out": "staging out, added up",
-    "reserve": "reserving (bb_setup)",
-    "gate_wait": "waiting for the reservation (gate)",
-    "release": "giving back (bb_delete)",
-}
-_WAIT = {IOWait.MEASURED: "I/O wait\ns", IOWait.OFF_CPU: "off CPU\ns"}
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How a table may be made narrower."""
 
-    mean: bool  # whether it has a column for what run time / jobs says as well
+    more: bool  # whether it has columns for makespan and queue, which the JSON has
+    mean: bool  # and one for what run time / jobs says as well
+    calls: bool  # and those of Darshan's logs that other columns tell as well
     before_error: str  # between a number and its error
     name: int  # columns that a name may take before it goes on in the next line
 
 
 # The first that fits; where none does, the last, as wide as it is.
 _LAYOUTS = (
-    Layout(mean=True, before_error=" ", name=24),
-    Layout(mean=True, before_error="\n", name=24),
-    Layout(mean=False, before_error="\n", name=24),
-    Layout(mean=False, before_error="\n", name=14),
+    Layout(True, True, True, " ", 24),
+    Layout(False, True, True, " ", 24),
+    Layout(False, True, True, "\n", 24),
+    Layout(False, False, True, "\n", 24),
+    Layout(False, False, False, "\n", 24),
+    Layout(False, False, False, "\n", 14),
 )
 
 
@@ -85,14 +82,36 @@ def _tables(
     rows = _compute(comparison)
     shown = _shown(comparison.io_wait, layout, _logged(rows))
     tables = [
-        _workflow_table(comparison, style, layout),
+        *_workflow_tables(comparison, style, layout),
         _jobs_table("transformation", rows, shown, style, layout),
     ]
+    if len(comparison.jobs) > len(comparison.compute):
+        few = [
+            Row(f"{row.name}\n{row.job}", row.cells)
+            for row in differing(comparison.jobs, MOST)
+        ]
+        tables.append(_jobs_table("jobs", few, _of_jobs(shown), style, layout))
     if comparison.auxiliary:
         head = "auxiliary jobs"
         shown = _shown(comparison.io_wait, layout, _logged(comparison.auxiliary))
         tables.append(_jobs_table(head, comparison.auxiliary, shown, style, layout))
+    tables.extend(_layer_tables(comparison, style, layout))
     return tuple(tables)
+
+
+def _layer_tables(
+    comparison: Comparison, style: box.Box, layout: Layout
+) -> Iterator[Table]:
+    """What Darshan's logs say: by transformation, and by file."""
+    calls = [Row(f"{row.name}\n{row.layer}", row.cells) for row in comparison.layers]
+    files = [
+        Row(f"{row.file}\n{row.layer}", row.cells)
+        for row in longest(comparison.files, MOST)
+    ]
+    shown = {k: t for k, t in LAYER.items() if layout.calls or k != "slowest_time"}
+    for head, rows in (("calls,\nper process", calls), ("files,\nper process", files)):
+        if rows:
+            yield _jobs_table(head, rows, shown, style, layout)
 
 
 def _logged(rows: Iterable[Row]) -> bool:
@@ -105,16 +124,24 @@ def _shown(io_wait: IOWait, layout: Layout, logged: bool) -> dict[str, str]:
     """Metric.key -> the head of its column."""
     mean = {"mean_time": "mean\ns"} if layout.mean else {}
     calls = {"io_time": "in calls\ns", "io_rate": "in calls\nper s"} if logged else {}
+    calls = calls if layout.calls else {}
     return {
         "jobs": "jobs",
         "run_time": "run time\ns",
         **mean,
+        **({"makespan": "makespan\ns", "queue": "queue\ns"} if layout.more else {}),
         "bytes_read": "read",
         "bytes_written": "written",
         **calls,
-        "io_wait": _WAIT[io_wait],
+        "io_wait": WAIT[io_wait],
         "user_system": "user/\nsystem",
     }
+
+
+def _of_jobs(shown: Mapping[str, str]) -> dict[str, str]:
+    """Of those columns what a single job has; how long it queued in any case."""
+    kept = {key: head for key, head in shown.items() if key in SHOWN}
+    return {"run_time": kept.pop("run_time"), "queue": "queue\ns", **kept}
 
 
 def _compute(comparison: Comparison) -> tuple[Row, ...]:
@@ -122,22 +149,45 @@ def _compute(comparison: Comparison) -> tuple[Row, ...]:
     return comparison.compute + ((comparison.all_compute,) if several else ())
 
 
-def _workflow_table(comparison: Comparison, style: box.Box, layout: Layout) -> Table:
+def _workflow_tables(
+    comparison: Comparison, style: box.Box, layout: Layout
+) -> Iterator[Table]:
+    """What is known of whole runs."""
+    for head, pairs, names in (
+        ("workflow, seconds", comparison.workflow, WORKFLOW),
+        ("by the clock, seconds", comparison.clock, CLOCK),
+        ("staging", comparison.staging, STAGING),
+    ):
+        known = {key: pair for key, pair in pairs.items() if _is_something(pair)}
+        if known:
+            yield _pairs_table(head, known, names, style, layout)
+
+
+def _is_something(pair: Pair) -> bool:
+    return any(side is not None and side.mean for side in (pair.pfs, pair.bb))
+
+
+def _pairs_table(
+    head: str,
+    pairs: Mapping[str, Pair],
+    names: Mapping[str, str],
+    style: box.Box,
+    layout: Layout,
+) -> Table:
     table = Table(box=style, padding=_PADDING)
-    table.add_column("workflow, seconds", overflow="fold")
-    for head in ("PFS", "BB", "PFS/BB"):
-        table.add_column(head, justify="right", no_wrap=True)
-    for key, pair in comparison.workflow.items():
-        if pair.pfs is not None or pair.bb is not None:
-            sides = (_number(side, layout) for side in (pair.pfs, pair.bb))
-            table.add_row(_WORKFLOW[key], *sides, _ratio(pair))
+    table.add_column(head, overflow="fold")
+    for title in ("PFS", "BB", "PFS/BB"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for key, pair in pairs.items():
+        sides = (_cell(key, side, layout) for side in (pair.pfs, pair.bb))
+        table.add_row(names[key], *sides, "" if key in RATES else _ratio(pair))
     return table
 
 
 def _jobs_table(
     head: str,
     rows: Iterable[Row],
-    shown: dict[str, str],
+    shown: Mapping[str, str],
     style: box.Box,
     layout: Layout,
 ) -> Table:
@@ -149,10 +199,11 @@ def _jobs_table(
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         pairs = {key: row.cells[key] for key in shown}
-        table.add_row(escape(row.name), "PFS", *_cells(pairs, "pfs", layout))
-        table.add_row("", "BB", *_cells(pairs, "bb", layout))
+        name, _, more = escape(row.name).partition("\n")
+        table.add_row(name, "PFS", *_cells(pairs, "pfs", layout))
+        table.add_row(more, "BB", *_cells(pairs, "bb", layout))
         # Of a rate more is better: its ratio would read the other way round.
-        without = ("jobs", "io_rate")
+        without = ("jobs", *RATES)
         ratios = ["" if key in without else _ratio(pair) for key, pair in pairs.items()]
         table.add_row("", "ratio", *ratios, end_section=True)
     return table
@@ -167,7 +218,7 @@ def _cell(key: str, value: Stat | None, layout: Layout) -> str:
         return UNKNOWN
     if key == "jobs":
         return f"{value.mean:g}"
-    if key in ("bytes_read", "bytes_written", "io_rate"):
+    if key in SIZES:
         return format_size(round(value.mean))
     return _number(value, layout)
 
@@ -177,15 +228,17 @@ def _number(value: Stat | None, layout: Layout) -> str:
         return UNKNOWN
     if value.error is None:
         return _digits(value.mean)
-    return f"{_digits(value.mean)}{layout.before_error}+-{_digits(value.error)}"
+    error = _digits(value.error, 4)  # of very short times the most that has room
+    return f"{_digits(value.mean)}{layout.before_error}+-{error}"
 
 
-def _digits(value: float) -> str:
+def _digits(value: float, most: int = 5) -> str:
     """``value`` to about three digits, never in powers of ten."""
     if value == 0:
         return "0"
-    places = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3
-    return f"{value:.{places}f}"
+    bounds = (100, 10, 0.1, 0.01, 0.001)
+    places = (0, 1, 2, 3, 4, 5)[sum(abs(value) < bound for bound in bounds)]
+    return f"{value:.{min(places, most)}f}"
 
 
 def _ratio(pair: Pair) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.run import Calls, Kind, Problem, Run, Task
-from pegasus_bb.report import WIDTH, Comparison, compare, render_text
+from pegasus_bb.model.run import Calls, FileUse, Kind, Layer, Problem, Run, Task
+from pegasus_bb.report import WIDTH, Comparison, compare, read_run, render_text
 
 MakeTask = Callable[..., Task]
 MakeRun = Callable[..., Run]
@@ -21,8 +22,12 @@ GOLDEN = Path(__file__).parent / "golden"
 def pfs(a_task: MakeTask, a_run: MakeRun) -> Run:
     return a_run(
         a_task("individuals", duration=12.5, utime=8.0, stime=2.0, rchar=3 << 30),
-        a_task("frequency", duration=0.75, wchar=None),
-        a_task("pegasus::transfer", kind=Kind.STAGE_OUT, duration=0.031, utime=0.01),
+        a_task("frequency", start=13.0, duration=0.75, wchar=None),
+        a_task(
+            "pegasus::transfer",
+            **{"kind": Kind.STAGE_OUT, "start": 14.344, "duration": 0.031},
+            utime=0.01,
+        ),
         label="1000-genome",
         mode="off",
         submit_dir="demo/1000genome/pfs",
@@ -35,14 +40,19 @@ def pfs(a_task: MakeTask, a_run: MakeRun) -> Run:
 def bb(a_task: MakeTask, a_run: MakeRun) -> Run:
     return a_run(
         a_task("bb_setup", kind=Kind.BB_SETUP, duration=0.042, utime=0.03, stime=0.0),
-        a_task("individuals", duration=5.0, utime=3.5, stime=0.5, rchar=3 << 30),
-        a_task("frequency", duration=0.5, utime=0.3, wchar=None),
+        a_task(
+            "individuals",
+            **{"start": 1.5, "duration": 5.0, "rchar": 3 << 30},
+            **{"utime": 3.5, "stime": 0.5},
+        ),
+        a_task("frequency", start=6.625, duration=0.5, utime=0.3, wchar=None),
         label="1000-genome",
         **{"mode": "persistent", "tier": "bb", "backend": "directory"},
         submit_dir="demo/1000genome/bb",
         makespan=8.0,
         span=7.125,
         gate_wait=1.0,
+        **{"saved": 2 << 20, "footprint": 5 << 30},
     )
 
 
@@ -139,6 +149,46 @@ def test_tables_keep_to_the_terminal(scattered: Comparison, width: int) -> None:
 
 def test_off_a_terminal_lines_are_those_of_a_page(scattered: Comparison) -> None:
     assert max(map(len, render_text(scattered).splitlines())) <= WIDTH
+
+
+def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    def run(seconds: float) -> Run:
+        layer = Layer("POSIX", 9, 9, 2, seconds, 1.0, 1.0, seconds, 1.0, 1.0)
+        files = tuple(
+            FileUse(f"f{n}", f"/f{n}", layers=(replace(layer, seconds=seconds * n),))
+            for n in range(1, 12)
+        )
+        return a_run(
+            *(a_task(job=f"ID{n}", duration=seconds * n) for n in range(1, 12)),
+            a_task(job="ID99", files=files),
+        )
+
+    text = render_text(compare([run(2.0)], [run(1.0)]))
+
+    assert "jobs: the 8 of 12 that differ most; --json has all." in text
+    assert "files: the 8 of 11 whose calls took longest; --json has all." in text
+    assert text.index("ID11") < text.index("ID10")
+    assert text.index("f11") < text.index("f10")
+    assert not {"ID1", "ID99", "f1"} & set(text.split())
+
+
+def test_darshans_tables_keep_to_the_terminal() -> None:
+    logged = Path(__file__).parent.parent / "recorded" / "darshan"
+    pfs, bb = (read_run(logged / side) for side in ("pfs", "bb"))
+
+    text = render_text(compare([pfs, bb], [bb, pfs]), width=80)
+
+    tables = text[text.index("workflow, seconds") :]
+    assert max(map(len, tables.splitlines())) <= 80
+    assert {"POSIX", "MPI-IO", "fx.sgt", "slowest"} <= set(tables.split())
+
+
+def test_a_small_number_is_no_zero(a_task: MakeTask, a_run: MakeRun) -> None:
+    text = render_text(compare([a_run(a_task(duration=0.00123))], [a_run(a_task())]))
+
+    assert " 0.0012 " in text
 
 
 def test_where_there_is_room_an_error_stands_beside_its_number(

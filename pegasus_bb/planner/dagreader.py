@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -67,16 +67,16 @@ class _Reader:
     def read(self, source: Iterator[str], file: str) -> None:
         """The order of lines is free: what comes before its node waits for the end."""
         waiting: list[tuple[int, Callable[[str], None], str]] = []
-        number = 0
+        number, about = 0, self._about
         try:
             for number, line in enumerate(source, 1):
                 words = line.split(None, 1)
                 if not words or words[0][0] == "#" or words[0][:2] == "//":
                     continue
-                keyword = words[0].upper()
-                handler = self._about.get(keyword)
+                keyword = words[0]
+                handler = about.get(keyword) or about.get(keyword.upper())
                 if handler is None:
-                    self._node_or_other(keyword, line.strip(" \t\r\n"))
+                    self._node_or_other(keyword.upper(), line.strip(" \t\r\n"))
                     continue
                 rest = words[1] if len(words) > 1 else ""
                 if waiting:  # later lines win over earlier ones: keep their order
@@ -118,10 +118,13 @@ class _Reader:
         _node_options(node, options)
         self.dag.nodes[node.name] = node
 
-    def _nodes(self, name: str) -> list[Node]:
+    def _nodes(self, name: str) -> Iterable[Node]:
+        node = self.dag.nodes.get(name)
+        if node is not None:
+            return (node,)
         if self._complete and name.upper() == "ALL_NODES":
             return [node for node in self.dag.nodes.values() if node.kind == "JOB"]
-        return [self._node(name)]
+        return (self._node(name),)
 
     def _node(self, name: str) -> Node:
         node = self.dag.nodes.get(name)
@@ -135,10 +138,13 @@ class _Reader:
 
     def _parent(self, rest: str) -> None:
         words = rest.split()
-        if "CHILD" in words:
-            at = words.index("CHILD")
-        else:
-            at = next((i for i, word in enumerate(words) if word.upper() == "CHILD"), 0)
+        nodes = self.dag.nodes
+        if len(words) == 3 and words[1] == "CHILD":  # nearly all of a planner's
+            parent, _, child = words
+            if parent in nodes and child in nodes:
+                self.dag.children.setdefault(parent, []).append(child)
+                return
+        at = next((i for i, word in enumerate(words) if word.upper() == "CHILD"), 0)
         parents, children = words[:at], words[at + 1 :]
         if not parents or not children:
             raise _MistakeError(
@@ -147,7 +153,7 @@ class _Reader:
                 "PARENT a b CHILD c d",
             )
         for name in (*parents, *children):
-            if name not in self.dag.nodes:
+            if name not in nodes:
                 self._node(name)
         for parent in parents:
             self.dag.children.setdefault(parent, []).extend(children)

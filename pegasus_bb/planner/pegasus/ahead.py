@@ -206,7 +206,7 @@ def _foreseen(options: PlanOptions, call: Call, home: Home) -> Foreseen | None:
         properties = properties_on_the_site(properties_of(options), options.sites[0])
         return Foreseen(
             named,
-            plan_argv(home, named.directories, folder, call.passed),
+            plan_argv(home, named.directories, folder, call.passed, workflow),
             properties_file(with_catalogs(properties, folder)),
         )
     except (PegasusBBError, OSError):

@@ -24,9 +24,14 @@ _LOOK = 0.02
 
 
 def plan_argv(
-    home: Home, run: RunDirectories, folder: Path, passed: Sequence[str]
+    home: Home,
+    run: RunDirectories,
+    folder: Path,
+    passed: Sequence[str],
+    workflow: Path,
 ) -> list[str]:
-    """The real pegasus-plan on what we wrote to ``folder``. Raises UsageError."""
+    """The real pegasus-plan on what we wrote to ``folder``, made of the user's
+    ``workflow``. Raises UsageError, and OSError where that is not there."""
     ours = {
         "--conf": str(folder / PROPERTIES),
         "--dir": str(run.base_dir),
@@ -34,7 +39,7 @@ def plan_argv(
         "--relative-dir": run.relative_dir,
     }
     words = [word for pair in ours.items() for word in pair]
-    java = java_options(os.environ, passed)
+    java = java_options(os.environ, passed, workflow.stat().st_size)
     words = [*java, *words, *passed, str(folder / WORKFLOW)]
     return [home.tool(PLAN), *(plain(word, "the argument") for word in words)]
 

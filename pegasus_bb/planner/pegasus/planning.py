@@ -100,7 +100,9 @@ def _plan(
     before = Inputs.of(given.workflow, given.catalogs)
     check_kickstart(before, context.site)
     inputs = _rewritten(before, knows)
-    argv = plan_argv(home, named.directories, folder, call.passed)
+    argv = plan_argv(
+        home, named.directories, folder, call.passed, options.absolute(options.workflow)
+    )
     with reading(inputs, argv, named, options, ahead) as planner:
         _write_known(folder.parent, request, directive_files(knows))
         install_runtime(str(folder.parent), context.python)

@@ -50,7 +50,13 @@ def plan_rooms(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
         inputs = _inputs(Inputs.of(given.workflow, given.catalogs), decided, context)
         check_passed(call.passed, context.site)
         folder = planned_folder(context.submit_dir)
-        argv = plan_argv(home, named.directories, folder, call.passed)
+        argv = plan_argv(
+            home,
+            named.directories,
+            folder,
+            call.passed,
+            options.absolute(options.workflow),
+        )
         with reading(inputs, argv, named, options, None) as planner:
             install_runtime(str(folder.parent), context.python)
             said = planner.printed()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from pegasus_bb.model.placement import (
@@ -58,16 +58,18 @@ class Explanation:
         return bool(self.rooms) and self.worth is None
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, as a mapping of plain values."""
-        data = {**asdict(self), "unknown": list(self.unknown)}
+        """Everything, for orjson, which writes a dataclass as a mapping: files and
+        rooms may be 100,000 each, and are not copied."""
+        data = {known.name: getattr(self, known.name) for known in fields(self)}
         for key in ("rooms", "worth", "closing"):
             if not data[key]:
                 del data[key]
         if self.closing is not None:
+            data["closing"] = asdict(self.closing)
             for key in ("jobs", "files", "links"):
                 data["closing"][key] = sorted(data["closing"][key])
         if self.fit is not None:
-            data["fit"] = {"phases": self.fit.phases, **data["fit"]}
+            data["fit"] = {"phases": self.fit.phases, **asdict(self.fit)}
             del data["fit"]["ends"]
         return data
 

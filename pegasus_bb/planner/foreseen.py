@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -47,29 +46,30 @@ class Foreseen:
     def of(self, mode: str) -> Prediction:
         """By what an earlier run took in its own mode, where there was one."""
         history = self.decided.history
-        raw = self._raw(mode)
         if history.makespan is None:
-            return raw
-        own = "off" if history.place == PFS else "persistent"
-        told = raw if own == mode else self._raw(own)
-        return corrected(raw, told.makespan, history.makespan)
+            return self._raw(mode)
+        return corrected(self._raw(mode), self._learned.makespan, history.makespan)
 
-    def refused(self) -> Mapping[str, str]:
-        """Modes in which the workflow cannot be planned, each with the reason."""
-        found = {}
+    @cached_property
+    def _learned(self) -> Prediction:
+        """What the model tells of that earlier run."""
+        return self._raw("off" if self.decided.history.place == PFS else "persistent")
+
+    def refusal(self, mode: str) -> str:
+        """Why the workflow cannot be planned in ``mode``; empty where it can."""
         settings = self.decided.settings
+        if mode == "off":
+            return ""
         # Of a mode that the user names it is known, and refused, already.
         wants = settings.mode == "auto" and settings.fallback == "pfs"
-        for mode in MODES[1:]:
-            if wants and not replace(settings, mode=mode).falls_back:
-                found[mode] = "--bb-fallback pfs was said, which mode persistent has"
-                continue
-            try:
-                lint_tier(self.decided.catalogs, self.whole.tier, mode)
-                self._reserved(mode)
-            except CatalogError as error:
-                found[mode] = str(error)
-        return found
+        if wants and not replace(settings, mode=mode).falls_back:
+            return "--bb-fallback pfs was said, which mode persistent has"
+        try:
+            lint_tier(self.decided.catalogs, self.whole.tier, mode)
+            self._reserved(mode)
+        except CatalogError as error:
+            return str(error)
+        return ""
 
     def _raw(self, mode: str) -> Prediction:
         headroom = self.decided.settings.headroom

@@ -3,8 +3,8 @@
 
 `make demo` calls this from the repository's root. It leaves demo/<example>/pfs and
 demo/<example>/bb (submit directories), demo/<example>/results-{pfs,bb}, and
-demo/report.json, which docs/report.md describes. Nothing is throttled: what it prints
-was measured on this machine's own storage.
+demo/report.json, which docs/report.md describes, drawn in demo/report.html. Nothing is
+throttled: what it prints was measured on this machine's own storage.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from demo_folders import (  # noqa: E402
     remove_storage,
 )
 from demo_machine import Stopped, load_averages, stoppable, warning  # noqa: E402
+from demo_page import write_page  # noqa: E402
 from demo_shell import Shell, say, tell  # noqa: E402
 from demo_speeds import write_speeds  # noqa: E402
 from demo_words import conclude, how_to_repeat, introduce  # noqa: E402
@@ -199,8 +200,10 @@ def demonstrate(folder: Path, root: Path, sizes: Sizes, examples: list[str]) -> 
         raise
     path = folder / "report.json"
     path.write_text(json.dumps(report, indent=1) + "\n")
+    page = folder / "report.html"
+    write_page(page, report)
     remove_storage(storage)
-    conclude(report, shell.short(path))
+    conclude(report, shell.short(path), shell.short(page))
     how_to_repeat(shell, folder, examples[0], list(SIDES))
 
 

@@ -44,7 +44,7 @@ def introduce(folder: Path, storage: Storage) -> None:
     tell(_LINKED)
 
 
-def conclude(report: dict[str, Any], path: str) -> None:
+def conclude(report: dict[str, Any], path: str, page: str) -> None:
     """Both sides of every example in a table, and where the rest is."""
     say(f"\n{'seconds':32}     PFS      BB  PFS/BB")
     for name, example in report["examples"].items():
@@ -54,7 +54,7 @@ def conclude(report: dict[str, Any], path: str) -> None:
             values = [_mean(pair["pfs"]), _mean(pair["bb"]), _shown(pair["ratio"])]
             say(f"{name:12} {what:19}" + "".join(f"{value:>8}" for value in values))
     _foretold(report)
-    say(f"\nevery number: {path}")
+    say(f"\nevery number: {path}\ndrawn, for a browser: {page}")
 
 
 def _foretold(report: dict[str, Any]) -> None:

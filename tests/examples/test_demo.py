@@ -104,9 +104,11 @@ def test_the_end_says_where_the_numbers_are(
     end = lines.index("every number: demo/report.json")
     assert lines[end - 2].split() == ["cybershake", "2.50", "2.00", "+25%"]
     assert lines[end - 6].split() == ["cybershake", "makespan", "4.00", "2.00", "2.00"]
-    assert lines[end + 1].startswith("These are single runs: differences of this size")
-    assert lines[end + 2] == "  bin/python examples/demo.py --demo-dir demo/again"
-    assert lines[end + 3].startswith(
+    assert lines[end + 1] == "drawn, for a browser: demo/report.html"
+    assert "<h1>demo: " in (tmp_path / "demo/report.html").read_text()
+    assert lines[end + 2].startswith("These are single runs: differences of this size")
+    assert lines[end + 3] == "  bin/python examples/demo.py --demo-dir demo/again"
+    assert lines[end + 4].startswith(
         "  bin/pegasus-bb report --pfs demo/cybershake/pfs "
     )
     report = json.loads((tmp_path / "demo/report.json").read_bytes())
@@ -201,6 +203,8 @@ def test_the_quick_demo_from_end_to_end(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     report = json.loads((tmp_path / "d/report.json").read_bytes())
     assert set(report["examples"]) == {"cybershake", "1000genome"}
+    page = (tmp_path / "d/report.html").read_text()
+    assert all(f'id="p{number}-timeline"' in page for number in (1, 2))
     for name, example in report["examples"].items():
         comparison = example["comparison"]
         assert (tmp_path / "d" / name / "pfs" / "braindump.yml").exists()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.page.benchmark import benchmark
+from pegasus_bb.page.calls import calls
 from pegasus_bb.page.figure import Figure, Table
 from pegasus_bb.page.footprint import footprint
 from pegasus_bb.page.live import live
@@ -18,8 +19,17 @@ from pegasus_bb.page.plot import SIDES
 from pegasus_bb.page.processors import processors
 from pegasus_bb.page.templates import templates
 from pegasus_bb.page.timeline import timeline
+from pegasus_bb.page.widths import by_processes
 
-FIGURES = (timeline, live, footprint, processors, benchmark)
+FIGURES = (
+    timeline,
+    live,
+    footprint,
+    calls,
+    processors,
+    by_processes,
+    benchmark,
+)
 
 
 @dataclass(frozen=True, slots=True)

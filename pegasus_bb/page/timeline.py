@@ -49,6 +49,9 @@ def timeline(document: Mapping[str, Any]) -> Figure:
     """The first run of each side."""
     runs = {side: document["runs"][side][0] for side in SIDES}
     bars = {side: list(_bars(run)) for side, run in runs.items()}
+    if not any(bars.values()):
+        about = "Left out: no record says when a job began. Any Kickstart record does."
+        return Figure("timeline", "Timeline", about)
     ends = [bar.end for found in bars.values() for bar in found]
     across = from_zero(ends, LEFT, WIDTH - RIGHT, "s")
     panels, y = [], 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pegasus_bb.model.run import Kind, Layer, Run, Task
 from pegasus_bb.model.stat import stat
@@ -31,6 +31,12 @@ def by_layer(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[LayerRow, ...]:
     A run says nothing of one where a task of it has no log that counts.
     """
     return _rows(pfs, bb, _of_transformations)
+
+
+def by_processes(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[LayerRow, ...]:
+    """A row per transformation, layer and number of processes: runs of as many are
+    repetitions."""
+    return tuple(replace(row, file="") for row in _rows(pfs, bb, _of_processes))
 
 
 def by_file(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[LayerRow, ...]:
@@ -73,6 +79,13 @@ def _of_transformations(run: Run) -> _Seen:
         for name, tasks in groups.items()
         if all(task.calls for task in tasks)
         for layer in together(layer for task in tasks for layer in task.layers)
+    }
+
+
+def _of_processes(run: Run) -> _Seen:
+    return {
+        (name, layer, str(seen.processes)): seen
+        for (name, layer, _), seen in _of_transformations(run).items()
     }
 
 

@@ -15,7 +15,7 @@ from pegasus_bb.model.run import Kind, Run, Task
 from pegasus_bb.model.stat import stat
 from pegasus_bb.report.breakeven import BreakEven, break_even
 from pegasus_bb.report.by_job import JobRow, by_job
-from pegasus_bb.report.by_layer import LayerRow, by_file, by_layer
+from pegasus_bb.report.by_layer import LayerRow, by_file, by_layer, by_processes
 from pegasus_bb.report.clock import PARTS, by_the_clock
 from pegasus_bb.report.metrics import IOWait, Metric, io_wait_of, metrics
 from pegasus_bb.report.notes import notes_on
@@ -62,6 +62,11 @@ class Comparison:
     def layers(self) -> tuple[LayerRow, ...]:
         """With Darshan logs: a row per transformation and layer of calls."""
         return by_layer(self.pfs, self.bb)
+
+    @cached_property
+    def widths(self) -> tuple[LayerRow, ...]:
+        """With Darshan logs: a row per transformation, layer, number of processes."""
+        return by_processes(self.pfs, self.bb)
 
     @cached_property
     def files(self) -> tuple[LayerRow, ...]:

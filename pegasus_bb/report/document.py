@@ -14,6 +14,7 @@ from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.breakeven import BreakEven
 from pegasus_bb.report.by_job import JobRow
 from pegasus_bb.report.by_layer import LayerRow
+from pegasus_bb.report.by_width import SHOWN, widths
 from pegasus_bb.report.clock import by_the_clock
 from pegasus_bb.report.compare import STAGING, Comparison, Row
 from pegasus_bb.report.layer_metrics import LAYER_METRICS
@@ -51,6 +52,9 @@ def to_document(
         "darshan": {
             "units": {metric.key: metric.unit for metric in LAYER_METRICS},
             "layers": [_layer_row(row) for row in comparison.layers],
+            "widths": [
+                {**_width_row(row), **gains} for row, gains in widths(comparison.widths)
+            ],
             "files": [
                 {"file": row.file, **_layer_row(row)} for row in comparison.files
             ],
@@ -87,6 +91,11 @@ def _job(row: JobRow) -> dict[str, Any]:
 
 def _layer_row(row: LayerRow) -> dict[str, Any]:
     return {"name": row.name, "layer": row.layer, **_pairs(row.cells)}
+
+
+def _width_row(row: LayerRow) -> dict[str, Any]:
+    shown = {key: row.cells[key] for key in SHOWN}
+    return {"name": row.name, "layer": row.layer, **_pairs(shown)}
 
 
 def _break_even(found: BreakEven | None) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegasus_bb.model.run import Kind, LiveBytes, NodeTimes, Run, Task
+from pegasus_bb.model.run import Calls, Kind, Layer, LiveBytes, NodeTimes, Run, Task
 from pegasus_bb.report import compare
 from pegasus_bb.report.compare import Comparison
 
@@ -22,6 +22,29 @@ def a_task(node: str, kind: Kind, start: float, duration: float, **more: Any) ->
         start=start,
         duration=duration,
         **values,
+    )
+
+
+def seen(processes: int, seconds: float) -> dict[str, Any]:
+    """What Darshan saw of one job of that many processes."""
+    busy = seconds * processes
+    layers = [
+        Layer(name, 0, MIB * processes, processes, 0.0, busy, busy / 9, part, 0.0, part)
+        for name, part in (("POSIX", seconds / 2), ("MPI-IO", seconds))
+    ]
+    return {"calls": Calls(0, MIB * processes, seconds), "layers": tuple(layers)}
+
+
+def wide(processes: int, seconds: float) -> Task:
+    """A job of several processes."""
+    return a_task(
+        "mpi_1",
+        Kind.COMPUTE,
+        114.0,
+        seconds * 8,
+        rchar=0,
+        wchar=MIB * processes,
+        **seen(processes, seconds),
     )
 
 
@@ -53,8 +76,8 @@ def a_comparison(jobs: int = 6) -> Comparison:
     setup = a_task("bb_setup_BB1", Kind.BB_SETUP, 100.0, 0.5)
     delete = a_task("bb_delete_BB2", Kind.BB_DELETE, 143.0, 0.75)
     pfs = [
-        Run("demo", "off", makespan=m, span=m - 1, tasks=tuple(tasks(s, jobs)))
-        for m, s in ((60.0, 2.0), (64.0, 2.25))
+        Run("demo", "off", makespan=m, span=m - 1, tasks=(*tasks(s, jobs), wide(p, s)))
+        for m, s, p in ((60.0, 2.0, 4), (64.0, 2.25, 16))
     ]
     bb = [
         Run(
@@ -64,14 +87,14 @@ def a_comparison(jobs: int = 6) -> Comparison:
             "directory",
             makespan=m,
             span=m - 1,
-            tasks=(setup, *tasks(s, jobs), delete),
+            tasks=(setup, *tasks(s, jobs), wide(p, s), delete),
             nodes=(gate,),
             gate_wait=8.0,
             live=live,
             reserved=3.5 * MIB,
             predicted=46.5,
         )
-        for m, s in ((45.0, 1.0), (44.0, 1.125))
+        for m, s, p in ((45.0, 1.0, 4), (44.0, 1.125, 16))
     ]
     return compare(pfs, bb)
 

@@ -94,14 +94,22 @@ def test_the_built_in_planner_takes_the_slurm_catalog(
     assert list(work.glob("submit/*/*/*/*/*.dag"))
 
 
-def test_the_built_in_planner_takes_the_catalog_of_disks(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("catalog", "more"),
+    [
+        ("slurm-node-local.yml", ("--bb-mode", "transient", "--bb-capacity", "1GiB")),
+        ("slurm-two-tiers.yml", ("--bb-mode", "hybrid", "--bb-capacity", "1GiB")),
+    ],
+)
+def test_the_built_in_planner_takes_the_catalogs_of_disks(
+    tmp_path: Path, catalog: str, more: tuple[str, ...]
+) -> None:
     work = tmp_path / "work"
     write_desk(work)
     on_slurm(work)
-    shutil.copy(FOLDER / "slurm-node-local.yml", work / "sites.yml")
-    words = ("--bb-planner", "builtin", "--bb-mode", "transient")
+    shutil.copy(FOLDER / catalog, work / "sites.yml")
     done = subprocess.run(
-        [*OURS, *GIVEN, *words, "--bb-capacity", "1GiB", "workflow.yml"],
+        [*OURS, *GIVEN, "--bb-planner", "builtin", *more, "workflow.yml"],
         cwd=work,
         env={**os.environ, **HERE},
         capture_output=True,
@@ -109,7 +117,7 @@ def test_the_built_in_planner_takes_the_catalog_of_disks(tmp_path: Path) -> None
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    assert list(work.glob("submit/*/*/*/*/bb/jobs/*.json"))
+    assert "nvme" in next(work.glob("submit/*/*/*/*/bb/transient.json")).read_text()
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,8 @@ def _of_planner(
 ) -> Finding:
     """Raises what the planning would raise."""
     if decided.placement is not None:
-        check_style(decided.site, decided.catalogs, decided.placement.tier.backend)
+        for tier in (decided.placement.tier, decided.placement.room_tier):
+            check_style(decided.site, decided.catalogs, tier.backend)
     if home is None:
         options.check_builtin()
         nodes = len(rehearsed(decided, context).jobs)

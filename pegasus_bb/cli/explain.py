@@ -142,11 +142,13 @@ def _print(explanation: Explanation, fit: list[str]) -> None:
 
 def _rooms(explanation: Explanation) -> Iterator[str]:
     """A line for every job with a reservation of its own."""
+    where = f" on {explanation.rooms_on}" if explanation.rooms_on else ""
     for job, room in explanation.rooms.items():
         shared = f", {len(room.share)} shared" if room.share else ""
         yield (
-            f"job {job}: {format_size(room.capacity)} for {format_size(room.need)}, "
-            f"{len(room.stage_in)} files in, {len(room.stage_out)} out{shared}"
+            f"job {job}: {format_size(room.capacity)}{where} for "
+            f"{format_size(room.need)}, {len(room.stage_in)} files in, "
+            f"{len(room.stage_out)} out{shared}"
         )
 
 

@@ -43,6 +43,7 @@ _HELP = {
     "mode": "off; persistent: one reservation; transient: one per job; hybrid; auto.",
     "planner": "pegasus (a real pegasus-plan), builtin, or auto: the real one if any.",
     "tier": "Name of the tier, where the site declares several.",
+    "rooms": "Name of the tier of jobs' own rooms in mode hybrid.",
     "capacity": "Size to reserve, such as 700GiB, or auto.",
     "placement": "File of patterns over LFNs that say where files live.",
     "wait": "How long to wait for the reservation, or a job's results, such as 2h.",

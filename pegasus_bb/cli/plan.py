@@ -13,7 +13,11 @@ from pegasus_bb.cli.options import (
     plan_options,
 )
 from pegasus_bb.model.settings import read_settings
-from pegasus_bb.planner.choices import check_close_is_of_use, check_fallback_is_of_use
+from pegasus_bb.planner.choices import (
+    check_close_is_of_use,
+    check_fallback_is_of_use,
+    check_rooms_are_of_use,
+)
 from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import chosen_home
@@ -47,6 +51,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     settings = read_settings(properties, said.cwd)
     check_fallback_is_of_use(said, settings)
     check_close_is_of_use(said, settings)
+    check_rooms_are_of_use(said, settings)
     if settings.mode == "auto":
         said = _with_mode(ctx, said)
         properties = properties_of(said)

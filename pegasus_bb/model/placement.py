@@ -108,6 +108,13 @@ class Placement:
     # As mode persistent would have it, where mode hybrid or closing early changed it.
     whole: Placement | None = None
     closing: Closing | None = None  # where that was asked for
+    to_rooms: frozenset[str] = frozenset()  # LFNs that the user wants there
+    apart: Tier | None = None  # mode hybrid: where rooms are, if not on ``tier``
+
+    @property
+    def room_tier(self) -> Tier:
+        """Where the rooms of jobs are."""
+        return self.apart or self.tier
 
     def is_after(self, job: str) -> bool:
         """Whether ``job`` runs after the reservation is given back."""

@@ -26,6 +26,7 @@ class Settings:
     mode: str = "off"  # one of MODES; auto: what the cost model prefers
     planner: str = "auto"  # builtin | pegasus | auto: pegasus where there is one
     tier: str = ""  # a tier's name; empty: the site's first
+    rooms: str = ""  # of jobs' rooms in mode hybrid; empty: a node-local one, else tier
     capacity: int | None = None  # bytes; AUTO; None: what the tier says
     placement: Path | None = None  # a placement file, glob patterns over LFNs
     wait: int = 86400  # seconds that the gate, or a job's results, are waited for
@@ -127,6 +128,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "mode": _choice(*MODES),
     "planner": _choice(*PLANNERS),
     "tier": str,
+    "rooms": str,
     "capacity": _capacity,
     "placement": Path,
     "speeds": Path,

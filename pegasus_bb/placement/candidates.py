@@ -17,8 +17,9 @@ from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.executables import runs_on, staged_for
 from pegasus_bb.placement.liveness import Ending
+from pegasus_bb.placement.nodecount import several_nodes
 from pegasus_bb.placement.roomlint import MOST_FILES
-from pegasus_bb.placement.sizing import automatic_capacity
+from pegasus_bb.placement.sizing import automatic_capacity, quota_of
 from pegasus_bb.placement.survey import INPUT, OUTPUT
 from pegasus_bb.placement.worth import Candidate
 
@@ -30,14 +31,17 @@ def candidates(
     placement: Placement,
     ending: Ending,
     lasts: Mapping[str, float],
+    catalogs: Catalogs,
 ) -> Iterator[Candidate]:
     """In the order of the workflow; ``lasts`` says how long each job's room is kept.
 
     Linear in the uses of all jobs. A job that a room cannot serve is none: a file whose
     size is not known or that it names twice, a checkpoint, too many files for
-    DataWarp's staging.
+    DataWarp's staging, more than one job may have there, several nodes where a room is
+    on one.
     """
-    tier = placement.tier
+    tier = placement.room_tier
+    quota = quota_of(tier) if not tier.is_reserved else None
     private = _private(graph, placement, ending)
     most = MOST_FILES if tier.backend == "datawarp" else len(private)
     makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
@@ -51,18 +55,26 @@ def candidates(
         made = (
             _made(job, graph, placement, private) if runs_on(job, tier.site) else None
         )
-        if made is not None and len(made.private) <= most:
-            need = made.saved + made.shared
-            yield Candidate(
-                ident,
-                made.private,
-                made.share,
-                made.write,
-                made.saved,
-                need,
-                capacity(need),
-                lasts[ident],
-            )
+        if made is None or len(made.private) > most:
+            continue
+        need = made.saved + made.shared
+        size = capacity(need)
+        if not tier.is_reserved and (
+            (quota is not None and size > quota)
+            or several_nodes(job, catalogs, tier.site)
+        ):
+            continue
+        yield Candidate(
+            ident,
+            made.private,
+            made.share,
+            made.write,
+            made.saved,
+            need,
+            size,
+            lasts[ident],
+            size if tier.is_reserved else 0,
+        )
 
 
 def _private(graph: Graph, placement: Placement, ending: Ending) -> dict[str, None]:

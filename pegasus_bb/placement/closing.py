@@ -115,7 +115,8 @@ def _rooms(graph: Graph, placement: Placement, lasts: Lasting) -> list[float]:
     """What the rooms of each level's jobs reserve."""
     cost = [0.0] * max(graph.level.values(), default=0)
     for job, room in placement.rooms.items():
-        cost[graph.level[job] - 1] += room.capacity * lasts.rooms[job]
+        if placement.room_tier.is_reserved:
+            cost[graph.level[job] - 1] += room.capacity * lasts.rooms[job]
     return cost
 
 

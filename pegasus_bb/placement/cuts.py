@@ -67,7 +67,8 @@ def cuts(
             sums.carry(life, file.size)
     for job, room in placement.rooms.items():
         for lfn in room.stage_out:
-            sums.write(graph.level[job], placement.files[lfn].size or 0)
+            size, named = placement.files[lfn].size or 0, lfn in placement.to_rooms
+            sums.write(graph.level[job], size, named)
     return sums.traffic, list(sums.cuts())
 
 
@@ -102,8 +103,10 @@ class _Sums:
         self._carried[life.first] += size or 0
         self._carried[life.last] -= size or 0
 
-    def write(self, level: int, size: int) -> None:
-        """What a job makes in its room."""
+    def write(self, level: int, size: int, named: bool) -> None:
+        """What a job makes in its room; ``named``: the user wants it there."""
+        if named:
+            self._bound = max(self._bound, level)
         self.traffic += size
         self._moved[level] += size
 

@@ -25,8 +25,15 @@ from pegasus_bb.placement.lint import (
 from pegasus_bb.placement.liveness import Ending
 from pegasus_bb.placement.overrides import by_jobs, by_metadata
 from pegasus_bb.placement.patterns import PlacementFile, read_placement_file
-from pegasus_bb.placement.policy import Rule, defaults, for_executables, home
+from pegasus_bb.placement.policy import (
+    ROOM,
+    Rule,
+    defaults,
+    for_executables,
+    home,
+)
 from pegasus_bb.placement.rooms import reserve_rooms
+from pegasus_bb.placement.roomtier import room_tier
 from pegasus_bb.placement.sizes import size_of
 from pegasus_bb.placement.sizing import choose_capacity, wanted_capacity
 from pegasus_bb.placement.survey import File, survey
@@ -91,12 +98,13 @@ def place_files(
     lint_names(workflow, files)
     choose = _chooser(workflow, graph, catalogs, tier, settings, files)
     placed: dict[str, Placed] = {}
-    pinned = []
+    pinned: list[str] = []
+    to_rooms: list[str] = []
     for file in files.values():
         rule, narrow = choose(file)
         on, how = home(rule.where, file.role, tier)
         if narrow and on != PFS:
-            pinned.append(file.lfn)
+            (to_rooms if rule.where == ROOM else pinned).append(file.lfn)
         size = size_of(file, catalogs.replicas, tier.site)
         if size is None and learned:
             size = learned.get(file.lfn)
@@ -105,7 +113,23 @@ def place_files(
     here = [file for file in placed.values() if file.tier != PFS]
     need = sum(file.size for file in here if file.size is not None)
     unknown = tuple(file.lfn for file in here if file.size is None)
-    return Placement(tier, placed, need, unknown, 0, pinned=frozenset(pinned))
+    return Placement(
+        tier,
+        placed,
+        need,
+        unknown,
+        0,
+        pinned=frozenset(pinned),
+        to_rooms=frozenset(to_rooms),
+    )
+
+
+def _apart(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier | None:
+    """Where rooms are in mode hybrid, where that is not on ``tier``."""
+    if settings.mode != "hybrid":
+        return None
+    rooms = room_tier(catalogs, settings, tier)
+    return None if rooms == tier else rooms
 
 
 def reserve(
@@ -148,7 +172,9 @@ def _chooser(
     files: dict[str, File],
 ) -> Callable[[File], tuple[Rule, bool]]:
     """The function gives a file's rule, and whether it is narrower than the tier's."""
-    words = Words.of(tier, catalogs.tiers.get(tier.site, [tier]))
+    tiers = catalogs.tiers.get(tier.site, [tier])
+    apart = _apart(catalogs, settings, tier)
+    words = Words.of(tier, tiers, apart, graph.consumers)
     classes = defaults(tier)
     programs = for_executables(tier)
     jobs = by_jobs(workflow, graph, files, words)

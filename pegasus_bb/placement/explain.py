@@ -51,6 +51,7 @@ class Explanation:
     rooms: dict[str, Room] = field(default_factory=dict)
     worth: Worth | None = None  # mode hybrid: why these jobs have a room
     closing: Closing | None = None  # where closing early was asked for
+    rooms_on: str = ""  # the tier of these rooms, where it is another one
 
     @property
     def each_alone(self) -> bool:
@@ -61,7 +62,7 @@ class Explanation:
         """Everything, for orjson, which writes a dataclass as a mapping: files and
         rooms may be 100,000 each, and are not copied."""
         data = {known.name: getattr(self, known.name) for known in fields(self)}
-        for key in ("rooms", "worth", "closing"):
+        for key in ("rooms", "worth", "closing", "rooms_on"):
             if not data[key]:
                 del data[key]
         if self.closing is not None:
@@ -95,6 +96,7 @@ def explain(placement: Placement, settings: Settings, live: Figures) -> Explanat
         rooms=placement.rooms,
         worth=placement.worth,
         closing=placement.closing,
+        rooms_on=placement.apart.name if placement.apart and placement.rooms else "",
         fit=placement.fit,
     )
 

@@ -8,7 +8,7 @@ to the PFS. What the user has said of a file stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pegasus_bb.model.catalogs import Catalogs
@@ -21,7 +21,9 @@ from pegasus_bb.placement.candidates import candidates, rooms
 from pegasus_bb.placement.lasting import lasting
 from pegasus_bb.placement.liveness import Ending
 from pegasus_bb.placement.moving import moved, read_in_place
+from pegasus_bb.placement.named import check_named, split_named
 from pegasus_bb.placement.policy import home
+from pegasus_bb.placement.roomtier import room_tier
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
 from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.placement.worth import Candidate, worthwhile
@@ -40,7 +42,8 @@ def part(
 
     O((V + E) log V) in jobs and files.
     """
-    tier = placement.tier
+    tier, apart = placement.tier, room_tier(catalogs, settings, placement.tier)
+    placement = replace(placement, apart=apart if apart != tier else None)
     left = moved(placement, dict(_read_once(workflow, graph, catalogs, placement)))
     why = _why_none(workflow, settings, placement)
     lasts = lasting(workflow, graph, history)
@@ -49,14 +52,27 @@ def part(
         wanted = wanted_capacity(tier, settings)
         return wanted or automatic_capacity(tier, settings.headroom, need)
 
-    found = candidates(workflow, graph, settings, left, ending, lasts.rooms)
-    asked = [] if why else list(found)
-    taken, worth = worthwhile(asked, (placement.need, left.need), reserve, lasts)
-    apart = moved(left, dict(_in_rooms(left, asked, taken)))
+    found: Iterable[Candidate] = ()
+    if not _has_inner(workflow):
+        found = candidates(
+            workflow, graph, settings, left, ending, lasts.rooms, catalogs
+        )
+    named, asked = split_named(left, found)
+    check_named(workflow, left, named)
+    if why:
+        asked = []
+    needs = (placement.need, left.need - sum(each.saved for each in named))
+    more, worth = worthwhile(asked, needs, reserve, lasts, together=apart == tier)
+    taken = [*named, *more]
     return replace(
-        apart,
+        moved(left, dict(_in_rooms(left, [*named, *asked], taken))),
         rooms=rooms(workflow, catalogs, tier.site, taken),
-        worth=replace(worth, why_none=why),
+        worth=replace(
+            worth,
+            rooms=worth.rooms + sum(each.reserved * each.lasts for each in named),
+            asked=worth.asked + len(named),
+            why_none="" if named else why,
+        ),
         whole=placement,
     )
 
@@ -65,9 +81,13 @@ def _why_none(workflow: Workflow, settings: Settings, placement: Placement) -> s
     """Why no job can have a room, whatever its files are; empty where one may."""
     if wanted_capacity(placement.tier, settings) != AUTO:
         return "the capacity was given, so that a room would save nothing of it"
-    if any(job.kind != "job" for job in workflow.jobs.values()):
+    if _has_inner(workflow):
         return "which files a sub-workflow reads is not known"
     return ""
+
+
+def _has_inner(workflow: Workflow) -> bool:
+    return any(job.kind != "job" for job in workflow.jobs.values())
 
 
 def _read_once(
@@ -93,15 +113,19 @@ def _in_rooms(
 ) -> Iterator[tuple[str, Placed]]:
     """What no other job reads: where it goes, or why it stays."""
     there = {candidate.job for candidate in taken}
+    on, room = "on", "a reservation of that job's own"
+    if placement.apart is not None:
+        on, room = "in", f"a room of that job's own on tier {placement.apart.name}"
     for candidate in asked:
         job = candidate.job
         if job in there:
-            why = f"job {job} makes it, no other reads it: on a reservation of that "
-            why += "job's own, then on the PFS"
+            why = f"job {job} makes it, no other reads it: {on} {room}, then on the PFS"
         else:
-            why = f"job {job} makes it, no other reads it; a reservation of that job's "
-            why += "own would take more than it saves"
+            why = f"job {job} makes it, no other reads it; {room} would "
+            why += "take more than it saves" if candidate.reserved else "save nothing"
         for lfn in candidate.private:
             file = placement.files[lfn]
-            on = PFS if job in there else file.tier
-            yield lfn, Placed(lfn, file.role, on, file.how, file.size, why)
+            tier = PFS if job in there else file.tier
+            said = f"{file.reason}: {on} {room}, then on the PFS"
+            reason = said if lfn in placement.to_rooms else why
+            yield lfn, Placed(lfn, file.role, tier, file.how, file.size, reason)

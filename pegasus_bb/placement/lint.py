@@ -24,8 +24,8 @@ _NOT_SHARED = (
     "workflow would not find each other's"
 )
 _NOT_STAGED = (
-    "nothing can be staged into or out of a private reservation, and in mode transient "
-    "every file of a job is"
+    "nothing can be staged into or out of a private reservation, and every file of a "
+    "job on a reservation of its own is"
 )
 _OF_ONE_NODE = (
     "the disk of a node holds nothing for the jobs on others, nor longer than its job "
@@ -54,15 +54,26 @@ def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
             tier.backend,
             "--bb-mode transient, or --bb-tier with a tier that all nodes see",
         )
+    if mode == "transient":
+        lint_room_tier(catalogs, tier)
+    elif tier.access == "private":
+        raise _not_private(catalogs, tier, _NOT_SHARED)
+    _lint_pool(catalogs, tier)
+
+
+def lint_room_tier(catalogs: Catalogs, tier: Tier) -> None:
+    """What of the tier cannot carry rooms of single jobs. Raises CatalogError."""
     if tier.access == "private":
-        raise _tier_error(
-            catalogs,
-            tier,
-            "access",
-            _NOT_STAGED if mode == "transient" else _NOT_SHARED,
-            tier.access,
-            "access: striped",
-        )
+        raise _not_private(catalogs, tier, _NOT_STAGED)
+    _lint_pool(catalogs, tier)
+
+
+def _not_private(catalogs: Catalogs, tier: Tier, why: str) -> CatalogError:
+    would_do = "access: striped"
+    return _tier_error(catalogs, tier, "access", why, tier.access, would_do)
+
+
+def _lint_pool(catalogs: Catalogs, tier: Tier) -> None:
     if tier.pool and _POOL.fullmatch(tier.pool) is None:
         raise _tier_error(
             catalogs,

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.placement.policy import LINK, Rule
+from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.placement.policy import LINK, ROOM, Rule
 from pegasus_bb.placement.survey import INPUT, File, metadata_error
 from pegasus_bb.placement.words import Words
 
@@ -31,16 +31,35 @@ def by_jobs(
     rules: dict[str, Rule] = {}
     for ident, word in said.items():
         job = workflow.jobs[ident]
+        if words.meaning[word] == ROOM:
+            _check_rooms(job, workflow, files, words, word)
         for use in job.uses:
             if use.kind != "input":
                 reason = f"job {ident}, which writes it, has the profile {KEY}: {word}"
                 rules[use.lfn] = Rule(words.meaning[word], reason)
+            elif words.meaning[word] == ROOM:
+                continue  # a room is for what its job makes
             elif use.lfn not in rules and files[use.lfn].role == INPUT:
                 readers = {said.get(reader) for reader in graph.consumers[use.lfn]}
                 if readers == {word}:
                     reason = f"every job that reads it has the profile {KEY}: {word}"
                     rules[use.lfn] = Rule(words.meaning[word], reason)
     return rules
+
+
+def _check_rooms(
+    job: Job, workflow: Workflow, files: Mapping[str, File], words: Words, word: str
+) -> None:
+    """Whether all that ``job`` makes can be in a room of its own."""
+    made = (files[use.lfn] for use in job.uses if use.kind != "input")
+    fault = next(filter(None, (words.fault(word, file) for file in made)), "")
+    if fault:
+        raise workflow.document.error(
+            fault,
+            ["jobs", job.index, "profiles", "pegasus", KEY],
+            word,
+            "the metadata bb.tier of those of its files that no other job reads",
+        )
 
 
 def _profiles(workflow: Workflow, words: Words) -> dict[str, str]:

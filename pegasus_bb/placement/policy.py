@@ -10,12 +10,13 @@ from pegasus_bb.placement.survey import INPUT, INTERMEDIATE, OUTPUT
 
 BB = "bb"
 LINK = "link"
+ROOM = "room"  # mode hybrid: on another tier, where the job that makes it has a room
 
 
 class Rule(NamedTuple):
     """What decided where a file lives."""
 
-    where: str  # bb | pfs | link (inputs only)
+    where: str  # bb | pfs | link (inputs only) | room
     reason: str  # for a person: which rule, and where it was said
 
 
@@ -50,7 +51,7 @@ def for_executables(tier: Tier) -> Rule:
 def home(where: str, role: str, tier: Tier) -> tuple[str, str]:
     """The pair (tier, how) of a placed file."""
     if role != INPUT:
-        return (tier.name if where == BB else PFS), "write"
+        return (PFS if where == PFS else tier.name), "write"
     if where == LINK:
         return PFS, "link"
     return (tier.name if where == BB else PFS), "copy"

@@ -66,6 +66,16 @@ def check_close(settings: Settings, site: Site) -> None:
     _check_scratch(f"--bb-close {settings.close}", site)
 
 
+def check_rooms_are_of_use(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError where --bb-rooms was said for a run that has no second tier."""
+    if f"{PREFIX}rooms" in options.said and settings.mode not in ("hybrid", "auto"):
+        raise UsageError(
+            "--bb-rooms is for --bb-mode hybrid, where rooms of single jobs may be on "
+            f"another tier than the files that jobs share; this is mode {settings.mode}"
+            ", whose tier is --bb-tier's. Leave it out, or say --bb-mode hybrid"
+        )
+
+
 def check_fallback(settings: Settings, site: Site) -> None:
     """Raises UsageError where --bb-fallback pfs could not do what it says."""
     if settings.falls_back:

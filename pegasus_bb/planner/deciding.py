@@ -21,6 +21,7 @@ from pegasus_bb.model.properties import Properties, read_properties
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.sites import Site
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.paths import is_below
 from pegasus_bb.placement import Ending, Figures, figures, reserve
@@ -209,7 +210,7 @@ def plan_context(
         arguments=options.arguments,
         request=None if mode == "transient" else request,
         transient=(
-            _of_each_job(request, decided, directories)
+            _of_each_job(decided, named.uuid, directories)
             if mode in ("transient", "hybrid")
             else None
         ),
@@ -220,12 +221,10 @@ def plan_context(
     )
 
 
-def _of_each_job(
-    request: Request | None, decided: Decided, directories: RunDirectories
-) -> Request:
+def _of_each_job(decided: Decided, uuid: str, directories: RunDirectories) -> Request:
     """What the jobs' own reservations have in common. Raises UsageError."""
-    scratch = decided.site.scratch
-    assert request is not None  # noqa: S101 - these modes have a placement
+    scratch, placement = decided.site.scratch, decided.placement
+    assert placement is not None  # noqa: S101 - these modes have a placement
     assert scratch is not None  # noqa: S101 - execution_site saw to it
     folder = f"{scratch.path.rstrip('/')}/{directories.relative_dir}"
     if is_below(f"{directories.submit_dir}/", folder):
@@ -234,12 +233,16 @@ def _of_each_job(
             f"scratch {folder}, which is another place for each job in mode "
             f"{decided.settings.mode}: choose another --dir"
         )
+    request = make_request(placement, decided.settings, uuid, placement.room_tier)
     return replace(request, prefix=folder)
 
 
-def make_request(placement: Placement, settings: Settings, uuid: str) -> Request:
-    """What the run ``uuid`` asks for. Raises UsageError."""
-    tier = placement.tier
+def make_request(
+    placement: Placement, settings: Settings, uuid: str, on: Tier | None = None
+) -> Request:
+    """What the run ``uuid`` asks for, of the shared tier or ``on`` another. Raises
+    UsageError."""
+    tier = on or placement.tier
     name = check_reservation_name(settings.name + uuid.replace("-", "")[:12])
     own = {**tier.settings, "guard": settings.guard}
     return Request(

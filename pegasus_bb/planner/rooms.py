@@ -64,7 +64,8 @@ def job_files(
     request, placement = context.transient, context.placement
     if request is None or placement is None:
         return
-    shared = context.request.name if context.request else ""
+    common = context.request
+    shared = common.name if common and common.backend == "datawarp" else ""
     sources = linked_sources(catalogs, placement)
     for job, node in nodes:
         if job in placement.rooms:

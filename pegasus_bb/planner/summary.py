@@ -111,11 +111,13 @@ def room_lines(placement: Placement) -> list[str]:
     if not sizes:
         return [
             f"rooms:    none: for {worth.asked} jobs a room was looked at, and would "
-            f"take more than it saves; {_figures(worth)}"
+            f"{_no_gain(placement)}; {_figures(worth)}"
         ]
+    on = placement.apart
+    where = f" on tier {on.name}, {on.backend}" if on else ""
     return [
         f"rooms:    {len(sizes)} of {worth.asked} jobs with files of their own, "
-        f"{_span_of(sizes)} each; {_figures(worth)}"
+        f"{_span_of(sizes)} each{where}; {_figures(worth)}"
     ]
 
 
@@ -134,6 +136,11 @@ def closing_lines(placement: Placement) -> list[str]:
         f"copied there for them; bytes x {closing.unit} reserved: {early}, at the end "
         f"{whole}; {part:.1f} % of what tasks read and write goes to the PFS"
     ]
+
+
+def _no_gain(placement: Placement) -> str:
+    reserved = placement.room_tier.is_reserved
+    return "take more than it saves" if reserved else "save nothing"
 
 
 def _figures(worth: Worth) -> str:

@@ -98,20 +98,23 @@ def _levels_shared(
     tier, where = placement.tier.name, places_of(placement)
     if not placement.rooms:
         return level_times(work.loads, speeds, where), 0.0
+    rooms = placement.room_tier
+    own_speed = rooms.name if rooms.name in speeds.places else tier
     for room in placement.rooms.values():
-        where.update(dict.fromkeys(room.stage_out, tier))  # while its job runs
+        where.update(dict.fromkeys(room.stage_out, own_speed))  # while its job runs
     alone = Alone(speeds, where)
     levels, reserved = Levels(speeds.slots, alone.places), 0.0
-    fast, pfs = speeds.places[tier], list(speeds.places).index(PFS)
+    fast, pfs = speeds.places[own_speed], list(speeds.places).index(PFS)
     for load in work.loads:
         level, own = levels.of(load), placement.rooms.get(load.job)
         seconds = alone.seconds(load, level.moved)
         if own is not None:
             back = [work.sizes.get(lfn, 0) for lfn in own.stage_out]
             shared = [work.sizes.get(lfn, 0) for lfn in own.share]
-            seconds += one_copy(back, fast, speeds.pfs) + one_copy(shared, fast, fast)
+            seconds += one_copy(back, fast, speeds.pfs)
+            seconds += one_copy(shared, fast, speeds.places[tier])
             level.moved[pfs][1] += sum(back)
-            reserved += seconds * own.capacity
+            reserved += seconds * own.capacity * rooms.is_reserved
         level.add(seconds)
     return levels.seconds(), reserved
 

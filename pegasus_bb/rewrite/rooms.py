@@ -67,13 +67,14 @@ def _with(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
 
 def _options(inputs: Inputs, plan: Plan) -> dict[Keys, str]:
     """Of jobs with a room, beside what was said for them."""
-    if plan.request.backend != "datawarp" or not plan.placement.rooms:
+    placement = plan.placement
+    if placement.room_tier.backend != "datawarp" or not placement.rooms:
         return {}
     said = _Said(inputs, plan.site)
     changes: dict[Keys, str] = {}
     for index, job in enumerate(inputs.workflow.data["jobs"]):
         ident = str(job["id"])
-        if ident in plan.placement.rooms:
+        if ident in placement.rooms:
             keys: Keys = ("jobs", index, "profiles", "pegasus", ARGUMENTS)
             option = directives_option(plan.submit_dir, ident)
             changes[keys] = said.with_option(index, job, option)

@@ -20,7 +20,13 @@ def whole(need: int) -> int:
 
 
 def candidate(job: str, saved: int, lasts: float = 2.0) -> Candidate:
-    return Candidate(job, [job], [], [], saved, saved, whole(saved), lasts)
+    size = whole(saved)
+    return Candidate(job, [job], [], [], saved, saved, size, lasts, size)
+
+
+def free(job: str, saved: int) -> Candidate:
+    """Where nobody is asked for room."""
+    return candidate(job, saved)._replace(reserved=0)
 
 
 def names(taken: object) -> list[str]:
@@ -56,6 +62,19 @@ def test_a_room_that_a_full_tier_could_not_give_is_none() -> None:
     taken, _ = worthwhile([candidate("a", 15, 0.1)], (100, 100), whole, LASTING)
     assert names(taken) == []
     taken, _ = worthwhile([candidate("a", 20, 0.1)], (100, 100), whole, LASTING)
+    assert names(taken) == ["a"]
+
+
+def test_rooms_that_cost_nothing_are_had_for_a_granule_the_largest_first() -> None:
+    few = [free("a", 3), free("b", 8), free("c", 1)]
+    taken, worth = worthwhile(few, (100, 100), whole, LASTING, together=False)
+    assert names(taken) == ["b", "a"]
+    assert (worth.shared, worth.rooms) == (900, 0)
+
+
+def test_on_a_tier_of_their_own_they_need_not_fit_beside_the_shared_one() -> None:
+    few = [candidate("a", 15, 0.1)]
+    taken, _ = worthwhile(few, (100, 100), whole, LASTING, together=False)
     assert names(taken) == ["a"]
 
 

@@ -85,7 +85,12 @@ def plan(story: tuple[Inputs, Plan]) -> Plan:
 @pytest.fixture
 def directory_plan(plan: Plan) -> Plan:
     """The same on the directory backend, which knows no directives."""
-    return replace(plan, request=replace(plan.request, backend="directory"))
+    tier = replace(plan.placement.tier, backend="directory")
+    return replace(
+        plan,
+        request=replace(plan.request, backend="directory"),
+        placement=replace(plan.placement, tier=tier),
+    )
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def add_rooms(
     if not placement.rooms:
         return dag
     _replace_posts(outcome, dict(_posts(context, dag, nodes, placement.rooms)))
-    if placement.tier.backend == "datawarp":
+    if placement.room_tier.backend == "datawarp":
         for job, node in nodes:
             if job in placement.rooms:
                 option = directives_option(context.submit_dir, job)

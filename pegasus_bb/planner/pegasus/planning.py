@@ -87,7 +87,8 @@ def _plan(
     request, placement = context.request, decided.placement
     assert request is not None  # noqa: S101 - mode off does not come here
     assert placement is not None  # noqa: S101
-    check_style(decided.site, decided.catalogs, request.backend)
+    for tier in (placement.tier, placement.room_tier):
+        check_style(decided.site, decided.catalogs, tier.backend)
     check_passed(call.passed, context.site)
     notes = check_sub_workflows(decided, call.passed)
     if placement.rooms:

@@ -1,0 +1,241 @@
+"""Mode hybrid: what jobs share on one tier of the site, their own rooms on another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.placement import PFS
+from pegasus_bb.placement import Ending, automatic_capacity
+from pegasus_bb.units import MIB
+from tests.placement.test_hybrid import chain
+from tests.placement.world import World
+
+NVME = {"name": "nvme", "backend": "node-local", "path": "/nvme"}
+OTHER = {"name": "other", "backend": "datawarp", "pool": "slow"}
+
+
+@pytest.fixture
+def hybrid(world: World) -> World:
+    world.defines = ["pegasus.bb.mode=hybrid"]
+    world.jobs = chain()
+    world.other_tiers = [OTHER, NVME]
+    return world
+
+
+def says(world: World, **settings: str) -> None:
+    world.defines += [f"pegasus.bb.{key}={value}" for key, value in settings.items()]
+
+
+def test_a_disk_of_the_nodes_is_where_rooms_are(hybrid: World) -> None:
+    placement = hybrid.decide()
+    assert placement.tier.name == "bb"
+    assert placement.room_tier.name == "nvme"
+    assert placement.rooms["first"].stage_out == ("own.txt",)
+    assert placement.rooms["first"].share == ("mid.txt",)
+    file = placement.files["own.txt"]
+    assert file.tier == PFS
+    assert "in a room of that job's own on tier nvme, then on the PFS" in file.reason
+
+
+def test_without_one_they_are_where_all_files_are(hybrid: World) -> None:
+    hybrid.other_tiers = [OTHER]
+    placement = hybrid.decide()
+    assert placement.apart is None
+    assert placement.room_tier is placement.tier
+
+
+def test_the_user_may_name_another(hybrid: World) -> None:
+    says(hybrid, rooms="other")
+    assert hybrid.decide().room_tier.name == "other"
+    hybrid.defines[-1] = "pegasus.bb.rooms=bb"
+    assert hybrid.decide().apart is None
+
+
+def test_a_tier_that_is_not_there_is_refused(hybrid: World) -> None:
+    says(hybrid, rooms="nvm")
+    with pytest.raises(CatalogError, match="no such tier") as told:
+        hybrid.decide()
+    assert told.value.would_do == "one of bb, other, nvme"
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"), [({"access": "private"}, "access"), ({"pool": "a b"}, "pool")]
+)
+def test_a_tier_that_cannot_have_rooms_is_refused_in_its_place(
+    hybrid: World, keys: dict[str, str], key: str
+) -> None:
+    hybrid.other_tiers[0] = {**OTHER, **keys}
+    says(hybrid, rooms="other")
+    with pytest.raises(CatalogError) as told:
+        hybrid.decide()
+    assert told.value.key == f"x-storage-tiers.cluster.1.{key}"
+
+
+def test_each_tier_has_its_own_granules(hybrid: World) -> None:
+    hybrid.tier = {"granularity": "32MiB"}
+    hybrid.other_tiers = [{**OTHER, "granularity": "3MiB"}]
+    says(hybrid, rooms="other")
+    placement = hybrid.decide()
+    assert placement.capacity == 32 * MIB
+    room = placement.rooms["first"]
+    assert room.capacity == automatic_capacity(placement.room_tier, 10, room.need)
+    assert room.capacity % (3 * MIB) == 0
+
+
+def test_a_room_that_costs_nothing_is_had_for_a_granule(hybrid: World) -> None:
+    """On the shared tier it would cost more than it saves."""
+    hybrid.jobs = chain(own=5 * MIB, shared=40 * MIB)
+    assert list(hybrid.decide().rooms) == ["first"]
+    hybrid.other_tiers = []
+    assert hybrid.decide().rooms == {}
+
+
+def test_one_that_saves_nothing_is_not_made(hybrid: World) -> None:
+    hybrid.jobs = chain(own=1)
+    placement = hybrid.decide()
+    assert placement.rooms == {}
+    assert placement.files["own.txt"].tier == "bb"
+    assert placement.files["own.txt"].reason.endswith("would save nothing")
+
+
+def several_nodes(world: World) -> None:
+    world.jobs[0]["profiles"] = {"pegasus": {"nodes": 2}}
+
+
+def small_disk(world: World) -> None:
+    world.other_tiers = [{**NVME, "quota": "64MiB"}]
+
+
+@pytest.mark.parametrize("spoil", [several_nodes, small_disk])
+def test_a_job_that_such_a_disk_cannot_serve_has_no_room(
+    hybrid: World, spoil: Any
+) -> None:
+    spoil(hybrid)
+    placement = hybrid.decide()
+    assert "first" not in placement.rooms
+    assert placement.files["own.txt"].tier == "bb"
+
+
+def test_less_is_reserved_than_in_mode_persistent(hybrid: World) -> None:
+    placement = hybrid.decide()
+    assert placement.worth is not None
+    assert placement.worth.rooms == 0
+    assert placement.worth.shared < placement.worth.persistent
+    assert placement.capacity == automatic_capacity(placement.tier, 10, placement.need)
+
+
+def test_where_results_stay_in_the_scratch_no_room_hides_that(hybrid: World) -> None:
+    hybrid.ending = Ending(delivered=False)
+    assert hybrid.decide().rooms == {}
+
+
+def of_its_metadata(world: World) -> None:
+    world.jobs[0]["uses"][2]["metadata"]["bb.tier"] = "nvme"
+
+
+def of_a_placement_file(world: World) -> None:
+    world.placement = "own.txt: nvme\n"
+
+
+@pytest.mark.parametrize("name", [of_its_metadata, of_a_placement_file])
+def test_a_file_that_the_user_wants_there_has_a_room_whatever_it_saves(
+    hybrid: World, name: Any
+) -> None:
+    hybrid.jobs = chain(own=1)
+    name(hybrid)
+    placement = hybrid.decide()
+    assert list(placement.rooms) == ["first"]
+    file = placement.files["own.txt"]
+    assert (file.tier, file.how) == (PFS, "write")
+    assert "nvme: in a room of that job's own on tier nvme" in file.reason
+    says(hybrid, capacity="1GiB")  # of the shared reservation
+    assert list(hybrid.decide().rooms) == ["first"]
+
+
+def test_a_job_s_profile_names_all_that_it_makes(hybrid: World) -> None:
+    hybrid.jobs[2]["profiles"] = {"pegasus": {"bb.tier": "nvme"}}
+    placement = hybrid.decide()
+    assert set(placement.rooms) == {"first", "third"}
+    assert placement.rooms["third"].stage_out == ("three.txt",)
+    assert placement.files["ref.txt"].reason.endswith("it stays on the PFS")
+
+
+def shared(world: World) -> str:
+    world.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "nvme"
+    return "jobs.0.uses.1.metadata.bb.tier"
+
+
+def an_input(world: World) -> str:
+    world.jobs[2]["uses"][2]["metadata"]["bb.tier"] = "nvme"
+    return "jobs.2.uses.2.metadata.bb.tier"
+
+
+def shared_by_profile(world: World) -> str:
+    world.jobs[0]["profiles"] = {"pegasus": {"bb.tier": "nvme"}}
+    return "jobs.0.profiles.pegasus.bb.tier"
+
+
+def shared_by_pattern(world: World) -> str:
+    world.placement = "mid.*: nvme\n"
+    return "mid.*"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (shared, "mid.txt cannot live on tier nvme.*: job second, third reads it"),
+        (an_input, "ref.txt cannot live on tier nvme.*: no job makes it"),
+        (shared_by_profile, "mid.txt cannot live on tier nvme"),
+        (shared_by_pattern, "mid.txt cannot live on tier nvme"),
+    ],
+)
+def test_what_cannot_live_there_is_refused_in_its_place(
+    hybrid: World, name: Any, why: str
+) -> None:
+    key = name(hybrid)
+    with pytest.raises(CatalogError, match=why) as told:
+        hybrid.decide()
+    assert told.value.key == key
+    assert told.value.line
+    assert told.value.would_do
+
+
+def no_size(world: World) -> None:
+    del world.jobs[0]["uses"][2]["metadata"]["size"]
+
+
+def inner(world: World) -> None:
+    world.jobs.append({"type": "pegasusWorkflow", "file": "in.yml", "id": "sub"})
+    world.jobs[-1]["uses"] = []
+
+
+def stays(world: World) -> None:
+    world.ending = Ending(delivered=False)
+
+
+@pytest.mark.parametrize("spoil", [several_nodes, small_disk, no_size, inner, stays])
+def test_a_job_that_cannot_have_the_room_is_named(hybrid: World, spoil: Any) -> None:
+    of_its_metadata(hybrid)
+    spoil(hybrid)
+    with pytest.raises(CatalogError, match=r"job first .* cannot have a room") as told:
+        hybrid.decide()
+    assert told.value.key == "jobs.0.uses.2"
+
+
+def test_the_name_means_nothing_where_rooms_are_elsewhere(hybrid: World) -> None:
+    of_its_metadata(hybrid)
+    says(hybrid, rooms="bb")
+    with pytest.raises(CatalogError, match="no such tier in this run"):
+        hybrid.decide()
+
+
+def test_closing_early_keeps_the_rooms_that_the_user_wants(hybrid: World) -> None:
+    """Jobs that run after the shared reservation is gone have none."""
+    says(hybrid, close="early")
+    assert hybrid.decide().is_after("third")
+    hybrid.jobs[2]["uses"][-1]["metadata"]["bb.tier"] = "nvme"
+    with pytest.raises(UsageError, match="cannot be given back early"):
+        hybrid.decide()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pegasus_bb.page.figure import Cell, Number, Table
@@ -34,7 +34,7 @@ _WORDS = {
 _HEAD = ("PFS", "standard error", "BB", "standard error", "PFS/BB", "difference")
 _UNITS = {"jobs": "jobs", "user_system": TO_ONE}
 # Of these a quotient would read the other way round, or say nothing.
-_NO_RATIO = ("jobs", "io_rate", "bandwidth", "user_system")
+_NO_RATIO = ("jobs", "io_rate", "bandwidth", "user_system", "in_rate", "out_rate")
 
 
 def workflow(document: Mapping[str, Any]) -> Table:
@@ -45,6 +45,57 @@ def workflow(document: Mapping[str, Any]) -> Table:
         if isinstance(pair, Mapping) and "pfs" in pair and (pair["pfs"] or pair["bb"])
     )
     return Table("The whole workflow", ("", *_HEAD), tuple(rows))
+
+
+_CLOCK = {
+    "compute": "a job of the user's",
+    "stage_in": "staging in",
+    "stage_out": "staging out",
+    "auxiliary": "other jobs of Pegasus's",
+    "reserve": "reserving (bb_setup)",
+    "release": "giving back (bb_delete)",
+    "gate_wait": "waiting for the reservation (gate)",
+    "queue": "queueing: a job was submitted and did not run",
+    "other": "nothing: the engine's own time",
+}
+_STAGING = {
+    "in_bytes": "bytes staged in",
+    "in_rate": "bytes staged in per second",
+    "out_bytes": "bytes staged out",
+    "out_rate": "bytes staged out per second",
+    "results_safe": "until the last result was safe",
+    "footprint": "all files of the workflow",
+}
+
+
+def clock(document: Mapping[str, Any]) -> Table:
+    """Where the makespan went: each second once."""
+    pairs = document["clock"]
+    units = dict.fromkeys(pairs, "s")
+    caption = (
+        "By the clock: each second once, for the first of these that went on in it"
+    )
+    return _quantities(caption, pairs, units, _CLOCK)
+
+
+def staging(document: Mapping[str, Any]) -> Table:
+    """What staging moved."""
+    pairs = document["staging"]
+    return _quantities("Staging and results", pairs, pairs["units"], _STAGING)
+
+
+def _quantities(
+    caption: str,
+    pairs: Mapping[str, Any],
+    units: Mapping[str, str],
+    words: Mapping[str, str],
+) -> Table:
+    rows = (
+        (words.get(key, key), *_cells(key, pairs[key], unit))
+        for key, unit in units.items()
+        if pairs[key]["pfs"] or pairs[key]["bb"]
+    )
+    return Table(caption, ("", *_HEAD), tuple(rows))
 
 
 def transformations(document: Mapping[str, Any]) -> Iterator[Table]:
@@ -64,11 +115,13 @@ def _metrics(
     for key, unit in document["units"].items():
         pair = row.get(key)
         if isinstance(pair, Mapping) and (pair["pfs"] or pair["bb"]):
-            unit = _UNITS.get(key, unit)
-            cells: Sequence[Cell] = _pair(pair, unit)
-            if key in _NO_RATIO:
-                cells = [*cells[:-2], "", ""]
+            cells = _cells(key, pair, _UNITS.get(key, unit))
             yield (_word(key, document), *cells)
+
+
+def _cells(key: str, pair: Mapping[str, Any], unit: str) -> list[Cell]:
+    cells = _pair(pair, unit)
+    return [*cells[:-2], "", ""] if key in _NO_RATIO else cells
 
 
 def _word(key: str, document: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from pegasus_bb.page.calls import calls
 from pegasus_bb.page.figure import Figure, Table
 from pegasus_bb.page.footprint import footprint
 from pegasus_bb.page.live import live
-from pegasus_bb.page.overview import transformations, workflow
+from pegasus_bb.page.overview import clock, staging, transformations, workflow
 from pegasus_bb.page.plot import SIDES
 from pegasus_bb.page.processors import processors
 from pegasus_bb.page.templates import templates
@@ -39,7 +39,8 @@ class Part:
     name: str  # empty where it is the only one
     runs: tuple[tuple[str, Mapping[str, Any]], ...]  # "PFS run 1" -> run
     notes: tuple[str, ...]
-    workflow: Table
+    workflow: tuple[Table, ...]
+    break_even: tuple[str, ...]  # sentences
     transformations: tuple[Table, ...]
     figures: tuple[Figure, ...]
 
@@ -65,7 +66,8 @@ def _part(name: str, document: Mapping[str, Any]) -> Part:
             for number, run in enumerate(document["runs"][side], start=1)
         ),
         tuple(document["notes"]),
-        workflow(document),
+        (workflow(document), clock(document), staging(document)),
+        tuple((document["break_even"] or {}).get("sentences", ())),
         tuple(transformations(document)),
         tuple(make(document) for make in FIGURES),
     )

@@ -12,7 +12,7 @@ from pegasus_bb.page.plot import SIDES, Mark, Panel, Plot, Text, key_of, rectang
 from pegasus_bb.page.said import said
 from pegasus_bb.page.scale import Scale, from_zero
 
-WIDTH, LEFT, RIGHT = 1040, 120, 20
+WIDTH, LEFT, RIGHT = 1040, 120, 40
 _LANE, _GAP, _HEAD = 12, 10, 26
 _LANES = 16  # of one group; where more jobs ran at once, their number is drawn
 _BARS = 1500  # of one group, likewise

@@ -1,0 +1,92 @@
+"""The pages in a real browser: it complains of nothing, and no words overlap."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.page import report_page
+from pegasus_bb.report import to_document
+from tests.page.comparisons import a_benchmark, a_comparison
+from tests.page.test_explained import page_of
+from tests.placement.world import World
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
+WIDTHS = (400, 1200)
+# Added for the test alone: pairs of texts of one drawing that share a place, and
+# whether the page is wider than the window.
+LOOK = """<script>
+const overlaps = [];
+for (const drawing of document.querySelectorAll('svg')) {
+  const texts = [...drawing.querySelectorAll('text')];
+  const boxes = texts.map(text => text.getBoundingClientRect());
+  const outer = drawing.getBoundingClientRect();
+  boxes.forEach((a, i) => {
+    if (a.left < outer.left - 1 || a.right > outer.right + 1)
+      overlaps.push([texts[i].textContent, 'the edge']);
+    boxes.slice(i + 1).forEach((b, j) => {
+      if (a.left < b.right - 1 && b.left < a.right - 1 &&
+          a.top < b.bottom - 2 && b.top < a.bottom - 2)
+        overlaps.push([texts[i].textContent, texts[i + 1 + j].textContent]);
+    });
+  });
+}
+const said = document.createElement('pre');
+said.id = 'said';
+said.textContent = JSON.stringify({
+  overlaps, page: document.documentElement.scrollWidth, window: innerWidth});
+document.body.append(said);
+</script>"""
+
+
+def browse(folder: Path, text: str, width: int) -> tuple[dict[str, Any], str]:
+    """What the page looks like at that width, and what the browser complained of."""
+    page = folder / "page.html"
+    page.write_text(text.replace("</body>", f"{LOOK}</body>"))
+    done = subprocess.run(
+        [
+            *(str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu"),
+            *("--enable-logging=stderr", f"--user-data-dir={folder / 'profile'}"),
+            *(f"--window-size={width},900", "--dump-dom", page.as_uri()),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    said = re.search(r'<pre id="said">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert said, done.stderr
+    console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+    return json.loads(unescape(said.group(1))), console
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    crowd = to_document(a_comparison(jobs=300))
+    whole = to_document(a_comparison(), a_benchmark())
+    return report_page({"demo": whole, "crowd": crowd})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_report_is_complained_of_by_nobody_and_no_words_overlap(
+    tmp_path: Path, text: str, width: int
+) -> None:
+    found, console = browse(tmp_path, text, width)
+
+    assert console == ""
+    assert found["overlaps"] == []
+    assert found["page"] <= found["window"]
+
+
+def test_so_is_a_planning(tmp_path: Path, world: World) -> None:
+    found, console = browse(tmp_path, page_of(world), 1200)
+
+    assert (console, found["overlaps"]) == ("", [])
+    assert found["page"] <= found["window"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sys
 from pathlib import Path
@@ -63,6 +64,7 @@ def command(
     means and standard errors.
     """
     measured = None if bench is None else read_benchmark(bench)
+    gc.disable()  # of many records, a third of the time went into looking for garbage
     comparison = compare([read_run(p) for p in pfs], [read_run(p) for p in bb])
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first
     text = render_text(comparison, color=sys.stdout.isatty(), width=width)

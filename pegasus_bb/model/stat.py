@@ -27,7 +27,7 @@ def stat(values: Iterable[float | None]) -> Stat | None:
     known = [value for value in values if value is not None]
     if not known:
         return None
-    error = None
-    if len(known) > 1:
-        error = statistics.stdev(known) / math.sqrt(len(known))
+    if len(known) == 1:
+        return Stat(float(known[0]), None, 1)
+    error = statistics.stdev(known) / math.sqrt(len(known))
     return Stat(statistics.fmean(known), error, len(known))

@@ -61,23 +61,24 @@ def _look_around(folder: Path) -> Found:
         if "bb" in folders and Path(parent) == folder:
             folders.remove("bb")
         for name in names:
-            _note(found, Path(parent), name)
+            _note(found, parent, name)
     return found
 
 
-def _note(found: Found, parent: Path, name: str) -> None:
+def _note(found: Found, parent: str, name: str) -> None:
+    path = f"{parent}/{name}"
     if name.endswith(".sub") and not name.endswith(".condor.sub"):
-        found.planned.add(str(parent / name[:-4]))
+        found.planned.add(path[:-4])
     elif name.endswith(SUFFIX):
-        found.logs.append(parent / name)
+        found.logs.append(Path(path))
     elif name.endswith(UNFINISHED):
-        found.unfinished.append(parent / name)
+        found.unfinished.append(Path(path))
     elif (match := _OUT.fullmatch(name)) and match.group(2):
-        _note_record(found, parent / match.group(1), int(match.group(2)), parent / name)
+        node = f"{parent}/{match.group(1)}"
+        _note_record(found, node, int(match.group(2)), Path(path))
 
 
-def _note_record(found: Found, node: Path, retry: int, path: Path) -> None:
-    key = str(node)
+def _note_record(found: Found, key: str, retry: int, path: Path) -> None:
     if key not in found.records:
         found.records[key] = (retry, path)
         return

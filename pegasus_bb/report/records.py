@@ -7,6 +7,7 @@ read on its own, so that a bad one costs no more than itself.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from html import unescape
@@ -18,6 +19,7 @@ from ryaml import loads  # type: ignore[attr-defined]
 
 from pegasus_bb.model.run import FileUse
 from pegasus_bb.report import kickstart_xml
+from pegasus_bb.report.layout import read_layout
 from pegasus_bb.report.uses import counted
 
 SIZE_LIMIT = 64 << 20  # bytes of one file; a real record is a few KiB
@@ -58,8 +60,9 @@ class RecordText(NamedTuple):
 def read_records(path: Path) -> Iterator[RecordText]:
     """Every record of ``path``; never raises for what a file holds."""
     try:
-        with path.open("rb") as source:
-            text = source.read(SIZE_LIMIT + 1)
+        with open(path, "rb", buffering=0) as source:  # noqa: PTH123 - a third faster
+            size = os.fstat(source.fileno()).st_size
+            text = source.read(min(size, SIZE_LIMIT) + 1)
     except OSError as error:
         yield RecordText(None, error.strerror or str(error))
         return
@@ -115,7 +118,13 @@ def load_yaml(text: bytes) -> Any:
 
 
 def _parse(record: bytes) -> RecordText:
-    said = _DATA.sub(b"", record)
+    said = _DATA.sub(b"", record) if b"data: |" in record else record
+    # A line that was torn off may have been longer.
+    usual = read_layout(said + b"\n") if record.endswith(b"\n") else None
+    return _parse_yaml(said) if usual is None else RecordText(usual)
+
+
+def _parse_yaml(said: bytes) -> RecordText:
     clean = _UNUSED.sub(b"", said).translate(None, _CONTROL)
     if _brackets(clean) > _BRACKETS:
         return RecordText(None, "not a Kickstart record: brackets without end")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,11 @@ _HERE = 0.4  # of them: this process has all the tasks to make as well
 
 def read_all(paths: Sequence[Path]) -> Iterator[list[RecordText]]:
     """Of each file its records, in the order of ``paths``."""
+    if len(paths) < WORTH_A_PROCESS:
+        yield from (list(read_records(path)) for path in paths)
+        return
     here = int(_HERE * len(paths))
-    worth = len(paths) >= WORTH_A_PROCESS
-    with Beside(lambda: [_plain(path) for path in paths[here:]], worth) as other:
+    with Beside(lambda: [_plain(path) for path in paths[here:]]) as other:
         for path in paths[:here]:
             yield list(read_records(path))
         for file in other.finish():
@@ -29,9 +30,15 @@ def read_all(paths: Sequence[Path]) -> Iterator[list[RecordText]]:
 def _plain(path: Path) -> list[tuple[Any, ...]]:
     """What a process can give back."""
     return [
-        (record.data, record.why, record.io, [astuple(use) for use in record.calls])
+        (record.data, record.why, record.io, [_parts(use) for use in record.calls])
         for record in read_records(path)
     ]
+
+
+def _parts(use: FileUse) -> tuple[Any, ...]:
+    """All that a Kickstart record says of a file."""
+    told = (use.bytes_read, use.bytes_written)
+    return (use.name, use.path, use.size, use.output, *told)
 
 
 def _record(data: Any, why: str, io: Any, calls: list[tuple[Any, ...]]) -> RecordText:

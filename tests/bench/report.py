@@ -5,6 +5,7 @@ python tests/bench/report.py [records]
 
 from __future__ import annotations
 
+import gc
 import resource
 import sys
 import tempfile
@@ -31,6 +32,7 @@ FILE = (
 
 
 def main() -> int:
+    gc.disable()  # as the command does
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with tempfile.TemporaryDirectory(prefix="pegasus-bb-bench-") as name:
         kept = many(Path(name), count)
@@ -42,7 +44,8 @@ def main() -> int:
 def many(folder: Path, count: int) -> bool:
     record = (Path(__file__).parents[2] / RECORD).read_bytes()
     for number in range(count):
-        (folder / f"writer_ID{number:07}.out.000").write_bytes(record)
+        own = record.replace(b'"ID1"', b'"ID%07d"' % number)
+        (folder / f"writer_ID{number:07}.out.000").write_bytes(own)
     begun = time.monotonic()
     run = read_run(folder)
     read = time.monotonic() - begun

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pegasus_bb.page.figure import Cell, Figure, Number, Table, table
 from pegasus_bb.page.lines import Line, Point, highest, lines
-from pegasus_bb.page.plot import Mark, Plot, symbol
+from pegasus_bb.page.plot import Mark, Panel, Plot, symbol
 from pegasus_bb.page.said import said
-from pegasus_bb.page.scale import Scale, from_zero
+from pegasus_bb.page.scale import Scale, Tick, from_zero
 
 _TITLE = "Bandwidth by block size and processes"
 _LEFT, _TOP, _WIDTH, _HEIGHT, _BETWEEN = 90, 30, 170, 170, 26
@@ -66,9 +67,14 @@ def _plot(tiers: Mapping[str, Cells], kind: tuple[str, str], way: str) -> Plot |
     )
 
 
-def _panel(number: int, block: int, found: Sequence[Line], up: Scale) -> Any:
+def _panel(number: int, block: int, found: Sequence[Line], up: Scale) -> Panel:
+    """All have the same upward axis: the first one has its numbers."""
     left = _LEFT + number * (_WIDTH + _BETWEEN)
-    return lines((left, _TOP, _WIDTH, _HEIGHT), found, f"block {said(block, 'B')}", up)
+    head = f"block {said(block, 'B')}"
+    panel = lines((left, _TOP, _WIDTH, _HEIGHT), found, head, up)
+    if number:
+        panel = replace(panel, up=tuple(Tick(tick.at, "") for tick in panel.up))
+    return panel
 
 
 def _key(tiers: Mapping[str, Cells], what: str) -> Iterator[tuple[Mark, str]]:

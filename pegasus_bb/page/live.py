@@ -57,7 +57,7 @@ _HEAD = ("seconds since the run began", "bytes on the tier")
 
 def _about(found: Mapping[str, Any]) -> str:
     unknown = found["unknown"]
-    files = said(unknown, "file" if unknown == 1 else "files")
+    files = said(unknown, "files")
     return (
         f"At most {said(found['most'], 'B')}. A file counts from the start of the job "
         "that brings or writes it to the end of the one that removes it."

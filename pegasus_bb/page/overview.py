@@ -131,7 +131,17 @@ def _word(key: str, document: Mapping[str, Any]) -> str:
 
 
 def _pair(pair: Mapping[str, Any], unit: str) -> list[Cell]:
-    stats = (pair[side] or {} for side in ("pfs", "bb"))
-    numbers = [Number(s.get(key), unit) for s in stats for key in ("mean", "error")]
-    beyond = {True: "beyond error", False: "within error", None: "not known"}
+    stats = [pair[side] for side in ("pfs", "bb")]
+    numbers = [cell for stat in stats for cell in mean_and_error(stat, unit)]
+    beyond = {True: "beyond error", False: "within error", None: ""}
     return [*numbers, Number(pair["ratio"], RATIO), beyond[pair["beyond_error"]]]
+
+
+def mean_and_error(stat: Mapping[str, Any] | None, unit: str) -> tuple[Cell, Cell]:
+    """Two cells; what was measured once has no error."""
+    if stat is None:
+        return Number(None, unit), ""
+    error = stat["error"]
+    return Number(stat["mean"], unit), (
+        "one run" if error is None else Number(error, unit)
+    )

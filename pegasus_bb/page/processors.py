@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pegasus_bb.page.bars import Bar, Part, bars
-from pegasus_bb.page.figure import Cell, Figure, Number, table
+from pegasus_bb.page.figure import Cell, Figure, table
+from pegasus_bb.page.overview import mean_and_error
 from pegasus_bb.page.plot import SIDES, key_of
 from pegasus_bb.page.said import TO_ONE, said
 
@@ -51,6 +52,5 @@ def _bars(name: str, pair: Mapping[str, Any]) -> Iterator[Bar]:
 
 
 def _row(name: str, pair: Mapping[str, Any]) -> tuple[Cell, ...]:
-    stats = (pair[side] or {} for side in SIDES)
-    numbers = (Number(s.get(key), TO_ONE) for s in stats for key in ("mean", "error"))
-    return (name, *numbers)
+    cells = (mean_and_error(pair[side], TO_ONE) for side in SIDES)
+    return (name, *(cell for both in cells for cell in both))

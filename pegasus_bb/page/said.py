@@ -22,4 +22,5 @@ def said(value: float | None, unit: str) -> str:
         return f"{value:.2f} times"
     if unit == TO_ONE:
         return f"{value:.3g} to 1"
-    return f"{value:g} {unit}".rstrip()
+    noun = unit.removesuffix("es" if unit.endswith("sses") else "s")
+    return f"{value:g} {noun if value == 1 else unit}".rstrip()

@@ -60,6 +60,8 @@ def timeline(document: Mapping[str, Any]) -> Figure:
         y += panels[-1].height + _HEAD + 24
     several = any(len(document["runs"][side]) > 1 for side in SIDES)
     about = "Seconds since the beginning of each run, on one axis."
+    if any(bar.kind == "gate" for found in bars.values() for bar in found):
+        about += " The gate's are of jobstate.log, in whole seconds."
     plot = Plot(
         width=WIDTH,
         height=y,

@@ -11,6 +11,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 
 VERSION = 1
 _LIMIT = 64 << 20  # bytes
+_MOST = 1e18  # of any number
 _WORDS = ("mode", "layout")
 _COUNTS = ("block", "processes")
 
@@ -54,7 +55,10 @@ def _look_over(path: Path, tier: Any, key: str) -> None:
 def _is_cell(cell: dict[str, Any]) -> bool:
     return (
         all(isinstance(cell.get(word), str) for word in _WORDS)
-        and all(isinstance(cell.get(word), int) and cell[word] > 0 for word in _COUNTS)
+        and all(
+            isinstance(cell.get(word), int) and _is_rate(cell[word]) for word in _COUNTS
+        )
+        and all(cell[word] for word in _COUNTS)
         and all(_is_figure(cell.get(way)) for way in ("write", "read"))
     )
 
@@ -67,7 +71,8 @@ def _is_figure(figure: Any) -> bool:
 
 
 def _is_rate(value: Any) -> bool:
-    return isinstance(value, int | float) and value >= 0
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= value < _MOST
 
 
 def _short(found: Any) -> str:

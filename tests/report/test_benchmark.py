@@ -45,6 +45,8 @@ def test_it_is_handed_on_as_it_is(tmp_path: Path) -> None:
         (of({**CELL, "processes": 0}), "tiers[0].cells[0]"),
         (of({**CELL, "write": {"mean": "fast"}}), "tiers[0].cells[0]"),
         (of({**CELL, "read": None}), "tiers[0].cells[0]"),
+        (of({**CELL, "block": True}), "tiers[0].cells[0]"),
+        (of({**CELL, "write": {"mean": 1e300}}), "tiers[0].cells[0]"),
         (of("cell"), "tiers[0].cells[0]"),
     ],
 )

@@ -1,0 +1,222 @@
+"""Whatever the workflow, the mode, the clean-up and the order of its nodes: what is on
+the tier at once is never more than was reserved.
+
+Without headroom and rounding, so that one byte too many is seen. What nodes bring and
+remove is read from their job lists, as the run does it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.planner.builtin import Executable
+from pegasus_bb.planner.builtin.executable import PlannedJob
+from pegasus_bb.planner.deciding import Decided, plan_context, read_and_decide
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.planning import rehearsed
+
+Data = dict[str, Any]
+PROGRAM = b"#" * 7
+
+
+@st.composite
+def workflows(draw: st.DrawFn) -> list[Data]:
+    """Up to 10 jobs; each reads some inputs and some files of earlier jobs."""
+    jobs: list[Data] = []
+    made: list[str] = []
+    for number in range(draw(st.integers(1, 10))):
+        known = st.sampled_from(["in0", "in1", "in2", *made])
+        uses: list[Data] = [
+            {"lfn": lfn, "type": "input"}
+            for lfn in draw(st.lists(known, unique=True, max_size=3))
+        ]
+        for place in range(draw(st.integers(0, 2))):
+            lfn, size = f"f{number}-{place}", draw(st.integers(0, 60))
+            how = {"stageOut": draw(st.booleans()), "metadata": {"size": size}}
+            uses.append({"lfn": lfn, "type": "output", **how})
+            made.append(lfn)
+        name = draw(st.sampled_from(["there", "staged"]))
+        jobs.append({"type": "job", "name": name, "id": f"J{number}", "uses": uses})
+    return jobs
+
+
+def write_site(folder: Path, jobs: list[Data]) -> None:
+    """Catalogs with a tier that gives out single bytes, and one staged program."""
+
+    def place(kind: str) -> Data:
+        path = f"{folder}/{kind}"
+        server = {"url": f"file://{path}", "operation": "all"}
+        return {"type": kind, "path": path, "fileServers": [server]}
+
+    (folder / "program").write_bytes(PROGRAM)
+    pfn = {"name": "cluster", "pfn": f"{folder}/program"}
+    tier = {"name": "bb", "backend": "directory", "path": f"{folder}/fast"}
+    catalogs: dict[str, Data] = {
+        "workflow": {"name": "any", "jobs": jobs, "jobDependencies": []},
+        "sites": {
+            "sites": [
+                {"name": "local", "directories": [place("localStorage")]},
+                {"name": "cluster", "directories": [place("sharedScratch")]},
+            ],
+            "x-storage-tiers": {"cluster": [{**tier, "granularity": 1}]},
+        },
+        "transformations": {
+            "transformations": [
+                {"name": "there", "sites": [{**pfn, "type": "installed"}]},
+                {"name": "staged", "sites": [{**pfn, "type": "stageable"}]},
+            ]
+        },
+        "replicas": {
+            "replicas": [
+                {
+                    "lfn": f"in{number}",
+                    "metadata": {"size": 10 + 20 * number},
+                    "pfns": [{"site": "local", "pfn": f"{folder}/in{number}"}],
+                }
+                for number in range(3)
+            ]
+        },
+    }
+    for name, data in catalogs.items():
+        (folder / f"{name}.yml").write_text(json.dumps({"pegasus": "5.0", **data}))
+
+
+def options(folder: Path, mode: str, cleanup: str, capacity: int) -> PlanOptions:
+    """``capacity`` in bytes; 0 for as much as all files need."""
+    said = {"mode": mode, "headroom": "0", "capacity": str(capacity or "auto")}
+    return PlanOptions(
+        Path("workflow.yml"),
+        folder,
+        sites=("cluster",),
+        output_sites=("local",),
+        cleanup=cleanup,
+        said={f"pegasus.bb.{key}": value for key, value in said.items()},
+    )
+
+
+def placement_of(decided: Decided) -> Placement:
+    assert decided.placement is not None
+    return decided.placement
+
+
+@dataclass
+class Shared:
+    """The files on the reservation that all jobs share, while a run goes on."""
+
+    placement: Placement
+    scratch: str
+    here: dict[str, int]
+
+    def begin(self, node: PlannedJob) -> None:
+        """From its start on what a node brings is there."""
+        if node.job is not None:
+            made = [use.lfn for use in node.job.uses if use.kind == "output"]
+            self._bring(made)
+        for entry in node.entries or []:
+            if entry["type"] == "transfer" and entry["linkage"] == "input":
+                self._bring([entry["lfn"]])
+        assert sum(self.here.values()) <= self.placement.capacity, node.name
+
+    def end(self, node: PlannedJob) -> None:
+        """Only when it has ended what it removes is gone."""
+        for entry in node.entries or []:
+            if entry["type"] == "remove":
+                url = entry["target"]["url"]
+                self.here.pop(url.removeprefix(f"file://{self.scratch}/"), None)
+
+    def _bring(self, lfns: list[str]) -> None:
+        files = self.placement.files
+        self.here.update((n, files[n].size or 0) for n in lfns if files[n].tier == "bb")
+
+
+def orders(executable: Executable, random: Random) -> Iterator[tuple[PlannedJob, bool]]:
+    """Starts and ends of all nodes in one order that the DAG allows; now and then
+    clean-ups are as late as they can be."""
+    waiting = dict.fromkeys(executable.jobs, 0)
+    for below in executable.dag.children.values():
+        for child in below:
+            waiting[child] += 1
+    able = [(name, True) for name, count in waiting.items() if not count]
+    lazy = random.random() < 0.5
+    while able:
+        busy = [at for at in able if not (lazy and at[0].startswith("clean_up"))]
+        name, starts = at = random.choice(busy or able)
+        able.remove(at)
+        yield executable.jobs[name], starts
+        if starts:
+            able.append((name, False))
+            continue
+        for child in executable.dag.children.get(name, ()):
+            waiting[child] -= 1
+            if not waiting[child]:
+                able.append((child, True))
+    assert not any(waiting.values())
+
+
+def check_rooms(decided: Decided) -> None:
+    """A room has all that its job finds and makes there, until the job has ended."""
+    placement = placement_of(decided)
+    for job, room in placement.rooms.items():
+        uses = {use.lfn for use in decided.workflow.jobs[job].uses}
+        there = {*room.stage_in, *room.stage_out, *room.share}
+        assert there - {"staged"} <= uses
+        made = {u.lfn for u in decided.workflow.jobs[job].uses if u.kind == "output"}
+        assert made <= {*there, *room.write}
+        assert sum(placement.files[n].size or 0 for n in there) <= room.capacity
+
+
+@pytest.mark.parametrize("cleanup", ["none", "leaf", "inplace"])
+@pytest.mark.parametrize("mode", ["persistent", "transient", "hybrid"])
+@settings(max_examples=25, deadline=None)
+@given(jobs=workflows(), short=st.integers(0, 100), seed=st.integers(0, 1 << 30))
+def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
+    mode: str, cleanup: str, jobs: list[Data], short: int, seed: int
+) -> None:
+    """``short``: per cent of all files that are given; from 50 on, all they need."""
+    random = Random(seed)
+    with TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        write_site(folder, jobs)
+        decided = read_and_decide(options(folder, mode, cleanup, 0))
+        if mode == "persistent" and short < 50:
+            given = max(1, placement_of(decided).need * short // 100)
+            decided = read_and_decide(options(folder, mode, cleanup, given))
+        context = plan_context(options(folder, mode, cleanup, 0), decided)
+        executable = rehearsed(decided, context)
+    check_rooms(decided)
+    if mode == "transient":
+        return  # nothing is there but in rooms
+    for _ in range(4):
+        shared = Shared(placement_of(decided), executable.scratch, {})
+        for node, starts in orders(executable, random):
+            (shared.begin if starts else shared.end)(node)
+
+
+@settings(max_examples=25, deadline=None)
+@given(jobs=workflows(), short=st.integers(1, 100))
+def test_with_clean_ups_that_pegasus_alone_plans_all_files_have_room(
+    jobs: list[Data], short: int
+) -> None:
+    """``--cleanup constraint``: nobody here knows when they run."""
+    with TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        write_site(folder, jobs)
+        whole = placement_of(
+            read_and_decide(options(folder, "persistent", "constraint", 0))
+        )
+        given = max(1, whole.need * short // 100)
+        decided = read_and_decide(options(folder, "persistent", "constraint", given))
+    for placement in (whole, placement_of(decided)):
+        here = [f.size or 0 for f in placement.files.values() if f.tier == "bb"]
+        assert sum(here) <= placement.capacity

@@ -70,10 +70,26 @@ def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
         yield from _named("queue", node.submitted, node.executing)
         if run.mode in _ROOMS:
             yield from _named("stage_out", node.terminated, node.ended)
-    yield from (("other", stretch) for stretch in run.stretches)
+    for since, until in run.stretches:
+        yield "other", (_exact(since, run), until)
     if not run.stretches and run.tasks:
         first = min(task.start for task in run.tasks)
         yield "other", (first, max(task.end for task in run.tasks))
+
+
+def begun(run: Run) -> float | None:
+    """When it began, in seconds since the epoch."""
+    if run.stretches:
+        return _exact(min(since for since, _ in run.stretches), run)
+    return min((task.start for task in run.tasks), default=None)
+
+
+def _exact(since: float, run: Run) -> float:
+    """A job state log leaves out fractions: the first task of that second tells."""
+    if since != int(since):
+        return since
+    starts = (task.start for task in run.tasks if since <= task.start < since + 1)
+    return min(starts, default=since)
 
 
 def _named(

@@ -14,6 +14,7 @@ def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[st
     return (
         io_wait.sentence,
         *_on_calls([*pfs, *bb]),
+        *_on_threads([*pfs, *bb]),
         *_on_modes(pfs, bb),
         *_busy_processors([*pfs, *bb], io_wait),
         *_on_runs("PFS", pfs),
@@ -27,6 +28,16 @@ def _on_calls(runs: Sequence[Run]) -> Iterator[str]:
         yield (
             "in calls is Darshan's: seconds in calls for input and output, of the "
             "process of a log that took longest; bytes per second of those."
+        )
+
+
+def _on_threads(runs: Sequence[Run]) -> Iterator[str]:
+    tasks = [task for run in runs for task in run.tasks if task.calls]
+    over = sum(t.calls.seconds > 1.05 * t.duration + 1 for t in tasks if t.calls)
+    if over:
+        yield (
+            f"{_count(over, 'task')} spent more seconds in calls than the task took: "
+            "several threads were in calls at once."
         )
 
 

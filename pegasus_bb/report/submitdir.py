@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.model.run import Kind, NodeTimes, Problem, Run, Task
-from pegasus_bb.report.clock import gate_wait
+from pegasus_bb.report.clock import begun, gate_wait
 from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.found import Found, look
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
@@ -45,9 +45,7 @@ def read_run(path: Path) -> Run:
 def _with_notes(run: Run, folder: Path, lists: Mapping[str, Path]) -> Run:
     """``run``, with what its programs have noted in ``folder`` and the job lists."""
     results = saved(folder)
-    begun = min((since for since, _ in run.stretches), default=None)
-    if begun is None:
-        begun = min((task.start for task in run.tasks), default=None)
+    start = begun(run)
     sizes = sizes_of(task for task in run.tasks if task.kind is Kind.COMPUTE)
     return replace(
         run,
@@ -55,7 +53,7 @@ def _with_notes(run: Run, folder: Path, lists: Mapping[str, Path]) -> Run:
         gate_wait=gate_wait(run),
         brought=brought(folder, run.tasks),
         saved=results.size if results else None,
-        safe=results.last - begun if results and begun is not None else None,
+        safe=results.last - start if results and start is not None else None,
         footprint=footprint(folder, sizes),
         live=None if run.fallback else live_bytes(folder, lists, run.tasks),
     )

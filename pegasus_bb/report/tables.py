@@ -180,7 +180,7 @@ def _pairs_table(
         table.add_column(title, justify="right", no_wrap=True)
     for key, pair in pairs.items():
         sides = (_cell(key, side, layout) for side in (pair.pfs, pair.bb))
-        table.add_row(names[key], *sides, "" if key in RATES else _ratio(pair))
+        table.add_row(names[key], *sides, "" if key in SIZES else _ratio(pair))
     return table
 
 

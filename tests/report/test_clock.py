@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
-from pegasus_bb.report.clock import PARTS, by_the_clock
+from pegasus_bb.report.clock import PARTS, begun, by_the_clock
 
 MakeTask = Callable[..., Task]
 MakeRun = Callable[..., Run]
@@ -59,6 +59,18 @@ def test_every_second_from_the_engines_start_to_its_end_is_somewhere(
         **{"compute": 30, "release": 1, "other": 6},
     }
     assert sum(by_the_clock(run).values()) == 55
+
+
+def test_a_log_of_whole_seconds_does_not_begin_before_the_first_task(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    run = a_run(a_task(start=7.75, duration=2), stretches=((7.0, 9.0),))
+
+    assert parts(run) == {"compute": 2}
+    assert begun(run) == 7.75
+    assert begun(a_run(a_task(start=9.5), stretches=((7.0, 20.0),))) == 7.0
+    assert begun(a_run(a_task(start=7.75), stretches=((7.25, 9.0),))) == 7.25
+    assert begun(a_run()) is None
 
 
 def test_the_script_before_a_users_job_is_no_gate(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import Kind, Problem, Run, Task
+from pegasus_bb.model.run import Calls, Kind, Problem, Run, Task
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import Comparison, Row, compare
 
@@ -176,6 +176,28 @@ def test_tasks_on_several_processors_are_named(
 
     assert row(comparison, "solver").cells["io_wait"].pfs is None
     assert noted(comparison, "no time off CPU is given for solver")
+
+
+def test_tasks_whose_threads_were_in_calls_at_once_are_pointed_out(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    threaded = a_run(a_task(duration=2.0, calls=Calls(1, 1, 9.0)))
+    single = a_run(a_task(duration=2.0, calls=Calls(1, 1, 1.9)))
+
+    assert noted(compare([threaded], [single]), "1 task spent more seconds in calls")
+    assert not noted(compare([single], [single]), "more seconds in calls")
+
+
+def test_staging_is_bytes_and_bytes_per_second(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    staging = a_task(kind=Kind.STAGE_OUT, duration=4.0)
+
+    pairs = compare([a_run()], [a_run(staging, saved=8, brought=5)]).staging
+
+    assert pairs["out_rate"].bb == Stat(2.0, None, 1)
+    assert pairs["in_bytes"].bb == Stat(5.0, None, 1)
+    assert pairs["in_rate"].bb is None
 
 
 def test_our_own_jobs_under_another_name_stay_with_their_kind(

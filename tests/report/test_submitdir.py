@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,6 +63,32 @@ def test_where_a_run_lay_still_counts_neither_in_the_part_nor_in_the_whole(
     assert run.tasks[0].start == began
     assert run.makespan == 5 + 8
     assert run.span == pytest.approx(61.5 - 52)
+
+
+def test_a_task_knows_how_long_its_node_was_queued(submit_dir: Path) -> None:
+    (submit_dir / "jobstate.log").write_text(
+        "100 cat_ID1 SUBMIT 2.0 cluster - 1\n107 cat_ID1 EXECUTE 2.0 cluster - 1\n"
+    )
+
+    assert [task.queued for task in read_run(submit_dir).tasks] == [7.0]
+
+
+def test_what_was_moved_is_told_by_the_programs_that_moved_it(
+    submit_dir: Path, record_text: Text
+) -> None:
+    """Results are safe 2.5 s after the first task's start, their sizes are known."""
+    bb = submit_dir / "bb"
+    bb.mkdir()
+    start = read_run(submit_dir).tasks[0].start
+    line = {"lfn": "out", "size": 7, "time": start + 2.5, "uuid": "u1"}
+    (bb / "manifest.jsonl").write_text(json.dumps(line) + "\n")
+    placed = {"in": {"how": "copy", "size": 100}, "out": {"size": 7}}
+    (bb / "placement.json").write_text(json.dumps({"files": placed}))
+
+    run = read_run(submit_dir)
+
+    assert (run.brought, run.saved, run.safe) == (100, 7, 2.5)
+    assert run.footprint == 107
 
 
 def test_with_a_job_state_log_queueing_is_in_the_makespan(submit_dir: Path) -> None:

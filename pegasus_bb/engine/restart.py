@@ -25,7 +25,7 @@ def start_over(place: SubmitDir) -> list[Path]:
     """
     _check_reservation(place)
     notes = [place.bb / name for name in ("reservation.json", "manifest.jsonl", FILE)]
-    notes += [place.bb / "gate.json", place.bb / NOTES]
+    notes += [place.bb / "gate.json", place.bb / NOTES, place.bb / "carried"]
     old = [place.journal, *place.rescues(), *notes]
     return [_aside(file) for file in old if file.exists()]
 

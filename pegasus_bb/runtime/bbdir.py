@@ -152,6 +152,10 @@ class BBDir:
             return {}
         return data
 
+    def has_carried(self, node: str) -> bool:
+        """Whether the last try of ``node`` has copied what ``carried`` names."""
+        return os.path.exists(self.file(f"carried/{node}"))
+
     def links(self, node: str) -> Dict[str, str]:
         """LFN -> path on the PFS for the files of ``node`` that live there."""
         try:

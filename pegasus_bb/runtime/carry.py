@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Dict, List, Mapping
 
 from pegasus_bb.paths import cut_name
 from pegasus_bb.removal import remove
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.files import write_text
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.parts import parts_in
+
+
+def forget(bb: BBDir, node: str) -> None:
+    """What an older try has copied is not what this one makes. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(bb.file(f"carried/{node}"))
+
+
+def carry_of(bb: BBDir, node: str, made: str, vanishing: str = "") -> None:
+    """``carry`` for ``node``, and a note that it is done: bb_delete keeps everything
+    until all are. Raises as that does."""
+    copies = bb.carried(node)
+    if copies:
+        carry(copies, made, vanishing)
+        os.makedirs(bb.file("carried"), exist_ok=True)
+        write_text(bb.file(f"carried/{node}"), "")
 
 
 def carry(copies: Mapping[str, str], made: str, vanishing: str = "") -> None:

@@ -36,7 +36,8 @@ def unsafe_results(
     bb: BBDir, uuid: str, read_all: bool, buffer: str = ""
 ) -> Iterator[Unsafe]:
     """Every promised result that the manifest and the disk do not vouch for; those of
-    jobs that run when the reservation is gone were never on it, and are not asked for.
+    jobs that run when the reservation is gone were never on it, and are not asked for;
+    what these jobs read is, until it has been copied.
 
     ``read_all``: read every result again, also where it is unchanged since it was
     verified. ``buffer``: the reservation itself, where this machine sees it.
@@ -47,6 +48,19 @@ def unsafe_results(
         why = _why_unsafe(_local_path(place), noted.get(lfn, {}), read_all, buffer)
         if why:
             yield Unsafe(lfn, why)
+    yield from _not_carried(bb)
+
+
+def _not_carried(bb: BBDir) -> Iterator[Unsafe]:
+    """What jobs read when the reservation is gone, and is nowhere else yet."""
+    try:
+        files = sorted(os.listdir(bb.file("carry")))
+    except FileNotFoundError:
+        return
+    for node in (file[: -len(".json")] for file in files):
+        if not bb.has_carried(node):
+            why = f"{node} has not copied it to the PFS, where later jobs read it"
+            yield from (Unsafe(lfn, why) for lfn in bb.carried(node))
 
 
 class Promises:

@@ -69,23 +69,33 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     argv, environ = binding.argv(argv), binding.environ(environ)
     links = job_links(bb, binding, environ)
     with Alone(bb, environ):
-        status = _run_bound(bb, binding, argv, environ, links)
-        return status or _carried(bb, binding, environ)
+        node = environ.get("PEGASUS_DAG_JOB_ID", "")
+        if not bb.carried(node):
+            return _run_bound(bb, binding, argv, environ, links)
+        return _run_and_carry(bb, node, binding, argv, environ, links)
 
 
-def _carried(bb: BBDir, binding: Binding, environ: Dict[str, str]) -> int:
-    """0, or 1 where what later nodes read on the PFS could not be copied there."""
-    wanted = bb.carried(environ.get("PEGASUS_DAG_JOB_ID", ""))
-    if not wanted:
-        return 0
-    from pegasus_bb.runtime.carry import carry
+def _run_and_carry(
+    bb: BBDir,
+    node: str,
+    binding: Binding,
+    argv: List[str],
+    environ: Dict[str, str],
+    links: Sequence[Link],
+) -> int:
+    """As ``_run_bound``, with copies on the PFS of what later jobs read there: 1 where
+    these could not be made."""
+    from pegasus_bb.runtime.carry import carry_of, forget
 
+    forget(bb, node)
+    status = _run_bound(bb, binding, argv, environ, links)
     try:
-        carry(wanted, binding.text(bb.scratch()))
+        if status == 0:
+            carry_of(bb, node, binding.text(bb.scratch()))
     except (PegasusBBError, OSError) as error:
         _tell(f"not copied to the PFS, where later jobs read it: {error}")
         return 1
-    return 0
+    return status
 
 
 def _bound(bb: BBDir, environ: Dict[str, str]) -> Optional[Binding]:

@@ -12,7 +12,8 @@ from pegasus_bb.errors import BUG, PegasusBBError
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.carry import carry
+from pegasus_bb.runtime.carry import carry, carry_of
+from pegasus_bb.runtime.carry import forget as forget_carried
 from pegasus_bb.runtime.files import write_json
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.room import Room
@@ -48,6 +49,7 @@ def list_kept(bb: BBDir, node: str, number: str) -> None:
 
 def forget(bb: BBDir, node: str) -> None:
     """What an earlier try has noted must not pass for this one's. Raises OSError."""
+    forget_carried(bb, node)
     for path in (note_path(bb, node), bb.file(f"{NOTES}/{node}.err")):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
@@ -73,7 +75,7 @@ def finish(
     try:
         if status == 0:
             _share(room, space, scratch)
-            carry(bb.carried(room.node), space.run, os.path.dirname(space.run))
+            carry_of(bb, room.node, space.run, os.path.dirname(space.run))
             remove(space.results)  # by this very try, killed and started again
             files = {lfn: _put(space, lfn) for lfn in _links_first(room, space)}
     except PegasusBBError as error:

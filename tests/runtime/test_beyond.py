@@ -84,6 +84,27 @@ def test_a_job_without_its_copy_has_failed(site: Site) -> None:
     assert b"not copied to the PFS, where later jobs read it" in done.stderr
 
 
+def test_without_its_copy_the_node_has_failed_whatever_the_batch_system_says(
+    site: Site,
+) -> None:
+    carry(site, "a.txt")
+    record = (site.program("record"), "-n", "work", "sh", "-c")
+    make = f"echo new > {site.scratch}/a.txt"
+    done = site.start("launch", *record, make)
+    out = site.root / f"{NODE}.out"
+    judge = ("exitcode", "-r", "0", str(out))
+    out.write_bytes(done.stdout)
+    assert site.start(*judge).returncode == 0
+    assert list(unsafe_results(site.bbdir, "run-1", False)) == []
+    failed = site.start("launch", *record, "exit 3")  # a later try: the note is gone
+    assert failed.returncode == 3
+    out.write_bytes(done.stdout)
+    assert site.start(*judge).returncode == 1
+    (unsafe,) = unsafe_results(site.bbdir, "run-1", False)
+    assert unsafe.lfn == "a.txt"
+    assert "has not copied it to the PFS" in unsafe.why
+
+
 def job_list(*entries: dict[str, Any]) -> str:
     return json.dumps([{"id": n, **entry} for n, entry in enumerate(entries, 1)])
 

@@ -44,7 +44,7 @@ def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Fin
         return
     yield _of_pool(pool, placement.capacity if placement else 0)
     yield from _of_granularity(tier, pool)
-    if placement is not None:
+    if placement is not None and tier.is_staged:
         yield from _of_staging(plugin, placement)
 
 

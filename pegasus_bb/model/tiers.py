@@ -54,6 +54,17 @@ class Tier:
         """Whether anybody is asked for it: a job takes its node's disk as it is."""
         return self.backend != NODE_LOCAL
 
+    @property
+    def is_of_one_node(self) -> bool:
+        """Whether a node sees no other's part of it."""
+        return self.backend == NODE_LOCAL or self.access == "private"
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether the batch system brings the files of a job's own reservation; else
+        our launcher does."""
+        return self.backend == "datawarp" and self.access != "private"
+
 
 def keys_of(backend: str) -> tuple[str, ...]:
     """What a tier of that backend may say."""

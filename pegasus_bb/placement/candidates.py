@@ -43,7 +43,7 @@ def candidates(
     tier = placement.room_tier
     quota = quota_of(tier) if not tier.is_reserved else None
     private = _private(graph, placement, ending)
-    most = MOST_FILES if tier.backend == "datawarp" else len(private)
+    most = MOST_FILES if tier.is_staged else len(private)
     makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
 
     @cache
@@ -59,10 +59,9 @@ def candidates(
             continue
         need = made.saved + made.shared
         size = capacity(need)
-        if not tier.is_reserved and (
-            (quota is not None and size > quota)
-            or several_nodes(job, catalogs, tier.site)
-        ):
+        if quota is not None and size > quota:
+            continue
+        if tier.is_of_one_node and several_nodes(job, catalogs, tier.site):
             continue
         yield Candidate(
             ident,

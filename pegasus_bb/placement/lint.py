@@ -23,10 +23,7 @@ _NOT_SHARED = (
     "in a private reservation each node sees only its own files, and the jobs of a "
     "workflow would not find each other's"
 )
-_NOT_STAGED = (
-    "nothing can be staged into or out of a private reservation, and every file of a "
-    "job on a reservation of its own is"
-)
+_IS_SHARED = "a directory tier is one folder, which all nodes see"
 _OF_ONE_NODE = (
     "the disk of a node holds nothing for the jobs on others, nor longer than its job "
     "runs; mode {} wants one place for files that several jobs share"
@@ -57,19 +54,23 @@ def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
     if mode == "transient":
         lint_room_tier(catalogs, tier)
     elif tier.access == "private":
-        raise _not_private(catalogs, tier, _NOT_SHARED)
+        raise _not_private(
+            catalogs, tier, _NOT_SHARED, ", or --bb-mode transient for rooms there"
+        )
     _lint_pool(catalogs, tier)
 
 
 def lint_room_tier(catalogs: Catalogs, tier: Tier) -> None:
     """What of the tier cannot carry rooms of single jobs. Raises CatalogError."""
-    if tier.access == "private":
-        raise _not_private(catalogs, tier, _NOT_STAGED)
+    if tier.access == "private" and tier.backend == "directory":
+        raise _not_private(catalogs, tier, _IS_SHARED)
     _lint_pool(catalogs, tier)
 
 
-def _not_private(catalogs: Catalogs, tier: Tier, why: str) -> CatalogError:
-    would_do = "access: striped"
+def _not_private(
+    catalogs: Catalogs, tier: Tier, why: str, more: str = ""
+) -> CatalogError:
+    would_do = f"access: striped{more}"
     return _tier_error(catalogs, tier, "access", why, tier.access, would_do)
 
 

@@ -27,11 +27,11 @@ def lint_rooms(
     rooms: Mapping[str, Room],
 ) -> None:
     """Raises CatalogError, with file, line and key."""
-    by_system = placement.tier.backend == "datawarp"
+    by_system = placement.tier.is_staged
     for ident in rooms:
         job = workflow.jobs[ident]
         _check_uses(workflow, job, placement)
-        if not placement.tier.is_reserved:
+        if placement.tier.is_of_one_node:
             check_one_node(workflow, catalogs, job, placement.tier)
         if by_system:
             _check_count(workflow, job, rooms[ident])
@@ -67,8 +67,8 @@ def check_one_node(
     found = several_nodes(job, catalogs, tier.site)
     if found:
         raise workflow.document.error(
-            f"job {job.id} ({job.transformation}) has files on tier {tier.name}, which "
-            "is a disk of one node, and it asks for several",
+            f"job {job.id} ({job.transformation}) has files on tier {tier.name}, of "
+            "which each node sees its own part alone, and it asks for several",
             ["jobs", job.index],
             found,
             "one node for it, or bb.tier: pfs for all files that it uses",

@@ -15,12 +15,13 @@ import contextlib
 import os
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding, Nested
 from pegasus_bb.runtime.links import Link, checked_path, make_link
 
+_NODES = "SLURM_JOB_NUM_NODES"
 LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
 
 
@@ -73,6 +74,16 @@ def room_of(bb: BBDir, environ: Dict[str, str]) -> Optional[Room]:
 def landing_of(scratch: str, node: str, job: str) -> str:
     """Where the results of one try arrive, before they get their names."""
     return os.path.join(scratch, LANDING, node, job)
+
+
+def check_one_node(environ: Dict[str, str]) -> None:
+    """Raises ReservationFailed in a job of which a part would not see its files."""
+    nodes = environ.get(_NODES, "1")
+    if nodes not in ("", "1"):
+        raise ReservationFailed(
+            f"this job has {nodes} nodes (${_NODES}), and what one has to itself the "
+            "others do not see: one node for it, or bb.tier: pfs for its files"
+        )
 
 
 def run_in_room(

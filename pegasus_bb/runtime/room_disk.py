@@ -19,12 +19,12 @@ from typing import Dict, Iterator, Optional, Tuple
 from pegasus_bb.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.paths import node_path
 from pegasus_bb.removal import remove
+from pegasus_bb.runtime.room import check_one_node
 from pegasus_bb.units import format_size
 
 _PREFIX = "pegasus_bb."
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _LITTLE = 1 << 20  # bytes: with less a disk is called full
-_NODES = "SLURM_JOB_NUM_NODES"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -46,7 +46,7 @@ def on_the_disk(
 
     Raises DiskFull, and ReservationFailed where there is no such disk on this node.
     """
-    _check_one_node(environ)
+    check_one_node(environ)
     disk = disk_of(settings, environ)
     ours = f"{_PREFIX}{socket.gethostname()}."
     _remove_left_over(disk, ours)
@@ -85,15 +85,6 @@ def disk_of(settings: Dict[str, str], environ: Dict[str, str]) -> str:
 
 def _no_disk(words: str) -> ReservationFailed:
     return ReservationFailed(f"no node-local disk on {socket.gethostname()}: {words}")
-
-
-def _check_one_node(environ: Dict[str, str]) -> None:
-    nodes = environ.get(_NODES, "1")
-    if nodes not in ("", "1"):
-        raise ReservationFailed(
-            f"this job has {nodes} nodes (${_NODES}), and what is on the disk of one "
-            "the others do not see: one node for it, or bb.tier: pfs for its files"
-        )
 
 
 def _check_free(disk: str, need: int) -> None:

@@ -18,11 +18,10 @@ from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.runtime.room import Room, landing_of
+from pegasus_bb.runtime.room import Room, check_one_node, landing_of
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.units import format_duration, format_size
 
-VARIABLE = "DW_JOB_STRIPED"
 PATIENCE = 60.0  # seconds that a job with a share of another reservation waits
 _LOOK = 1.0  # seconds between two looks at a tier that is full
 
@@ -49,7 +48,8 @@ def opened(
     Raises ReservationFailed, CopyFailed.
     """
     if request.backend == "datawarp":
-        yield _mounted(request, room, environ)
+        ours = request.access == "private"
+        yield (_private if ours else _mounted)(request, room, environ)
         return
     with contextlib.ExitStack() as held:
         try:
@@ -115,11 +115,12 @@ def _filled(request: Request, room: Room, base: str, since: float) -> Space:
 
 def job_space(request: Request, environ: Dict[str, str]) -> str:
     """What the batch system mounted for this job. Raises ReservationFailed."""
-    path = environ.get(VARIABLE, "")
+    variable = f"DW_JOB_{request.access.upper()}"
+    path = environ.get(variable, "")
     if not path.startswith("/"):
         found = repr(path) if path else "not set"
         raise ReservationFailed(
-            f"${VARIABLE} is {found} in this job: Slurm was not given its `#DW jobdw`, "
+            f"${variable} is {found} in this job: Slurm was not given its `#DW jobdw`, "
             "or the space is not attached to this node\n"
             f"  see:    `scontrol show job {environ.get('SLURM_JOB_ID') or 'NUMBER'}` "
             "has no line BurstBuffer= where Slurm was not given it\n"
@@ -128,15 +129,23 @@ def job_space(request: Request, environ: Dict[str, str]) -> str:
         )
     if any(c < " " or c in "\"\\'" for c in path) or not os.path.isdir(path):
         raise ReservationFailed(
-            f"${VARIABLE} says {path!r}, which is not a directory on this node"
+            f"${variable} says {path!r}, which is not a directory on this node"
         )
     required = request.settings.get("mount", "required") != "any"
     above = os.path.dirname(os.path.realpath(path))
     if required and os.stat(path).st_dev == os.stat(above).st_dev:
         raise ReservationFailed(
-            f"${VARIABLE} says {path}, but nothing is mounted there on this node"
+            f"${variable} says {path}, but nothing is mounted there on this node"
         )
     return path.rstrip("/")
+
+
+def _private(request: Request, room: Room, environ: Dict[str, str]) -> Space:
+    """The system stages nothing there: we bring the files and take results back."""
+    check_one_node(environ)
+    base = job_space(request, environ)
+    remove(os.path.join(base, "run"))  # of this very job, requeued
+    return _filled(request, room, base, time.time())
 
 
 def _mounted(request: Request, room: Room, environ: Dict[str, str]) -> Space:

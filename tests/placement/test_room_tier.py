@@ -62,7 +62,11 @@ def test_a_tier_that_is_not_there_is_refused(hybrid: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "key"), [({"access": "private"}, "access"), ({"pool": "a b"}, "pool")]
+    ("keys", "key"),
+    [
+        ({"backend": "directory", "path": "/fast", "access": "private"}, "access"),
+        ({"pool": "a b"}, "pool"),
+    ],
 )
 def test_a_tier_that_cannot_have_rooms_is_refused_in_its_place(
     hybrid: World, keys: dict[str, str], key: str
@@ -117,6 +121,16 @@ def test_a_job_that_such_a_disk_cannot_serve_has_no_room(
     placement = hybrid.decide()
     assert "first" not in placement.rooms
     assert placement.files["own.txt"].tier == "bb"
+
+
+def test_a_private_reservation_serves_rooms_of_one_node(hybrid: World) -> None:
+    hybrid.other_tiers = [{**OTHER, "access": "private"}]
+    assert hybrid.decide().apart is None
+    says(hybrid, rooms="other")
+    placement = hybrid.decide()
+    assert (placement.room_tier.access, list(placement.rooms)) == ("private", ["first"])
+    several_nodes(hybrid)
+    assert "first" not in hybrid.decide().rooms
 
 
 def test_less_is_reserved_than_in_mode_persistent(hybrid: World) -> None:

@@ -89,8 +89,8 @@ def test_a_given_capacity_that_is_too_small_names_the_job(per_job: World) -> Non
     assert told.value.line
 
 
-def private(world: World) -> None:
-    world.tier = {"access": "private"}
+def private_folder(world: World) -> None:
+    world.tier = {"backend": "directory", "path": "/fast", "access": "private"}
 
 
 def odd_name(world: World) -> None:
@@ -115,7 +115,7 @@ def folder(world: World) -> None:
 @pytest.mark.parametrize(
     ("spoil", "key", "words"),
     [
-        (private, "x-storage-tiers.cluster.0.access", "nothing can be staged"),
+        (private_folder, "x-storage-tiers.cluster.0.access", "all nodes see"),
         (odd_name, "jobs.0.uses.0.lfn", "#DW stage_in line cannot carry"),
         (inner, "jobs.2.type", "reservations of their own"),
         (checkpoint, "jobs.0.uses.3.type", "gone with the job"),
@@ -193,6 +193,18 @@ SEVERAL = [
     {"glite.arguments": "--nodes=2-4 -t 10"},
     {"glite.arguments": "--nodes 16"},
 ]
+
+
+PRIVATE = {"access": "private"}
+
+
+def test_a_private_reservation_serves_jobs_of_one_node(per_job: World) -> None:
+    per_job.tier = PRIVATE
+    odd_name(per_job)  # of which no #DW line tells
+    assert "in;put.txt" in rooms(per_job)["ID1"].stage_in
+    of_its_own(per_job, {"nodes": "4"})
+    with pytest.raises(CatalogError, match="asks for several"):
+        per_job.decide()
 
 
 @pytest.mark.parametrize("where", WHERE)

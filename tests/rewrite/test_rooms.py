@@ -144,6 +144,15 @@ def test_the_lines_of_a_job_with_a_share_name_both_reservations(plan: Plan) -> N
         directives_of(plan.request, room, "/l", {}, "pbb\n#DW swap 1")
 
 
+def test_nothing_is_staged_into_or_out_of_a_private_reservation(plan: Plan) -> None:
+    own = replace(plan.request, access="private", pool="wlm_pool")
+    text = directives_of(own, ROOM, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
+    assert text.splitlines() == [
+        "#DW jobdw capacity=8388608 access_mode=private type=scratch pool=wlm_pool",
+        "#DW persistentdw name=pbb4f1c2a9e",
+    ]
+
+
 def test_no_line_breaks_the_head_of_the_script(plan: Plan) -> None:
     """Slurm reads directives up to the first line that is no comment."""
     assert all(line.startswith("#DW ") for line in lines(plan))

@@ -25,13 +25,15 @@ class RoomSite:
     def __init__(self, root: Path, backend: str) -> None:
         self.root, self.bb = root, root / "submit" / "bb"
         self.fast, self.scratch = root / "fast", root / "pfs" / "run0001"
-        self.backend = backend
+        self.backend = backend  # such as datawarp, or datawarp/private
+        backend, _, access = backend.partition("/")
         for folder in (self.bb / "jobs", self.fast, self.scratch):
             folder.mkdir(parents=True)
         settings = {"path": str(self.fast), "mount": "any"}
         request = Request(
             name="pbbrun1",
             backend=backend,
+            access=access or "striped",
             capacity=4 << 20,
             prefix=str(self.scratch),
             uuid="run1",
@@ -55,7 +57,7 @@ class RoomSite:
         )
         (self.scratch / "in.txt").write_text("input\n")
         (self.scratch / "pfs-in.txt").write_text("on the PFS\n")
-        if backend == "datawarp":  # what Slurm has done before the job starts
+        if self.backend == "datawarp":  # what Slurm has done before the job starts
             (self.fast / "run").mkdir()
             (self.fast / "run" / "in.txt").write_text("input\n")
 
@@ -90,7 +92,9 @@ class RoomSite:
     ) -> subprocess.CompletedProcess[bytes]:
         """``launch sh -c SCRIPT`` as a batch system starts it: in the run's scratch."""
         self.install()
-        own = {"DW_JOB_STRIPED": str(self.fast)} if self.backend == "datawarp" else {}
+        own = {}
+        if self.backend.startswith("datawarp"):
+            own = {f"DW_JOB_{self.bbdir.transient().access.upper()}": str(self.fast)}
         known = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
         ledger = {"PEGASUS_BB_LEDGER": str(self.root / "ledger.jsonl")}
         return subprocess.run(

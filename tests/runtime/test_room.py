@@ -14,7 +14,7 @@ from .room_site import JOB, NODE, RoomSite
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt"
 
 
-@pytest.fixture(params=["directory", "datawarp", "node-local"])
+@pytest.fixture(params=["directory", "datawarp", "datawarp/private", "node-local"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> RoomSite:
     return RoomSite(tmp_path, request.param)
 
@@ -187,3 +187,45 @@ class TestOnADirectory:
         )
         assert made.returncode == 0, made.stderr
         assert (directory.landing / "out.txt" / "a").read_text() == "1\n"
+
+
+class TestPrivate:
+    """DataWarp stages nothing there: what comes and goes is ours to carry."""
+
+    @pytest.fixture
+    def private(self, tmp_path: Path) -> RoomSite:
+        return RoomSite(tmp_path, "datawarp/private")
+
+    def test_inputs_are_brought_and_results_taken_back(self, private: RoomSite) -> None:
+        (private.scratch / "in.txt").chmod(0o755)
+        done = private.launch(f"pwd; test -x in.txt && {MAKE}")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.decode() == f"{private.fast}/run\n"
+        assert (private.landing / "sub" / "more.txt").read_text() == "on the PFS\n"
+
+    def test_a_folder_comes_back_whole(self, private: RoomSite) -> None:
+        made = f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a"
+        assert private.launch(made).returncode == 0
+        assert (private.landing / "out.txt" / "a").read_text() == "1\n"
+
+    def test_slurm_keeps_no_results(self, private: RoomSite) -> None:
+        assert private.launch(MAKE, SLURM_JOB_ID="77").returncode == 0
+        assert private.note["slurm"] == ""
+
+    def test_a_job_that_slurm_starts_again_begins_anew(self, private: RoomSite) -> None:
+        private.launch("echo half > out.txt; kill -9 $PPID")
+        done = private.launch(f"ls; {MAKE}")
+        assert b"out.txt" not in done.stdout.split()
+        assert done.returncode == 0
+
+    def test_a_space_that_all_nodes_see_is_not_it(self, private: RoomSite) -> None:
+        where = str(private.fast)
+        done = private.launch("true", DW_JOB_PRIVATE="", DW_JOB_STRIPED=where)
+        assert done.returncode == RESERVATION_FAILED
+        assert b"$DW_JOB_PRIVATE is not set" in done.stderr
+
+    def test_a_job_of_several_nodes_does_not_start(self, private: RoomSite) -> None:
+        done = private.launch("touch started", SLURM_JOB_NUM_NODES="4")
+        assert done.returncode == RESERVATION_FAILED
+        assert b"this job has 4 nodes" in done.stderr
+        assert not (private.scratch / "started").exists()

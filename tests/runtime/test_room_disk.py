@@ -106,10 +106,12 @@ class TestLeftOver:
         go_on = node.root / "go on"
         waits = f"touch here; while [ ! -e '{go_on}' ]; do sleep 0.02; done; {MAKE}"
         with running(node, waits) as other:
-            until(lambda: list(node.fast.glob("*/run/here")))
-            assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
-            assert len(rooms(node)) == 1
-            go_on.touch()
+            try:
+                until(lambda: list(node.fast.glob("*/run/here")))
+                assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
+                assert len(rooms(node)) == 1
+            finally:
+                go_on.touch()
             assert other.wait(60) == 0
         assert rooms(node) == []
 

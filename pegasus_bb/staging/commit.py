@@ -1,8 +1,8 @@
 """Copied files become durable, then get their names, then are told of.
 
-One thread does it for all, some batches a round: a file system that is synced all the
-time has no time to copy. Names become durable with the data of the next round, so n
-rounds need n + 1 syncs.
+One thread syncs for all, some batches a round: a file system that is synced all the
+time has no time to copy. Another gives the names meanwhile, which become durable with
+the data of a later round.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from typing import Callable, Iterator, List, Optional, Tuple
+from collections import deque
+from typing import Callable, Deque, Iterator, List, Optional, Tuple
 
 from pegasus_bb.staging.batches import Batch, Elsewhere
 from pegasus_bb.staging.failures import CopyFailed, explained
@@ -30,15 +31,21 @@ class Committer:
         no name yet. Raises CopyFailed where there is no room for a thread."""
         self._tag, self._tell, self._waiting = tag, tell, waiting
         self._copied: queue.Queue[Optional[Batch]] = queue.Queue(waiting)
-        self._named: List[Outcome] = []  # whose names are not durable yet
+        self._durable: queue.Queue[Optional[Tuple[Batch, Broken]]] = queue.Queue(
+            waiting
+        )
+        self._named: Deque[List[Outcome]] = deque()  # of a batch each
+        self._unsure = 0  # batches that were to get names, which are not durable yet
         self._aborted = threading.Event()
+        self._all_named = threading.Event()
         self._ended = threading.Event()
         self._dismissed = False
         self.fault: Optional[BaseException] = None  # a mistake of ours
-        self._thread = threading.Thread(target=self._work, daemon=True)
         try:
-            self._thread.start()
+            threading.Thread(target=self._give_names, daemon=True).start()
+            threading.Thread(target=self._work, daemon=True).start()
         except RuntimeError as error:
+            self._durable.put(None)
             raise CopyFailed(
                 f"no room for a thread ({error}): allow this process more memory or "
                 "processes (ulimit -v, ulimit -u)"
@@ -76,6 +83,8 @@ class Committer:
             except BaseException as error:
                 self.fault = self.fault or error
                 self._discard(batches)
+        self._durable.put(None)
+        self._all_named.wait()
         try:
             self._round([])
         except BaseException as error:
@@ -90,7 +99,7 @@ class Committer:
         found: List[Batch] = []
         until = time.monotonic() + _PAUSE
         while len(found) < self._waiting:
-            left = until - time.monotonic() if found or self._named else None
+            left = until - time.monotonic() if found or self._unsure else None
             try:
                 batch = self._copied.get(timeout=None if left is None else max(0, left))
             except queue.Empty:
@@ -101,18 +110,40 @@ class Committer:
         return found, False
 
     def _round(self, batches: List[Batch]) -> None:
+        named = self._names_so_far()  # what is named from here on, the next sync keeps
         items = [item for batch in batches for item in batch.items]
-        broken = sync([outcome.item for outcome in self._named], items, self._tag)
-        for outcome in self._named:
+        broken = sync([outcome.item for outcome in named], items, self._tag)
+        for outcome in named:
             self._tell(_unless(broken, outcome))
-        self._named = []
         for item in items:
             if id(item) in broken:
                 discard(item, self._tag)
         for batch in batches:
-            self._name(batch, broken)
+            self._durable.put((batch, broken))
+            self._unsure += 1
 
-    def _name(self, batch: Batch, broken: Broken) -> None:
+    def _names_so_far(self) -> List[Outcome]:
+        found: List[Outcome] = []
+        while self._named:
+            found += self._named.popleft()
+            self._unsure -= 1
+        return found
+
+    def _give_names(self) -> None:
+        for batch, broken in iter(self._durable.get, None):
+            named: List[Outcome] = []
+            try:
+                if self._aborted.is_set():
+                    self._discard([batch])
+                else:
+                    self._name(batch, broken, named)
+            except BaseException as error:
+                self.fault = self.fault or error
+                self._discard([batch])
+            self._named.append(named)
+        self._all_named.set()
+
+    def _name(self, batch: Batch, broken: Broken, named: List[Outcome]) -> None:
         answers = batch.copier.rename(batch, self._tag)
         for item, answer in zip(batch.items, answers):
             if isinstance(answer, Elsewhere):
@@ -120,7 +151,7 @@ class Committer:
             if isinstance(answer, CopyFailed):
                 self._tell(_unless(broken, Outcome(item, None, answer)))
             else:
-                self._named.append(Outcome(item, answer))
+                named.append(Outcome(item, answer))
 
     def _discard(self, batches: List[Batch]) -> None:
         for batch in batches:

@@ -66,8 +66,9 @@ class Stage:
             with contextlib.suppress(CopyFailed):
                 self._journal.flush()
             raise
-        self._journal.flush()
-        if not self.failed:
+        if self.failed:
+            self._journal.flush()
+        else:
             self._journal.end()
         return not self.failed
 

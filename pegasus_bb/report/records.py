@@ -27,6 +27,7 @@ SIZE_LIMIT = 64 << 20  # bytes of one file; a real record is a few KiB
 # A record's first line, then everything indented under it. Lines of [cluster-task and
 # pegasus-multipart begin in the first column and end it.
 _RECORD = re.compile(rb"^- invocation:.*\n?(?:[ \t].*\n?|\r?\n)*", re.MULTILINE)
+_SUMMARY = re.compile(rb"^\[cluster-summary [^\n]{0,200}?\btasks=(\d{1,9})\b", re.M)
 _COUNTERS = re.compile(rb"# pegasus_bb io: (\{[^\n]{1,4000}\})\n")
 # stdout and stderr of the task. A first line with leading blanks makes the block
 # (`|` without an indentation) something that no YAML reader takes.
@@ -74,15 +75,28 @@ def read_records(path: Path) -> Iterator[RecordText]:
 
 def parse_records(text: bytes) -> Iterator[RecordText]:
     """Every record in ``text``; one entry with the reason where there is none."""
+    found = 0
+    for record in _each(text):
+        found += 1
+        yield record
+    if not found:
+        yield RecordText(None, _why_none(text))
+    elif (tasks := _clustered(text)) > found:
+        yield RecordText(None, f"of {tasks} clustered tasks {found} left a record")
+
+
+def _each(text: bytes) -> Iterator[RecordText]:
     if _is_xml(text):
         yield from map(_parse_xml, kickstart_xml.split(text))
         return
-    found = False
     for match in _RECORD.finditer(text):
-        found = True
         yield _parse(match.group())._replace(io=_counters(text, match.end()))
-    if not found:
-        yield RecordText(None, _why_none(text))
+
+
+def _clustered(text: bytes) -> int:
+    """How many tasks pegasus-cluster, or its MPI form, says that it had; 0: neither."""
+    match = _SUMMARY.search(text) if b"[cluster-summary " in text else None
+    return int(match.group(1)) if match else 0
 
 
 def _is_xml(text: bytes) -> bool:

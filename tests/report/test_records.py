@@ -36,6 +36,18 @@ def test_clustered_jobs_leave_several_records_in_a_file(record_text: Text) -> No
     assert names(text) == ["cat", "sort"]
 
 
+def test_a_clustered_task_that_left_no_record_is_listed(record_text: Text) -> None:
+    summary = '[cluster-summary stat="fail", lines=2, tasks=2, succeeded=1, failed=1]\n'
+    told = f"        {summary}"  # by a task, on its stdout
+    files = f"  files:\n    stdout:\n      data: |\n{told}"
+
+    (_, lost) = parse_records((record_text("cat") + summary).encode())
+
+    assert lost.why == "of 2 clustered tasks 1 left a record"
+    assert names(record_text("cat") + files) == ["cat"]
+    assert names(record_text("cat") * 2 + summary) == ["cat", "cat"]
+
+
 def test_what_follows_a_record_is_not_part_of_it(record_text: Text) -> None:
     text = (
         record_text("cat")

@@ -29,5 +29,7 @@ def stat(values: Iterable[float | None]) -> Stat | None:
         return None
     if len(known) == 1:
         return Stat(float(known[0]), None, 1)
-    error = statistics.stdev(known) / math.sqrt(len(known))
-    return Stat(statistics.fmean(known), error, len(known))
+    n, mean = len(known), statistics.fmean(known)
+    # Not statistics.stdev: it reckons in fractions, and there may be 100,000 of these.
+    squares = math.fsum((value - mean) ** 2 for value in known)
+    return Stat(mean, math.sqrt(squares / (n - 1) / n), n)

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pegasus_bb.model.parts import PARTS
 from pegasus_bb.page.figure import Cell, Number, Table
 from pegasus_bb.page.said import RATIO, TO_ONE
 
 _WORDS = {
-    "makespan": "makespan",
-    "span": "first task's start to last's end",
-    "compute": "compute jobs, added up",
-    "stage_in": "staging in, added up",
-    "stage_out": "staging out, added up",
-    "reserve": "reserving (bb_setup)",
-    "gate_wait": "waiting for the reservation (gate)",
-    "release": "giving back (bb_delete)",
+    **PARTS,
     "jobs": "jobs",
     "run_time": "run time",
     "mean_time": "mean time of a job",

@@ -11,13 +11,14 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
+from pegasus_bb.model.parts import PARTS
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.by_job import SHOWN, differing
 from pegasus_bb.report.by_layer import longest
 from pegasus_bb.report.compare import Comparison, Row
 from pegasus_bb.report.metrics import IOWait
 from pegasus_bb.report.stats import Pair
-from pegasus_bb.report.titles import CLOCK, LAYER, RATES, SIZES, STAGING, WAIT, WORKFLOW
+from pegasus_bb.report.titles import CLOCK, LAYER, RATES, SIZES, STAGING, WAIT
 from pegasus_bb.units import format_size
 
 UNKNOWN = "-"
@@ -154,7 +155,7 @@ def _workflow_tables(
 ) -> Iterator[Table]:
     """What is known of whole runs."""
     for head, pairs, names in (
-        ("workflow, seconds", comparison.workflow, WORKFLOW),
+        ("workflow, seconds", comparison.workflow, PARTS),
         ("by the clock, seconds", comparison.clock, CLOCK),
         ("staging", comparison.staging, STAGING),
     ):

@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from pegasus_bb.report.metrics import IOWait
 
-WORKFLOW = {
-    "makespan": "makespan",
-    "span": "first task's start to last's end",
-    "compute": "compute jobs, added up",
-    "stage_in": "staging in, added up",
-    "stage_out": "staging out, added up",
-    "reserve": "reserving (bb_setup)",
-    "gate_wait": "waiting for the reservation (gate)",
-    "release": "giving back (bb_delete)",
-}
 CLOCK = {
     "compute": "jobs of the workflow",
     "stage_in": "else staging in",

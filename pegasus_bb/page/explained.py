@@ -8,14 +8,15 @@ from itertools import accumulate
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.page.chart import HEIGHT, chart
 from pegasus_bb.page.groups import grouped
+from pegasus_bb.page.levels import levels
 from pegasus_bb.page.picture import draw
 from pegasus_bb.page.templates import templates
 from pegasus_bb.placement import Explanation
 from pegasus_bb.prediction import Compared
 
 ROWS = 2_000  # files in the table; all of them are in --json
+_LIVE = "Live bytes in each level of the workflow; what they come to is said above"
 
 
 def explained_page(
@@ -39,8 +40,7 @@ def explained_page(
             jobs=len(workflow.jobs),
             explanation=explanation,
             picture=draw(grouped(workflow, graph, placement)),
-            chart=chart(_live(*flow), explanation.capacity) if whole else None,
-            chart_height=HEIGHT,
+            live=levels(_live(*flow), explanation.capacity, _LIVE) if whole else None,
             files=explanation.files[:ROWS],
             more=max(0, len(explanation.files) - ROWS),
             predicted=predicted,

@@ -12,8 +12,8 @@ import pytest
 
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.page import explained_page
-from pegasus_bb.page.chart import chart
 from pegasus_bb.page.groups import EACH, INPUTS, RESULTS, Flow, grouped
+from pegasus_bb.page.levels import levels
 from pegasus_bb.page.picture import draw
 from pegasus_bb.placement import explain, figures
 from pegasus_bb.placement.liveness import flow, lifetimes, sizes
@@ -103,12 +103,21 @@ def test_no_two_boxes_overlap(tmp_path: Path) -> None:
 
 
 def test_no_bar_is_higher_than_what_is_reserved_allows() -> None:
-    found = chart([10 * MIB, 40 * MIB, 20 * MIB], capacity=50 * MIB)
-    assert found.capacity is not None
-    assert found.capacity.text == "reserved: 50.0 MiB"
-    assert min(bar.y for bar in found.bars) > found.capacity.y
-    heights = [bar.height for bar in found.bars]
+    (panel,) = levels([10 * MIB, 40 * MIB, 20 * MIB], 50 * MIB, "").panels
+    assert "reserved: 50.0 MiB" in {text.text for text in panel.texts}
+    *bars, reserved = panel.marks
+    tops = [float(re.split("[,h]", bar.path)[1]) for bar in bars]
+    heights = [float(re.split("[vh]", bar.path)[2]) for bar in bars]
+    assert min(tops) > float(re.split("[,h]", reserved.path)[1])
     assert heights[1] == pytest.approx(4 * heights[0], abs=0.1)
+
+
+def test_every_level_says_its_bytes_and_as_many_as_have_room_their_number() -> None:
+    (panel,) = levels([MIB] * 100, None, "").panels
+    assert [bar.title for bar in panel.marks][-1] == "level 100: 1.0 MiB"
+    numbers = [text.text for text in panel.texts if text.text.isdecimal()]
+    assert numbers[:3] == ["1", "5", "9"]
+    assert len(numbers) <= 30
 
 
 def test_the_page_says_why_every_file_is_where_it_is(world: World) -> None:

@@ -42,6 +42,8 @@ class Layer:
     seconds: float  # in any of them, of the process that took longest
     slowest_read: float  # in reading alone, of the process that read longest
     slowest_write: float
+    # Run time of those processes, added up; None: of single files, nobody asks.
+    run_time: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class Task:
     exit_code: int | None
     retry: int = 0  # how many attempts at this node came before this one
     queued: float | None = None  # seconds that its node waited, submitted, until it ran
+    ready_wait: float | None = None  # and before that, ready to be submitted
     host: str = ""
     utime: float | None = None  # CPU seconds in user mode, reaped children included
     stime: float | None = None  # CPU seconds in the kernel, reaped children included
@@ -127,11 +130,29 @@ class NodeTimes:
     terminated: float | None = None
     ended: float | None = None  # after the POST script, where there is one
     attempts: int = 0  # how often the job was submitted
+    ready: float | None = None  # when its parents, or its attempt before, had ended
 
     @property
     def pre_wait(self) -> float | None:
         """Seconds that a PRE script, the gate, held the job back."""
         return _between(self.pre_started, self.pre_ended)
+
+    @property
+    def ready_wait(self) -> float | None:
+        """Seconds that it was ready and its job not submitted, without those of its PRE
+        script: whoever runs the DAG let it wait, by a limit or between two looks."""
+        parts = [_between(since, until) for since, until in self.unsubmitted]
+        return sum(part or 0.0 for part in parts) if parts else None
+
+    @property
+    def unsubmitted(self) -> tuple[tuple[float, float], ...]:
+        """From, to: those seconds."""
+        if self.ready is None or self.submitted is None:
+            return ()
+        if self.pre_started is None or self.pre_ended is None:
+            return ((self.ready, self.submitted),)
+        after = max(self.pre_ended, self.ready)
+        return ((self.ready, self.pre_started), (after, self.submitted))
 
     @property
     def queue(self) -> float | None:
@@ -151,17 +172,17 @@ def _between(since: float | None, until: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class LiveBytes:
-    """What was on the tier over time.
+    """What was on reservations over time: on the shared one, or on single jobs'.
 
     A file counts from the start of the job that brings or writes it to the end of the
     one that removes it, so there never was more.
     """
 
     steps: tuple[tuple[float, int], ...]  # from when (epoch), how many bytes
-    capacity: int | None  # what was asked for
-    unknown: (
-        int  # files of the tier that are not in it: their size or writer is unknown
-    )
+    # What was asked for; of single jobs' the most at once. None: nothing was reserved.
+    capacity: int | None
+    unknown: int  # files that are not in it: their size or writer is unknown
+    reserved: tuple[tuple[float, int], ...] = ()  # as steps; empty where nobody knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +220,8 @@ class Run:
     safe: float | None = None  # seconds from the start until the last of them had
     footprint: int | None = None  # bytes of all files of which a size is known
     gate_wait: float | None = None  # seconds that the gate held the run back
-    live: LiveBytes | None = None  # on the tier that all jobs shared
+    live: LiveBytes | None = None  # on the reservation that all jobs shared
+    live_rooms: LiveBytes | None = None  # on those of single jobs, all together
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record
     problems: tuple[Problem, ...] = field(default_factory=tuple)

@@ -10,9 +10,10 @@ from pegasus_bb.page.figure import Cell, Figure, Number, Table, table
 from pegasus_bb.page.plot import SIDES, key_of
 from pegasus_bb.page.said import RATIO, said
 
-_TITLE = "Time per process in calls"
-_PARTS = {"read_time": "read", "write_time": "write", "meta_time": "metadata"}
-_KEY = (("c-read_time", "read"), ("c-write_time", "write"), ("c-meta_time", "metadata"))
+_TITLE = "Time per process"
+_IN_CALLS = {"read_time": "read", "write_time": "write", "meta_time": "metadata"}
+_PARTS = {**_IN_CALLS, "other_time": "other"}
+_KEY = tuple((f"c-{key}", words) for key, words in _PARTS.items())
 _MORE = {
     "slowest_time": ("slowest process", "s"),
     "slowest_to_average": ("slowest to average", RATIO),
@@ -35,8 +36,9 @@ def calls(document: Mapping[str, Any]) -> Figure:
     return Figure(
         "calls",
         _TITLE,
-        "Seconds that a process spent in calls, on average. POSIX, MPI-IO and STDIO "
-        "are layers, of which one may call another: they are not to be added.",
+        "Seconds that a process spent in calls, on average; other is what is left of "
+        "its run time: computing, waiting, calls of other layers. POSIX, MPI-IO and "
+        "STDIO are layers, of which one may call another: they are not to be added.",
         (bars(found, "s", label, key_of(*_KEY)),),
         tuple(_table(layers, side) for side in SIDES),
     )
@@ -51,10 +53,11 @@ def _bars(layer: Mapping[str, Any]) -> Iterator[Bar]:
     first = True
     for side, words in SIDES.items():
         stats = {key: layer[key][side] for key in _PARTS}
-        if all(stats.values()):
+        if all(stats[key] for key in _IN_CALLS):
             parts = tuple(
                 Part(stat["mean"], f"c-{key}", _title(layer, words, key, stat["mean"]))
                 for key, stat in stats.items()
+                if stat
             )
             yield Bar(f"{_name(layer)}, {_SHORT[side]}", parts, apart=first)
             first = False

@@ -18,11 +18,14 @@ _WORDS = {
     "bytes_written": "bytes written",
     "bytes_moved": "bytes read and written",
     "queue": "queueing, added up",
+    "ready_wait": "ready and not submitted, added up",
     "bandwidth": "bandwidth of all at once",
     "block_read": "bytes from block devices",
     "block_written": "bytes to block devices",
     "io_time": "time in calls",
     "io_rate": "bytes per second in calls",
+    "user_time": "CPU time in user mode",
+    "system_time": "CPU time in the kernel",
     "user_system": "user to system time",
 }
 _HEAD = ("PFS", "standard error", "BB", "standard error", "PFS/BB", "difference")
@@ -50,6 +53,7 @@ _CLOCK = {
     "release": "giving back (bb_delete)",
     "gate_wait": "waiting for the reservation (gate)",
     "queue": "queueing: a job was submitted and did not run",
+    "ready_wait": "a job was ready and not submitted: limits, looks at intervals",
     "other": "nothing: the engine's own time",
 }
 _STAGING = {

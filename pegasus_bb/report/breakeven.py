@@ -92,7 +92,7 @@ def break_even(clock: Mapping[str, Pair], footprint: Pair) -> BreakEven | None:
         staging_in=_more(clock, "stage_in"),
         staging_out=_more(clock, "stage_out"),
         reserving=_more(clock, "reserve", "gate_wait", "release"),
-        rest=_more(clock, "auxiliary", "queue", "other"),
+        rest=_more(clock, "auxiliary", "queue", "ready_wait", "other"),
         footprint_now=known.mean if known else None,
     )
 

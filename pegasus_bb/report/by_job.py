@@ -12,8 +12,9 @@ from pegasus_bb.report.stats import Pair
 
 # Of a single job the others say the same, or nothing.
 SHOWN = (
-    *("run_time", "queue", "bytes_read", "bytes_written", "bytes_moved"),
-    *("io_wait", "io_time", "user_system"),
+    *("run_time", "queue", "ready_wait"),
+    *("bytes_read", "bytes_written", "bytes_moved"),
+    *("io_wait", "io_time", "user_time", "system_time", "user_system"),
 )
 _Key = tuple[str, str]  # transformation, job
 

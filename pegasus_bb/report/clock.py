@@ -20,6 +20,7 @@ PARTS = (
     "release",
     "gate_wait",
     "queue",
+    "ready_wait",  # a node could be submitted, and was not
     "other",  # between jobs: the engine's own time
 )
 _PART = {
@@ -64,14 +65,17 @@ def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
     for task in run.tasks:
         yield _PART.get(task.kind, "auxiliary"), (task.start, task.end)
     gated = gated_nodes(run)
+    exact = {since: _exact(since, run) for since, _ in run.stretches}
     for node in run.nodes:
         if node.node in gated:
             yield from _named("gate_wait", node.pre_started, node.pre_ended)
         yield from _named("queue", node.submitted, node.executing)
+        for since, until in node.unsubmitted:
+            yield "ready_wait", (exact.get(since, since), until)
         if run.mode in _ROOMS:
             yield from _named("stage_out", node.terminated, node.ended)
     for since, until in run.stretches:
-        yield "other", (_exact(since, run), until)
+        yield "other", (exact[since], until)
     if not run.stretches and run.tasks:
         first = min(task.start for task in run.tasks)
         yield "other", (first, max(task.end for task in run.tasks))

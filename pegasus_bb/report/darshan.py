@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,8 @@ def _understood(path: Path, said: dict[str, Any]) -> Iterator[Log | Problem]:
     if holes:
         yield Problem(str(path), f"{holes}; its bytes and times are not known")
     ids = _NAME.search(path.name)
-    modules = {layer.name: layer for layer in _layers(said["modules"])}
+    layers = (_lived(layer, said["seconds"]) for layer in _layers(said["modules"]))
+    modules = {layer.name: layer for layer in layers}
     yield Log(
         file=str(path),
         start=said["start"],
@@ -149,6 +150,11 @@ def _list(names: Iterable[str]) -> str:
 
 def _layers(moved: Mapping[str, Sequence[Any]]) -> tuple[Layer, ...]:
     return tuple(Layer(name, *numbers) for name, numbers in moved.items())
+
+
+def _lived(layer: Layer, seconds: float) -> Layer:
+    """All processes of a program are as old as it."""
+    return replace(layer, run_time=layer.processes * seconds)
 
 
 def _calls(said: Mapping[str, Any], modules: Mapping[str, Layer]) -> Calls:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -69,16 +70,22 @@ def to_document(
 
 def write_document(path: Path, document: dict[str, Any]) -> None:
     """Write ``document`` to ``path``. Raises UsageError where that cannot be."""
-    text = orjson.dumps(
-        document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    )
     try:
-        path.write_bytes(text)
+        path.write_bytes(_as_text(document))
     except OSError as error:
         raise UsageError(
             f"{path}: cannot be written ({error.strerror}); name a file in a folder "
             "that exists and is yours"
         ) from error
+
+
+def _as_text(document: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(
+            document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        )
+    except TypeError:  # a name that is not UTF-8, a number of more than 64 bits
+        return f"{json.dumps(document, indent=2)}\n".encode()
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -147,6 +154,7 @@ def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
         "gate_wait": run.gate_wait,
         "gate_offset": None if gate is None else time.at(gate),
         "live": _live(run.live, time) if run.live else None,
+        "live_rooms": _live(run.live_rooms, time) if run.live_rooms else None,
         "staged_in": run.brought,
         "staged_out": run.saved,
         "results_safe": run.safe,
@@ -162,11 +170,13 @@ def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
 def _node(node: NodeTimes) -> dict[str, Any]:
     return {
         "node": node.node,
+        "ready": node.ready,
         "submitted": node.submitted,
         "executing": node.executing,
         "terminated": node.terminated,
         "ended": node.ended,
         "attempts": node.attempts,
+        "ready_wait": node.ready_wait,
         "pre_wait": node.pre_wait,
         "queue": node.queue,
         "post_wait": node.post_wait,
@@ -179,6 +189,7 @@ def _live(live: LiveBytes, time: RunTime) -> dict[str, Any]:
         "unknown": live.unknown,
         "most": max((size for _, size in live.steps), default=None),
         "steps": [[time.at(since), size] for since, size in live.steps],
+        "reserved": [[time.at(since), size] for since, size in live.reserved],
     }
 
 
@@ -197,6 +208,7 @@ def _task(task: Task, io_wait: IOWait, time: RunTime) -> dict[str, Any]:
         "exit_code": task.exit_code,
         "retry": task.retry,
         "queue": task.queued,
+        "ready_wait": task.ready_wait,
         "utime": task.utime,
         "stime": task.stime,
         "maxrss": task.maxrss,

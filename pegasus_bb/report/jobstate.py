@@ -22,6 +22,7 @@ _FIELD = {
     "POST_SCRIPT_SUCCESS": "ended",
     "POST_SCRIPT_FAILURE": "ended",
 }
+_LATEST = 1e11  # seconds since the epoch: 3,000 years
 
 
 class Line(NamedTuple):
@@ -85,6 +86,8 @@ def _parse(raw: str) -> Line | None:
         time = float(words[0])
     except ValueError:
         return None
+    if not 0 <= time < _LATEST:  # also what is no number
+        return None
     state = words[3] if words[1] == "INTERNAL" and len(words) > 3 else words[2]
     return Line(time, words[1], state)
 
@@ -107,6 +110,7 @@ def _advance(node: NodeTimes, line: Line) -> NodeTimes:
     if line.state == "SUBMIT":
         return replace(
             node,
+            ready=node.ended,
             submitted=line.time,
             executing=None,
             terminated=None,

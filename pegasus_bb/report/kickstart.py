@@ -8,13 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.model.run import FileUse, Problem, Process, Task
+from pegasus_bb.model.run import FileUse, NodeTimes, Problem, Process, Task
 from pegasus_bb.report.kinds import kind_of
 from pegasus_bb.report.layout import OWN_FILES
 from pegasus_bb.report.records import RecordText, read_records
 from pegasus_bb.report.uses import with_calls
 
 _BLOCK = 512  # getrusage counts inblock and outblock in these
+_LISTED = 100  # bad records of one file
 _COMMAND = 4000  # characters that are kept: Darshan notes no more
 
 
@@ -32,19 +33,24 @@ def tasks_of(
     path: Path,
     node: str,
     retry: int,
-    queued: float | None = None,
+    times: NodeTimes | None = None,
 ) -> Iterator[Task | Problem]:
     """The same for ``records``, which are those of ``path``."""
+    bad = 0
     for number, record in enumerate(records, start=1):
         place = str(path) if number == 1 else f"{path} (record {number})"
         try:
-            yield task_of(record, node, retry, queued)
+            yield task_of(record, node, retry, times)
         except _Unusable as error:
-            yield Problem(place, str(error))
+            bad += 1
+            if bad <= _LISTED:
+                yield Problem(place, str(error))
+    if bad > _LISTED:
+        yield Problem(str(path), f"{bad - _LISTED} more records are like these")
 
 
 def task_of(
-    text: RecordText, node: str, retry: int = 0, queued: float | None = None
+    text: RecordText, node: str, retry: int = 0, times: NodeTimes | None = None
 ) -> Task:
     """The task that the record describes. Raises _Unusable."""
     if text.data is None:
@@ -70,7 +76,8 @@ def task_of(
         duration=_required(main, "duration"),
         exit_code=_exit_code(_mapping(main, "status")),
         retry=retry,
-        queued=queued,
+        queued=times.queue if times else None,
+        ready_wait=times.ready_wait if times else None,
         host=_host(record),
         utime=_seconds(usage, "utime"),
         stime=_seconds(usage, "stime"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import reduce
 
 from pegasus_bb.model.run import Layer
+from pegasus_bb.report.stats import total
 
 
 def together(some: Iterable[Layer]) -> tuple[Layer, ...]:
@@ -32,4 +33,5 @@ def _sum(one: Layer, other: Layer) -> Layer:
         seconds=one.seconds + other.seconds,
         slowest_read=one.slowest_read + other.slowest_read,
         slowest_write=one.slowest_write + other.slowest_write,
+        run_time=total((one.run_time, other.run_time)),
     )

@@ -11,7 +11,7 @@ from pegasus_bb.report.stats import total
 
 # Clocks and CPU counters are rounded apart: a task that never waits may come out
 # below zero by this much and no more.
-_SLACK_SECONDS, _SLACK_SHARE = 0.02, 0.02
+SLACK_SECONDS, SLACK_SHARE = 0.02, 0.02
 
 
 class IOWait(Enum):
@@ -48,7 +48,7 @@ def off_cpu(task: Task) -> float | None:
     if task.utime is None or task.stime is None:
         return None
     waited = task.duration - task.utime - task.stime
-    if waited < -max(_SLACK_SECONDS, _SLACK_SHARE * task.duration):
+    if waited < -max(SLACK_SECONDS, SLACK_SHARE * task.duration):
         return None
     return max(0.0, waited)
 
@@ -69,6 +69,7 @@ def metrics(io_wait: IOWait) -> tuple[Metric, ...]:
         Metric("mean_time", "s", _mean_time),
         Metric("makespan", "s", _makespan),
         Metric("queue", "s", _queue),
+        Metric("ready_wait", "s", _ready_wait),
         Metric("bytes_read", "B", lambda tasks: total(t.rchar for t in tasks)),
         Metric("bytes_written", "B", lambda tasks: total(t.wchar for t in tasks)),
         Metric("bandwidth", "B/s", _bandwidth),
@@ -78,6 +79,8 @@ def metrics(io_wait: IOWait) -> tuple[Metric, ...]:
         Metric("io_wait", "s", _measured_wait if measured else _off_cpu),
         Metric("io_time", "s", _io_time),
         Metric("io_rate", "B/s", _io_rate),
+        Metric("user_time", "s", lambda tasks: total(t.utime for t in tasks)),
+        Metric("system_time", "s", lambda tasks: total(t.stime for t in tasks)),
         Metric("user_system", "1", _user_system),
     )
 
@@ -102,6 +105,11 @@ def _makespan(tasks: Sequence[Task]) -> float | None:
 def _queue(tasks: Sequence[Task]) -> float | None:
     """Of their nodes: tasks that were clustered into one waited once."""
     return total({task.node: task.queued for task in tasks}.values())
+
+
+def _ready_wait(tasks: Sequence[Task]) -> float | None:
+    """The same of what they waited before they were submitted."""
+    return total({task.node: task.ready_wait for task in tasks}.values())
 
 
 def _bandwidth(tasks: Sequence[Task]) -> float | None:

@@ -9,8 +9,9 @@ it meanwhile. Of a node that was tried again the last try counts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -19,53 +20,107 @@ from pegasus_bb.model.run import NodeTimes
 from pegasus_bb.report.jobstate import read_jobstate
 
 
+class Held(NamedTuple):
+    """One reservation, from when until when."""
+
+    size: int  # bytes
+    since: float  # seconds since the epoch
+    until: float | None  # None: it is held still
+
+
+class RoomHeld(NamedTuple):
+    """That of a single job, with what its node's notes say of it."""
+
+    node: str
+    held: Held
+    asked: Mapping[str, Any]  # bb/jobs/<node>.json: capacity, files
+    noted: Mapping[str, Any]  # bb/landed/<node>.json
+
+
+@dataclass(frozen=True, slots=True)
+class Reservations:
+    """All of a run."""
+
+    shared: Held | None = None
+    rooms: tuple[RoomHeld, ...] = ()  # of those jobs whose rooms were made
+    on_nodes: bool = False  # the rooms are on disks of nodes: nothing is reserved
+
+    @property
+    def byte_hours(self) -> float | None:
+        """Bytes x hours; None where nothing was reserved, or something still is."""
+        held = [] if self.on_nodes else [room.held for room in self.rooms]
+        held += [self.shared] if self.shared else []
+        if not held:
+            return None
+        parts: list[float] = []
+        for size, since, until in held:
+            if until is None:
+                return None
+            parts.append(size * max(0.0, until - since))
+        return sum(parts) / 3600
+
+
 def reserved(folder: Path) -> float | None:
     """``byte_hours`` of the run in ``folder``, with the times in its journal."""
     try:
         nodes = read_jobstate(folder / "jobstate.log").nodes
     except OSError:  # it has not begun
         nodes = ()
-    return byte_hours(folder, nodes)
+    found = reservations(folder, nodes)
+    return found.byte_hours if found else None
 
 
-def byte_hours(folder: Path, nodes: Iterable[NodeTimes]) -> float | None:
-    """Of the run in ``folder``; None where it has reserved nothing, or holds it still,
-    or its notes do not tell."""
+def reservations(folder: Path, nodes: Iterable[NodeTimes]) -> Reservations | None:
+    """Of the run in ``folder``; None where its notes do not tell."""
     bb = folder / "bb"
     try:
-        parts = [*_of_all_jobs(bb), *_of_single_jobs(bb, nodes)]
+        return Reservations(_shared(bb), *_rooms(bb, nodes))
     except (KeyError, TypeError, ValueError):
         return None
-    return sum(parts) / 3600 if parts else None
 
 
-def _of_all_jobs(bb: Path) -> Iterator[float]:
+def _shared(bb: Path) -> Held | None:
     """Raises KeyError, TypeError and ValueError where notes are missing."""
     if not (bb / "reservation.json").exists():
-        return
+        return None
     noted, ready = _read(bb / "reservation.json"), _read(bb / "ready.json")
-    begun = float(ready.get("created") or ready["time"])
-    yield int(noted["size"]) * max(0.0, float(noted["released_at"]) - begun)
+    until = noted["released_at"]
+    return Held(
+        _number(noted["size"]),
+        _number(ready.get("created") or ready["time"]),
+        None if until is None else _number(until),
+    )
 
 
-def _of_single_jobs(bb: Path, nodes: Iterable[NodeTimes]) -> Iterator[float]:
+def _rooms(bb: Path, nodes: Iterable[NodeTimes]) -> tuple[tuple[RoomHeld, ...], bool]:
     if not (bb / "transient.json").exists():
-        return
+        return (), False
     backend = _read(bb / "transient.json")["backend"]
-    if backend == NODE_LOCAL:
-        return
-    by_system = backend == "datawarp"
     ends = {node.node: node.ended for node in nodes if node.ended is not None}
+    by_system = ends if backend == "datawarp" else {}
+    return tuple(_each_room(bb, by_system)), backend == NODE_LOCAL
+
+
+def _each_room(bb: Path, by_system: Mapping[str, float]) -> Iterator[RoomHeld]:
+    """A job that worked on the PFS for want of one has none."""
     for file in sorted((bb / "jobs").glob("*.json")):
         note = bb / "landed" / file.name
         if not note.exists():
             continue
-        said = _read(note)
-        begun, ended = float(said.get("since") or 0), float(said["time"])
-        if by_system:
-            ended = max(ended, ends.get(file.stem, ended))
-        if begun:
-            yield int(_read(file)["capacity"]) * max(0.0, ended - begun)
+        noted = _read(note)
+        since, until = _number(noted.get("since") or 0), _number(noted["time"])
+        until = max(until, by_system.get(file.stem, until))
+        if since:
+            asked = _read(file)
+            held = Held(_number(asked["capacity"]), since, until)
+            yield RoomHeld(file.stem, held, asked, noted)
+
+
+def _number(said: Any) -> Any:
+    """Raises TypeError for what is none; JSON has no infinite ones."""
+    if isinstance(said, bool) or not isinstance(said, (int, float)):
+        raise TypeError(said)
+    return said
 
 
 def _read(path: Path) -> Mapping[str, Any]:

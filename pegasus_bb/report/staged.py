@@ -42,7 +42,7 @@ def brought(folder: Path, tasks: Iterable[Task]) -> int | None:
     if written is not None:
         return int(written)
     files = placed(folder).values()
-    size = total(_size(file) for file in files if file.get("how") == "copy")
+    size = total(size_of(file) for file in files if file.get("how") == "copy")
     return None if size is None else int(size)
 
 
@@ -54,18 +54,11 @@ def placed(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     return {lfn: file for lfn, file in files.items() if isinstance(file, dict)}
 
 
-def footprint(folder: Path, sizes: Mapping[str, int]) -> int | None:
-    """Bytes of all files of a workflow: ``sizes`` as seen, else as planned."""
-    planned = {lfn: _size(file) for lfn, file in placed(folder).items()}
-    known = {**planned, **sizes}.values()
-    return sum(n for n in known if n is not None) if any(known) else None
-
-
 def _results(folder: Path) -> Iterator[tuple[str, Any, Saved]]:
     """LFN, the run's uuid and what is said of it; torn lines are skipped."""
     for line in _lines(folder / "bb" / "manifest.jsonl"):
         entry = _mapping(line)
-        lfn, size, time = entry.get("lfn"), _size(entry), entry.get("time")
+        lfn, size, time = entry.get("lfn"), size_of(entry), entry.get("time")
         if isinstance(lfn, str) and size is not None and isinstance(time, (int, float)):
             yield lfn, entry.get("uuid"), Saved(size, float(time))
 
@@ -88,7 +81,7 @@ def _landed(folder: Path) -> Iterator[Saved]:
         note = _note(path)
         files, time = note.get("files"), note.get("time")
         if isinstance(files, dict) and isinstance(time, (int, float)):
-            sizes = [_size(file) for file in files.values() if isinstance(file, dict)]
+            sizes = [size_of(file) for file in files.values() if isinstance(file, dict)]
             yield Saved(sum(size or 0 for size in sizes), float(time))
 
 
@@ -108,6 +101,7 @@ def _mapping(text: bytes) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _size(file: Mapping[str, Any]) -> int | None:
+def size_of(file: Mapping[str, Any]) -> int | None:
+    """Bytes, as a note has them."""
     size = file.get("size")
     return size if type(size) is int and size >= 0 else None

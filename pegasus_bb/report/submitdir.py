@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import orjson
-
-from pegasus_bb.model.run import Kind, NodeTimes, Problem, Run, Task
+from pegasus_bb.model.run import NodeTimes, Problem, Run, Task
 from pegasus_bb.report.clock import begun, gate_wait
 from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
+from pegasus_bb.report.described import described
+from pegasus_bb.report.footprint import declared, footprint, planned
 from pegasus_bb.report.found import Found, look
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import tasks_of, without_idle_counters
-from pegasus_bb.report.learn import sizes_of
 from pegasus_bb.report.live import live_bytes
-from pegasus_bb.report.records import load_yaml
-from pegasus_bb.report.reserved import byte_hours
-from pegasus_bb.report.staged import brought, footprint, saved
+from pegasus_bb.report.live_rooms import live_rooms
+from pegasus_bb.report.ready import with_ready
+from pegasus_bb.report.reserved import Reservations, reservations
+from pegasus_bb.report.staged import brought, saved
 from pegasus_bb.report.texts import read_all
-
-_META_LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
 
 
 def read_run(path: Path) -> Run:
@@ -35,80 +32,32 @@ def read_run(path: Path) -> Run:
     found = look(path)
     if path.is_file():
         return _with_records(Run(label=path.stem), found, None, ())
-    run, problems = _described(path)
+    run, workflow, problems = described(path)
     states, more = _states(path)
     whole = _with_records(run, found, states, problems + more)
-    lists = {Path(key).name: Path(f"{key}.in") for key in found.records}
-    return _with_notes(whole, path, lists)
+    return _with_notes(whole, path, found, workflow)
 
 
-def _with_notes(run: Run, folder: Path, lists: Mapping[str, Path]) -> Run:
+def _with_notes(run: Run, folder: Path, found: Found, workflow: Path) -> Run:
     """``run``, with what its programs have noted in ``folder`` and the job lists."""
+    lists = {Path(key).name: Path(f"{key}.in") for key in found.records}
     results = saved(folder)
+    held = reservations(folder, run.nodes) or Reservations()
     start = begun(run)
-    sizes = sizes_of(task for task in run.tasks if task.kind is Kind.COMPUTE)
+    files = planned(folder) or declared(workflow, lists, run.tasks)
     return replace(
         run,
-        reserved=byte_hours(folder, run.nodes),
+        reserved=held.byte_hours,
         gate_wait=gate_wait(run),
         brought=brought(folder, run.tasks),
         saved=results.size if results else None,
         safe=results.last - start if results and start is not None else None,
-        footprint=footprint(folder, sizes),
-        live=None if run.fallback else live_bytes(folder, lists, run.tasks),
+        footprint=footprint(files, run.tasks),
+        live=None
+        if run.fallback
+        else live_bytes(folder, lists, run.tasks, held.shared),
+        live_rooms=live_rooms(folder, run.tasks, held),
     )
-
-
-def _described(folder: Path) -> tuple[Run, tuple[Problem, ...]]:
-    """A Run with what braindump.yml and bb/plan.json say of it."""
-    problems: list[Problem] = []
-    braindump = _mapping(folder / "braindump.yml", problems)
-    plan = _mapping(folder / "bb" / "plan.json", problems)
-    request = _mapping(folder / "bb" / "request.json", problems)
-    run = Run(
-        label=str(braindump.get("dax_label") or plan.get("label") or folder.name),
-        mode=str(plan.get("mode") or ""),
-        tier=str(plan.get("tier") or ""),
-        backend=str(request.get("backend") or ""),
-        fallback=_fallback(_mapping(folder / "bb" / "settled.json", problems)),
-        submit_dir=str(folder),
-        uuid=str(braindump.get("wf_uuid") or plan.get("uuid") or ""),
-        predicted=_predicted(plan),
-    )
-    return run, tuple(problems)
-
-
-def _predicted(plan: Mapping[str, Any]) -> float | None:
-    """What planning foresaw for the mode that was planned, where it knew enough."""
-    try:
-        predicted = plan["predicted"]
-        if predicted["unknown_times"] or predicted["unknown_sizes"]:
-            return None
-        modes = {found["mode"]: found for found in predicted["modes"]}
-        return float(modes[plan["mode"]]["makespan"])
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def _fallback(settled: Mapping[str, Any]) -> str:
-    """Why the run was on the PFS after all; empty where it was not."""
-    if settled.get("to") != "pfs":
-        return ""
-    return str(settled.get("because") or "no reason was noted")
-
-
-def _mapping(path: Path, problems: list[Problem]) -> Mapping[str, Any]:
-    """The mapping in ``path``; empty where the file is not there."""
-    try:
-        with path.open("rb") as source:
-            text = source.read(_META_LIMIT)
-        data = orjson.loads(text) if path.suffix == ".json" else load_yaml(text)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        problems.append(Problem(str(path), str(error).splitlines()[0]))
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 def _states(folder: Path) -> tuple[JobStates | None, tuple[Problem, ...]]:
@@ -119,6 +68,10 @@ def _states(folder: Path) -> tuple[JobStates | None, tuple[Problem, ...]]:
         return None, ()
     except OSError as error:
         return None, (Problem(str(path), error.strerror or str(error)),)
+    dags = list(folder.glob("*.dag"))
+    if len(dags) == 1:
+        begins = [since for since, _ in states.stretches]
+        states = replace(states, nodes=with_ready(states.nodes, dags[0], begins))
     if states.unread:
         why = f"{states.unread} lines that are not of its format were skipped"
         return states, (Problem(str(path), why),)
@@ -155,12 +108,12 @@ def _with_records(
 
 
 def _entries(found: Found, states: Iterable[NodeTimes]) -> Iterator[Task | Problem]:
-    queued = {node.node: node.queue for node in states}
+    times = {node.node: node for node in states}
     nodes = sorted(found.records.items())
     texts = read_all([path for _, (_, path) in nodes])
     for (key, (retry, path)), records in zip(nodes, texts, strict=True):
         name = key.rpartition("/")[2]
-        yield from tasks_of(records, path, name, retry, queued.get(name))
+        yield from tasks_of(records, path, name, retry, times.get(name))
 
 
 def _with_logs(
@@ -169,6 +122,8 @@ def _with_logs(
     """``entries``, with what Darshan's logs add to them."""
     tasks = [entry for entry in entries if isinstance(entry, Task)]
     yield from (entry for entry in entries if isinstance(entry, Problem))
+    for folder, why in sorted(found.unread.items()):
+        yield Problem(folder, f"{why}; records in it or below are not in the numbers")
     for path in sorted(found.unfinished):
         yield Problem(str(path), "the program was killed before its log was written")
     logs: list[Log] = []

@@ -12,6 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from pegasus_bb.model.parts import PARTS
+from pegasus_bb.model.readable import readable
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.by_job import SHOWN, differing
 from pegasus_bb.report.by_layer import longest
@@ -88,10 +89,11 @@ def _tables(
     ]
     if len(comparison.jobs) > len(comparison.compute):
         few = [
-            Row(f"{row.name}\n{row.job}", row.cells)
+            Row(_two_lines(row.name, row.job), row.cells)
             for row in differing(comparison.jobs, MOST)
         ]
-        tables.append(_jobs_table("jobs", few, _of_jobs(shown), style, layout))
+        columns = _of_jobs(shown, layout)
+        tables.append(_jobs_table("jobs", few, columns, style, layout))
     if comparison.auxiliary:
         head = "auxiliary jobs"
         shown = _shown(comparison.io_wait, layout, _logged(comparison.auxiliary))
@@ -104,15 +106,24 @@ def _layer_tables(
     comparison: Comparison, style: box.Box, layout: Layout
 ) -> Iterator[Table]:
     """What Darshan's logs say: by transformation, and by file."""
-    calls = [Row(f"{row.name}\n{row.layer}", row.cells) for row in comparison.layers]
+    calls = [
+        Row(_two_lines(row.name, row.layer), row.cells) for row in comparison.layers
+    ]
     files = [
-        Row(f"{row.file}\n{row.layer}", row.cells)
+        Row(_two_lines(row.file, row.layer), row.cells)
         for row in longest(comparison.files, MOST)
     ]
-    shown = {k: t for k, t in LAYER.items() if layout.calls or k != "slowest_time"}
-    for head, rows in (("calls,\nper process", calls), ("files,\nper process", files)):
-        if rows:
-            yield _jobs_table(head, rows, shown, style, layout)
+    narrow = () if layout.calls else ("other_time", "slowest_time")
+    shown = {key: title for key, title in LAYER.items() if key not in narrow}
+    of_files = {key: title for key, title in shown.items() if key != "other_time"}
+    if calls:
+        yield _jobs_table("calls,\nper process", calls, shown, style, layout)
+    if files:
+        yield _jobs_table("files,\nper process", files, of_files, style, layout)
+
+
+def _two_lines(name: str, more: str) -> str:
+    return f"{readable(name)}\n{readable(more)}"
 
 
 def _logged(rows: Iterable[Row]) -> bool:
@@ -139,15 +150,22 @@ def _shown(io_wait: IOWait, layout: Layout, logged: bool) -> dict[str, str]:
     }
 
 
-def _of_jobs(shown: Mapping[str, str]) -> dict[str, str]:
-    """Of those columns what a single job has; how long it queued in any case."""
+_CPU = {"user_time": "user\ns", "system_time": "system\ns"}
+
+
+def _of_jobs(shown: Mapping[str, str], layout: Layout) -> dict[str, str]:
+    """Of those columns what a single job has. In place of their number and mean time
+    there is room for how long it queued, and for its time on a CPU."""
     kept = {key: head for key, head in shown.items() if key in SHOWN}
-    return {"run_time": kept.pop("run_time"), "queue": "queue\ns", **kept}
+    ratio = {"user_system": kept.pop("user_system")}
+    cpu = _CPU if layout.mean else {}
+    first = {"run_time": kept.pop("run_time"), "queue": "queue\ns"}
+    return {**first, **kept, **cpu, **ratio}
 
 
 def _compute(comparison: Comparison) -> tuple[Row, ...]:
-    several = len(comparison.compute) > 1
-    return comparison.compute + ((comparison.all_compute,) if several else ())
+    named = tuple(Row(readable(row.name), row.cells) for row in comparison.compute)
+    return named + ((comparison.all_compute,) if len(named) > 1 else ())
 
 
 def _workflow_tables(
@@ -200,7 +218,7 @@ def _jobs_table(
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         pairs = {key: row.cells[key] for key in shown}
-        name, _, more = escape(row.name).partition("\n")
+        name, _, more = (escape(part) for part in row.name.partition("\n"))
         table.add_row(name, "PFS", *_cells(pairs, "pfs", layout))
         table.add_row(more, "BB", *_cells(pairs, "bb", layout))
         # Of a rate more is better: its ratio would read the other way round.

@@ -13,6 +13,7 @@ CLOCK = {
     "release": "else giving back",
     "gate_wait": "else waiting at the gate",
     "queue": "else queueing",
+    "ready_wait": "else ready, not submitted",
     "other": "else nothing",
 }
 STAGING = {
@@ -29,6 +30,7 @@ LAYER = {
     "read_time": "reading\ns",
     "write_time": "writing\ns",
     "meta_time": "meta\ns",
+    "other_time": "other\ns",
     "slowest_time": "slowest\ns",
     "slowest_to_average": "slowest\n/mean",
 }

@@ -29,7 +29,10 @@ def seen(processes: int, seconds: float) -> dict[str, Any]:
     """What Darshan saw of one job of that many processes."""
     busy = seconds * processes
     layers = [
-        Layer(name, 0, MIB * processes, processes, 0.0, busy, busy / 9, part, 0.0, part)
+        Layer(
+            *(name, 0, MIB * processes, processes, 0.0, busy, busy / 9, part),
+            *(0.0, part, 3 * busy),
+        )
         for name, part in (("POSIX", seconds / 2), ("MPI-IO", seconds))
     ]
     return {"calls": Calls(0, MIB * processes, seconds), "layers": tuple(layers)}
@@ -72,7 +75,18 @@ def tasks(slow: float, jobs: int) -> list[Task]:
 def a_comparison(jobs: int = 6) -> Comparison:
     """Two repetitions of a side."""
     gate = NodeTimes("create_dir", pre_started=101.0, pre_ended=109.0)
-    live = LiveBytes(((111.0, 5 * MIB), (113.5, 40 * MIB), (143.0, 0)), 64 * MIB, 1)
+    live = LiveBytes(
+        steps=((111.0, 5 * MIB), (113.5, 40 * MIB), (143.0, 0)),
+        capacity=64 * MIB,
+        unknown=1,
+        reserved=((103.0, 64 * MIB), (143.75, 0)),
+    )
+    rooms = LiveBytes(
+        steps=((113.0, 3 * MIB), (115.0, 9 * MIB), (117.0, 0)),
+        capacity=20 * MIB,
+        unknown=0,
+        reserved=((113.0, 10 * MIB), (114.5, 20 * MIB), (117.0, 0)),
+    )
     setup = a_task("bb_setup_BB1", Kind.BB_SETUP, 100.0, 0.5)
     delete = a_task("bb_delete_BB2", Kind.BB_DELETE, 143.0, 0.75)
     pfs = [
@@ -91,6 +105,7 @@ def a_comparison(jobs: int = 6) -> Comparison:
             nodes=(gate,),
             gate_wait=8.0,
             live=live,
+            live_rooms=rooms,
             reserved=3.5 * MIB,
             predicted=46.5,
         )

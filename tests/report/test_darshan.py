@@ -15,6 +15,7 @@ from pegasus_bb.model.run import Problem
 from pegasus_bb.process import ask
 from pegasus_bb.report import darshan
 from pegasus_bb.report.darshan import Log, is_log, read_logs
+from pegasus_bb.report.layer_metrics import LAYER_METRICS
 
 MIB = 1 << 20
 
@@ -83,6 +84,18 @@ def test_times_by_process_agree_with_what_darshan_adds_up(
     assert max(posix.slowest_read, posix.slowest_write) <= posix.seconds
     assert posix.slowest_read * posix.processes >= posix.read_time * 0.999
     assert posix.slowest_write * posix.processes >= posix.write_time * 0.999
+
+
+@pytest.mark.parametrize("name", ["sample-goodost", "sample-badost"])
+def test_what_a_process_did_beside_its_calls_makes_up_its_run_time(
+    logs: dict[str, Log], name: str
+) -> None:
+    posix = logs[name].modules["POSIX"]
+    parts = ("read_time", "write_time", "meta_time", "other_time")
+    of = {metric.key: metric.of for metric in LAYER_METRICS}
+    whole = sum(of[key](posix) or 0.0 for key in parts)
+    assert whole == pytest.approx(logs[name].seconds)
+    assert {layer.run_time for f in logs[name].files for layer in f.layers} == {None}
 
 
 def test_each_file_has_the_times_of_its_layers(logs: dict[str, Log]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from pytest import approx
 
 from pegasus_bb.model.run import Calls, FileUse, Layer, Run, Task
 from pegasus_bb.model.stat import Stat
@@ -22,6 +23,19 @@ POSIX = Layer("POSIX", 8 * MIB, 4 * MIB, 4, 4.0, 2.0, 2.0, 5.0, 2.0, 1.0)
 def number(key: str, layer: Layer) -> float | None:
     (metric,) = (metric for metric in LAYER_METRICS if metric.key == key)
     return metric.of(layer)
+
+
+@pytest.mark.parametrize(
+    ("run_time", "left"),
+    [(40.0, 8.0), (8.0, 0.0), (7.9, 0.0), (7.0, None), (None, None)],
+)
+def test_what_is_left_of_the_run_time_is_other(
+    run_time: float | None, left: float | None
+) -> None:
+    """Four processes were 8 s in calls. Threads may be in calls at once; clocks are
+    rounded; of a single file nobody asks."""
+    layer = replace(POSIX, run_time=run_time)
+    assert number("other_time", layer) == (None if left is None else approx(left))
 
 
 def test_the_slowest_process_is_the_slowest_over_all_files() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from pegasus_bb.model.run import FileUse, Kind, LiveBytes, Task
 from pegasus_bb.report.live import live_bytes
+from pegasus_bb.report.reserved import Held
 
 MakeTask = Callable[..., Task]
 SCRATCH = "/bb/name/user/run"
@@ -59,9 +60,9 @@ def tasks(a_task: MakeTask) -> list[Task]:
     ]
 
 
-def live(folder: Path, tasks: list[Task]) -> LiveBytes | None:
+def live(folder: Path, tasks: list[Task], held: Held | None = None) -> LiveBytes | None:
     lists = {name: folder / f"{name}.in" for name in ("in", "one", "all")}
-    return live_bytes(folder, lists, tasks)
+    return live_bytes(folder, lists, tasks, held)
 
 
 def test_a_file_counts_from_who_brings_or_writes_it_to_who_removes_it(
@@ -97,11 +98,27 @@ def test_where_nothing_tells_what_was_there_nothing_is_said(
     assert live(folder, tasks) is None
 
 
-def test_rooms_of_single_jobs_are_no_shared_tier(
+def test_jobs_with_rooms_beside_it_change_nothing_of_the_shared_one(
     folder: Path, tasks: list[Task]
 ) -> None:
+    alone = live(folder, tasks)
     note(folder / "bb/transient.json", {})
-    assert live(folder, tasks) is None
+    assert live(folder, tasks) == alone
+
+
+def test_one_that_is_closed_early_ends_there_with_all_that_was_on_it(
+    folder: Path, tasks: list[Task]
+) -> None:
+    found = live(folder, tasks, Held(4096, since=9.0, until=15.5))
+    assert found is not None
+    assert found.steps[-2:] == ((14.0, 80), (15.5, 0))
+    assert found.reserved == ((9.0, 4096), (15.5, 0))
+
+
+def test_one_that_is_held_still_has_no_end(folder: Path, tasks: list[Task]) -> None:
+    found = live(folder, tasks, Held(4096, since=9.0, until=None))
+    assert found is not None
+    assert found.reserved == ((9.0, 4096),)
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2", "{}", "[1]", '[{"target": 3}]', "null"])

@@ -174,6 +174,14 @@ def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them(
     assert not {"ID1", "ID99", "f1"} & set(text.split())
 
 
+def test_a_single_job_has_its_time_on_a_cpu(a_task: MakeTask, a_run: MakeRun) -> None:
+    run = a_run(*(a_task(job=f"ID{n}", utime=0.75, stime=0.03) for n in range(3)))
+    rows = [line.split() for line in render_text(compare([run], [run])).splitlines()]
+    head = next(n for n, row in enumerate(rows) if row[:2] == ["jobs", "s"])
+    assert rows[head][-4:] == ["s", "s", "s", "system"]
+    assert rows[head + 2][-3:] == ["0.75", "0.030", "25.0"]
+
+
 def test_darshans_tables_keep_to_the_terminal() -> None:
     logged = Path(__file__).parent.parent / "recorded" / "darshan"
     pfs, bb = (read_run(logged / side) for side in ("pfs", "bb"))

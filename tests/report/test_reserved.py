@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pegasus_bb.model.run import NodeTimes
-from pegasus_bb.report.reserved import byte_hours
+from pegasus_bb.report.reserved import reservations
 
 GIB = 1 << 30
 HOUR = 3600.0
@@ -35,6 +36,11 @@ class Notes:
     def room(self, node: str, size: int, begun: float, ended: float) -> None:
         self.write(f"jobs/{node}.json", {"capacity": size})
         self.write(f"landed/{node}.json", {"since": begun, "time": ended})
+
+
+def byte_hours(folder: Path, nodes: Iterable[NodeTimes]) -> float | None:
+    found = reservations(folder, nodes)
+    return found.byte_hours if found else None
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.run import Kind, Task
-from pegasus_bb.report.staged import Saved, brought, footprint, saved
+from pegasus_bb.report.staged import Saved, brought, saved
 
 MakeTask = Callable[..., Task]
 
@@ -65,7 +65,6 @@ def test_what_jobs_own_reservations_staged_out_counts_once_it_is_back(
 def test_without_a_note_nothing_is_known(tmp_path: Path) -> None:
     assert saved(tmp_path) is None
     assert brought(tmp_path, []) is None
-    assert footprint(tmp_path, {}) is None
 
 
 def test_staging_in_brought_what_its_jobs_wrote(bb: Path, a_task: MakeTask) -> None:
@@ -81,16 +80,3 @@ def test_else_it_brought_what_was_planned_and_links_bring_nothing(bb: Path) -> N
 
     place(bb, a={"how": "copy", "size": 100}, b={"how": "copy", "size": None})
     assert brought(bb.parent, []) is None
-
-
-def test_the_footprint_has_sizes_as_they_were_seen_else_as_planned(bb: Path) -> None:
-    place(bb, a={"size": 100}, b={"size": 7}, c={})
-
-    assert footprint(bb.parent, {"a": 90, "d": 1}) == 98
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"files": [1]}', '{"files": {"a": 1}}'])
-def test_a_placement_that_says_nothing_is_none(bb: Path, text: str) -> None:
-    (bb / "placement.json").write_text(text)
-
-    assert footprint(bb.parent, {}) is None

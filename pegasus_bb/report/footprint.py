@@ -1,0 +1,134 @@
+"""How many bytes the files of a workflow have, all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.parse import parse
+from pegasus_bb.model.run import Kind, Task
+from pegasus_bb.report.joblists import entries
+from pegasus_bb.report.learn import sizes_of
+from pegasus_bb.report.staged import placed, size_of
+from pegasus_bb.report.stats import total
+from pegasus_bb.units import parse_size
+
+_LIMIT = 256 << 20  # characters of an abstract workflow
+
+
+class Known(NamedTuple):
+    """A file of the workflow before anything ran."""
+
+    size: int | None  # bytes
+    is_input: bool
+    is_copied: bool  # by staging in
+
+
+def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
+    """Bytes of all ``files``, as ``tasks`` saw them, else as they are known.
+
+    None where an input is as large as nobody tells: neither its size, nor how much
+    staging in copied, nor how much a task read of it.
+    """
+    users = [task for task in tasks if task.kind is Kind.COMPUTE]
+    sizes = {lfn: file.size for lfn, file in files.items()} | sizes_of(users)
+    unknown = [lfn for lfn, f in files.items() if f.is_input and sizes[lfn] is None]
+    if not files or not unknown:
+        return _sum(sizes.values()) if files else None
+    brought = _brought(tasks)
+    if brought is not None and all(files[lfn].is_copied for lfn in unknown):
+        others = [lfn for lfn in sizes if lfn not in files or not files[lfn].is_copied]
+        copied = _sum(sizes[lfn] for lfn in sizes.keys() - set(others)) or 0
+        return max(brought, copied) + (_sum(sizes[lfn] for lfn in others) or 0)
+    read = _most_read(users)
+    if any(lfn not in read for lfn in unknown):
+        return None
+    return _sum((sizes | {lfn: read[lfn] for lfn in unknown}).values())
+
+
+def planned(folder: Path) -> dict[str, Known]:
+    """LFN -> what bb/placement.json says of it."""
+    return {
+        lfn: Known(
+            size_of(file),
+            file.get("how") in ("copy", "link"),
+            file.get("how") == "copy",
+        )
+        for lfn, file in placed(folder).items()
+    }
+
+
+def declared(
+    workflow: Path, lists: Mapping[str, Path], tasks: Iterable[Task]
+) -> dict[str, Known]:
+    """LFN -> what the abstract workflow says of it; for a run without a placement."""
+    copied = {
+        entry.get("lfn")
+        for task in tasks
+        for entry in entries(lists, task, Kind.STAGE_IN)
+        if not _is_link(entry)
+    }
+    sizes: dict[str, int | None] = {}
+    made: set[str] = set()
+    for lfn, use in _uses(workflow):
+        size = _declared_size(use)
+        sizes[lfn] = sizes.get(lfn) if size is None else size
+        if use.get("type") == "output":
+            made.add(lfn)
+    return {
+        lfn: Known(size, lfn not in made, lfn in copied) for lfn, size in sizes.items()
+    }
+
+
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    """Of those that are known; None of none, or of nothing but empty files."""
+    return sum(size for size in sizes if size is not None) or None
+
+
+def _brought(tasks: Iterable[Task]) -> int | None:
+    """As staging in wrote it; None where an earlier attempt may have written some."""
+    found = [task for task in tasks if task.kind is Kind.STAGE_IN]
+    written = total(None if task.retry else task.wchar for task in found)
+    return None if written is None else int(written)
+
+
+def _most_read(tasks: Iterable[Task]) -> dict[str, int]:
+    """LFN -> the most that one task has read of it, where that was counted."""
+    read: dict[str, int] = {}
+    for task in tasks:
+        for file in task.files:
+            if file.bytes_read:
+                read[file.name] = max(file.bytes_read, read.get(file.name, 0))
+    return read
+
+
+def _is_link(entry: Mapping[str, Any]) -> bool:
+    places = entry.get("dest_urls")
+    urls = [place.get("url") for place in places] if isinstance(places, list) else []
+    return any(str(url).startswith("symlink:") for url in urls)
+
+
+def _uses(workflow: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """LFN and use, of all jobs; of what is no workflow none."""
+    try:
+        with workflow.open(encoding="utf-8-sig") as source:
+            data = parse(source.read(_LIMIT), workflow)
+    except (OSError, ValueError, CatalogError):
+        return
+    jobs = data.get("jobs") if isinstance(data, dict) else None
+    for job in jobs if isinstance(jobs, list) else ():
+        uses = job.get("uses") if isinstance(job, dict) else None
+        for use in uses if isinstance(uses, list) else ():
+            if isinstance(use, dict) and "lfn" in use:
+                yield str(use["lfn"]), use
+
+
+def _declared_size(use: Mapping[str, Any]) -> int | None:
+    metadata = use.get("metadata")
+    said = metadata.get("size") if isinstance(metadata, dict) else None
+    try:
+        return parse_size(str(use.get("size") if said is None else said))
+    except UsageError:
+        return None

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from pegasus_bb.cli.files import write_page
+from pegasus_bb.errors import UsageError
 from pegasus_bb.report import (
     WIDTH,
     compare,
@@ -63,6 +64,8 @@ def command(
     Darshan log. Give an option several times for repetitions: the report then shows
     means and standard errors.
     """
+    _check_apart("--pfs", pfs)
+    _check_apart("--bb", bb)
     measured = None if bench is None else read_benchmark(bench)
     gc.disable()  # of many records, a third of the time went into looking for garbage
     comparison = compare([read_run(p) for p in pfs], [read_run(p) for p in bb])
@@ -80,3 +83,15 @@ def command(
 
         write_page(html, report_page({"": document}))
         click.echo(f"drawn: {html}")
+
+
+def _check_apart(option: str, paths: tuple[Path, ...]) -> None:
+    """A run that is given twice would pass for one without any scatter."""
+    seen: dict[Path, Path] = {}
+    for path in paths:
+        before = seen.setdefault(path.resolve(), path)
+        if before is not path:
+            raise UsageError(
+                f"{option} {path}: the same as {option} {before}; a repetition is "
+                "another run, with a submit directory of its own"
+            )

@@ -10,7 +10,7 @@ from pathlib import Path
 from pegasus_bb.errors import UsageError
 from pegasus_bb.report.darshan import SUFFIX, UNFINISHED, is_log
 
-_OUT = re.compile(r"(.+)\.out(?:\.([0-9]{3,}))?")
+_OUT = re.compile(r"(.+)\.out(?:\.([0-9]{3,9}))?")
 
 
 @dataclass(slots=True)
@@ -21,6 +21,7 @@ class Found:
     records: dict[str, tuple[int, Path]] = field(default_factory=dict)
     logs: list[Path] = field(default_factory=list)  # Darshan's
     unfinished: list[Path] = field(default_factory=list)  # Darshan's too
+    unread: dict[str, str] = field(default_factory=dict)  # folders, and why
     planned: set[str] = field(default_factory=set)  # nodes, as in records
     retries: int = 0
 
@@ -37,6 +38,8 @@ def look(path: Path) -> Found:
         )
     found = _look_around(path)
     if not found.records and not found.logs:
+        for folder, why in found.unread.items():
+            raise UsageError(f"{folder}: cannot be read ({why}), nor is there a record")
         raise UsageError(
             f"{path}: no Kickstart record (*.out.000) and no Darshan log (*.darshan) "
             "in it or below; has the workflow been run? `pegasus-bb status` shows how "
@@ -55,14 +58,29 @@ def _one_file(path: Path) -> Found:
 
 
 def _look_around(folder: Path) -> Found:
-    """All that is below ``folder``, except in its bb folder."""
+    """All that is below ``folder``, except in its bb folder. A link is no way into
+    another one, and what is no file is not opened: a pipe would never end."""
     found = Found()
-    for parent, folders, names in os.walk(folder):
-        if "bb" in folders and Path(parent) == folder:
-            folders.remove("bb")
-        for name in names:
-            _note(found, parent, name)
+    left, aside = [str(folder)], f"{folder}/bb"
+    while left:
+        parent = left.pop()
+        try:
+            with os.scandir(parent) as entries:
+                for entry in entries:
+                    if _is_file(entry):
+                        _note(found, parent, entry.name)
+                    elif entry.is_dir(follow_symlinks=False) and entry.path != aside:
+                        left.append(entry.path)
+        except OSError as error:
+            found.unread[parent] = error.strerror or str(error)
     return found
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link to itself
+        return False
 
 
 def _note(found: Found, parent: str, name: str) -> None:

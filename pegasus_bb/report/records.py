@@ -34,7 +34,7 @@ _COUNTERS = re.compile(rb"# pegasus_bb io: (\{[^\n]{1,4000}\})\n")
 _DATA = re.compile(rb"\n( *)data: \|.*(?:\n\1 .*|\n[ \t]*\r?(?=\n|$))*")
 # What -z and -Z say of each file that a process used.
 _FILE = re.compile(rb"\n +<file ([^\n]*)/>")
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'\b(\w{1,64})="([^"]*)"')
 # -z and -Z leave XML lines and an unquoted command line between the rows of procs. The
 # rest is more than half of a record, and of no use here: what stat() said of each
 # file, the machine's load, the recorder's own usage, environment and limits.
@@ -132,9 +132,10 @@ def load_yaml(text: bytes) -> Any:
 
 
 def _parse(record: bytes) -> RecordText:
+    # A line that was torn off may have been longer, and its number larger.
+    record = record[: record.rfind(b"\n") + 1]
     said = _DATA.sub(b"", record) if b"data: |" in record else record
-    # A line that was torn off may have been longer.
-    usual = read_layout(said + b"\n") if record.endswith(b"\n") else None
+    usual = read_layout(said + b"\n")
     return _parse_yaml(said) if usual is None else RecordText(usual)
 
 

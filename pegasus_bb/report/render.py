@@ -12,11 +12,13 @@ from rich import box
 from rich.console import Console
 from rich.markup import escape
 
+from pegasus_bb.model.readable import readable
 from pegasus_bb.model.run import Run
 from pegasus_bb.report.compare import Comparison
 from pegasus_bb.report.tables import MOST, PLAIN, Tables, fitting
 from pegasus_bb.units import format_size
 
+_UNREAD = 20  # of a run
 WIDTH = 100  # where there is no terminal
 
 
@@ -39,15 +41,15 @@ def render_text(
     tables = fitting(comparison, box.SIMPLE_HEAD if color else PLAIN, console)
     # Paths are not folded: a reader copies them.
     for line in _runs(comparison):
-        console.print(escape(line), soft_wrap=True)
+        console.print(escape(readable(line)), soft_wrap=True)
     # rich crops what does not fit, so the page is made as wide as the tables.
     console.width = max(width, tables.width)
     console.print(*tables.tables, sep="\n")
     console.width = width
     for line in _remarks(comparison, tables):
-        console.print(escape(line))
+        console.print(escape(readable(line)))
     for line in _unread(comparison):
-        console.print(escape(line), soft_wrap=True)
+        console.print(escape(readable(line)), soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
@@ -129,4 +131,9 @@ def _on_break_even(comparison: Comparison) -> Iterator[str]:
 
 def _unread(comparison: Comparison) -> Iterator[str]:
     for run in (*comparison.pfs, *comparison.bb):
-        yield from (f"unread: {entry.file}: {entry.why}" for entry in run.problems)
+        for entry in run.problems[:_UNREAD]:
+            yield f"unread: {entry.file}: {entry.why}"
+        more = len(run.problems) - _UNREAD
+        if more > 0:
+            where = run.submit_dir or run.label
+            yield f"unread: {more} more of {where}; --json has all"

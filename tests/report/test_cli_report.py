@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from click.testing import CliRunner
@@ -14,14 +15,29 @@ from pegasus_bb.errors import UsageError
 
 def test_two_submit_directories_are_compared(recorded: Path, tmp_path: Path) -> None:
     run, out = str(recorded / "gated"), tmp_path / "report.json"
+    again = str(copytree(run, tmp_path / "again"))
 
     result = CliRunner().invoke(
-        report, ["--pfs", run, "--bb", run, "--bb", run, "--json", str(out)]
+        report, ["--pfs", run, "--bb", run, "--bb", again, "--json", str(out)]
     )
 
     assert result.exit_code == 0, result.output
     assert "cat1" in result.output
     assert json.loads(out.read_bytes())["workflow"]["makespan"]["bb"]["n"] == 2
+
+
+@pytest.mark.parametrize("side", ["--pfs", "--bb"])
+def test_a_run_is_no_repetition_of_itself(
+    recorded: Path, tmp_path: Path, side: str
+) -> None:
+    run, link = recorded / "gated", tmp_path / "link"
+    link.symlink_to(run)
+
+    options = ["--pfs", str(run), "--bb", str(run), side, str(link)]
+    result = CliRunner().invoke(report, options)
+
+    assert isinstance(result.exception, UsageError)
+    assert f"{side} {link}: the same as {side} {run}" in str(result.exception)
 
 
 def test_both_sides_must_be_named(recorded: Path) -> None:
@@ -41,12 +57,13 @@ def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", ["60", "180"])
 def test_the_width_is_the_readers(
-    recorded: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     run = str(recorded / "gated")
+    again = str(copytree(run, tmp_path / "again"))
 
-    result = CliRunner().invoke(report, ["--pfs", run, "--bb", run, "--bb", run])
+    result = CliRunner().invoke(report, ["--pfs", run, "--bb", run, "--bb", again])
 
     notes = [line for line in result.output.splitlines() if line.startswith("note:")]
     assert (max(map(len, notes)) > 100) is (columns == "180")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def test_a_bomb_of_aliases_is_refused_before_it_unfolds() -> None:
 
 def test_a_record_nested_without_end_is_refused() -> None:
     for depth, why in ((500, "limit"), (1_000_000, "brackets without end")):
-        (entry,) = parse_records(b"- invocation: True\n  a: " + b"[" * depth)
+        (entry,) = parse_records(b"- invocation: True\n  a: " + b"[" * depth + b"\n")
 
         assert entry.data is None
         assert why in entry.why
@@ -163,6 +164,25 @@ def test_tags_build_no_objects() -> None:
     (entry,) = parse_records(text)
 
     assert entry.data is None or entry.data["a"] == ["id"]
+
+
+def test_a_line_that_was_torn_off_tells_no_smaller_number(record_text: Text) -> None:
+    row = "      42:\n        rchar: 7000\n        wchar: 9000\n"
+    whole = (record_text() + row).encode()
+    read = {}
+    for cut in (1, 2, 3, 4):
+        (entry,) = parse_records(whole[:-cut])
+        assert entry.data is not None, entry.why
+        read[cut] = entry.data["mainjob"]["procs"][42]
+    assert set(map(str, read.values())) == {"{'rchar': 7000}"}
+
+
+def test_a_word_without_end_costs_no_time(record_text: Text) -> None:
+    line = f"\n      <file {'a' * 400_000}/>\n"
+    begun = time.process_time()
+    (entry,) = parse_records((record_text() + line).encode())
+    assert entry.calls == ()
+    assert time.process_time() - begun < 2
 
 
 def test_a_file_above_the_cap_is_not_read_whole(

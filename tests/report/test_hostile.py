@@ -1,0 +1,191 @@
+"""Submit directories that somebody damaged, or made to do harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from pegasus_bb.cli.report import command as report
+from pegasus_bb.errors import UsageError
+from pegasus_bb.report.submitdir import read_run
+
+Text = Callable[..., str]
+# What a terminal obeys, what turns the direction of writing, what no output takes.
+UNSEEN = re.compile(r"[^\S \n]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028\ud800-\udfff]")
+
+
+@pytest.fixture
+def run(tmp_path: Path, record_text: Text) -> Path:
+    jobs = tmp_path / "run" / "00"
+    jobs.mkdir(parents=True)
+    (jobs / "cat_ID1.sub").touch()
+    (jobs / "cat_ID1.out.000").write_text(record_text())
+    return tmp_path / "run"
+
+
+def compared(run: Path) -> tuple[str, dict[str, Any], str]:
+    """What is printed, the JSON and the page."""
+    page, out = run.parent / "r.html", run.parent / "r.json"
+    options = ["--pfs", str(run), "--bb", str(run)]
+    result = CliRunner().invoke(
+        report, [*options, "--json", str(out), "--html", str(page)]
+    )
+    assert result.exit_code == 0, result.exception
+    return result.output, json.loads(out.read_bytes()), page.read_text()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a\\e[2Jb",  # in YAML's double quotes: escape
+        "a\\u202Eb",
+        "a\\nb",
+        "a\\u2028b",
+        "a\\0b",
+        "[bold]a[/bold]",
+        "</title><script>alert(1)</script>",
+    ],
+)
+def test_a_name_is_shown_as_text_wherever_it_stands(
+    run: Path, record_text: Text, name: str
+) -> None:
+    (run / "00/cat_ID1.out.000").write_text(record_text(name, job=name))
+    (run / "braindump.yml").write_text(f'dax_label: "{name}"\n')
+    text, document, page = compared(run)
+    assert not UNSEEN.search(text)
+    assert not UNSEEN.search(page)
+    assert "<script>" not in page
+    assert "[bold]" in text or "bold" not in name
+    (row,) = document["compute"]
+    as_json = name.replace("\\e", "\\u001b").replace("\\0", "\\u0000")
+    assert row["name"] == json.loads(f'"{as_json}"')
+
+
+def test_a_file_name_that_is_not_utf_8(run: Path, record_text: Text) -> None:
+    name = os.fsdecode(b"c\xfft.out.000")
+    (run / "00" / name).write_text("torn")
+    text, _, page = compared(run)
+    assert "\\udcff" in text
+    assert not UNSEEN.search(page)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "inf INTERNAL *** DAGMAN_STARTED 1.0 ***",
+        "nan INTERNAL *** DAGMAN_STARTED 1.0 ***",
+        "-1e300 cat_ID1 SUBMIT 1.0 c - 1",
+        "1e300 cat_ID1 EXECUTE 1.0 c - 1",
+    ],
+)
+def test_a_time_that_is_none_costs_its_line(run: Path, line: str) -> None:
+    (run / "jobstate.log").write_text(line + "\n")
+    _, document, _ = compared(run)
+    (found,) = document["runs"]["pfs"]
+    assert [p["why"] for p in found["problems"]] == [
+        "1 lines that are not of its format were skipped"
+    ]
+
+
+def test_clocks_that_jump_make_no_time_negative(run: Path, record_text: Text) -> None:
+    later = record_text(job="ID2").replace("18:54:54", "03:00:00")
+    (run / "00/cat_ID2.out.000").write_text(later)
+    (run / "jobstate.log").write_text(
+        "900 INTERNAL *** DAGMAN_STARTED 1.0 ***\n"
+        "905 cat_ID1 SUBMIT 1.0 c - 1\n"
+        "400 cat_ID1 EXECUTE 1.0 c - 1\n"
+        "300 cat_ID1 JOB_SUCCESS 0 c - 1\n"
+        "200 INTERNAL *** DAGMAN_FINISHED 0 ***\n"
+    )
+    found = read_run(run)
+    assert found.makespan == 5
+    assert found.nodes[0].queue == 0
+    compared(run)
+
+
+def test_numbers_beyond_64_bits_are_written(run: Path, record_text: Text) -> None:
+    text = record_text().replace("regular_exitcode: 0", f"regular_exitcode: {10**25}")
+    (run / "00/cat_ID1.out.000").write_text(text)
+    compared(run)
+
+
+def test_a_pipe_is_no_record(run: Path) -> None:
+    os.mkfifo(run / "00/dog_ID2.out.000")
+    assert len(read_run(run).tasks) == 1
+
+
+def test_links_that_lead_to_themselves_are_no_records(run: Path) -> None:
+    (run / "00/dog_ID2.out.000").symlink_to("dog_ID2.out.000")
+    (run / "00/up").symlink_to(run)
+    found = read_run(run)
+    assert (len(found.tasks), found.retries) == (1, 0)
+
+
+def test_folders_in_one_another_deeper_than_any_recursion(
+    run: Path, record_text: Text
+) -> None:
+    deep = [run / "/".join("d" * depth) for depth in range(1, 1201)]
+    for folder in deep:
+        folder.mkdir()
+    last = deep[-1] / "dog_ID2.out.000"
+    last.write_text(record_text(job="ID2"))
+    assert len(read_run(run).tasks) == 2
+    last.unlink()
+    for folder in reversed(deep):  # what clears up after tests does recurse
+        folder.rmdir()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_folder_that_cannot_be_read_is_listed(run: Path) -> None:
+    closed = run / "01"
+    closed.mkdir()
+    closed.chmod(0)
+    try:
+        (problem,) = read_run(run).problems
+    finally:
+        closed.chmod(stat.S_IRWXU)
+    assert problem.file == str(closed)
+    assert problem.why.startswith("Permission denied")
+
+
+def test_bad_records_without_number_are_counted(run: Path) -> None:
+    (run / "00/cat_ID1.out.000").write_text("- invocation: True\n" * 1000)
+    found = read_run(run)
+    assert len(found.problems) == 101
+    assert found.problems[-1].why == "900 more records are like these"
+    text, _, _ = compared(run)
+    assert text.count("unread: ") == 2 * 21
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "- " * 100_000, "a: &a [*a]", "{" * 999]
+)
+@pytest.mark.parametrize("name", ["braindump.yml", "workflow.yml"])
+def test_yaml_without_end_costs_what_it_would_tell(
+    run: Path, name: str, text: str
+) -> None:
+    (run / name).write_text(text)
+    assert len(read_run(run).tasks) == 1
+
+
+@pytest.mark.parametrize("said", ['"inf"', '"nan"', "true", "[]", "1e999"])
+def test_notes_with_times_that_are_none_tell_nothing(run: Path, said: str) -> None:
+    bb = run / "bb"
+    bb.mkdir()
+    note = f'{{"size": 5, "released_at": {said}}}'
+    (bb / "reservation.json").write_text(note)
+    (bb / "ready.json").write_text('{"time": 5}')
+    assert read_run(run).reserved is None
+
+
+def test_a_folder_of_nothing_says_what_to_name(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no Kickstart record"):
+        read_run(tmp_path)

@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,7 @@ from tests.bench.staging.peers import (
     Task,
     pegasus_transfer_start,
 )
-from tests.bench.staging.scenes import Run, Scene, play, why_absent
+from tests.bench.staging.scenes import Run, Scene, orders, play, why_absent
 from tests.bench.staging.sets import KIB, MIB, SETS, FileSet, write_set
 from tests.bench.staging.table import table
 
@@ -149,6 +151,15 @@ def runs(name: str, **walls: list[float]) -> list[Run]:
         for who, of_rounds in walls.items()
         for turn, wall in enumerate(of_rounds, start=1)
     ]
+
+
+def test_three_programs_follow_each_other_equally_often() -> None:
+    """What runs next finds the memory as the one before has left it."""
+    three = [Peer(name, lambda task: ["true"]) for name in "abc"]
+    drawn = list(islice(orders(scene("large"), three, 3), 12))
+    assert Counter("".join(peer.name for peer in order) for order in drawn) == {
+        "abc": 2, "acb": 2, "bac": 2, "bca": 2, "cab": 2, "cba": 2,
+    }  # fmt: skip
 
 
 def test_a_goal_is_the_median_of_ratios_within_a_round() -> None:

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 
 from tests.bench.staging.check import check_copy, empty_files
@@ -16,6 +17,7 @@ from tests.bench.staging.peers import OURS, Peer, Task
 from tests.bench.staging.sets import MIB, SEED, FileSet
 
 KEPT = 256 * MIB  # copies up to this size stay: emptying thousands of files takes long
+FEW = 3  # programs; all their orders are as many rounds as one can wait for
 _DROP = Path("/proc/sys/vm/drop_caches")
 
 
@@ -47,12 +49,20 @@ def play(
     scene: Scene, source: Path, work: Path, peers: Sequence[Peer], rounds: range
 ) -> Iterator[Run]:
     """Every round all of ``peers``, in an order of its own that the seed fixes."""
-    draw = random.Random(f"{SEED} {scene.title} {rounds.start}")
-    for turn in rounds:
-        order = [peer for peer in peers if turn == 0 or not peer.takes_minutes]
-        draw.shuffle(order)
+    for turn, order in zip(rounds, orders(scene, peers, rounds.start), strict=False):
         for peer in order:
-            yield _one(scene, turn, peer, source, work)
+            if turn == 0 or not peer.takes_minutes:
+                yield _one(scene, turn, peer, source, work)
+
+
+def orders(scene: Scene, peers: Sequence[Peer], start: int) -> Iterator[Sequence[Peer]]:
+    """Without end. Few take every order equally often: a run is faster or slower for
+    what the one before it left of the machine's memory."""
+    draw = random.Random(f"{SEED} {scene.title} {start}")
+    while True:
+        every = list(permutations(peers)) if len(peers) <= FEW else [tuple(peers)]
+        for order in draw.sample(every, len(every)):
+            yield order if len(peers) <= FEW else draw.sample(order, len(order))
 
 
 def _one(scene: Scene, turn: int, peer: Peer, source: Path, work: Path) -> Run:

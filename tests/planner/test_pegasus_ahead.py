@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -36,25 +37,30 @@ def plan_slowly(
     user: User, *words: str, **more: str
 ) -> subprocess.CompletedProcess[str]:
     """The site catalog cannot be read before pegasus-plan has begun."""
-    sites, late = (user.work / "sites.yml").read_text(), user.work / "late.yml"
+    late, over = user.work / "late.yml", threading.Event()
     os.mkfifo(late)
-
-    def answer() -> None:
-        until = time.monotonic() + 20
-        for _ in range(2):  # times that it is read, where all begins anew
-            with late.open("w") as out:  # waits until somebody wants to read it
-                while not (user.root / "calls.began").exists():
-                    assert time.monotonic() < until
-                    time.sleep(0.01)
-                out.write(sites)
-            time.sleep(0.05)  # who has read it closes it
-
-    threading.Thread(target=answer, daemon=True).start()
+    answering = threading.Thread(target=answer, args=(user, late, over))
+    answering.start()
     try:
         catalog = "-Dpegasus.catalog.site.file=late.yml"
         return user.on_tier(catalog, *words, **more)
     finally:
+        over.set()
+        answering.join()
         late.unlink()
+
+
+def answer(user: User, late: Path, over: threading.Event) -> None:
+    """Give whoever opens ``late`` the site catalog: where all begins anew it is read
+    twice."""
+    sites, started = (user.work / "sites.yml").read_bytes(), user.root / "calls.began"
+    while not over.wait(0.01):
+        if started.exists():
+            with contextlib.suppress(OSError):  # nobody wants to read it, or any more
+                pipe = os.open(late, os.O_WRONLY | os.O_NONBLOCK)
+                with os.fdopen(pipe, "wb") as out:
+                    out.write(sites)
+                over.wait(0.2)  # who has read it closes it
 
 
 def began(user: User) -> list[str]:

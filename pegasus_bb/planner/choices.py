@@ -58,11 +58,6 @@ def check_close(settings: Settings, site: Site) -> None:
     """Raises UsageError where --bb-close could not do what it says."""
     if settings.close == "end" or settings.mode not in ("persistent", "hybrid"):
         return
-    if settings.falls_back:
-        raise UsageError(
-            f"--bb-close {settings.close} and --bb-fallback pfs are not for one run: "
-            "leave one of them out"
-        )
     _check_scratch(f"--bb-close {settings.close}", site)
 
 

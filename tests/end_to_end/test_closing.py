@@ -179,10 +179,9 @@ def test_explain_tells_the_cut_its_sums_or_why_there_is_none(site: Site) -> None
     ("words", "said"),
     [
         (("--bb-mode", "transient"), "--bb-close early is for --bb-mode persistent"),
-        (("--bb-mode", "persistent", "--bb-fallback", "pfs"), "are not for one run"),
         (("--bb-mode", "persistent", "--bb-placement", "all.yml"), "no cut through"),
     ],
-    ids=["mode", "fallback", "pinned"],
+    ids=["mode", "pinned"],
 )
 def test_where_it_cannot_be_planning_says_so_and_leaves_nothing(
     site: Site, words: tuple[str, ...], said: str

@@ -41,6 +41,15 @@ def test_it_plans_and_runs_and_the_result_is_the_same(
     assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
 
 
+def test_without_a_reservation_all_of_it_runs_on_the_pfs(tmp_path: Path) -> None:
+    desk = with_sizes(Desk(tmp_path), fail="create: no such project")
+    submit = plan(desk, "--bb-fallback", "pfs", "--cleanup", "inplace")
+    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
+    assert json.loads((submit / "bb/settled.json").read_text())["to"] == "pfs"
+    assert (submit / "bb/carried/cat1_ID1").exists()
+
+
 def test_giving_back_waits_for_no_node_beyond_the_cut(desk: Desk) -> None:
     submit = plan(desk)
     dag = read_dag(submit / "demo-0.dag")

@@ -1,12 +1,17 @@
-"""What is said of a run that went on on the PFS (--bb-fallback pfs)."""
+"""What is said of a run that went on on the PFS (--bb-fallback pfs), and of single jobs
+that did, for their tier had no room."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.report.elsewhere import elsewhere, rooms
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.settled import on_the_pfs
+
+_SHOWN = 8  # jobs; `pegasus-bb status --json` has all
 
 
 def fallback_of(bb: Path) -> dict[str, Any] | None:
@@ -17,9 +22,17 @@ def fallback_of(bb: Path) -> dict[str, Any] | None:
     return found._asdict() if found else None
 
 
-def fallback_lines(fallback: dict[str, Any] | None) -> list[str]:
-    """For a person; none where there was no fallback."""
-    if fallback is None:
-        return []
-    because = " ".join(str(fallback["because"]).split())
-    return [f"ON THE PFS, NOT ON A BURST BUFFER (fallback): {because}"]
+def pfs_lines(submit_dir: Path) -> Iterator[str]:
+    """For a person: that the run, or which jobs of it, were on the PFS; mostly none.
+    Raises UsageError as ``fallback_of`` does."""
+    fallback = fallback_of(submit_dir / "bb")
+    if fallback is not None:
+        because = " ".join(str(fallback["because"]).split())
+        yield f"ON THE PFS, NOT ON A BURST BUFFER (fallback): {because}"
+    jobs, _ = elsewhere(submit_dir)
+    if jobs:
+        many = f"{len(jobs)} of {rooms(submit_dir)} jobs"
+        yield f"ON THE PFS, FOR THE TIER HAD NO ROOM: {many}"
+        yield from (f"  {job.node}: {job.because}" for job in jobs[:_SHOWN])
+    if len(jobs) > _SHOWN:
+        yield f"  and {len(jobs) - _SHOWN} more"

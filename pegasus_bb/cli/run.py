@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pegasus_bb.cli.fallback import fallback_lines, fallback_of
+from pegasus_bb.cli.fallback import pfs_lines
 from pegasus_bb.engine import Outcome, Watcher, choose, run
 from pegasus_bb.engine.choice import AUTO, DAGMAN, ENGINES, choose_engine
 from pegasus_bb.engine.dagman import running
@@ -60,7 +60,7 @@ def command(
             done = _run(engine, slots, restart, progress, submit_dir)
     finally:  # how it ended is the exit status, also where nobody hears the words
         mute_if_gone(sys.stderr)
-    for line in fallback_lines(fallback_of(find_submit_dir(submit_dir).bb)):
+    for line in pfs_lines(find_submit_dir(submit_dir).path):
         click.echo(line, err=True)
     for file in done.aside:
         click.echo(f"kept from before: {file}", err=True)

@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 from pegasus_bb import ledger
-from pegasus_bb.cli.fallback import fallback_lines, fallback_of
+from pegasus_bb.cli.fallback import fallback_of, pfs_lines
 from pegasus_bb.engine.status import RunStatus, bytes_below, run_status, submit_place
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request, Reservation, State
+from pegasus_bb.report.elsewhere import elsewhere, rooms
 from pegasus_bb.report.reserved import reserved
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
@@ -45,13 +46,15 @@ def command(as_json: bool, submit_dir: Path) -> None:
     if as_json:
         document = {**asdict(status), "reservation": reservation, "fallback": fallback}
         document["reserved_byte_hours"] = hours
+        document["rooms"] = rooms(place.path)
+        document["on_pfs"] = [asdict(job) for job in elsewhere(place.path)[0]]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
     else:
         _show(status, reservation)
         if hours is not None:
             so_far = " so far" if status.engine else ""
             click.echo(f"reserved{so_far}: {format_size(int(hours))} x hours")
-        for line in fallback_lines(fallback):
+        for line in pfs_lines(place.path):
             click.echo(line)
 
 

@@ -8,7 +8,7 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import elsewhere, ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.runtime.room_results import NOTES
@@ -25,7 +25,8 @@ def start_over(place: SubmitDir) -> list[Path]:
     """
     _check_reservation(place)
     notes = [place.bb / name for name in ("reservation.json", "manifest.jsonl", FILE)]
-    notes += [place.bb / "gate.json", place.bb / NOTES, place.bb / "carried"]
+    folders = (NOTES, "carried", elsewhere.FOLDER)
+    notes += [place.bb / name for name in ("gate.json", *folders)]
     old = [place.journal, *place.rescues(), *notes]
     return [_aside(file) for file in old if file.exists()]
 

@@ -194,6 +194,16 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A job that worked on the PFS, for its tier had no room for it."""
+
+    node: str
+    because: str
+    host: str = ""  # where it ran; empty where unknown
+    time: float | None = None  # since the epoch: when it went there
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Everything known about one execution of a workflow."""
 
@@ -202,6 +212,8 @@ class Run:
     tier: str = ""  # name of the tier that held the scratch; empty where unknown
     backend: str = ""  # what served the tier: directory | datawarp | ...
     fallback: str = ""  # why it ran on the PFS in place of the tier; empty: it did not
+    rooms: int = 0  # jobs that were to have a place of their own on a tier
+    elsewhere: tuple[Elsewhere, ...] = ()  # those of them for which there was no room
     submit_dir: str = ""
     uuid: str = ""
     tasks: tuple[Task, ...] = ()  # of each node's last attempt, by start time

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.model.run import Problem, Run
+from pegasus_bb.report.elsewhere import elsewhere, rooms
 from pegasus_bb.report.records import load_yaml
 
 _LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
@@ -21,17 +22,20 @@ def described(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
     braindump = _mapping(folder / "braindump.yml", problems)
     plan = _mapping(folder / "bb" / "plan.json", problems)
     request = _mapping(folder / "bb" / "request.json", problems)
+    away, unread = elsewhere(folder)
     run = Run(
         label=str(braindump.get("dax_label") or plan.get("label") or folder.name),
         mode=str(plan.get("mode") or ""),
         tier=str(plan.get("tier") or ""),
         backend=str(request.get("backend") or ""),
         fallback=_fallback(_mapping(folder / "bb" / "settled.json", problems)),
+        rooms=rooms(folder),
+        elsewhere=away,
         submit_dir=str(folder),
         uuid=str(braindump.get("wf_uuid") or plan.get("uuid") or ""),
         predicted=_predicted(plan),
     )
-    return run, _workflow(folder, braindump), tuple(problems)
+    return run, _workflow(folder, braindump), (*problems, *unread)
 
 
 def _workflow(folder: Path, braindump: Mapping[str, Any]) -> Path:

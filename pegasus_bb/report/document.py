@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,8 @@ def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
         "tier": run.tier,
         "backend": run.backend,
         "fallback": {"to": "pfs", "because": run.fallback} if run.fallback else None,
+        "rooms": run.rooms,
+        "on_pfs": [asdict(each) for each in run.elsewhere],
         "submit_dir": run.submit_dir,
         "uuid": run.uuid,
         "makespan": run.makespan,

@@ -71,6 +71,13 @@ def _on_run(name: str, run: Run) -> Iterator[str]:
             f"{name} is not complete: {_count(len(run.missing), 'node')} left no "
             f"record ({_some(run.missing)})."
         )
+    if run.elsewhere:
+        some = _some([each.node for each in run.elsewhere])
+        yield (
+            f"{name}: {len(run.elsewhere)} of {_count(run.rooms, 'job')} with a place "
+            f"of their own worked on the PFS, for the tier had no room ({some}): their "
+            "numbers say nothing about the burst buffer."
+        )
     if run.retries:
         yield (
             f"{name}: {_count(run.retries, 'attempt')} before the last of a node "

@@ -60,6 +60,10 @@ def _runs(comparison: Comparison) -> Iterator[str]:
             if run.fallback:
                 because = " ".join(run.fallback.split())
                 yield f"*** {side} run {number} WAS REALLY ON THE PFS: {because} ***"
+            if run.elsewhere:
+                many = f"{len(run.elsewhere)} OF {run.rooms} JOBS"
+                why = run.elsewhere[0].because
+                yield f"*** {side} run {number}: {many} WERE ON THE PFS: {why} ***"
             yield from _foreseen(run)
             if run.reserved is not None:
                 yield f"  reserved {format_size(int(run.reserved))} x hours"

@@ -16,10 +16,9 @@ import socket
 import sys
 from typing import Dict, Iterator, Optional, Tuple
 
-from pegasus_bb.errors import PegasusBBError, ReservationFailed
+from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.paths import node_path
-from pegasus_bb.removal import remove
-from pegasus_bb.runtime.room import check_one_node
+from pegasus_bb.runtime.room import check_one_node, drop
 from pegasus_bb.units import format_size
 
 _PREFIX = "pegasus_bb."
@@ -57,7 +56,7 @@ def on_the_disk(
         yield room
         _tell_if_full(disk)
     finally:
-        _removed(room)
+        drop(room)
         os.close(lock)
 
 
@@ -151,7 +150,7 @@ def _remove_left_over(disk: str, ours: str) -> None:
         room = os.path.join(disk, name)
         lock = _free_lock(room)
         if lock is not None:
-            _removed(room)
+            drop(room)
             os.close(lock)
 
 
@@ -170,11 +169,3 @@ def _free_lock(room: str) -> Optional[int]:
         pass
     os.close(lock)
     return None
-
-
-def _removed(room: str) -> None:
-    """What it had is safe, or lost: what is left there costs room and nothing else."""
-    try:
-        remove(room)
-    except (PegasusBBError, OSError) as error:
-        print(f"launch: {room} was not removed: {error}", file=sys.stderr)

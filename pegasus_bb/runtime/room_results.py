@@ -10,7 +10,7 @@ from typing import Any, Dict, List
 
 from pegasus_bb.errors import BUG, PegasusBBError
 from pegasus_bb.removal import remove
-from pegasus_bb.runtime import program
+from pegasus_bb.runtime import elsewhere, program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.carry import carry, carry_of
 from pegasus_bb.runtime.carry import forget as forget_carried
@@ -50,6 +50,7 @@ def list_kept(bb: BBDir, node: str, number: str) -> None:
 def forget(bb: BBDir, node: str) -> None:
     """What an earlier try has noted must not pass for this one's. Raises OSError."""
     forget_carried(bb, node)
+    elsewhere.forget(bb, node)
     for path in (note_path(bb, node), bb.file(f"{NOTES}/{node}.err")):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)

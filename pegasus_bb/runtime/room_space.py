@@ -15,7 +15,7 @@ from pegasus_bb.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.model.reservation import NODE_LOCAL, Request, State
 from pegasus_bb.removal import remove
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import program
+from pegasus_bb.runtime import elsewhere, program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.room import Room, check_one_node, landing_of
@@ -60,7 +60,9 @@ def opened(
                 raise
             held.close()
             print(f"launch: {error}; this job works on the PFS", file=sys.stderr)
-            base = held.enter_context(_on_the_pfs(request, room))
+            elsewhere.note(bb, room.node, room.job, str(error))
+            landing = landing_of(request.prefix, room.node, room.job)
+            base = held.enter_context(elsewhere.folder(landing))
             space = _filled(request, room, base, 0.0)
         yield space
 
@@ -91,20 +93,10 @@ def _goes_elsewhere(bb: BBDir, request: Request, error: Exception) -> bool:
     return bb.has_request and isinstance(error, NoRoomYet)
 
 
-@contextlib.contextmanager
-def _on_the_pfs(request: Request, room: Room) -> Iterator[str]:
-    """A folder in the run's scratch, from which its results come back as well."""
-    base = f"{landing_of(request.prefix, room.node, room.job)}.room"
-    remove(base)  # of this very try, killed and started again
-    try:
-        yield base
-    finally:
-        remove(base)
-
-
 def _filled(request: Request, room: Room, base: str, since: float) -> Space:
     """With all that is brought there. Raises CopyFailed."""
     results = landing_of(request.prefix, room.node, room.job)
+    elsewhere.drop_older(results)
     space = Space(os.path.join(base, "run"), results, False, since)
     _make_folders(room, space)
     for lfn in room.stage_in:

@@ -74,6 +74,27 @@ def test_a_full_disk_sends_its_job_to_the_pfs_and_says_so(
     assert site.content("bb") == expected()
     assert f"{disk} on " in errors_of(folder, "mix_A")
     assert "this job works on the PFS" in errors_of(folder, "mix_A")
+    said = "ON THE PFS, FOR THE TIER HAD NO ROOM: 5 of 5 jobs"
+    told = site.bb("status", str(folder)).stdout
+    assert said in done.stderr and said in told
+    assert f"mix_A: {disk} on " in told
+    status = json.loads(site.bb("status", "--json", str(folder)).stdout)
+    assert [job["node"][:5] for job in status["on_pfs"]] == [
+        f"mix_{n}" for n in "ABCDE"
+    ]
+    reported = site.bb("report", "--pfs", str(folder), "--bb", str(folder)).stdout
+    assert "*** BB run 1: 5 OF 5 JOBS WERE ON THE PFS: " in reported
+
+
+def test_started_over_with_room_nothing_is_said_any_more(site: Site) -> None:
+    folder = planned(site, "bb", "--bb-capacity", "1000PiB")
+    assert site.run("bb").returncode == 0
+    for file in (folder / "bb/jobs").glob("*.json"):
+        file.write_text(json.dumps({**json.loads(file.read_text()), "capacity": 1}))
+    done = site.bb("run", "--restart", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert "kept from before: " in done.stderr and "elsewhere.000" in done.stderr
+    assert json.loads(site.bb("status", "--json", str(folder)).stdout)["on_pfs"] == []
 
 
 def test_a_disk_that_is_not_there_fails_its_jobs_by_name(

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import RESERVATION_FAILED
+from pegasus_bb.report.elsewhere import elsewhere
 from pegasus_bb.runtime import room_disk
 
-from .room_site import JOB, RoomSite
+from .room_site import JOB, NODE, RoomSite
 from .test_room import MAKE
 
 
@@ -100,6 +101,13 @@ class TestLeftOver:
         done = node.launch(f"ls; {MAKE}")
         assert b"out.txt" not in done.stdout.split()
         assert done.returncode == 0
+
+    def test_what_older_tries_have_left_on_the_pfs_goes(self, node: RoomSite) -> None:
+        for name in ("5.0/sub", "6.0.room/run"):
+            (node.landing.parent / name).mkdir(parents=True)
+            (node.landing.parent / name / "out.txt").write_text("half a res")
+        assert node.launch(MAKE).returncode == 0
+        assert [p.name for p in node.landing.parent.iterdir()] == [JOB]
 
     def test_a_room_in_which_somebody_works_is_left_alone(self, node: RoomSite) -> None:
         node.install()
@@ -198,6 +206,33 @@ class TestFull:
         assert not Path(f"{node.landing}.room").exists()
         assert node.note["since"] == 0
         assert rooms(node) == []
+
+    def test_it_is_noted_before_the_task_starts(self, node: RoomSite) -> None:
+        needs(node, 1 << 60)
+        done = node.launch(f"cat {node.bb}/elsewhere/*; exit 3")
+        assert done.returncode == 3
+        said = json.loads(done.stdout)
+        assert (said["node"], said["job"]) == (NODE, JOB)
+        assert said["host"] == os.uname().nodename
+        assert "free, and this job needs 1024.0 PiB" in said["because"]
+        ((away,), problems) = elsewhere(node.bb.parent)
+        assert (away.because, problems) == (said["because"], ())
+
+    def test_a_later_try_on_the_disk_takes_the_note_away(self, node: RoomSite) -> None:
+        needs(node, 1 << 60)
+        assert node.launch("exit 3").returncode == 3
+        needs(node, 1)
+        assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
+        assert elsewhere(node.bb.parent) == ((), ())
+
+    def test_what_cannot_be_noted_is_not_done(self, node: RoomSite) -> None:
+        needs(node, 1 << 60)
+        (node.bb / "elsewhere").symlink_to(node.root / "nowhere")
+        done = node.launch("touch started")
+        assert done.returncode != 0
+        assert f"{node.bb}/elsewhere".encode() in done.stderr
+        assert node.note["status"] != 0
+        assert list(node.root.rglob("started")) == []
 
     @pytest.mark.parametrize(
         ("number", "goes_on"), [("ENOSPC", True), ("EDQUOT", True), ("EIO", False)]

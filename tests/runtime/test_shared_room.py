@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import RESERVATION_FAILED
+from pegasus_bb.report.elsewhere import elsewhere
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import landed, room_space
 from pegasus_bb.runtime.bind import Binding, Nested
@@ -175,6 +176,9 @@ class TestAFullTier:
         said = capsys.readouterr().err
         assert "this job works on the PFS" in said
         assert "pegasus.bb.wait" not in said, "longer patience would change nothing"
+        ((away,), _) = elsewhere(full.bb.parent)
+        assert away.node == NODE
+        assert "no room of 4.0 MiB for this job within 0.0 s" in away.because
         assert not Path(space.run).parent.exists()
 
     def test_and_nothing_of_its_request_is_left(self, full: SharedSite) -> None:

@@ -33,9 +33,16 @@ from pegasus_bb.planner.deciding import (
 )
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import compare
-from pegasus_bb.planner.summary import closing_lines, fit_lines, room_lines
+from pegasus_bb.planner.summary import (
+    closing_lines,
+    fit_lines,
+    opening_lines,
+    room_lines,
+)
 from pegasus_bb.prediction import Compared
 from pegasus_bb.units import format_size
+
+_MORE = (fit_lines, room_lines, opening_lines, closing_lines)
 
 
 @click.command(
@@ -92,8 +99,7 @@ def _show(placed: Decided, as_json: bool, html: Path | None) -> None:
         document = {**explanation.to_json(), **more}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
         return
-    lines = [*fit_lines(placement), *room_lines(placement), *closing_lines(placement)]
-    _print(explanation, lines)
+    _print(explanation, [line for lines in _MORE for line in lines(placement)])
     if predicted is not None:
         click.echo("\n".join(("", *shown(predicted))))
 

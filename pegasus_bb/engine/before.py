@@ -68,9 +68,10 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     noted = noted or _noted_again(bb, done)
     if noted is None:
         return
+    outside = bb.prior() | bb.beyond()
     users = {
         name
-        for name in touching(dag, place.path, bb.request()) - bb.beyond()
+        for name in touching(dag, place.path, bb.request()) - outside
         if not name.startswith(("bb_setup_", "bb_delete_"))
     }
     used, left = users & done, users - done

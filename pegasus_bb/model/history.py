@@ -32,6 +32,7 @@ class History:
     )  # of logs that name those
     sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
     makespan: float | None = None  # seconds of the whole run
+    wait: float | None = None  # seconds that its reservation was waited for
     said_by: str = ""  # where the records are, for a person
 
     @property

@@ -90,6 +90,28 @@ class Closing:
     why_none: str = ""  # why it is not closed early; then the figures say nothing
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where the reservation that jobs share is asked for after the first jobs, which
+    run on the PFS. Figures as of Closing, and with that where both are."""
+
+    level: int  # the last one of jobs that run before it is asked for
+    levels: int
+    unit: str
+    span: float  # in units: how long it is kept now
+    whole_span: float
+    late: float  # what is reserved, rooms included
+    whole: float  # and without opening late
+    longer: float  # in units: jobs that could have run beside the first ones wait
+    moved: int  # bytes that tasks read and write on the PFS in place of the tier
+    traffic: int
+    wait: float | None = None  # seconds that an earlier run waited for its reservation
+    jobs: frozenset[str] = frozenset()  # ids of those that run before it
+    files: frozenset[str] = frozenset()  # LFNs that those leave for jobs on the tier
+    used: frozenset[str] = frozenset()  # LFNs of all that they read and make
+    why_none: str = ""  # why it is not opened late; then the figures say nothing
+
+
 @dataclass(frozen=True)
 class Placement:
     """Every file's place, and the room that the tier needs for them."""
@@ -105,9 +127,10 @@ class Placement:
     pinned: frozenset[str] = frozenset()  # LFNs on the tier by more than its own rules
     fit: Fit | None = None  # where a capacity below ``need`` was asked for
     worth: Worth | None = None  # mode hybrid
-    # As mode persistent would have it, where mode hybrid or closing early changed it.
+    # As mode persistent would have it, where mode hybrid or a cut changed it.
     whole: Placement | None = None
-    closing: Closing | None = None  # where that was asked for
+    opening: Opening | None = None  # where that was asked for
+    closing: Closing | None = None  # likewise
     to_rooms: frozenset[str] = frozenset()  # LFNs that the user wants there
     apart: Tier | None = None  # mode hybrid: where rooms are, if not on ``tier``
 
@@ -119,6 +142,14 @@ class Placement:
     def is_after(self, job: str) -> bool:
         """Whether ``job`` runs after the reservation is given back."""
         return self.closing is not None and job in self.closing.jobs
+
+    def is_before(self, job: str) -> bool:
+        """Whether ``job`` runs before the reservation is asked for."""
+        return self.opening is not None and job in self.opening.jobs
+
+    def is_outside(self, job: str) -> bool:
+        """Whether ``job`` runs on the PFS, without the reservation."""
+        return self.is_before(job) or self.is_after(job)
 
     def on_tier(self, lfn: str) -> bool:
         """Whether the bytes of ``lfn`` lie on the tier."""

@@ -12,7 +12,6 @@ from pegasus_bb.model.placement import PFS, Placed, Placement
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.placement.closing import closed
 from pegasus_bb.placement.executables import staged_executables
 from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.placement.hybrid import part
@@ -34,6 +33,7 @@ from pegasus_bb.placement.policy import (
 )
 from pegasus_bb.placement.rooms import reserve_rooms
 from pegasus_bb.placement.roomtier import room_tier
+from pegasus_bb.placement.shortening import shortened
 from pegasus_bb.placement.sizes import size_of
 from pegasus_bb.placement.sizing import choose_capacity, wanted_capacity
 from pegasus_bb.placement.survey import File, survey
@@ -66,15 +66,15 @@ def place(
     history: History | None = None,
 ) -> Placement:
     """``place_files``, in mode hybrid what leaves the shared reservation then, and
-    what closing it early changes. Raises UsageError as well."""
+    what keeping it for a part of the run changes. Raises UsageError as well."""
     history = history or History()
     sizes = history.sizes
     placement = place_files(workflow, graph, catalogs, tier, settings, sizes)
     rest = (ending, history)
     if settings.mode == "hybrid":
         placement = part(workflow, graph, catalogs, settings, placement, *rest)
-    if settings.close != "end" and settings.mode in ("persistent", "hybrid"):
-        placement = closed(workflow, graph, catalogs, settings, placement, *rest)
+    if settings.is_cut:
+        placement = shortened(workflow, graph, catalogs, settings, placement, *rest)
     return placement
 
 

@@ -32,6 +32,8 @@ def placement_json(
         "files": files,
         "outputs": {n: place for n, place in outputs.items() if n not in later},
     }
+    if placement.opening is not None and placement.opening.files:
+        data["before"] = sorted(placement.opening.files)
     if later:
         data["later"] = {n: place for n, place in outputs.items() if n in later}
     return as_json(data)

@@ -9,6 +9,8 @@ from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.planner.options import PlanOptions
 
+_CUTS = (("open", "start"), ("close", "end"))  # settings, and what changes nothing
+
 
 def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
     """The one site where the tasks run. Raises UsageError and CatalogError."""
@@ -43,22 +45,30 @@ def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
         )
 
 
-def check_close_is_of_use(options: PlanOptions, settings: Settings) -> None:
-    """Raises UsageError where --bb-close was said for a run without a reservation that
-    its jobs share; a property is left aside there."""
-    said = options.said.get(f"{PREFIX}close", "end")
-    if said != "end" and settings.mode not in ("persistent", "hybrid", "auto"):
+def check_cuts_are_of_use(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError where --bb-open or --bb-close was said for a run without a
+    reservation that its jobs share; a property is left aside there."""
+    for name, default in _CUTS:
+        said = options.said.get(f"{PREFIX}{name}", default)
+        if said == default or settings.mode in ("persistent", "hybrid", "auto"):
+            continue
         raise UsageError(
-            f"--bb-close {said} is for --bb-mode persistent and hybrid, where jobs "
+            f"--bb-{name} {said} is for --bb-mode persistent and hybrid, where jobs "
             f"share a reservation; this is mode {settings.mode}. Leave it out"
         )
 
 
-def check_close(settings: Settings, site: Site) -> None:
-    """Raises UsageError where --bb-close could not do what it says."""
-    if settings.close == "end" or settings.mode not in ("persistent", "hybrid"):
+def check_cuts(settings: Settings, site: Site) -> None:
+    """Raises UsageError where --bb-open or --bb-close could not do what it says."""
+    if not settings.is_cut:
         return
-    _check_scratch(f"--bb-close {settings.close}", site)
+    opens = f"--bb-open {settings.open}"
+    said = opens if settings.open != "start" else f"--bb-close {settings.close}"
+    if settings.falls_back and settings.open != "start":
+        raise UsageError(
+            f"{opens} and --bb-fallback pfs are not for one run: leave one of them out"
+        )
+    _check_scratch(said, site)
 
 
 def check_rooms_are_of_use(options: PlanOptions, settings: Settings) -> None:

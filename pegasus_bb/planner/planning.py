@@ -14,7 +14,6 @@ from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.planner.aside import check_aside
-from pegasus_bb.planner.beyond import beyond_files
 from pegasus_bb.planner.builtin import Executable, build, check_apart, write
 from pegasus_bb.planner.builtin.fill import File
 from pegasus_bb.planner.builtin.folders import Folders
@@ -26,6 +25,7 @@ from pegasus_bb.planner.deciding import (
     read_and_decide,
 )
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.outside import Outside, outside_files
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.rooms import common_files, job_files, where_file
 from pegasus_bb.rewrite import (
@@ -181,8 +181,9 @@ def _plan_on_tier(
     check_apart(executable, pfs_scratch)
     known = {name: text.encode() for name, text in directive_files(knows).items()}
     nodes = ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
-    beyond, own = executable.beyond, decided.workflow
-    known.update(beyond_files(placement, own, nodes, beyond, pfs_scratch))
+    outside = Outside(executable.prior, executable.beyond)
+    own = decided.workflow
+    known.update(outside_files(placement, own, nodes, outside, pfs_scratch))
     write(
         executable,
         workflow,

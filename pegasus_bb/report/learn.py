@@ -26,6 +26,7 @@ def history_of(run: Run) -> History:
         programs=_by_name(logged),
         sizes=sizes_of(tasks),
         makespan=run.makespan if recorded and not run.retries else None,
+        wait=run.gate_wait,
         said_by=run.submit_dir or run.label,
     )
 

@@ -22,7 +22,7 @@ def links(
         return {}
     found: dict[str, dict[str, str]] = {}
     for job in workflow.jobs.values():
-        if placement.is_after(job.id):
+        if placement.is_outside(job.id):
             continue  # it runs on the PFS
         for use in job.uses:
             if use.kind != "input" and use.lfn in wanted:

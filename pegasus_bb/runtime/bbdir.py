@@ -124,22 +124,36 @@ class BBDir:
         )
 
     @property
-    def has_beyond(self) -> bool:
-        """Whether any node runs after the reservation was given back."""
-        return os.path.exists(self.file("beyond"))
+    def has_outside(self) -> bool:
+        """Whether any node runs without the reservation: on the PFS."""
+        return any(os.path.exists(self.file(name)) for name in ("prior", "beyond"))
 
-    def is_beyond(self, node: str) -> bool:
-        """Whether ``node`` runs after the reservation was given back: on the PFS."""
+    def is_outside(self, node: str) -> bool:
+        """Whether ``node`` runs without the reservation: on the PFS."""
+        return self.is_prior(node) or self._names(node, "beyond")
+
+    def is_prior(self, node: str) -> bool:
+        """Whether ``node`` runs before the reservation is asked for."""
+        return self._names(node, "prior")
+
+    def _names(self, node: str, file: str) -> bool:
         try:
-            with open(self.file("beyond"), encoding="utf-8") as names:
+            with open(self.file(file), encoding="utf-8") as names:
                 return f"\n{node}\n" in "\n" + names.read()
         except FileNotFoundError:
             return False
 
+    def prior(self) -> FrozenSet[str]:
+        """All nodes that run before the reservation is asked for."""
+        return self._listed("prior")
+
     def beyond(self) -> FrozenSet[str]:
         """All nodes that run after the reservation was given back."""
+        return self._listed("beyond")
+
+    def _listed(self, file: str) -> FrozenSet[str]:
         try:
-            with open(self.file("beyond"), encoding="utf-8") as names:
+            with open(self.file(file), encoding="utf-8") as names:
                 return frozenset(names.read().splitlines())
         except FileNotFoundError:
             return frozenset()

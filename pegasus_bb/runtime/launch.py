@@ -68,8 +68,12 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
         return run_command(bb, argv, environ)
     argv, environ = binding.argv(argv), binding.environ(environ)
     links = job_links(bb, binding, environ)
+    node = environ.get("PEGASUS_DAG_JOB_ID", "")
+    if bb.is_prior(node):
+        from pegasus_bb.runtime.prior import make_place
+
+        make_place(bb, binding.text(bb.scratch()))
     with Alone(bb, environ):
-        node = environ.get("PEGASUS_DAG_JOB_ID", "")
         if not bb.carried(node):
             return _run_bound(bb, binding, argv, environ, links)
         return _run_and_carry(bb, node, binding, argv, environ, links)
@@ -128,7 +132,7 @@ def real_path(bb: BBDir, environ: Dict[str, str]) -> str:
     """Where the reservation is, for this job, or what stands for it on the PFS. Raises
     ReservationFailed."""
     request = bb.request()
-    if bb.is_beyond(environ.get("PEGASUS_DAG_JOB_ID", "")):
+    if bb.is_outside(environ.get("PEGASUS_DAG_JOB_ID", "")):
         from pegasus_bb.runtime.settled import pfs_prefix
 
         return pfs_prefix(bb.placement())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional, Sequence
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.paths import is_below
@@ -35,7 +35,9 @@ class Scratch:
         self._binding, self._why = binding, why
         self.root = binding.text(self._planned) if binding else ""
         self.prefix = binding.real if binding else ""  # what goes with the run
-        self.has_beyond = False  # jobs that run when that is gone
+        self.has_outside = False  # jobs that run when that is not there
+        # LFNs that jobs before that have left on the PFS for those on it.
+        self.before: Sequence[str] = placement.get("before", ())
 
     @classmethod
     def of(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
@@ -46,7 +48,7 @@ class Scratch:
         from pegasus_bb.runtime.settled import on_the_pfs, pfs_prefix
 
         request = bb.request()
-        if bb.is_beyond(environ.get("PEGASUS_DAG_JOB_ID", "")):
+        if bb.is_outside(environ.get("PEGASUS_DAG_JOB_ID", "")):
             prefix = pfs_prefix(bb.placement())
             return cls._on_the_pfs(bb, Binding(request.prefix, prefix))
         moved = on_the_pfs(bb, request)
@@ -58,13 +60,13 @@ class Scratch:
         except PegasusBBError as error:  # a job beside the buffer may still do its work
             return cls(bb.placement(), None, str(error))
         scratch = cls(bb.placement(), Binding(request.prefix, real))
-        scratch.has_beyond = bb.has_beyond
+        scratch.has_outside = bb.has_outside
         return scratch
 
     @classmethod
     def _on_the_pfs(cls, bb: BBDir, binding: Binding) -> Scratch:
         """No file has a home elsewhere, and the site's own scratch outlives the run."""
-        scratch = cls({**bb.placement(), "pfs_scratch": ""}, binding)
+        scratch = cls({**bb.placement(), "pfs_scratch": "", "before": ()}, binding)
         scratch.prefix = ""
         return scratch
 
@@ -111,7 +113,7 @@ class Scratch:
     def has_homes(self) -> bool:
         """Whether any file of the run lives in its folder on the PFS, or any job."""
         return bool(self.pfs_root) and (
-            self.has_beyond
+            self.has_outside
             or any(
                 entry.get("tier") == PFS and entry.get("how") != "link"
                 for entry in self.files.values()

@@ -46,6 +46,7 @@ def test_all_that_can_be_said() -> None:
         "history": "/runs/earlier",
         "fallback": "pfs",
         "guard": "digest",
+        "open": "late",
         "close": "early",
     }
     assert set(said) == {field.name for field in fields(Settings)}
@@ -66,6 +67,7 @@ def test_all_that_can_be_said() -> None:
         history=Path("/runs/earlier"),
         fallback="pfs",
         guard="digest",
+        open="late",
         close="early",
     )
 

@@ -10,8 +10,8 @@ import pytest
 
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.placement import PFS, Closing
-from pegasus_bb.planner.beyond import beyond_files
 from pegasus_bb.planner.builtin.write import files_of
+from pegasus_bb.planner.outside import Outside, outside_files
 from pegasus_bb.planner.seal import check, check_directory, seal
 from pegasus_bb.planner.seal.view import View, reach
 
@@ -123,13 +123,17 @@ def test_what_they_read_is_copied_by_who_makes_it(desk: Any) -> None:
     executable, placement = desk.plan(), desk.context.placement
     nodes = [(p.job.id, p.name) for p in executable.jobs.values() if p.job]
     beyond = executable.beyond
-    files = dict(beyond_files(placement, workflow, nodes, beyond, "/lus/run"))
+    outside = Outside(frozenset(), beyond)
+    files = dict(outside_files(placement, workflow, nodes, outside, "/lus/run"))
     assert files["beyond"].decode().split() == sorted(beyond)
     assert b'"b.txt": "/lus/run/b.txt"' in files["carry/split_ID1.json"]
     assert b'"sub/n.txt": "/lus/run/sub/n.txt"' in files["carry/count_ID2.json"]
     assert files["beyond.bbf"].startswith(b"#")
     assert len(files) == 4
-    assert dict(beyond_files(placement, workflow, nodes, set(), "/lus/run")) == {}
+    desk.persistent(backend="datawarp")
+    nothing = Outside(frozenset(), frozenset())
+    plain = desk.context.placement
+    assert dict(outside_files(plain, workflow, nodes, nothing, "/lus/run")) == {}
 
 
 def test_nothing_that_needs_the_buffer_waits_for_them(desk: Any) -> None:
@@ -159,5 +163,5 @@ def test_a_submit_directory_in_which_one_would_look_for_the_buffer_is_refused(
     check_directory(folder, executable.dag)
     file = folder / "00/00/merge_ID3.sub"
     file.write_text(file.read_text().replace(spoil, "other"))
-    with pytest.raises(NotSealed, match="merge_ID3 of bb/beyond must be in this DAG"):
+    with pytest.raises(NotSealed, match="merge_ID3 of bb/prior and bb/beyond"):
         check_directory(folder, executable.dag)

@@ -30,6 +30,7 @@ class Run:
     removes: dict[str, set[str]]
     ours: bool = True
     beyond: set[str] = field(default_factory=set)
+    prior: set[str] = field(default_factory=set)
 
     def node(self, name: str, **changes: Any) -> None:
         self.dag.nodes[name] = replace(self.dag.nodes[name], **changes)
@@ -43,7 +44,7 @@ class Run:
 
     def view(self) -> View:
         known = (self.users, "cori", GATE, self.removes, self.ours, self.beyond)
-        return View(self.dag, *known)
+        return View(self.dag, *known, self.prior)
 
 
 def good() -> Run:
@@ -106,6 +107,13 @@ SPOILT: dict[Rule, list[Spoil]] = {
     rules.none_comes_back: [
         lambda run: run.beyond.add("task_1"),
         lambda run: run.beyond.update(("task_1", OUT)),
+    ],
+    rules.none_waits_before: [
+        lambda run: run.prior.add("task_1"),
+        lambda run: (run.add("bb_setup_S", "task_0"), run.prior.add("task_0")),
+    ],
+    rules.setup_waits_for_prior: [
+        lambda run: (run.add("task_0", "task_1"), run.prior.add("task_0")),
     ],
     rules.setup_waits_for_no_user: [lambda run: run.add("task_1", "bb_setup_S")],
     rules.setup_and_delete_need_no_buffer: [

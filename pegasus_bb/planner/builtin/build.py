@@ -29,6 +29,8 @@ from pegasus_bb.planner.seal import (
     beyond_the_cut,
     check_phases,
     in_phases,
+    opened,
+    prior_to_the_cut,
     read_lives,
     removals,
     seal,
@@ -52,8 +54,10 @@ def build(
     _add_auxiliary(plan)
     _check_submit_files(plan)
     dag = _dag(plan)
-    phases, beyond = None, set[str]()
+    phases, beyond, prior = None, set[str](), set[str]()
     if context.request is not None:
+        prior = _prior(plan, dag)
+        dag = opened(dag, prior, context.site)
         beyond = _beyond(plan, dag)
         touching = {node.name for node in plan.jobs.values() if not node.detached}
         gate = f"{context.bin}/gate"
@@ -69,6 +73,7 @@ def build(
             ours=True,
             again=context.gate_again,
             beyond=beyond,
+            prior=prior,
         )
         if phases is not None:
             check_phases(dag, phases)
@@ -81,8 +86,17 @@ def build(
         plan.notes,
         phases,
         beyond,
+        prior,
         frozenset(lfn for lfn, node in plan.results.items() if node in beyond),
     )
+
+
+def _prior(plan: Plan, dag: Dag) -> set[str]:
+    """Nodes that run before the buffer is asked for; none where that is the first."""
+    placement = plan.context.placement
+    entries = {name: node.entries or () for name, node in plan.jobs.items()}
+    opening = placement.opening if placement else None
+    return prior_to_the_cut(dag, plan.names, entries.__getitem__, opening)
 
 
 def _beyond(plan: Plan, dag: Dag) -> set[str]:

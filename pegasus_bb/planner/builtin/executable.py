@@ -90,4 +90,5 @@ class Executable:
     notes: list[str]  # for the user: what was asked for and is not done here
     phases: Phases | None = None  # where the files do not fit onto the tier at once
     beyond: Set[str] = frozenset()  # nodes that run when the buffer may be gone
+    prior: Set[str] = frozenset()  # nodes that run before it is asked for
     later: frozenset[str] = frozenset()  # LFNs of the results that those stage out

@@ -88,7 +88,7 @@ def files_of(
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
         text = submits.text(planned)
-        if planned.name in executable.beyond:
+        if planned.name in executable.beyond or planned.name in executable.prior:
             text = without_the_buffer(text, context.submit_dir)
         yield f"{stem}.sub", text.encode()
         if planned.entries is not None:

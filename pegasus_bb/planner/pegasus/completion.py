@@ -9,9 +9,9 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.bbjson import as_json, placement_json
-from pegasus_bb.planner.beyond import beyond_files
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.planner.outside import outside_files
 from pegasus_bb.planner.pegasus.bbfiles import link_files, plan_json
 from pegasus_bb.planner.pegasus.checks import vanishing
 from pegasus_bb.planner.pegasus.folder import replace_text, with_lines
@@ -51,8 +51,9 @@ class Completion:
         sealed.replace(found.outcome.dag_file)
 
     def _name_no_buffer(self, found: Found) -> None:
-        """In what runs when it may be gone."""
-        for node in (found.dag.nodes[name] for name in found.beyond):
+        """In what runs when there may be none."""
+        names = found.outside.prior | found.outside.beyond
+        for node in (found.dag.nodes[name] for name in names):
             text = found.outcome.text(node)
             changed = without_the_buffer(text, self._context.submit_dir)
             if changed != text:
@@ -64,7 +65,10 @@ class Completion:
             file = self._context.submit_dir / "bb" / path
             file.parent.mkdir(exist_ok=True)
             file.write_bytes(data)
-        self._prepared = found, with_lines(found.outcome.dag_file, found.missing)
+        self._prepared = (
+            found,
+            with_lines(found.outcome.dag_file, found.missing, found.less),
+        )
 
     def _files(self, found: Found) -> dict[str, bytes]:
         """Path below bb/ -> contents. Raises CatalogError."""
@@ -83,9 +87,9 @@ class Completion:
             found.outputs,
             found.later,
         )
-        nodes = nodes_of_jobs(outcome, found.dag) if found.beyond else ()
-        workflow, beyond = decided.workflow, found.beyond
-        files.update(beyond_files(placement, workflow, nodes, beyond, pfs_scratch))
+        workflow, outside = decided.workflow, found.outside
+        nodes = nodes_of_jobs(outcome, found.dag) if any(outside) else ()
+        files.update(outside_files(placement, workflow, nodes, outside, pfs_scratch))
         if found.phases is not None:
             files[PHASES] = as_json(phases_json(found.phases))
         name = outcome.dag_file.name

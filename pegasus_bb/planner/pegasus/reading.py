@@ -8,8 +8,8 @@ in the end, what was read is not used.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
 
 from pegasus_bb.errors import CatalogError, PegasusBBError
 from pegasus_bb.model.reservation import Request
@@ -19,6 +19,7 @@ from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.joblistfile import Entries, job_lists
+from pegasus_bb.planner.outside import Outside
 from pegasus_bb.planner.pegasus.outcome import (
     Outcome,
     nodes_of_jobs,
@@ -33,6 +34,9 @@ from pegasus_bb.planner.seal import (
     Phases,
     beyond_the_cut,
     in_phases,
+    lines_to_open,
+    opened,
+    prior_to_the_cut,
     read_lives,
     removals,
     touching_in_doubt,
@@ -40,6 +44,7 @@ from pegasus_bb.planner.seal import (
 from pegasus_bb.planner.seal.view import View
 
 _LOOK = 0.1  # seconds
+_NONE = Outside(frozenset(), frozenset())
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,9 @@ class Found:
     scratch: str
     outputs: dict[str, str]  # LFN -> where bb_delete looks for it
     phases: Phases | None = None  # where the files do not fit onto the tier at once
-    beyond: Set[str] = frozenset()  # nodes that run when the buffer may be gone
-    later: Set[str] = frozenset()  # LFNs of the results that those stage out
+    outside: Outside = _NONE
+    later: Set[str] = frozenset()  # LFNs of results that nodes beyond a cut stage out
+    less: Mapping[str, Set[str]] = field(default_factory=dict)  # edges to take out
 
 
 class Reader:
@@ -122,17 +128,33 @@ class Reader:
         users = touching_in_doubt(dag, outcome.folder, self._request, gate)
         entries = job_lists(dag, outcome.folder)
         removes = removals(dag.nodes, entries)
+        planned, prior = dag, self._prior(outcome, dag, entries)
+        dag = opened(planned, prior, site)
+        lines, less = lines_to_open(planned, dag)
         beyond = self._beyond(outcome, dag, entries)
-        view = View(dag, users, site, gate, removes, beyond=beyond)
+        view = View(dag, users, site, gate, removes, beyond=beyond, prior=prior)
         phased = self._in_phases(outcome, view, entries)
         context = self._context
-        lines = lines_to_seal(view, context.poll, phased, context.gate_again)
+        lines += lines_to_seal(view, context.poll, phased, context.gate_again)
         (create_dir,) = view.gated
         scratch = scratch_of(create_dir, entries)
         outputs = promised(stage_outs(dag.nodes, entries))
         phases = None if phased is None else phased[1]
         later = stage_outs(beyond, entries).keys()
-        return Found(outcome, dag, lines, scratch, outputs, phases, beyond, later)
+        outside = Outside(prior, beyond)
+        return Found(
+            outcome, dag, lines, scratch, outputs, phases, outside, later, less
+        )
+
+    def _prior(
+        self, outcome: Outcome, dag: Dag, entries: Callable[[str], Entries]
+    ) -> set[str]:
+        """Nodes that run before the buffer is asked for; none where that is first."""
+        placement = self._context.placement
+        if placement is None or placement.opening is None:
+            return set()
+        nodes = dict(nodes_of_jobs(outcome, dag))
+        return prior_to_the_cut(dag, nodes, entries, placement.opening)
 
     def _beyond(
         self, outcome: Outcome, dag: Dag, entries: Callable[[str], Entries]

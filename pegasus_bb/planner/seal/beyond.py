@@ -19,7 +19,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 _BRINGS = ("stage_in_", "chmod_")  # for tasks
 _STAGES_OUT = "stage_out_"
 USE, NONE = "use.bbf", "beyond.bbf"  # of bb/: what sbatch is given
-NOTHING = "# no burst buffer: this job runs when it may have been given back\n"
+NOTHING = "# no burst buffer: this job runs when there may be none\n"
 
 
 def beyond_the_cut(
@@ -72,19 +72,20 @@ def _out_of_reach(
                     yield below[0], str(entry["lfn"])
 
 
-def check_beyond(dag: Dag, submit_dir: Path) -> frozenset[str]:
-    """The nodes that bb/beyond names, each of which starts so that it finds the PFS.
-    Raises NotSealed, CatalogError."""
+def check_outside(dag: Dag, submit_dir: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """The nodes that bb/prior and bb/beyond name, each of which starts so that it finds
+    the PFS. Raises NotSealed, CatalogError."""
     bb = BBDir(str(submit_dir / "bb"))
-    beyond = bb.beyond()
-    wrong = [name for name in sorted(beyond) if not _finds_it(dag, submit_dir, name)]
+    prior, beyond = bb.prior(), bb.beyond()
+    outside = sorted(prior | beyond)
+    wrong = [name for name in outside if not _finds_it(dag, submit_dir, name)]
     if wrong:
         raise NotSealed(
-            f"{some(wrong)} of bb/beyond must be in this DAG, start with bb/bin/launch "
-            f"where it runs on the site, and not name bb/{USE}: else it would look for "
-            "a buffer that was given back. Plan again"
+            f"{some(wrong)} of bb/prior and bb/beyond must be in this DAG, start with "
+            f"bb/bin/launch where it runs on the site, and not name bb/{USE}: else it "
+            "would look for a buffer that is not there. Plan again"
         )
-    return beyond
+    return prior, beyond
 
 
 def _finds_it(dag: Dag, submit_dir: Path, name: str) -> bool:

@@ -9,7 +9,7 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import read_json
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.joblistfile import job_lists
-from pegasus_bb.planner.seal.beyond import check_beyond
+from pegasus_bb.planner.seal.beyond import check_outside
 from pegasus_bb.planner.seal.periods import check_phases
 from pegasus_bb.planner.seal.phasesfile import PHASES, read_phases
 from pegasus_bb.planner.seal.removals import removals
@@ -38,9 +38,9 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
     gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
     users = touching_in_doubt(dag, submit_dir, request, gate)
     removes = removals(dag.nodes, job_lists(dag, submit_dir))
-    beyond = check_beyond(dag, submit_dir)
+    prior, beyond = check_outside(dag, submit_dir)
     ours = plan["planner"] == BUILT_IN
-    check(dag, users, request.site, gate, removes, ours, beyond)
+    check(dag, users, request.site, gate, removes, ours, beyond, prior)
     phases = read_phases(bb.file(PHASES))
     if phases is not None:
         check_phases(dag, phases)

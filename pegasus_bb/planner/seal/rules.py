@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from pegasus_bb.planner.dag import Node, Script
 from pegasus_bb.planner.seal.node_rules import NODES
+from pegasus_bb.planner.seal.prior import is_task
 from pegasus_bb.planner.seal.view import DEFERRED, OWN_FOLDER, View, reach, some
 
 Rule = Callable[[View], Iterator[str]]
@@ -125,7 +126,7 @@ def no_line_breaks(view: View) -> Iterator[str]:
 
 def users_wait_for_the_gate(view: View) -> Iterator[str]:
     """Every node that touches the buffer descends from the gated node."""
-    early = view.users - view.behind_gate
+    early = view.users - view.behind_gate - view.prior
     if view.gated and early:
         yield (
             f"{some(early)} would not wait for the gate on {some(view.gated)}: it "
@@ -189,9 +190,31 @@ def none_comes_back(view: View) -> Iterator[str]:
         )
 
 
+def none_waits_before(view: View) -> Iterator[str]:
+    """What runs before the buffer is asked for waits for nothing behind that."""
+    late = view.prior & reach([*view.setups, *view.gated], view.dag.children)
+    if late:
+        yield (
+            f"{some(late)} would wait for the buffer, and is said (bb/prior) to run "
+            "before it is asked for. Plan again, with --bb-open start"
+        )
+
+
+def setup_waits_for_prior(view: View) -> Iterator[str]:
+    """bb_setup descends from the tasks that run before it."""
+    before = reach(view.setups, view.parents)
+    missing = {name for name in view.prior - before if is_task(name)}
+    if view.setups and missing:
+        yield (
+            f"{some(view.setups)} does not wait for {some(missing)}: the buffer would "
+            "be held while they run, which do without it. Seal the DAG again"
+        )
+
+
 BEFORE: tuple[Rule, ...] = (
     one_of_each,
     none_comes_back,
+    none_waits_before,
     setup_waits_for_no_user,
     setup_and_delete_need_no_buffer,
     delete_is_the_end,
@@ -202,7 +225,12 @@ BEFORE: tuple[Rule, ...] = (
     users_wait_for_the_gate,
     *NODES,
 )
-AFTER: tuple[Rule, ...] = (one_gate, gate_waits_for_setup, delete_waits_for_all)
+AFTER: tuple[Rule, ...] = (
+    one_gate,
+    gate_waits_for_setup,
+    setup_waits_for_prior,
+    delete_waits_for_all,
+)
 
 
 def _is_gate(node: Node, view: View) -> bool:

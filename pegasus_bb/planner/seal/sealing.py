@@ -21,16 +21,18 @@ def seal(
     ours: bool = False,
     again: int = 0,
     beyond: Set[str] = frozenset(),
+    prior: Set[str] = frozenset(),
 ) -> Dag:
     """``dag`` with the gate on create_dir of ``site``, and bb_delete after all else.
 
     ``touching`` are the nodes that need the reservation; ``removes`` says which
     stage-outs each clean-up must wait for; ``ours`` is a DAG of the built-in planner;
     ``again``: how often the gate and its node are tried once more; ``beyond``: nodes
-    that bb_delete need not wait for. ``dag`` stays as it is; sealing what is sealed
-    changes nothing. Linear in nodes and edges. Raises NotSealed with every broken rule.
+    that bb_delete need not wait for; ``prior``: that the gate does not hold. ``dag``
+    stays as it is; sealing what is sealed changes nothing. Linear in nodes and edges.
+    Raises NotSealed with every broken rule.
     """
-    view = View(dag, touching, site, gate, removes or {}, ours, beyond)
+    view = View(dag, touching, site, gate, removes or {}, ours, beyond, prior)
     return sealed(view, poll, again)
 
 
@@ -38,7 +40,7 @@ def sealed(view: View, poll: int, again: int = 0) -> Dag:
     """As ``seal``, for who has looked at the DAG already."""
     _refuse(view, BEFORE)
     complete = _complete(view, poll, again)
-    after = View(complete, view.touching, view.site, view.gate, beyond=view.beyond)
+    after = replace(view, dag=complete)
     _refuse(after, AFTER)
     return complete
 
@@ -51,9 +53,10 @@ def check(
     removes: Mapping[str, Set[str]] | None = None,
     ours: bool = False,
     beyond: Set[str] = frozenset(),
+    prior: Set[str] = frozenset(),
 ) -> None:
     """Whether ``dag`` is sealed, as it must be before it runs. Raises NotSealed."""
-    view = View(dag, touching, site, gate, removes or {}, ours, beyond)
+    view = View(dag, touching, site, gate, removes or {}, ours, beyond, prior)
     _refuse(view, (*BEFORE, *AFTER))
 
 

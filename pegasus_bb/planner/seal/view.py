@@ -30,6 +30,7 @@ class View:
     removes: Mapping[str, Set[str]] = field(default_factory=dict)
     ours: bool = False  # planned by the built-in planner
     beyond: Set[str] = frozenset()  # on the PFS, when the buffer may be gone
+    prior: Set[str] = frozenset()  # on the PFS, before the buffer is asked for
 
     @cached_property
     def setups(self) -> list[str]:
@@ -68,7 +69,7 @@ class View:
         submit host."""
         behind = {
             name
-            for name in self.behind_gate - self.after_delete
+            for name in (self.behind_gate | self.prior) - self.after_delete
             if not (name.startswith(REGISTERS) or OWN_FOLDER.fullmatch(name))
         }
         cleanups = {*self.leaf_cleanups, *self.removes}

@@ -1,0 +1,76 @@
+"""A reservation that is asked for in the middle of a run, on the real Slurm of a
+testbed, under DAGMan: the jobs before it name no buffer, for there is none yet."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import tests.end_to_end.conftest as end_to_end
+from pegasus_bb.engine.journal import read_history
+from pegasus_bb.testbed.home import Home
+from tests.testbed.condor_desk import PLANNERS, Desk, Typist
+from tests.testbed.example_desk import Example
+from tests.testbed.site_hands import Site
+from tests.testbed.together import all_told
+
+pytestmark = [pytest.mark.site, pytest.mark.slow]
+TOGETHER = 500.0  # seconds, for all of them side by side
+LATE = ("--bb-mode", "persistent", "--bb-open", "late")
+
+
+def ran_before_it(typist: Typist, run: str) -> set[str]:
+    """Nodes that had ended when the reservation was asked for."""
+    submit = typist.submit_dir(run)
+    asked = json.loads((submit / "bb/reservation.json").read_text())["requested_at"]
+    events = read_history(submit / "jobstate.log").events
+    early = {
+        event.node
+        for event in events
+        if event.event == "JOB_SUCCESS" and event.time <= asked
+        if not event.node.endswith("_local")  # a planner's folder on the submit host
+    }
+    assert early <= set((submit / "bb/prior").read_text().split())
+    return early
+
+
+def runs_to_its_end(home: Home, planner: str) -> None:
+    desk = Desk(home, "opening", planner=planner)
+    desk.planned("bb", *LATE)
+    done = desk.start("bb").end(TOGETHER)
+    assert done.status == 0, done.err
+    assert results(desk) == end_to_end.expected()
+    assert "mix_A" in ran_before_it(desk, "bb")
+
+
+def results(desk: Desk) -> dict[str, bytes]:
+    folder: Path = desk.results("bb")
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def an_example_gives_the_same(home: Home, planner: str) -> None:
+    example = Example(home, "1000genome", planner)
+    example.planned("bb", "--conf", "pegasus.properties", *LATE)
+    example.plan("pfs", "off")
+    run = example.start("bb")
+    on_pfs = example.run_to_the_end("pfs", "--engine", "local")
+    done = run.end(TOGETHER)
+    assert on_pfs.status == 0, on_pfs.err
+    assert done.status == 0, done.err
+    assert example.content("bb") == example.content("pfs") != {}
+    assert ran_before_it(example, "bb")
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_it_is_asked_for_late_and_the_results_are_the_same(
+    submit_host: Site, home: Home, planner: str, planners: None
+) -> None:
+    told = [
+        partial(story, home, planner)
+        for story in (runs_to_its_end, an_example_gives_the_same)
+    ]
+    all_told(told, 2 * TOGETHER)
+    assert not submit_host.buffers()

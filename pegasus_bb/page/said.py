@@ -13,7 +13,7 @@ def said(value: float | None, unit: str) -> str:
     if value is None:
         return UNKNOWN
     if unit == "s":
-        return f"{value:.3g} s" if abs(value) < 10 else format_duration(value)
+        return _seconds(value)
     if unit == "B":
         return format_size(int(value))
     if unit == "B/s":
@@ -24,3 +24,10 @@ def said(value: float | None, unit: str) -> str:
         return f"{value:.3g} to 1"
     noun = unit.removesuffix("es" if unit.endswith("sses") else "s")
     return f"{value:g} {noun if value == 1 else unit}".rstrip()
+
+
+def _seconds(value: float) -> str:
+    """Not in powers of ten: calls may take a few microseconds."""
+    if 0 < abs(value) < 0.001:
+        return f"{value * 1e6:.3g} \u00b5s"
+    return f"{value:.3g} s" if abs(value) < 10 else format_duration(value)

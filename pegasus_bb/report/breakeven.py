@@ -88,7 +88,7 @@ def break_even(clock: Mapping[str, Pair], footprint: Pair) -> BreakEven | None:
         return None
     known = footprint.bb or footprint.pfs
     return BreakEven(
-        won=-_more(clock, "compute"),
+        won=0.0 - _more(clock, "compute"),
         staging_in=_more(clock, "stage_in"),
         staging_out=_more(clock, "stage_out"),
         reserving=_more(clock, "reserve", "gate_wait", "release"),

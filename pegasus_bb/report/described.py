@@ -23,11 +23,12 @@ def described(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
     plan = _mapping(folder / "bb" / "plan.json", problems)
     request = _mapping(folder / "bb" / "request.json", problems)
     away, unread = elsewhere(folder)
+    single = _mapping(folder / "bb" / "transient.json", problems)
     run = Run(
         label=str(braindump.get("dax_label") or plan.get("label") or folder.name),
         mode=str(plan.get("mode") or ""),
         tier=str(plan.get("tier") or ""),
-        backend=str(request.get("backend") or ""),
+        backend=str((request or single).get("backend") or ""),
         fallback=_fallback(_mapping(folder / "bb" / "settled.json", problems)),
         rooms=rooms(folder),
         elsewhere=away,

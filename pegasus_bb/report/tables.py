@@ -66,11 +66,19 @@ def fitting(comparison: Comparison, style: box.Box, console: Console) -> Tables:
     Where it has none for any, they are wider than it: nothing is cropped.
     """
     for layout in _LAYOUTS:
-        tables = _tables(comparison, style, layout)
+        tables = _tables(comparison, style, layout, console)
         width = max(_width(table, console) for table in tables)
         if width <= console.width:
             break
     return Tables(tables, width, not layout.mean)
+
+
+def _first_that_fits(tables: Iterable[Table], console: Console) -> Table:
+    """Where none does, the last."""
+    for table in tables:
+        if _width(table, console) <= console.width:
+            break
+    return table
 
 
 def _width(table: Table, console: Console) -> int:
@@ -79,7 +87,7 @@ def _width(table: Table, console: Console) -> int:
 
 
 def _tables(
-    comparison: Comparison, style: box.Box, layout: Layout
+    comparison: Comparison, style: box.Box, layout: Layout, console: Console
 ) -> tuple[Table, ...]:
     rows = _compute(comparison)
     shown = _shown(comparison.io_wait, layout, _logged(rows))
@@ -92,8 +100,11 @@ def _tables(
             Row(_two_lines(row.name, row.job), row.cells)
             for row in differing(comparison.jobs, MOST)
         ]
-        columns = _of_jobs(shown, layout)
-        tables.append(_jobs_table("jobs", few, columns, style, layout))
+        ways = (
+            _jobs_table("jobs", few, columns, style, layout)
+            for columns in _of_jobs(shown)
+        )
+        tables.append(_first_that_fits(ways, console))
     if comparison.auxiliary:
         head = "auxiliary jobs"
         shown = _shown(comparison.io_wait, layout, _logged(comparison.auxiliary))
@@ -153,14 +164,15 @@ def _shown(io_wait: IOWait, layout: Layout, logged: bool) -> dict[str, str]:
 _CPU = {"user_time": "user\ns", "system_time": "system\ns"}
 
 
-def _of_jobs(shown: Mapping[str, str], layout: Layout) -> dict[str, str]:
-    """Of those columns what a single job has. In place of their number and mean time
-    there is room for how long it queued, and for its time on a CPU."""
+def _of_jobs(shown: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Of those columns what a single job has, in ways that are less and less wide. In
+    place of their number and mean time it has how long it queued, and its CPU time
+    beside the quotient of that, or in its place."""
     kept = {key: head for key, head in shown.items() if key in SHOWN}
     ratio = {"user_system": kept.pop("user_system")}
-    cpu = _CPU if layout.mean else {}
     first = {"run_time": kept.pop("run_time"), "queue": "queue\ns"}
-    return {**first, **kept, **cpu, **ratio}
+    for cpu in ({**_CPU, **ratio}, _CPU, ratio):
+        yield {**first, **kept, **cpu}
 
 
 def _compute(comparison: Comparison) -> tuple[Row, ...]:

@@ -18,7 +18,9 @@ from pegasus_bb.report import compare, read_run, to_document
 from tests.page.balanced import Balanced
 from tests.page.comparisons import a_benchmark, a_comparison
 
-UNIT = re.compile(r"\d (s|min \d\d s|h \d\d min|[KMGTP]?i?B(/s)?|times|to 1|[a-z]+)$")
+UNIT = re.compile(
+    r"\d (s|\u00b5s|min \d\d s|h \d\d min|[KMGTP]?i?B(/s)?|times|to 1|[a-z]+)$"
+)
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from pegasus_bb.page.said import RATIO, TO_ONE, said
     [
         (None, "s", "unknown"),
         (0.0123, "s", "0.0123 s"),
+        (0.00000834, "s", "8.34 \u00b5s"),
+        (0.0, "s", "0 s"),
         (185.4, "s", "3 min 05 s"),
         (2048.0, "B", "2.0 KiB"),
         (3 << 20, "B/s", "3.0 MiB/s"),

@@ -174,12 +174,24 @@ def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them(
     assert not {"ID1", "ID99", "f1"} & set(text.split())
 
 
-def test_a_single_job_has_its_time_on_a_cpu(a_task: MakeTask, a_run: MakeRun) -> None:
-    run = a_run(*(a_task(job=f"ID{n}", utime=0.75, stime=0.03) for n in range(3)))
-    rows = [line.split() for line in render_text(compare([run], [run])).splitlines()]
+@pytest.mark.parametrize(
+    ("width", "heads", "numbers"),
+    [
+        (100, ["s", "s", "s", "system"], ["0.50", "0.75", "0.030", "25.0"]),
+        (86, ["s", "s", "s"], ["0.50", "0.75", "0.030"]),
+        (78, ["s", "system"], ["0.50", "25.0"]),
+    ],
+)
+def test_a_single_job_has_its_time_on_a_cpu_where_there_is_room(
+    a_task: MakeTask, a_run: MakeRun, width: int, heads: list[str], numbers: list[str]
+) -> None:
+    job = {"duration": 1.28, "utime": 0.75, "stime": 0.03}
+    run = a_run(*(a_task(job=f"ID{n}", **job) for n in range(3)))
+    text = render_text(compare([run], [run]), width=width)
+    rows = [line.split() for line in text.splitlines()]
     head = next(n for n, row in enumerate(rows) if row[:2] == ["jobs", "s"])
-    assert rows[head][-4:] == ["s", "s", "s", "system"]
-    assert rows[head + 2][-3:] == ["0.75", "0.030", "25.0"]
+    assert rows[head][-len(heads) :] == heads
+    assert rows[head + 2][-len(numbers) :] == numbers
 
 
 def test_darshans_tables_keep_to_the_terminal() -> None:

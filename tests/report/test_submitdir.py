@@ -135,6 +135,13 @@ def test_what_was_planned_is_told_from_the_bb_folder(submit_dir: Path) -> None:
     assert (run.label, run.uuid) == ("demo", "u-1")
 
 
+def test_where_each_job_has_its_own_the_backend_is_theirs(submit_dir: Path) -> None:
+    (submit_dir / "bb").mkdir()
+    (submit_dir / "bb/transient.json").write_text('{"backend": "datawarp"}')
+
+    assert read_run(submit_dir).backend == "datawarp"
+
+
 def test_of_a_retried_node_the_last_attempt_counts(
     submit_dir: Path, record_text: Text
 ) -> None:

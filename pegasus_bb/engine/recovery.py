@@ -35,10 +35,13 @@ def _said_done(place: SubmitDir, dag: Dag, history: History) -> set[str]:
 
 
 def _not_given_back(place: SubmitDir, done: set[str]) -> set[str]:
-    """bb_delete, where a rescue file calls it done and its reservation stands."""
+    """bb_delete, where a rescue file calls it done and its reservation stands. One that
+    was refused never stood: the run is on the PFS."""
     deletes = {name for name in done if name.startswith("bb_delete_")}
     noted = BBDir(str(place.bb)).reservation() if deletes else None
-    return deletes if noted is not None and noted.released_at is None else set()
+    if noted is None or noted.released_at is not None or noted.was_refused:
+        return set()
+    return deletes
 
 
 def succeeded(dag: Dag, events: Iterable[Event]) -> set[str]:

@@ -103,6 +103,11 @@ class Reservation:
     released_at: Optional[float] = None  # set once it was given back
     failure: str = ""  # the scheduler's words where it was refused
 
+    @property
+    def was_refused(self) -> bool:
+        """Whether nothing was ever made, as far as this note knows."""
+        return bool(self.failure and not (self.job or self.owner or self.released_at))
+
     def to_json(self) -> Dict[str, Any]:
         """A mapping that ``from_json`` reads back."""
         return dict(self.__dict__)

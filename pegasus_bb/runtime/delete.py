@@ -230,9 +230,9 @@ def _never_made(
     """Whether every witness says so: the refusal was noted, what setup asked for was
     never up (no request of this run was), nothing was staged out, and the backend
     answers that it is absent."""
-    refused = noted.failure and not (noted.job or noted.owner or noted.released_at)
     used = os.path.lexists(bb.file("ready.json")) or ours.has_progressed(bb, noted)
-    return bool(refused and not used and backend.status(request).state is State.ABSENT)
+    absent = backend.status(request).state is State.ABSENT
+    return noted.was_refused and not used and absent
 
 
 def _check_results(bb: BBDir, request: Request, backend: Backend, unused: bool) -> None:

@@ -80,6 +80,8 @@ def test_refused(site: Site) -> None:
     assert found["prefix"] == str(site.root / "pfs")
     assert events(site) == ["requested", "refused"]
     assert site.reservations() == []
+    told = json.loads(site.bb("status", "--json", str(site.submit_dir("bb"))).stdout)
+    assert told["nodes"]["done"] == told["nodes"]["total"]
 
 
 def test_held_and_nothing_is_written_to_what_was_made(site: Site) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import Document, Key
 
 
@@ -49,3 +51,17 @@ def profiles_under(
             "profiles: {pegasus: {runtime: 60}}",
         )
     return profiles
+
+
+def unknown_key(
+    document: Document,
+    entry: Mapping[Any, Any],
+    known: Collection[str],
+    what: str,
+    at: Sequence[Key],
+) -> CatalogError:
+    """About the first key of ``entry`` that is not ``known``."""
+    key = next(key for key in entry if key not in known)
+    close = get_close_matches(str(key), known, 1)
+    would_do = f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}"
+    return document.error(f"{what} has no such key", [*at, str(key)], key, would_do)

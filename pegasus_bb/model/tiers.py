@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Document, Key
 from pegasus_bb.model.reservation import NODE_LOCAL
+from pegasus_bb.model.shape import unknown_key
 from pegasus_bb.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
 from pegasus_bb.units import MIB, parse_duration, parse_size
 
@@ -162,17 +162,8 @@ def _check_choices(sites: Document, values: Mapping[str, str], at: list[Key]) ->
 def _check_keys(sites: Document, values: Mapping[str, str], at: list[Key]) -> None:
     backend = values["backend"]
     allowed = keys_of(backend)
-    for key in values:
-        if key not in allowed:
-            close = get_close_matches(key, allowed, 1)
-            raise sites.error(
-                f"a {backend} tier has no such key",
-                [*at, key],
-                key,
-                f"did you mean {close[0]}?"
-                if close
-                else "one of " + ", ".join(allowed),
-            )
+    if not values.keys() <= set(allowed):
+        raise unknown_key(sites, values, allowed, f"a {backend} tier", at)
     path = values.get("path", "")
     if backend == "directory" and not path.startswith("/"):
         raise sites.error(

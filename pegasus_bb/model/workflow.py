@@ -10,10 +10,24 @@ from typing import Any
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Data, Document, Key
 from pegasus_bb.model.parse import plain
-from pegasus_bb.model.shape import list_under, mapping_under, profiles_under
+from pegasus_bb.model.shape import (
+    list_under,
+    mapping_under,
+    profiles_under,
+    unknown_key,
+)
 from pegasus_bb.units import parse_size
 
 _WORD = re.compile(r"[A-Za-z0-9._+@=-]+")
+# Any other key is a mistake: pegasus-plan refuses it as well.
+_KEYS_OF_A_JOB = {
+    *("type", "name", "namespace", "version", "id", "nodeLabel", "arguments", "file"),
+    *("stdin", "stdout", "stderr", "uses", "profiles", "metadata", "hooks"),
+}
+_KEYS_OF_A_USE = {
+    *("lfn", "type", "stageOut", "registerReplica", "size", "metadata"),
+    *("bypass", "optional", "forPlanning"),
+}
 _PLAIN_LFN = re.compile(r"[A-Za-z0-9._+@=,:-]{1,255}")
 
 
@@ -120,6 +134,8 @@ def _read_job(document: Document, entry: Any, index: int, lfns: dict[str, str]) 
     at: list[Key] = ["jobs", index]
     if not isinstance(entry, dict):
         raise document.error("a job is a mapping", at, entry)
+    if not entry.keys() <= _KEYS_OF_A_JOB:
+        raise unknown_key(document, entry, sorted(_KEYS_OF_A_JOB), "a job", at)
     kind = str(entry.get("type", "job"))
     name = str(entry.get("name", entry.get("file", "")))
     ident = str(entry.get("id", ""))
@@ -174,6 +190,8 @@ def _read_use(
     all that is kept by its name finds it by the same text."""
     if not isinstance(entry, dict) or "lfn" not in entry:
         raise document.error("a used file needs an lfn", at, entry)
+    if not entry.keys() <= _KEYS_OF_A_USE:
+        raise unknown_key(document, entry, sorted(_KEYS_OF_A_USE), "a used file", at)
     said = str(entry["lfn"])
     lfn = lfns.get(said)
     if lfn is None:

@@ -161,6 +161,13 @@ def test_a_workflow_is_refused(
         ("uses: [{lfn: a, type: input, size: 3.5TB}]", "uses.0", "a file's size"),
         ("uses: [{lfn: a, type: input, metadata: {size: -1}}]", "uses.0", "a size"),
         ("uses: {a: 1}", "uses", "uses are a list"),
+        ("argumnts: [x]", "argumnts", "did you mean arguments?"),
+        ("color: red", "color", "one of arguments, file, "),
+        (
+            "uses: [{lfn: a, type: output, stageout: false}]",
+            "uses.0.stageout",
+            "did you mean stageOut?",
+        ),
         ("uses: [{lfn: a, type: input, metadata: x}]", "uses.0.metadata", "a mapping"),
         ("profiles: [x]", "profiles", "profiles are"),
         ("profiles: {pegasus: x}", "profiles", "profiles are"),

@@ -11,6 +11,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.replicas import Replica, local_path
 from pegasus_bb.placement import lint_replicas
+from pegasus_bb.placement.executables import runs_on
 from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.deciding import Decided, with_capacity
 from pegasus_bb.units import format_size
@@ -40,6 +41,7 @@ def of_files(placed: Decided) -> Iterator[Finding]:
         yield wrong("replicas", str(error))
         return
     yield from _of_replicas(placed)
+    yield from _of_programs(placed)
 
 
 def _of_replicas(placed: Decided) -> Iterator[Finding]:
@@ -59,6 +61,28 @@ def _of_replicas(placed: Decided) -> Iterator[Finding]:
         )
     else:
         yield ok("replicas", "every input has one, those on this machine are there")
+
+
+def _of_programs(placed: Decided) -> Iterator[Finding]:
+    """What is installed on the site need not be seen from here, but it may be."""
+    site, catalog = placed.site.name, placed.catalogs.transformations
+    names = {
+        j.transformation for j in placed.workflow.jobs.values() if runs_on(j, site)
+    }
+    gone = [
+        f"{name} ({program.pfn})"
+        for name in sorted(names)
+        for program in [catalog.executable(name, site)]
+        if program is not None and not _is_here(program.pfn)
+    ]
+    if gone:
+        shown = ", ".join(gone[:5]) + (", ..." if len(gone) > 5 else "")
+        yield note(
+            "programs",
+            f"{len(gone)} are not on this machine: {shown}",
+            f"nothing where site {site} has them; else the pfn in the transformation "
+            "catalog",
+        )
 
 
 def _is_anywhere(known: Sequence[Replica]) -> bool:

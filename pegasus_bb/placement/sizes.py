@@ -30,6 +30,12 @@ def size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
     return None
 
 
+def looked_at(lfn: str, replicas: ReplicaCatalog, site: str) -> list[str]:
+    """The PFNs at which a size that nobody says was looked for."""
+    known = replicas.replicas.get(lfn, ())
+    return [replica.pfn for replica in known if replica.site in ("local", site)]
+
+
 def _on_disk(pfn: str) -> int | None:
     try:
         path = local_path(pfn)

@@ -13,6 +13,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.placement.sizes import looked_at
 from pegasus_bb.units import format_size, parse_size, room_for, round_up
 
 _PROPERTY = "pegasus.bb.capacity"
@@ -77,7 +78,8 @@ def unknown_sizes(
 ) -> CatalogError:
     """Sizes have to be known, and these are not."""
     wanted = wanted_capacity(tier, settings)
-    shown = ", ".join(unknown[:10]) + (", ..." if len(unknown) > 10 else "")
+    names = [_where_looked(lfn, catalogs, tier.site) for lfn in unknown[:10]]
+    shown = ", ".join(names) + (", ..." if len(unknown) > 10 else "")
     what = "an automatic capacity"
     if wanted != AUTO:
         what = f"to fit into {format_size(wanted)}, below the sizes that are known,"
@@ -92,6 +94,12 @@ def unknown_sizes(
         "their replicas, or learn it from an earlier run (--bb-history SUBMIT_DIR), "
         "or say how much to reserve, such as --bb-capacity 700GiB",
     )
+
+
+def _where_looked(lfn: str, catalogs: Catalogs, site: str) -> str:
+    """An input that is not where the catalog says is no matter of sizes."""
+    places = looked_at(lfn, catalogs.replicas, site)
+    return f"{lfn} (no file here at {' or '.join(places)})" if places else lfn
 
 
 def too_small(

@@ -59,6 +59,18 @@ def test_an_input_that_is_on_the_site_alone_is_believed(site: Site) -> None:
     assert site.wrong() == []
 
 
+def test_a_program_that_is_not_on_this_machine_is_noted(site: Site) -> None:
+    def mistype(catalog: dict[str, Any]) -> None:
+        (program,) = catalog["transformations"][0]["sites"]
+        program["pfn"] = "/opt/bin/mistyped"
+
+    assert "programs" not in [f.about for f in site.check()]
+    site.edit("transformations.yml", mistype)
+    (found,) = [f for f in site.check() if f.about == "programs"]
+    assert found.level is Level.NOTE
+    assert "(/opt/bin/mistyped)" in found.what
+
+
 def test_an_input_without_a_replica_is_named(site: Site) -> None:
     site.edit("replicas.yml", lambda r: r.update(replicas=[]))
     (found,) = site.wrong()

@@ -81,6 +81,15 @@ def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(
     assert error.value.key == "x-storage-tiers.cluster.0.capacity"
 
 
+def test_an_input_that_is_not_where_the_catalog_says_is_named_with_the_path(
+    world: World,
+) -> None:
+    world.jobs = [job("ID1", use("in", "input"), use("out", "output", **sized(1)))]
+    world.replicas = {"in": [{"site": "local", "pfn": "/data/mistyped"}]}
+    with pytest.raises(CatalogError, match=r"for 1: in \(no file here at /data/mist"):
+        world.decide()
+
+
 def test_what_is_nowhere_has_no_size_to_declare(world: World) -> None:
     inputs = [use(lfn, "input") for lfn in ("here.txt", "lost.txt", "gone.txt")]
     world.jobs = [job("ID1", *inputs, use("out", "output", **sized(1)))]

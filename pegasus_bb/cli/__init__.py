@@ -6,11 +6,12 @@ import importlib
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from pegasus_bb.errors import BUG, INTERRUPTED, PegasusBBError
+from pegasus_bb.errors import BUG, INTERRUPTED, USAGE, PegasusBBError
 
 # Command -> module; a command's module is imported only when it is called.
 COMMANDS = {
@@ -81,9 +82,16 @@ def main() -> None:
         click.echo(f"pegasus-bb: {error}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:
-        if _can_speak():
+        if not _can_speak():
+            _end_unheard(error)
+        if not _is_nowhere():
             raise
-        _end_unheard(error)
+        click.echo(
+            "pegasus-bb: the folder that you are in was removed, and so a path in it "
+            "leads nowhere; go to another (cd)",
+            err=True,
+        )
+        sys.exit(USAGE)
     except SystemExit as end:
         try:
             sys.stdout.flush()
@@ -107,6 +115,15 @@ def _have_standard_files() -> None:
         os.set_inheritable(number, True)
         # Names and words may be in any alphabet, and nobody reads them.
         setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", errors="replace"))
+
+
+def _is_nowhere() -> bool:
+    """Whether the current folder has no name any more."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _can_speak() -> bool:

@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define VERSION 4
+#define VERSION 5
+#define SETTLE INT64_C(50000000) /* ns; a file that changed since is not read yet */
 #define EARLY (64 << 10) /* bytes of a file that is worth the call */
 #define LONGEST 225 /* bytes of a name that a part keeps, as in parts.py */
 
@@ -66,12 +68,25 @@ static void part_of(const char *name, const char *tag, char *part) {
   strcat(part, ".part");
 }
 
+/* As onefile.py's: the time of a write is there before its bytes. */
+static int settled(int source, struct stat *found) {
+  struct timespec now, rest = {0, 0};
+  int64_t age;
+  if (fstat(source, found) != 0) return -1;
+  clock_gettime(CLOCK_REALTIME, &now);
+  age = ns(now) - ns(found->st_ctim);
+  if (age >= SETTLE || age <= -SETTLE) return 0;
+  rest.tv_nsec = SETTLE - age;
+  nanosleep(&rest, NULL);
+  return fstat(source, found);
+}
+
 /* The whole file in ``buffer``, which has room for one byte more than it may hold. */
 static int take(int source, struct stat *before, char *buffer, size_t room,
                 struct result *result) {
   struct stat after;
   size_t size = 0;
-  if (fstat(source, before) != 0) return fail(result, SOURCE, errno);
+  if (settled(source, before) != 0) return fail(result, SOURCE, errno);
   if (!S_ISREG(before->st_mode)) return fail(result, NOT_A_FILE, 0);
   if ((uint64_t)before->st_size >= room) return fail(result, CHANGED, 0);
   for (;;) { /* one byte more is asked for, so that growing shows */

@@ -60,9 +60,10 @@ def _size_of(path: str) -> str:
 
 
 def _room_at(dest: str) -> str:
-    folder = os.path.dirname(dest) or "."
+    path = os.path.dirname(dest) or "."
+    folder = on_a_line(path)
     try:
-        room = os.statvfs(folder)
+        room = os.statvfs(path)
     except OSError:
         return f"{folder} cannot be read"
     if room.f_files and not room.f_favail:

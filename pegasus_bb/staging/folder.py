@@ -119,13 +119,16 @@ def _refuse_other(part: str, dest: str, digests: Dict[str, str]) -> None:
 
 
 def _swap_in(part: str, dest: str) -> None:
-    """Give ``part`` the name ``dest``; an older folder of that name goes afterwards."""
+    """Give ``part`` the name ``dest``; what has that name goes afterwards."""
     aside = part_name(dest)
-    if os.path.isdir(dest) and not os.path.islink(dest):
+    if os.path.lexists(dest):
         os.rename(dest, aside)
-    elif os.path.lexists(dest):
-        os.unlink(dest)
-    os.rename(part, dest)
+    try:
+        os.rename(part, dest)
+    except OSError:
+        if os.path.lexists(aside):
+            os.rename(aside, dest)
+        raise
     sync_directory(os.path.dirname(dest) or ".")
     remove(aside)
 

@@ -25,10 +25,11 @@ from pegasus_bb.staging.failures import (
 from pegasus_bb.staging.items import Item, Landed
 from pegasus_bb.staging.pour import Tell
 
-VERSION = 4
+VERSION = 5
 _ROOM = 1 << 20  # bytes of a thread's buffer
 _TASK = struct.Struct("=iiII")
 _RESULT = struct.Struct("=iiqQQqqQQqq32s")
+_ELF = struct.Struct("=40xQ10xHH2x")  # where section headers begin, their size, number
 _ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
@@ -58,10 +59,21 @@ def load(digest: bool) -> Optional[Helper]:
         return None
     for path in glob(os.path.join(escape(os.path.dirname(__file__)), "_small*.so")):
         try:
+            _check_whole(path)
             return Helper(path, digest)
         except (OSError, AttributeError, ValueError):
             continue  # built for another system, or for another version of us
     return None
+
+
+def _check_whole(path: str) -> None:
+    """Raises ValueError where the end of it is missing: to load what a full disk has
+    cut off would kill this process (SIGBUS)."""
+    with open(path, "rb") as file:
+        head = file.read(_ELF.size).ljust(_ELF.size, b"\0")
+        begin, each, count = _ELF.unpack(head)  # the last thing that a linker writes
+        if os.fstat(file.fileno()).st_size < begin + each * count or not count:
+            raise ValueError(f"{path}: not whole")
 
 
 class Helper(Copier):

@@ -18,11 +18,12 @@ class Folder:
     puts into a path meanwhile leads elsewhere.
     """
 
-    __slots__ = ("device", "fd", "path")
+    __slots__ = ("device", "fd", "inode", "path")
 
     def __init__(self, fd: int, path: str) -> None:
         self.fd, self.path = fd, path
-        self.device = os.fstat(fd).st_dev
+        found = os.fstat(fd)
+        self.device, self.inode = found.st_dev, found.st_ino
 
     def __del__(self) -> None:
         os.close(self.fd)
@@ -36,6 +37,10 @@ class Folder:
         """The folder ``name`` in it; a link is refused. Raises OSError."""
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         return Folder(os.open(name, flags, dir_fd=self.fd), self.at(name))
+
+    def is_same(self, other: Folder) -> bool:
+        """Whether both are one folder, by whatever path or mount."""
+        return (self.device, self.inode) == (other.device, other.inode)
 
     def at(self, name: str) -> str:
         """The path of ``name`` in it, for people."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from typing import NamedTuple, Optional
 
 from pegasus_bb.files import sync_directory
@@ -24,6 +25,7 @@ from pegasus_bb.staging.pour import Poured, Tell, is_hollow, nobody, pour
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not be waited for
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 TRIES = 2
+SETTLE = 0.05  # seconds; _small.c has the same
 
 
 class Copied(NamedTuple):
@@ -84,6 +86,20 @@ def open_source(path: str, folder: Optional[int] = None, follow: bool = True) ->
     raise not_a_file(path)
 
 
+def settled(handle: int) -> os.stat_result:
+    """What the open file is, when its last change is no longer of just now.
+
+    The time of a write is set before its bytes are there, and on most systems goes by
+    steps of some milliseconds: a file read in that moment would look unchanged later.
+    """
+    found = os.fstat(handle)
+    age = time.time() - found.st_ctime
+    if abs(age) >= SETTLE:  # also where the clock of its server is another
+        return found
+    time.sleep(SETTLE - age)
+    return os.fstat(handle)
+
+
 def copy_into(
     source: int,
     before: os.stat_result,
@@ -133,7 +149,7 @@ def compare(before: os.stat_result, now: os.stat_result) -> None:
 def _copy_once(source: str, dest: str, digest: bool) -> Copied:
     handle = open_source(source)
     try:
-        before = os.fstat(handle)
+        before = settled(handle)
         already = same_file(before, dest)
         if already is not None:
             words = digest_file(source) if digest else ""

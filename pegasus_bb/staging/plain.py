@@ -19,6 +19,7 @@ from pegasus_bb.staging.onefile import (
     compare,
     copy_into,
     open_source,
+    settled,
     still_changing,
 )
 from pegasus_bb.staging.parts import part_of
@@ -105,7 +106,7 @@ def _copy_part(
     """
     source = open_source(item.name, item.source.fd, follow)
     try:
-        before = os.fstat(source)
+        before = settled(source)
         poured = copy_into(
             source,
             before,

@@ -162,7 +162,7 @@ def check_places(source: str, dest: str) -> None:
     real, copy = os.path.realpath(source), os.path.realpath(dest)
     if not os.path.lexists(source):
         raise UsageError(f"{source}: is not there")
-    if real == copy:
+    if real == copy or (os.path.exists(copy) and os.path.samefile(real, copy)):
         raise UsageError(f"{dest}: is {source} itself")
     for inner, outer in ((copy, real), (real, copy)):
         if is_below(inner, outer) and os.path.isdir(outer):

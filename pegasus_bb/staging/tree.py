@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
+from typing import (
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.items import Folder, Item, item_of, stamp
 from pegasus_bb.staging.parts import part_of, remove_parts
 
+_NEAR = 8  # folders that are kept open while folders in them wait
 Fail = Callable[[CopyFailed], None]
 Linked = Callable[[str, List[int], List[int]], None]
 
@@ -25,6 +36,19 @@ class Name(NamedTuple):
 
     first: str
     name: str
+
+
+class Inner:
+    """Folders of one folder that wait to be walked."""
+
+    __slots__ = ("dest", "names", "path", "source")
+
+    def __init__(self, source: Folder, dest: Folder, path: str) -> None:
+        """``path``: of that folder, below the top ones."""
+        self.source: Optional[Folder] = source
+        self.dest: Optional[Folder] = dest
+        self.path = path
+        self.names: List[str] = []
 
 
 class Tree:
@@ -41,10 +65,10 @@ class Tree:
         """``fail`` hears of what cannot be copied; the walk goes on. ``earlier``: the
         tags of tries that did not end, whose temporary links and names are removed."""
         self._tag, self._fail, self._earlier = tag, fail, earlier
-        self._waiting: List[Tuple[Folder, str, Folder]] = []
+        self._waiting: List[Inner] = []
         self._top = source, dest
         self._modes: List[Tuple[str, int]] = []  # of folders that nobody may write
-        self._first: Dict[Tuple[int, int], Tuple[str, int]] = {}  # and names to come
+        self._first: Dict[Tuple[int, ...], Tuple[str, int]] = {}  # and names to come
         self._names: List[Name] = []
         self._failed: Set[str] = set()  # files whose further names must wait
         self._devices = {dest.device: dest}
@@ -54,13 +78,20 @@ class Tree:
         """Every regular file below the source, once however many names it has."""
         yield from self._folder(*self._top)
         while self._waiting:
-            source, name, dest = self._waiting.pop()
+            left = self._waiting[-1]
+            path = "/".join(filter(None, (left.path, left.names[-1])))
             try:
-                found = source.enter(name)
-                inner = self._made(found, dest, name)
-            except OSError as error:
-                self._fail(explained(error, source.at(name), dest.at(name)))
+                found, inner = self._entered(left, left.names.pop())
+            except CopyFailed as failure:
+                self._fail(failure)
                 continue
+            except OSError as error:
+                source, dest = self._top
+                self._fail(explained(error, source.at(path), dest.at(path)))
+                continue
+            finally:
+                if not left.names:
+                    self._waiting.pop()
             yield from self._folder(found, inner)
 
     def failed(self, item: Item) -> None:
@@ -85,7 +116,7 @@ class Tree:
                 self._fail(explained(error, top.at(each.first), top.at(each.name)))
         for path, mode in reversed(self._modes):
             try:
-                folder = self._reached(path)  # open as long as it has a name
+                folder = _reached(self._top[1], path)  # open as long as it has a name
                 set_mode(folder.fd, mode)
             except OSError as error:
                 source, dest = self._top
@@ -103,23 +134,50 @@ class Tree:
             "again once that is mended"
         )
 
+    def _entered(self, left: Inner, name: str) -> Tuple[Folder, Folder]:
+        """The folder ``name`` that waits there, and the one that is to be like it.
+
+        Raises OSError, CopyFailed where a mount shows one of the top folders there: the
+        copy would go on in itself without end.
+        """
+        source, dest = self._top
+        left.source = left.source or _reached(source, left.path)
+        left.dest = left.dest or _reached(dest, left.path)
+        found = left.source.enter(name)
+        if found.is_same(dest):
+            raise _in_itself(found, "DEST")
+        inner = self._made(found, left.dest, name)
+        if inner.is_same(source):
+            raise _in_itself(inner, "SOURCE")
+        return found, inner
+
     def _folder(self, source: Folder, dest: Folder) -> Iterator[Item]:
+        left = Inner(source, dest, self._below(dest.path))
         try:
             with os.scandir(source.fd) as entries:
                 for entry in entries:
-                    yield from self._entry(source, entry, dest)
+                    yield from self._entry(source, entry, dest, left.names)
         except OSError as error:
             self._fail(explained(error, source.path, dest.path))
+        if left.names:
+            self._waiting.append(left)
+        if len(self._waiting) > _NEAR:  # those that come last are opened again
+            far = self._waiting[-_NEAR - 1]
+            far.source = far.dest = None
 
     def _entry(
-        self, source: Folder, entry: os.DirEntry[str], dest: Folder
+        self,
+        source: Folder,
+        entry: os.DirEntry[str],
+        dest: Folder,
+        folders: List[str],
     ) -> Iterator[Item]:
         name = entry.name
         try:
             if entry.is_symlink():
                 self._put_link(source, name, dest)
             elif entry.is_dir():
-                self._waiting.append((source, name, dest))
+                folders.append(name)
             elif entry.is_file():
                 yield from self._file(source, entry, dest)
             else:
@@ -161,8 +219,9 @@ class Tree:
         self._named(part, dest, name)
 
     def _has_name(self, found: os.stat_result, dest: Folder, name: str) -> bool:
-        """Whether this is a further name of a file that was met before."""
-        key = found.st_dev, found.st_ino
+        """Whether this is a further name of a file that was met before, and not another
+        that has come to its inode number meanwhile."""
+        key = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
         path = self._below(dest.at(name))
         if key not in self._first:
             self._first[key] = path, found.st_nlink
@@ -176,7 +235,8 @@ class Tree:
         return True
 
     def _put_name(self, each: Name, linked: Linked) -> None:
-        first, dest = (self._reached(os.path.dirname(path)) for path in each)
+        top = self._top[1]
+        first, dest = (_reached(top, os.path.dirname(path)) for path in each)
         known, name = (os.path.basename(path) for path in each)
         remove_parts(dest.fd, name, self._earlier)
         before = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
@@ -193,19 +253,27 @@ class Tree:
     def _below(self, path: str) -> str:
         return path[len(self._top[1].path.rstrip("/")) + 1 :]
 
-    def _reached(self, path: str) -> Folder:
-        """The folder at ``path`` below the copy, through no link. Raises OSError."""
-        folder = self._top[1]
-        for name in path.split("/") if path else ():
-            folder = folder.enter(name)
-        return folder
-
     def _named(self, part: str, dest: Folder, name: str) -> None:
         try:
             os.rename(part, name, src_dir_fd=dest.fd, dst_dir_fd=dest.fd)
         except OSError:
             os.unlink(part, dir_fd=dest.fd)
             raise
+
+
+def _reached(top: Folder, path: str) -> Folder:
+    """The folder at ``path`` below ``top``, through no link. Raises OSError."""
+    folder = top
+    for name in path.split("/") if path else ():
+        folder = folder.enter(name)
+    return folder
+
+
+def _in_itself(folder: Folder, what: str) -> CopyFailed:
+    return CopyFailed(
+        f"{on_a_line(folder.path)}: is {what} itself, through another mount, so it was "
+        "left out; name places of which none lies in the other"
+    )
 
 
 def set_mode(folder: int, mode: int) -> None:

@@ -131,6 +131,21 @@ def test_ctrl_c_leaves_no_part_and_what_has_arrived_stays(work: Path) -> None:
     assert stage(work, "data", "copy").returncode == DONE
 
 
+def test_a_folder_that_was_removed_under_us(work: Path) -> None:
+    (work / "gone").mkdir()
+    words = [sys.executable, "-m", "pegasus_bb", "stage", "a", "b"]
+    done = subprocess.run(
+        ["sh", "-c", 'cd gone && rmdir ../gone && exec "$@"', "sh", *words],
+        cwd=work,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == USAGE
+    assert done.stderr.startswith("pegasus-bb: the folder that you are in was removed")
+    assert "Traceback" not in done.stderr
+
+
 def test_a_file_of_the_users_is_no_journal(work: Path) -> None:
     done = stage(work, "--journal", "data/a", "data", "copy")
     assert done.returncode == USAGE

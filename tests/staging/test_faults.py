@@ -19,8 +19,9 @@ import pytest
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.staging import durable, onefile, sync
-from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.failures import CopyFailed, explained
 from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.onefile import SETTLE
 from pegasus_bb.staging.stage import Stage
 
 from .conftest import Desk
@@ -195,6 +196,30 @@ def test_a_source_written_anew_with_its_old_time(desk: Desk, size: int) -> None:
     assert not (desk.dest / "data").exists() and steps
 
 
+def test_a_folder_of_two_lines_is_named_on_one(tmp_path: Path) -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    for folder in (tmp_path / "a\nb", tmp_path / "not\nthere"):
+        words = str(explained(full, "/from/data", f"{folder}/data"))
+        assert "\n" not in words and repr(str(folder)) in words
+        (tmp_path / "a\nb").mkdir(exist_ok=True)
+
+
+@pytest.mark.usefixtures("copier")
+@pytest.mark.parametrize("size", [5000, 2 << 20])
+def test_a_file_of_just_now_is_left_to_settle(desk: Desk, size: int) -> None:
+    """A write has its time before it has its bytes; whoever reads between the two gets
+    what was never there, and sees no change afterwards."""
+    path = desk.write("data", b"A" * size)
+    ages: list[float] = []
+
+    def read(_: int) -> None:
+        ages.append(time.time() - path.stat().st_ctime)
+
+    os.utime(path)
+    desk.stage(tell=read)
+    assert desk.failures == [] and ages[0] >= SETTLE
+
+
 FEW = """
 import resource, sys
 from pegasus_bb.staging.journal import Journal
@@ -216,6 +241,20 @@ def test_few_handles(desk: Desk) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert len(list(desk.dest.glob("*/in/file"))) == 200
+
+
+@pytest.mark.usefixtures("copier")
+def test_few_handles_and_folders_that_wait_at_each_of_many_levels(desk: Desk) -> None:
+    folder = desk.source
+    for level in range(60):
+        for name in ("a", "b", "c"):
+            (folder / name).mkdir()
+            (folder / name / "file").touch()
+        folder /= "abc"[level % 3]
+    command = [sys.executable, "-c", FEW, str(desk.root), "RLIMIT_NOFILE", "64"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(list(desk.dest.rglob("file"))) == 180
 
 
 def threads_above(number: int) -> bool:

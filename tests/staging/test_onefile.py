@@ -302,6 +302,28 @@ class TestFolders:
         seen.add(digest_path(str(tree)))
         assert len(seen) == 4
 
+    @pytest.mark.parametrize("kind", ["folder", "file"])
+    def test_what_was_there_stays_where_the_last_step_fails(
+        self, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    ) -> None:
+        dest = tmp_path / "copy"
+        if kind == "folder":
+            dest.mkdir()
+        else:
+            dest.write_text("older")
+        rename, was = os.rename, dest.stat().st_ino
+
+        def fails(old: str, new: str, **folders: int) -> None:
+            if new == str(dest) and os.lstat(old).st_ino != was:
+                raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+            rename(old, new, **folders)
+
+        monkeypatch.setattr("os.rename", fails)
+        with pytest.raises(CopyFailed, match="quota"):
+            copy_path(str(tree), str(dest))
+        assert dest.stat().st_ino == was
+        assert parts(tmp_path) == []
+
     def test_read_only_parts_of_a_killed_try_do_not_stop_the_next(
         self, of_a_user: Path
     ) -> None:

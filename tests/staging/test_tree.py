@@ -9,8 +9,13 @@ import os
 import socket
 import stat
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+
+from pegasus_bb.staging.items import Folder
+from pegasus_bb.staging.tree import Tree
 
 from .conftest import Desk
 
@@ -204,6 +209,30 @@ def test_a_path_longer_than_the_system_allows(desk: Desk) -> None:
         here = below
     file = os.open("file", os.O_RDONLY, dir_fd=here)
     assert os.read(file, 10) == b"deep"
+
+
+def test_another_file_that_came_to_the_inode_number_meanwhile(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is free as soon as a file is removed whose first name was met."""
+    shared = desk.write("a", "old")
+    os.link(shared, desk.root / "elsewhere")
+    os.link(desk.write("in/b", "another"), desk.source / "in" / "c")
+    has_name, number = Tree._has_name, shared.stat().st_ino
+
+    def with_that_number(
+        tree: Tree, found: os.stat_result, dest: Folder, name: str
+    ) -> bool:
+        fields = ("st_dev", "st_size", "st_mtime_ns", "st_nlink")
+        same: Any = SimpleNamespace(
+            **{field: getattr(found, field) for field in fields}
+        )
+        same.st_ino = number
+        return has_name(tree, same, dest, name)
+
+    monkeypatch.setattr(Tree, "_has_name", with_that_number)
+    desk.stage()
+    assert contents(desk.dest) == contents(desk.source)
 
 
 def test_a_folder_that_nobody_may_write(of_a_user: Path) -> None:

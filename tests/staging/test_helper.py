@@ -1,0 +1,55 @@
+"""The compiled helper, where it is not what it should be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.staging import helper
+
+LOADS = """
+import sys
+from pegasus_bb.staging import helper
+helper.__file__ = sys.argv[1] + "/helper.py"
+print(helper.load(digest=True) is not None)
+"""
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """The helper, alone in a folder."""
+    found = list(Path(helper.__file__).parent.glob("_small*.so"))
+    if not found:
+        pytest.skip("the compiled helper was not built: no compiler")
+    return Path(shutil.copy(found[0], tmp_path))
+
+
+def is_loaded(path: Path) -> bool:
+    command = [sys.executable, "-c", LOADS, str(path.parent)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout == "True\n"
+
+
+def test_whole(built: Path) -> None:
+    assert is_loaded(built)
+
+
+@pytest.mark.parametrize("kept", [0, 10, 64, 4096, 8192, 12288, -1])
+def test_cut_off_by_a_full_disk(built: Path, kept: int) -> None:
+    """The loader trusts it, and dies of SIGBUS where its end is missing."""
+    size = built.stat().st_size
+    os.truncate(built, kept if kept >= 0 else size - 1)
+    assert not is_loaded(built)
+
+
+def test_of_another_kind(built: Path) -> None:
+    data = bytearray(built.read_bytes())
+    data[18] ^= 0xFF  # the machine that it is for
+    built.write_bytes(data)
+    assert not is_loaded(built)

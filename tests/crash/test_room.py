@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.files import read_json
+from pegasus_bb.report.elsewhere import elsewhere
 from tests.runtime.room_site import JOB, NODE, RoomSite
 from tests.runtime.shared_site import BELOW, PREFIX, SharedSite
 
@@ -63,8 +64,7 @@ class Job(Story):
     @property
     def environ(self) -> dict[str, str]:
         known = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
-        space = {"DW_JOB_STRIPED": str(self.site.fast)}
-        return {**super().environ, "PATH": "/usr/bin:/bin", **known, **space}
+        return {**super().environ, "PATH": "/usr/bin:/bin", **known, **self.site.space}
 
     def results(self) -> Path:
         return self.site.landing
@@ -114,8 +114,9 @@ class JobOnADisk(Job):
         (older / "run" / "out.txt").write_text("half a res")
 
     def check_tier(self) -> None:
-        """Nothing is left, and nobody was asked."""
+        """Nothing is left, nobody was asked, and it was there that the task worked."""
         assert list(self.site.fast.iterdir()) == []
+        assert elsewhere(self.site.bb.parent) == ((), ())
 
 
 class SharingJob(Job):

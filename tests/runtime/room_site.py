@@ -87,14 +87,19 @@ class RoomSite:
     def note(self) -> Any:
         return json.loads((self.bb / "landed" / f"{NODE}.json").read_text())
 
+    @property
+    def space(self) -> dict[str, str]:
+        """What the batch system says of the job's own space."""
+        if not self.backend.startswith("datawarp"):
+            return {}
+        return {f"DW_JOB_{self.bbdir.transient().access.upper()}": str(self.fast)}
+
     def launch(
         self, script: str, *argv: str, **environ: str
     ) -> subprocess.CompletedProcess[bytes]:
         """``launch sh -c SCRIPT`` as a batch system starts it: in the run's scratch."""
         self.install()
-        own = {}
-        if self.backend.startswith("datawarp"):
-            own = {f"DW_JOB_{self.bbdir.transient().access.upper()}": str(self.fast)}
+        own = self.space
         known = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
         ledger = {"PEGASUS_BB_LEDGER": str(self.root / "ledger.jsonl")}
         return subprocess.run(

@@ -24,7 +24,7 @@ class SharedSite(RoomSite):
 
     def __init__(self, root: Path, backend: str) -> None:
         super().__init__(root, backend)
-        request = self.bbdir.transient()
+        self.request = request = self._of_all(self.bbdir.transient())
         self.write("request.json", replace(request, prefix=PREFIX).to_json())
         self.write("plan.json", {"version": 1, "scratch": f"{PREFIX}/{BELOW}"})
         room = self.bbdir.room(NODE)
@@ -36,12 +36,19 @@ class SharedSite(RoomSite):
         (self.scratch / "in.txt").rename(self.shared / "in.txt")
         (self.shared / "pfs-in.txt").symlink_to(self.scratch / "pfs-in.txt")
 
+    def _of_all(self, room: Request) -> Request:
+        """What all jobs share: where rooms are on disks of nodes, on another tier."""
+        if self.backend != "node-local":
+            return replace(room, access="striped")
+        settings = {"path": str(self.root / "tier")}
+        return replace(room, backend="directory", settings=settings)
+
     def _reserved(self, request: Request) -> Path:
         """What bb_setup and the gate have brought about."""
-        if self.backend == "directory":
+        if request.backend == "directory":
             open_backend("directory", request.settings).create(request)
-            return self.fast / NAME
-        (self.fast / "run" / "in.txt").unlink()  # nothing is staged in
+            return Path(request.settings["path"]) / NAME
+        (self.fast / "run" / "in.txt").unlink(missing_ok=True)  # nothing is staged in
         base = self.root / "mounted"
         base.mkdir()
         identity.note(str(base), {"name": NAME, "uuid": request.uuid})
@@ -54,7 +61,7 @@ class SharedSite(RoomSite):
     @property
     def mounts(self) -> dict[str, str]:
         """What the batch system says of the shared reservation."""
-        if self.backend == "directory":
+        if self.request.backend == "directory":
             return {}
         return {f"DW_PERSISTENT_STRIPED_{NAME}": str(self.base)}
 

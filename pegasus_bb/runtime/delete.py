@@ -231,8 +231,9 @@ def _never_made(
     never up (no request of this run was), nothing was staged out, and the backend
     answers that it is absent."""
     used = os.path.lexists(bb.file("ready.json")) or ours.has_progressed(bb, noted)
-    absent = backend.status(request).state is State.ABSENT
-    return noted.was_refused and not used and absent
+    if used or not noted.was_refused:
+        return False  # nobody has to be asked
+    return backend.status(request).state is State.ABSENT
 
 
 def _check_results(bb: BBDir, request: Request, backend: Backend, unused: bool) -> None:

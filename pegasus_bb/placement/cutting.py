@@ -50,6 +50,10 @@ class Prices:
         possible = each.cut.is_free and each.cut.need > 0 and self.fits(each.cut.need)
         return possible and less and each.reserved < self.whole
 
+    def pays(self, each: Priced) -> bool:
+        """Whether it is worth moving an end that nobody insisted on."""
+        return self.saves(each, LEAST) and self.is_near(each) and self.is_short(each)
+
     def is_near(self, each: Priced) -> bool:
         """Whether little goes to the PFS."""
         return 100 * each.cut.moved <= MOST * self.traffic
@@ -78,7 +82,7 @@ class Wanted:
         if late < (self.opens == "late") or early < (self.closes == "early"):
             return False
         auto = (late and self.opens == "auto") or (early and self.closes == "auto")
-        return not auto or not why_not([each], prices)
+        return not auto or prices.pays(each)
 
 
 def best(cuts: Cuts, prices: Prices, wanted: Wanted) -> Priced | None:
@@ -87,13 +91,12 @@ def best(cuts: Cuts, prices: Prices, wanted: Wanted) -> Priced | None:
     moved to where it were better. Linear in uses, and in ALL_PAIRS squared."""
 
     def least(some: Iterable[Cut], start: Priced | None = None) -> Priced | None:
-        allowed = (
-            each
-            for each in map(prices.of, some)
-            if wanted.allows(each, cuts.levels, prices)
-        )
-        known = [] if start is None else [start]
-        return min([*known, *allowed], key=_rank, default=None)
+        found = start
+        for each in map(prices.of, some):
+            better = found is None or _rank(each) < _rank(found)
+            if better and wanted.allows(each, cuts.levels, prices):
+                found = each
+        return found
 
     if wanted.opens == "start":
         return least(cuts.row(0))
@@ -102,24 +105,28 @@ def best(cuts: Cuts, prices: Prices, wanted: Wanted) -> Priced | None:
     if cuts.levels <= ALL_PAIRS:
         return least(cuts.rows())
     found: Priced | None = None
+    rows, columns = set[int](), set[int]()
     for opens, closes in _begin(cuts, prices):
         for _ in range(_ROUNDS):
-            before = found
-            found = least(cuts.row(opens), found)
+            if opens not in rows:
+                found = least(cuts.row(opens), found)
             closes = found.cut.closes if found else closes
-            found = least(cuts.column(closes), found)
-            if found is None or found is before:
-                break
-            opens = found.cut.opens
+            if closes not in columns:
+                found = least(cuts.column(closes), found)
+            rows.add(opens)
+            columns.add(closes)
+            opens = found.cut.opens if found else opens
     return found
 
 
 def _begin(cuts: Cuts, prices: Prices) -> Iterator[tuple[int, int]]:
-    """Ends to begin with: each that is best alone, whoever insists on what."""
+    """Ends to begin with: each where it is best alone, of what pays, or else of what
+    saves anything, and so that there is a level for the other to move."""
     for one in (cuts.column(cuts.levels), cuts.row(0)):
-        possible = (each for each in map(prices.of, one) if prices.saves(each))
-        alone = min(possible, key=_rank, default=None)
-        if alone is not None:
+        some = [p for p in map(prices.of, one) if p.cut.closes - p.cut.opens > 1]
+        saving = list(filter(prices.saves, some))
+        paying = list(filter(prices.pays, saving))
+        for alone in sorted(paying or saving, key=_rank)[:1]:
             yield alone.cut.opens, alone.cut.closes
 
 

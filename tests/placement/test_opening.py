@@ -163,6 +163,17 @@ def test_a_workflow_of_very_many_levels_is_cut_as_well(
     assert opening.decide() == exact
 
 
+def test_so_it_is_where_both_ends_are_insisted_on(
+    opening: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cutting, "ALL_PAIRS", 0)
+    opening.defines[-1:] = ["pegasus.bb.open=late", "pegasus.bb.close=early"]
+    placement = opening.decide()
+    assert placement.opening is not None
+    assert placement.closing is not None
+    assert 0 < placement.opening.level < placement.closing.level < 4
+
+
 # --- times ---
 
 EVEN = {"list": 100.0, "pick": 100.0, "build": 100.0, "merge": 100.0}

@@ -11,6 +11,7 @@ import pytest
 
 import tests.end_to_end.conftest as end_to_end
 from pegasus_bb.engine.journal import read_history
+from pegasus_bb.errors import RUN_FAILED
 from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PLANNERS, Desk, Typist
 from tests.testbed.example_desk import Example
@@ -46,6 +47,20 @@ def runs_to_its_end(home: Home, planner: str) -> None:
     assert "mix_A" in ran_before_it(desk, "bb")
 
 
+def ends_before_it_and_goes_on(home: Home, planner: str) -> None:
+    """The first job fails: nothing was asked for, and the next run asks for it."""
+    desk = Desk(home, "again", planner=planner)
+    submit = desk.planned("bb", *LATE, "-Ddagman.retry=0")
+    desk.trouble.write_text("a.dat")
+    failed = desk.start("bb").end(TOGETHER)
+    assert failed.status == RUN_FAILED, failed.err
+    assert not (submit / "bb/reservation.json").exists()
+    desk.trouble.unlink()
+    assert "mix_A" in desk.goes_on("bb")
+    assert results(desk) == end_to_end.expected()
+    assert "mix_A" in ran_before_it(desk, "bb")
+
+
 def results(desk: Desk) -> dict[str, bytes]:
     folder: Path = desk.results("bb")
     return {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -64,13 +79,13 @@ def an_example_gives_the_same(home: Home, planner: str) -> None:
     assert ran_before_it(example, "bb")
 
 
+STORIES = (runs_to_its_end, ends_before_it_and_goes_on, an_example_gives_the_same)
+
+
 @pytest.mark.parametrize("planner", PLANNERS)
 def test_it_is_asked_for_late_and_the_results_are_the_same(
     submit_host: Site, home: Home, planner: str, planners: None
 ) -> None:
-    told = [
-        partial(story, home, planner)
-        for story in (runs_to_its_end, an_example_gives_the_same)
-    ]
+    told = [partial(story, home, planner) for story in STORIES]
     all_told(told, 2 * TOGETHER)
     assert not submit_host.buffers()

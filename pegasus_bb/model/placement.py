@@ -151,6 +151,14 @@ class Placement:
         """Whether ``job`` runs on the PFS, without the reservation."""
         return self.is_before(job) or self.is_after(job)
 
+    @property
+    def part_kept(self) -> float:
+        """For how much of the run the reservation that jobs share is kept."""
+        for cut in (self.opening, self.closing):
+            if cut is not None and cut.jobs:
+                return cut.span / cut.whole_span
+        return 1.0
+
     def on_tier(self, lfn: str) -> bool:
         """Whether the bytes of ``lfn`` lie on the tier."""
         return self.files[lfn].tier != PFS

@@ -16,6 +16,7 @@ from pegasus_bb.placement import (
     part,
     place_files,
     reserve,
+    shortened,
 )
 from pegasus_bb.planner.choices import choose_tier
 from pegasus_bb.planner.deciding import Decided
@@ -41,7 +42,7 @@ class Foreseen:
     whole: Placement  # where files live while there is room for all of them
     speeds: Speeds
     work: Workload
-    _answers: dict[str, Placement | CatalogError] = field(default_factory=dict)
+    _answers: dict[str, Placement | UsageError] = field(default_factory=dict)
 
     def of(self, mode: str) -> Prediction:
         """By what an earlier run took in its own mode, where there was one."""
@@ -67,7 +68,7 @@ class Foreseen:
         try:
             lint_tier(self.decided.catalogs, self.whole.tier, mode)
             self._reserved(mode)
-        except CatalogError as error:
+        except UsageError as error:
             return str(error)
         return ""
 
@@ -79,7 +80,7 @@ class Foreseen:
             return predict_transient(self.work, self.whole, self.speeds, headroom)
         try:
             placement = self._reserved(mode)
-        except CatalogError:  # as it would be with room for what is known
+        except UsageError:  # as it would be with room for what is known
             placed = self._hybrid if mode == "hybrid" else self.whole
             sizes, here = self.work.sizes, placed.on_tier
             need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
@@ -97,14 +98,14 @@ class Foreseen:
         return part(workflow, graph, catalogs, settings, self.whole, ending, history)
 
     def _reserved(self, mode: str) -> Placement:
-        """As planning in ``mode`` has it. Raises CatalogError where that refuses."""
+        """As planning in ``mode`` has it. Raises UsageError where that refuses."""
         if mode not in self._answers:
             try:
                 self._answers[mode] = self._reserve(mode)
-            except CatalogError as error:
+            except UsageError as error:
                 self._answers[mode] = error
         answer = self._answers[mode]
-        if isinstance(answer, CatalogError):
+        if isinstance(answer, UsageError):
             raise answer
         return answer
 
@@ -112,14 +113,12 @@ class Foreseen:
         decided, own = self.decided, self.decided.placement
         if own is not None and own.capacity and decided.settings.mode == mode:
             return own
-        return reserve(
-            decided.workflow,
-            decided.graph,
-            decided.catalogs,
-            replace(decided.settings, mode=mode),
-            self._hybrid if mode == "hybrid" else self.whole,
-            decided.ending,
-        )
+        workflow, graph, catalogs = decided.workflow, decided.graph, decided.catalogs
+        known = workflow, graph, catalogs, replace(decided.settings, mode=mode)
+        placed = self._hybrid if mode == "hybrid" else self.whole
+        if known[-1].is_cut:
+            placed = shortened(*known, placed, decided.ending, decided.history)
+        return reserve(*known, placed, decided.ending)
 
 
 def foreseen(decided: Decided) -> Foreseen | None:

@@ -5,18 +5,21 @@ back."""
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pegasus_bb.errors import DATA_NOT_SAFE
-from pegasus_bb.runtime.guard import unsafe_results
+from pegasus_bb.runtime.guard import Promises, unsafe_results
 from tests.runtime.conftest import NODE, Site
 from tests.runtime.shared_site import SharedSite
 
 from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
 from .test_lifecycle import DeleteTooEarly
 from .test_room import ERRORS, SharingJob, noted
+from .test_transfer import StageOut
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 MADE, OLDER = "input\ninput\n", "of an older try\n"
@@ -100,6 +103,27 @@ class CarryingJobWithARoom(SharingJob):
         no_parts_below(self.site.scratch)
 
 
+class StageOutBeyond(StageOut):
+    """Of results that jobs beyond the cut have made: the reservation is gone."""
+
+    def given(self) -> list[dict[str, Any]]:
+        jobs, site = super().given(), self.site
+        site.pfs_scratch.parent.mkdir()
+        site.scratch.rename(site.pfs_scratch)
+        shutil.rmtree(site.real)
+        site.scratch = site.pfs_scratch
+        (site.bb / "beyond").write_text(f"{NODE}\n")
+        placed = json.loads((site.bb / "placement.json").read_text())
+        placed = {**placed, "later": placed["outputs"], "outputs": {}}
+        (site.bb / "placement.json").write_text(json.dumps(placed))
+        return jobs
+
+    def check_done(self) -> None:
+        super().check_done()
+        why = Promises(self.site.bbdir)
+        assert [why(str(job["lfn"])) for job in self.jobs] == [""] * len(self.jobs)
+
+
 class DeleteBeforeACopy(DeleteTooEarly):
     """All results are safe, but what a later job reads is on the reservation alone."""
 
@@ -110,7 +134,7 @@ class DeleteBeforeACopy(DeleteTooEarly):
         (carry / f"{NODE}.json").write_text('{"mid.txt": "/pfs/mid.txt"}')
 
 
-JOBS = [CarryingJob, CarryingJobWithARoom]
+JOBS = [CarryingJob, CarryingJobWithARoom, StageOutBeyond]
 
 
 @pytest.mark.parametrize("story", JOBS)

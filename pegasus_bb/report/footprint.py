@@ -15,6 +15,7 @@ from pegasus_bb.report.staged import placed, size_of
 from pegasus_bb.report.stats import total
 from pegasus_bb.units import parse_size
 
+_WORDS = 64 << 10  # bytes that a job may print
 _LIMIT = 256 << 20  # characters of an abstract workflow
 
 
@@ -88,10 +89,13 @@ def _sum(sizes: Iterable[int | None]) -> int | None:
 
 
 def _brought(tasks: Iterable[Task]) -> int | None:
-    """As staging in wrote it; None where an earlier attempt may have written some."""
+    """As staging in wrote it; None where an earlier attempt may have written some, or
+    there is little but its own words: a file system may clone files, and counts none.
+    """
     found = [task for task in tasks if task.kind is Kind.STAGE_IN]
     written = total(None if task.retry else task.wchar for task in found)
-    return None if written is None else int(written)
+    least = _WORDS * len(found)
+    return None if written is None or written < least else int(written)
 
 
 def _most_read(tasks: Iterable[Task]) -> dict[str, int]:

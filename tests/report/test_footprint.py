@@ -12,6 +12,7 @@ from pegasus_bb.model.run import FileUse, Kind, Task
 from pegasus_bb.report.footprint import Known, declared, footprint, planned
 
 MakeTask = Callable[..., Task]
+MIB = 1 << 20
 WORKFLOW = """\
 pegasus: "5.0"
 name: demo
@@ -35,7 +36,7 @@ def tasks(a_task: MakeTask) -> list[Task]:
     """A plain run: its records have the sizes of what was made."""
     made = {name: FileUse(name, name, size=7, output=True) for name in ("mid", "out")}
     return [
-        a_task(node="in", kind=Kind.STAGE_IN, wchar=100, files=()),
+        a_task(node="in", kind=Kind.STAGE_IN, wchar=MIB, files=()),
         a_task("cut", files=(made["mid"],)),
         a_task("cat", files=(made["out"],)),
     ]
@@ -50,10 +51,18 @@ def of_a_plain_run(folder: Path, tasks: list[Task], scheme: str = "file") -> int
     return footprint(files, tasks)
 
 
+def test_what_staging_in_said_is_not_what_it_copied(
+    folder: Path, tasks: list[Task], a_task: MakeTask
+) -> None:
+    """The file system cloned the inputs, and counted nothing."""
+    tasks[0] = a_task(node="in", kind=Kind.STAGE_IN, wchar=2000, files=())
+    assert of_a_plain_run(folder, tasks) is None
+
+
 def test_inputs_are_as_large_as_what_staging_in_copied(
     folder: Path, tasks: list[Task]
 ) -> None:
-    assert of_a_plain_run(folder, tasks) == 100 + 7 + 7
+    assert of_a_plain_run(folder, tasks) == MIB + 7 + 7
 
 
 def test_inputs_that_are_linked_have_no_known_size_and_never_none(
@@ -65,7 +74,7 @@ def test_inputs_that_are_linked_have_no_known_size_and_never_none(
 def test_what_was_copied_before_a_stage_in_was_tried_again_is_not_known(
     folder: Path, tasks: list[Task], a_task: MakeTask
 ) -> None:
-    tasks[0] = a_task(node="in", kind=Kind.STAGE_IN, wchar=100, retry=1)
+    tasks[0] = a_task(node="in", kind=Kind.STAGE_IN, wchar=MIB, retry=1)
     assert of_a_plain_run(folder, tasks) is None
 
 

@@ -75,10 +75,14 @@ class Roots:
             return
         # Added, not put in its place: two runs that begin at once see each other.
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        handle = os.open(os.path.join(path, MARK), flags, 0o644)
+        mark = os.path.join(path, MARK)
+        handle = os.open(mark, flags, 0o644)
         try:
             os.write(handle, f"{self._uuid}\n".encode())
             os.fsync(handle)
+        except OSError as error:
+            error.filename = mark  # a descriptor has no name
+            raise
         finally:
             os.close(handle)
         sync_directory(path)

@@ -1,5 +1,6 @@
 """Decide which file lives on which tier: model -> Placement."""
 
+from pegasus_bb.placement.clusters import join_rooms
 from pegasus_bb.placement.decide import decide, place, place_files, reserve
 from pegasus_bb.placement.executables import staged_executables, staged_name
 from pegasus_bb.placement.explain import Explanation, explain
@@ -18,6 +19,7 @@ __all__ = [
     "decide",
     "explain",
     "figures",
+    "join_rooms",
     "lint_replicas",
     "lint_tier",
     "part",

@@ -34,7 +34,8 @@ def lint_rooms(
         if placement.tier.is_of_one_node:
             check_one_node(workflow, catalogs, job, placement.tier)
         if by_system:
-            _check_count(workflow, job, rooms[ident])
+            name = f"job {job.id} ({job.transformation})"
+            check_count(workflow, name, job.index, rooms[ident])
             _check_names(workflow, job, rooms[ident])
     if by_system and rooms:
         _check_folders(workflow, catalogs, placement)
@@ -75,13 +76,14 @@ def check_one_node(
         )
 
 
-def _check_count(workflow: Workflow, job: Job, room: Room) -> None:
+def check_count(workflow: Workflow, name: str, index: int, room: Room) -> None:
+    """Raises CatalogError where ``room``, of ``name``, has too many files."""
     files = len(room.stage_in) + len(room.stage_out)
     if files > MOST_FILES:
         raise workflow.document.error(
-            f"job {job.id} ({job.transformation}) would have {files} files staged, and "
+            f"{name} would have {files} files staged, and "
             f"with more than {MOST_FILES} DataWarp's staging runs out of time",
-            ["jobs", job.index, "uses"],
+            ["jobs", index, "uses"],
             str(files),
             "one archive in their place, or bb.tier: pfs for most of them",
         )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
-from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement, Room
 from pegasus_bb.model.settings import AUTO, Settings
@@ -33,28 +33,35 @@ def reserve_rooms(
     Linear in the uses of all jobs. Raises CatalogError: a size that is not known where
     all are wanted, a job that needs more than was given, what staging cannot carry.
     """
-    rooms = dict(_rooms(workflow, catalogs, settings, placement))
+    room_of = room_maker(workflow, catalogs, settings, placement)
+    site, jobs = placement.tier.site, workflow.jobs.values()
+    found = ((job.id, room_of(job)) for job in jobs if runs_on(job, site))
+    rooms = {job: room for job, room in found if room.stage_in or room.stage_out}
     lint_rooms(workflow, catalogs, placement, rooms)
     if not rooms:
         return replace(placement, capacity=placement.tier.granularity)
     largest = max(rooms, key=lambda job: rooms[job].need)
     need, unknown = rooms[largest].need, placement.unknown
+    owner = Owner.of(workflow.jobs[largest])
     if wanted_capacity(placement.tier, settings) == AUTO:
         lint_replicas(workflow, catalogs, (placement.files[lfn] for lfn in unknown))
-    elif 0 < wanted_capacity(placement.tier, settings) < need:
-        job = workflow.jobs[largest]
-        raise _too_small(workflow, job, need, placement.tier, settings)
-    _check_quota(workflow, workflow.jobs[largest], rooms[largest], placement.tier)
+    check_size(workflow, settings, placement.tier, owner, rooms[largest])
     capacity = choose_capacity(catalogs, placement.tier, settings, need, unknown)
     return replace(placement, rooms=rooms, capacity=capacity)
 
 
-def _rooms(
+def room_maker(
     workflow: Workflow, catalogs: Catalogs, settings: Settings, placement: Placement
-) -> Iterator[tuple[str, Room]]:
-    tier, wanted = placement.tier, wanted_capacity(placement.tier, settings)
-    programs = staged_with(workflow, catalogs.transformations, tier.site)
-    here = sizes(placement)
+) -> Callable[[Job], Room]:
+    """What makes the room of a job; of one without files on the tier an empty one."""
+    programs = staged_with(workflow, catalogs.transformations, placement.tier.site)
+    here, capacity = sizes(placement), capacity_maker(placement.tier, settings)
+    return lambda job: _room(job, programs[job.transformation], here, capacity)
+
+
+def capacity_maker(tier: Tier, settings: Settings) -> Callable[[int], int]:
+    """What makes of the bytes that a job needs those that it reserves."""
+    wanted = wanted_capacity(tier, settings)
 
     @cache
     def capacity(need: int) -> int:
@@ -62,11 +69,7 @@ def _rooms(
             return automatic_capacity(tier, settings.headroom, need)
         return round_up(wanted, tier.granularity)
 
-    for job in workflow.jobs.values():
-        if runs_on(job, tier.site):
-            room = _room(job, programs[job.transformation], here, capacity)
-            if room.stage_in or room.stage_out:
-                yield job.id, room
+    return capacity
 
 
 def _room(
@@ -95,29 +98,41 @@ def _room(
     )
 
 
-def _too_small(
-    workflow: Workflow, job: Job, need: int, tier: Tier, settings: Settings
-) -> CatalogError:
-    wanted = wanted_capacity(tier, settings)
-    return workflow.document.error(
-        f"in mode transient each job reserves {format_size(wanted)}, and the files of "
-        f"job {job.id} ({job.transformation}) on tier {tier.name} have "
-        f"{format_size(need)} ({need} bytes)",
-        ["jobs", job.index],
-        str(wanted),
-        "--bb-capacity auto, which is as much as each job needs, or more capacity, or "
-        "files on the PFS (bb.tier: pfs)",
-    )
+class Owner(NamedTuple):
+    """Who has a room, for an error about it."""
+
+    name: str
+    place: int  # of the job, or of a cluster's first one
+    mend: str  # what would make its room smaller
+
+    @classmethod
+    def of(cls, job: Job) -> Owner:
+        """A job by itself."""
+        mend = "some of its files on the PFS (bb.tier: pfs)"
+        return cls(f"job {job.id} ({job.transformation})", job.index, mend)
 
 
-def _check_quota(workflow: Workflow, job: Job, room: Room, tier: Tier) -> None:
-    quota = quota_of(tier)
+def check_size(
+    workflow: Workflow, settings: Settings, tier: Tier, owner: Owner, room: Room
+) -> None:
+    """Raises CatalogError where ``room`` is more than was given, or than the quota."""
+    wanted, quota = wanted_capacity(tier, settings), quota_of(tier)
+    if wanted != AUTO and 0 < wanted < room.need:
+        raise workflow.document.error(
+            f"in mode transient each job reserves {format_size(wanted)}, and the files "
+            f"of {owner.name} on tier {tier.name} have {format_size(room.need)} "
+            f"({room.need} bytes)",
+            ["jobs", owner.place],
+            str(wanted),
+            "--bb-capacity auto, which is as much as each job needs, or more "
+            f"capacity, or {owner.mend}",
+        )
     if quota is not None and room.capacity > quota:
         raise workflow.document.error(
-            f"job {job.id} ({job.transformation}) needs {format_size(room.capacity)} "
-            f"({room.capacity} bytes) on tier {tier.name} for itself, and the quota "
-            f"there is {format_size(quota)} ({quota} bytes)",
-            ["jobs", job.index],
+            f"{owner.name} needs {format_size(room.capacity)} ({room.capacity} bytes) "
+            f"on tier {tier.name} for itself, and the quota there is "
+            f"{format_size(quota)} ({quota} bytes)",
+            ["jobs", owner.place],
             str(room.capacity),
-            "a larger quota, or some of its files on the PFS (bb.tier: pfs)",
+            f"a larger quota, or {owner.mend}",
         )

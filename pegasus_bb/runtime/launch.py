@@ -57,10 +57,12 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     if not argv:
         raise UsageError("launch has nothing to start; say: launch PROGRAM [ARG...]")
     if bb.is_transient:
-        from pegasus_bb.runtime.room import room_of, run_in_room
+        from pegasus_bb.runtime.room import is_inside, room_of, run_in_room
 
         room = room_of(bb, environ)
         if room is not None:
+            if is_inside(room, environ):
+                return run_command(bb, argv, environ)
             shared = partial(_bound, bb, environ)
             return run_in_room(bb, room, argv, environ, partial(_run_bound, bb), shared)
     binding = _bound(bb, environ)

@@ -23,6 +23,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding, Nested
 from pegasus_bb.runtime.links import Link, checked_path, make_link
 
+_INSIDE = "PEGASUS_BB_ROOM"  # in the environment of what runs in a room: which try
 _NODES = "SLURM_JOB_NUM_NODES"
 LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
 
@@ -71,6 +72,12 @@ def room_of(bb: BBDir, environ: Dict[str, str]) -> Optional[Room]:
         raise UsageError(
             f"{bb.file(f'jobs/{node}.json')}: cannot be used ({error!r}); plan again"
         ) from error
+
+
+def is_inside(room: Room, environ: Dict[str, str]) -> bool:
+    """Whether this is a task of a cluster: the launch of the cluster has made the room,
+    and bound its paths in the list of tasks."""
+    return environ.get(_INSIDE) == f"{room.node} {room.job}"
 
 
 def landing_of(scratch: str, node: str, job: str) -> str:
@@ -142,6 +149,7 @@ def _run(
         if shared:
             binding = Nested(planned, space.run, shared)
         argv, bound = binding.argv(argv), binding.environ(environ)
+        bound[_INSIDE] = f"{room.node} {room.job}"
         links = list(_links(room, request, space.run, scratch))
         with _inside(binding):
             status = start(binding, argv, bound, links)

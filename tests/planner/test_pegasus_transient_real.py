@@ -108,8 +108,127 @@ def test_a_property_does_not_hide_the_option(tmp_path: Path) -> None:
     assert f'"--qos=fast --bbf={desk.work}/submit/r/bb/jobs/ID1.bbf"' in text
 
 
-def test_clusters_are_refused(desk: Desk) -> None:
-    assert "a reservation for its own files" in refused(desk, "--cluster", "horizontal")
+def clustered(desk: Desk, **profiles: str) -> None:
+    """Two chains from one input, in.txt -> mid.txt -> out.txt, whose jobs have these
+    profiles, with {} for the chain's number."""
+    data = json.loads((desk.work / "workflow.yml").read_text())
+    jobs = json.dumps(data["jobs"])
+    for old, new in (("ID", "X"), ("mid.txt", "mid2.txt"), ("out.txt", "out2.txt")):
+        jobs = jobs.replace(old, new)
+    chains = [data["jobs"], json.loads(jobs)]
+    for number, chain in enumerate(chains):
+        for job in chain:
+            said = {key: value.format(number) for key, value in profiles.items()}
+            job["profiles"] = {"pegasus": said}
+    below = [{"id": "ID1", "children": ["ID2"]}, {"id": "X1", "children": ["X2"]}]
+    desk.change("workflow.yml", jobs=[*chains[0], *chains[1]], jobDependencies=below)
+
+
+def all_files_have(desk: Desk, size: int) -> None:
+    data = json.loads((desk.work / "workflow.yml").read_text())
+    for job in data["jobs"]:
+        for use in job["uses"]:
+            use["size"] = size
+    desk.change("workflow.yml", jobs=data["jobs"])
+
+
+def room_of(submit: Path, node: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads(
+        (submit / f"bb/jobs/{node}.json").read_text()
+    )
+    return found
+
+
+def runs_to_a_good_end(desk: Desk, submit: Path) -> None:
+    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    for name in ("out.txt", "out2.txt"):
+        assert (desk.work / "out" / name).read_text() == "hello\n"
+    assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
+
+
+def test_a_cluster_of_a_level_has_one_room(desk: Desk) -> None:
+    clustered(desk, **{"clusters.size": "2"})
+    submit = plan(desk, "--cluster", "horizontal")
+    rooms = sorted(p.name for p in (submit / "bb/jobs").iterdir())
+    assert len(rooms) == 2
+    assert all(name.startswith("merge_cat1_") for name in rooms)
+    first = room_of(submit, rooms[0][: -len(".json")])
+    assert first["stage_in"] == ["in.txt"]
+    assert sorted(first["stage_out"]) == ["mid.txt", "mid2.txt"]
+    runs_to_a_good_end(desk, submit)
+    record = next(submit.glob(f"00/00/{rooms[0][: -len('.json')]}.out.000")).read_text()
+    folders = {line for line in record.splitlines() if line.strip().startswith("cwd:")}
+    assert len(folders) == 1
+    assert str(desk.work / "fast") in folders.pop()
+
+
+def test_what_a_task_makes_a_later_one_finds_in_the_room_of_both(desk: Desk) -> None:
+    clustered(desk, label="chain{}")
+    submit = plan(desk, "--cluster", "label")
+    room = room_of(submit, "merge_chain1")
+    assert room["stage_in"] == ["in.txt"]
+    assert room["stage_out"] == ["mid2.txt", "out2.txt"]
+    runs_to_a_good_end(desk, submit)
+
+
+def test_a_task_that_fails_fails_its_cluster_and_it_can_be_tried_again(
+    desk: Desk,
+) -> None:
+    clustered(desk, label="chain{}")
+    program = desk.work / "cat1.sh"
+    text = program.read_text()
+    program.write_text('#!/bin/sh\n[ "$2" != out.txt ] && cat "$1" > "$2"\n')
+    submit = plan(desk, "--cluster", "label")
+    bb = (sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    done = desk.try_call(*bb)
+    assert done.returncode == 80
+    assert "merge_chain0: its job ended" in done.stderr
+    program.write_text(text)
+    runs_to_a_good_end(desk, submit)
+
+
+@pytest.mark.parametrize("given", ["--bb-capacity", "quota"])
+def test_a_cluster_that_needs_more_than_there_is_is_refused(
+    desk: Desk, given: str
+) -> None:
+    """Each job alone would fit."""
+    clustered(desk, **{"clusters.size": "2"})
+    all_files_have(desk, 3 << 20)
+    sites = json.loads((desk.work / "sites.yml").read_text())
+    sites["x-storage-tiers"]["cori"][0].update(
+        granularity="1MiB", capacity="auto", quota="8MiB"
+    )
+    (desk.work / "sites.yml").write_text(json.dumps(sites))
+    words = ("--bb-capacity", "8MiB") if given == "--bb-capacity" else ()
+    said = refused(desk, "--cluster", "horizontal", *words)
+    assert "cluster merge_cat1_" in said
+    assert "of 2 jobs" in said
+    assert "smaller clusters (clusters.size)" in said
+
+
+def test_only_clusters_that_pegasus_cluster_runs_are_taken(desk: Desk) -> None:
+    clustered(desk, **{"clusters.size": "2"})
+    words = ("--cluster", "horizontal", "-Dpegasus.job.aggregator=mpiexec")
+    assert "only one that pegasus-cluster runs can" in refused(desk, *words)
+
+
+def test_under_slurm_a_cluster_asks_for_the_space_of_all_its_jobs(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(tmp_path, "glite")
+    tier = {"name": "bb", "backend": "datawarp", "granularity": "1MiB"}
+    desk.change("sites.yml", **{"x-storage-tiers": {"cori": [tier]}})
+    clustered(desk, label="chain{}")
+    all_files_have(desk, 3 << 20)
+    submit = plan(desk, "--cluster", "label")
+    text = (submit / "00/00/merge_chain0.sub").read_text()
+    file = submit / "bb/jobs/merge_chain0.bbf"
+    assert f"--bbf={file}" in text
+    assert text.count("--bbf=") == 1
+    lines = file.read_text().splitlines()
+    assert [line.split()[1] for line in lines] == ["jobdw", "stage_in", "stage_out"]
+    assert f"capacity={10 * 1024**2}" in lines[0]  # 9 MiB and 10 per cent
+    assert "/.pegasus_bb_landing/merge_chain0" in lines[2]
 
 
 def test_a_stageable_program_runs_from_the_reservation(desk: Desk) -> None:

@@ -45,6 +45,17 @@ def test_the_task_runs_there_under_the_names_that_it_knows(site: RoomSite) -> No
     assert said == f"{here}/in.txt {here}"
 
 
+def test_a_task_of_a_cluster_is_launched_in_the_room_of_the_cluster(
+    site: RoomSite,
+) -> None:
+    task = f"{site.bb}/bin/launch sh -c 'pwd >&2; cat in.txt'"
+    told = site.launch(f"pwd >&2; {task} > out.txt; {task} > sub/more.txt; cp in.txt x")
+    assert told.returncode == 0, told.stderr
+    [here] = set(told.stderr.decode().splitlines())
+    assert here.startswith(str(site.fast))
+    assert site.note["files"]["sub/more.txt"]["size"] == 6
+
+
 def test_results_are_noted_with_size_and_digest(site: RoomSite) -> None:
     assert site.launch(MAKE).returncode == 0
     assert (site.note["node"], site.note["job"]) == (NODE, JOB)

@@ -26,7 +26,7 @@ _POST = re.compile(r"^SCRIPT POST (\S+) ", re.MULTILINE)
 def check_clusters(passed: tuple[str, ...], mode: str) -> None:
     """Raises UsageError where jobs with rooms would be put together into one."""
     why = f"in mode {mode} a job has a reservation for its own files"
-    refuse_clusters(passed, why, "--bb-mode persistent")
+    refuse_clusters(passed, why, "--bb-mode transient or persistent")
 
 
 def refuse_clusters(passed: tuple[str, ...], why: str, instead: str) -> None:

@@ -13,6 +13,8 @@ from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.planner.joblistfile import Entries, path_of
 
 _JOB = re.compile(r'^\+pegasus_wf_dax_job_id = "([^"\n]+)"', re.MULTILINE)
+_RUN_BY = re.compile(r'^\+pegasus_wf_xformation = "([^"\n]+)"', re.MULTILINE)
+_ONE_AFTER_THE_OTHER = "pegasus::seqexec"  # pegasus-cluster
 _TASK = re.compile(r"^#@ \d+ \S+ (\S+)", re.MULTILINE)  # in the list of a cluster
 
 
@@ -106,3 +108,28 @@ def nodes_of_jobs(outcome: Outcome, dag: Dag) -> Iterator[tuple[str, str]]:
             yield match[1], node.name
         for task in _TASK.findall(outcome.text(node, ".in")):
             yield task, node.name
+
+
+def clusters_of(
+    outcome: Outcome, dag: Dag, nodes: Iterable[tuple[str, str]]
+) -> dict[str, list[str]]:
+    """Node -> the ids of its jobs as they run, of each that has several. ``nodes`` are
+    those of ``nodes_of_jobs``. Raises CatalogError where something else than
+    pegasus-cluster runs them."""
+    found: dict[str, list[str]] = {}
+    for job, node in nodes:
+        found.setdefault(node, []).append(job)
+    clusters = {name: jobs for name, jobs in found.items() if len(jobs) > 1}
+    for name in clusters:
+        merged = dag.nodes[name]
+        match = _RUN_BY.search(outcome.text(merged))
+        by = match[1] if match else "nothing"
+        if by != _ONE_AFTER_THE_OTHER:
+            raise CatalogError(
+                f"cluster {name} would have a reservation of its own, and only one "
+                "that pegasus-cluster runs can",
+                str(outcome.folder / merged.directory / merged.submit_file),
+                found=by,
+                would_do="pegasus.job.aggregator = seqexec, or --bb-mode persistent",
+            )
+    return clusters

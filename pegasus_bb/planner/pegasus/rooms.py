@@ -1,10 +1,13 @@
 """Mode transient by the real pegasus-plan: it plans as ever, on the PFS; the jobs that
-touch the tier get their reservations, and POST scripts that wait for their results."""
+touch the tier get their reservations, one for each cluster, and POST scripts that wait
+for their results."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from pegasus_bb.placement import join_rooms
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.deciding import (
@@ -16,7 +19,7 @@ from pegasus_bb.planner.deciding import (
     read_given,
 )
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.addrooms import add_rooms, check_clusters
+from pegasus_bb.planner.pegasus.addrooms import add_rooms
 from pegasus_bb.planner.pegasus.ahead import reading
 from pegasus_bb.planner.pegasus.arguments import Call
 from pegasus_bb.planner.pegasus.bbfiles import plan_json
@@ -29,7 +32,7 @@ from pegasus_bb.planner.pegasus.checks import (
 from pegasus_bb.planner.pegasus.folder import planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import in_the_folder, with_catalogs, without
-from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs, read_outcome
+from pegasus_bb.planner.pegasus.outcome import clusters_of, nodes_of_jobs, read_outcome
 from pegasus_bb.planner.pegasus.planned import PegasusPlanned
 from pegasus_bb.planner.pegasus.reading import Found
 from pegasus_bb.planner.predicting import predict
@@ -42,7 +45,6 @@ def plan_rooms(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
     """Plan, whole or not at all. Raises UsageError (a CatalogError says file, line and
     key; NotSealed which rule) and leaves nothing behind then."""
     with no_collection():
-        check_clusters(call.passed, "transient")
         given = read_given(options)
         decided = decide(options, given)
         named = name_run(options, decided.workflow.name)
@@ -60,7 +62,7 @@ def plan_rooms(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
         with reading(inputs, argv, named, options, None) as planner:
             install_runtime(str(folder.parent), context.python)
             said = planner.printed()
-            found = _complete(context, decided)
+            found, decided = _complete(context, decided)
     return PegasusPlanned(context.submit_dir, decided, inputs, found, said, ())
 
 
@@ -82,15 +84,30 @@ def _inputs(before: Inputs, decided: Decided, context: PlanContext) -> Inputs:
     )
 
 
-def _complete(context: PlanContext, decided: Decided) -> Found:
-    """Make a run of what pegasus-plan has written. Raises CatalogError, NotSealed."""
+def _complete(context: PlanContext, decided: Decided) -> tuple[Found, Decided]:
+    """Make a run of what pegasus-plan has written; what was decided, with the clusters
+    that it made. Raises CatalogError, NotSealed."""
     outcome = read_outcome(context.submit_dir)
     request = context.transient
     assert request is not None  # noqa: S101 - this is mode transient
     dag = read_dag(outcome.dag_file)
     nodes = list(nodes_of_jobs(outcome, dag))
+    clusters = clusters_of(outcome, dag, nodes)
+    decided = _joined(decided, clusters)
+    context = replace(context, placement=decided.placement)
+    nodes = [pair for pair in nodes if pair[1] not in clusters]
+    nodes += [(name, name) for name in clusters]
     scratch, name = request.prefix, outcome.dag_file.name
     files = dict(transient_files(context, decided.catalogs, nodes, scratch, {}))
     files["plan.json"] = plan_json(context, outcome.version, name, scratch)
     sealed = add_rooms(context, outcome, dag, nodes, files)
-    return Found(outcome, sealed, [], scratch, {})
+    return Found(outcome, sealed, [], scratch, {}), decided
+
+
+def _joined(decided: Decided, clusters: Mapping[str, list[str]]) -> Decided:
+    """A cluster has one room, by its own name."""
+    placement = decided.placement
+    if not clusters or placement is None:
+        return decided
+    known = (decided.workflow, decided.catalogs, decided.settings)
+    return replace(decided, placement=join_rooms(*known, placement, clusters))

@@ -1,0 +1,95 @@
+"""Mode transient: what a cluster of jobs has on the one reservation of its tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.placement import join_rooms, roomlint
+from pegasus_bb.units import MIB
+from tests.placement.world import World, job, said, sized, use
+
+ON_DISKS = {"backend": "directory", "path": "/fast", "quota": "9MiB"}
+
+
+@pytest.fixture
+def chain(world: World) -> World:
+    """first makes mid for second; both read shared; third stands alone."""
+    world.defines = ["pegasus.bb.mode=transient"]
+    shared = use("shared", "input", **sized("3MiB"))
+    world.replicas = {"shared": [{"site": "local", "pfn": "/shared"}]}
+    mid, out = use("mid", "output", **sized("5MiB")), use("out", "output", **sized(1))
+    world.jobs = [
+        job("first", shared, mid),
+        job("second", shared, use("mid", "input"), out),
+        job("third", shared, use("more", "output", **sized("2MiB"))),
+    ]
+    return world
+
+
+def joined(world: World, **clusters: list[str]) -> Placement:
+    workflow, catalogs, settings = world.read()
+    return join_rooms(workflow, catalogs, settings, world.decide(), clusters)
+
+
+def test_each_file_counts_once_and_what_was_made_there_is_not_brought(
+    chain: World,
+) -> None:
+    found = joined(chain, merge_a=["first", "second"])
+    assert set(found.rooms) == {"third", "merge_a"}
+    room = found.rooms["merge_a"]
+    assert room.stage_in == ("shared",)
+    assert room.stage_out == ("mid", "out")
+    assert (room.need, room.capacity) == (8 * MIB + 1, 12 * MIB)
+    assert found.capacity == 12 * MIB
+
+
+def test_what_an_earlier_task_reads_is_brought_though_a_later_one_makes_it(
+    chain: World,
+) -> None:
+    room = joined(chain, merge_a=["second", "first"]).rooms["merge_a"]
+    assert room.stage_in == ("shared", "mid")
+
+
+def test_a_task_without_files_on_the_tier_finds_its_own_behind_links(
+    chain: World,
+) -> None:
+    chain.jobs[1]["uses"] = [
+        use("ref", "input", **said("pfs")),
+        use("out", "output", **said("pfs")),
+    ]
+    chain.replicas["ref"] = [{"site": "local", "pfn": "/ref"}]
+    room = joined(chain, merge_a=["first", "second"]).rooms["merge_a"]
+    assert (room.read, room.write) == (("ref",), ("out",))
+
+
+def test_tasks_that_have_no_room_have_none_together(chain: World) -> None:
+    chain.tier = {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"}
+    assert joined(chain, merge_a=["first", "second"]).rooms == {}
+
+
+@pytest.mark.parametrize("limit", [{"capacity": "9MiB"}, ON_DISKS])
+def test_more_than_there_may_be_is_refused_by_the_cluster_s_name(
+    chain: World, limit: dict[str, str]
+) -> None:
+    chain.tier = {"granularity": "1KiB", **limit}
+    chain.defines.append("pegasus.bb.headroom=0")
+    assert set(chain.decide().rooms) == {"first", "second", "third"}
+    with pytest.raises(CatalogError, match="cluster merge_a of 3 jobs") as error:
+        joined(chain, merge_a=["first", "second", "third"])
+    assert "smaller clusters" in str(error.value)
+
+
+def test_more_files_than_datawarp_stages_are_refused(
+    chain: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roomlint, "MOST_FILES", 3)
+    joined(chain, merge_a=["first", "second"])
+    with pytest.raises(CatalogError, match="cluster merge_a of 3 jobs would have 4"):
+        joined(chain, merge_a=["first", "second", "third"])
+
+
+def test_a_job_that_is_called_like_a_cluster_is_refused(chain: World) -> None:
+    with pytest.raises(CatalogError, match="name that pegasus-plan gave"):
+        joined(chain, third=["first", "second"])

@@ -28,13 +28,15 @@ class PriorJob(Story):
         super().__init__(root)
         self.site = site = Site(root, reserved=False)
         self.install(site.bb)
+        (site.pfs / "in").write_text("made\n")
         go_before(site, NODE)
         site.place({"in.txt": "pfs copy", "sub/a.txt": "pfs write"})
 
     @property
     def argv(self) -> list[str]:
         record = [self.site.program("record"), "-w", SCRATCH]
-        task = ["/bin/sh", "-e", "-c", "echo made > part; mv part sub/a.txt"]
+        make = f"cat {self.site.pfs}/in > part; mv part sub/a.txt"
+        task = ["/bin/sh", "-e", "-c", make]
         return [self.site.program("launch"), *record, *task]
 
     @property
@@ -46,7 +48,7 @@ class PriorJob(Story):
         """No file is in a folder that nobody would know for this run's."""
         made = self.site.pfs_scratch / "sub/a.txt"
         assert not made.exists() or made.read_text() == "made\n"
-        files = [p for p in self.site.pfs.rglob("*") if p.is_file()]
+        files = [p for p in self.site.pfs_scratch.rglob("*") if p.is_file()]
         if files:
             assert MARK in {p.name for p in files}
         assert list(self.site.fast.iterdir()) == []

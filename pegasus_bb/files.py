@@ -141,18 +141,25 @@ def _append(path: str, entries: Iterable[Dict[str, Any]]) -> None:
         os.close(handle)
 
 
-def read_journal(path: str) -> Iterator[Dict[str, Any]]:
-    """Every whole line of a journal; none where there is no journal yet."""
+def read_journal(
+    path: str, lost: Callable[[int], None] = lambda number: None
+) -> Iterator[Dict[str, Any]]:
+    """Every whole line of a journal; none where there is no journal yet.
+
+    ``lost`` hears the number of each line that says something, and nobody knows what.
+    """
     if not os.path.exists(path):
         return
     with open(path, encoding="utf-8", errors="surrogateescape") as source:
-        for line in source:
+        for number, line in enumerate(source, start=1):
             try:
                 entry = json.loads(line)
             except (ValueError, RecursionError):  # torn, or a hundred thousand `[`
-                continue
+                entry = None
             if isinstance(entry, dict):
                 yield entry
+            elif line.strip():
+                lost(number)
 
 
 def lock_holder(path: str) -> str:

@@ -10,10 +10,11 @@ import math
 import os
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pegasus_bb.files import append_json, read_journal
 
+_SAID: Set[str] = set()  # warnings of this process
 ENDS = ("released", "discarded", "refused")  # given back, with its data, or never made
 
 
@@ -68,11 +69,28 @@ def note(event: str, **fields: Any) -> None:
 
 def entries() -> List[Dict[str, Any]]:
     """Every line, oldest first; none where there is no ledger or it is unreadable."""
+    lost: List[int] = []
     try:
-        return list(read_journal(path()))
+        found = list(read_journal(path(), lost.append))
     except (OSError, ValueError) as error:
-        print(f"warning: {path()}: cannot be read ({error})", file=sys.stderr)
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        _warn(f"cannot be read ({why}): what is on it is not listed")
         return []
+    if lost:
+        lines = f"line {lost[0]}" if len(lost) == 1 else f"{len(lost)} lines"
+        _warn(
+            f"{lines} cannot be read, so a reservation may be missing from this list; "
+            "`pegasus-bb status` of its submit directory shows it. Remove what cannot "
+            "be read to be told no more"
+        )
+    return found
+
+
+def _warn(words: str) -> None:
+    """Once for each: a command looks at its ledger several times."""
+    if words not in _SAID:
+        _SAID.add(words)
+        print(f"warning: {path()}: {words}", file=sys.stderr)
 
 
 def find(name: str) -> List[Dict[str, Any]]:

@@ -50,6 +50,17 @@ def test_a_reservation_is_found_by_its_whole_name_newest_line_first(
     assert ledger.find("on") == []
 
 
+def test_what_cannot_be_read_is_told_once(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger.note("requested", name="one")
+    journal.write_bytes(journal.read_bytes().replace(b"requested", b"req\0\xff")[:-20])
+    assert ledger.entries() == ledger.entries() == []
+    said = capsys.readouterr().err
+    assert said.count("line 1 cannot be read, so a reservation may be missing") == 1
+    assert str(journal) in said
+
+
 def test_a_line_torn_by_a_crash_costs_only_itself(journal: Path) -> None:
     ledger.note("requested", name="one")
     with journal.open("a") as file:

@@ -31,7 +31,7 @@ def check_place(place: SubmitDir) -> None:
     if planned and Path(planned).resolve() != place.path.resolve():
         raise UsageError(
             f"{place.path} was planned as {planned} and moved since; what it would "
-            "start lies there, if anywhere. Plan it again"
+            "start lies there, if anywhere. Move it back, or plan it again"
         )
 
 
@@ -46,7 +46,7 @@ def check_programs(place: SubmitDir, dag: Dag) -> None:
         if (place.path / folder).resolve() != (place.bb / "bin").resolve():
             raise UsageError(
                 f"{place.dag}: starts the programs of {folder}; it was planned there "
-                "and moved since. Plan it again"
+                "and moved since. Move it back, or plan it again"
             )
 
 

@@ -86,6 +86,11 @@ class Backend(ABC):
         """
         return ""
 
+    def is_bare(self) -> bool:
+        """Whether there is not even the place that the first reservation makes; or its
+        file system is not mounted: only for who knows of no reservation is it new."""
+        return False
+
     @abstractmethod
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         """The directory of the reservation as this job sees it.

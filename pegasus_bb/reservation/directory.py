@@ -99,6 +99,9 @@ class Directory(Backend):
     def why_another(self, place: str) -> str:
         return root.why_another(self.root, place)
 
+    def is_bare(self) -> bool:
+        return not os.path.lexists(self.root)
+
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         try:
             found = self._look(peek(self.root), request)

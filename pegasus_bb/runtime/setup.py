@@ -69,12 +69,29 @@ def _is_left_to_the_gate(bb: BBDir, request: Request, words: str) -> bool:
 def _asked(bb: BBDir, request: Request) -> str:
     check_reservation_name(request.name)
     backend = open_backend(request.backend, request.settings)
+    try:
+        if _is_ours_already(bb, request, backend):
+            return f"reservation {request.name} is this run's already"
+    except SchedulerUnreachable:
+        if not _was_never_made(bb, backend):
+            raise
+    return _ask_for_it(bb, request, backend)
+
+
+def _is_ours_already(bb: BBDir, request: Request, backend: Backend) -> bool:
     noted = bb.reservation()
     if noted is None and asked_at(bb, request):
         noted = found_again(bb, backend, request)
-    if noted is not None and _is_up(bb, request, noted, backend):
-        return f"reservation {request.name} is this run's already"
-    return _ask_for_it(bb, request, backend)
+    return noted is not None and _is_up(bb, request, noted, backend)
+
+
+def _was_never_made(bb: BBDir, backend: Backend) -> bool:
+    """Whether an earlier bb_setup was killed before it asked: it was never up, and the
+    folder of the tier, which the first reservation makes, is not there yet."""
+    noted = bb.reservation()
+    known = noted is not None and noted.owner
+    up = ours.last_place(bb) or (noted is not None and ours.has_progressed(bb, noted))
+    return not known and not up and backend.is_bare()
 
 
 def _is_up(bb: BBDir, request: Request, noted: Reservation, backend: Backend) -> bool:

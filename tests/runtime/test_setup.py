@@ -11,7 +11,9 @@ import pytest
 
 from pegasus_bb import ledger
 from pegasus_bb.model.reservation import Request, State
+from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime import setup
+from pegasus_bb.runtime.bbdir import BBDir
 from tests.reservation.crash import crash_at_every_step
 from tests.runtime.lifecycle import NAME, UUID, Run, words
 
@@ -46,6 +48,39 @@ def test_again_changes_nothing(run: Run, capsys: Captured) -> None:
     assert run.noted() == before
     assert (run.folder() / "data").read_text() == "precious"
     assert len(ledger.entries()) == 1
+
+
+@pytest.mark.parametrize("noted", [False, True])
+def test_killed_before_it_asked_where_the_tier_has_no_folder_yet(
+    run: Run, noted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first reservation of a tier makes its folder; without one nobody can say that
+    there is none, and yet this run must not wait for it for ever."""
+    run.tier.rmdir()
+    with monkeypatch.context() as patched:
+        patched.setattr(Directory, "create", _killed)
+        if not noted:
+            patched.setattr(BBDir, "note_reservation", _killed)
+        with pytest.raises(Killed):
+            run.setup()
+    assert len(ledger.entries()) == 1 and not run.tier.exists()
+    assert run.setup() == 0
+    assert run.backend().status(run.request).state is State.READY
+
+
+class Killed(BaseException):
+    """Nothing of ours goes on after this."""
+
+
+def _killed(*_: object) -> None:
+    raise Killed
+
+
+def test_a_tier_that_went_away_after_it_was_made_is_not_made_anew(run: Run) -> None:
+    run.setup()
+    run.tier.rename(run.root / "unmounted")
+    assert run.setup() == 78
+    assert not run.tier.exists()
 
 
 def test_it_does_not_wait_for_room(run: Run) -> None:

@@ -148,6 +148,35 @@ def test_killed_before_it_and_started_again(site: Site) -> None:
     assert site.content("bb") == expected()
 
 
+def test_killed_while_the_gate_waits_in_the_middle(site: Site) -> None:
+    """What was made before it is not made again."""
+    site.declare(delay="6s")
+    submit = after_the_first_job(site, "bb")
+    run, log = site.start_run("bb"), submit / "jobstate.log"
+    gated = "create_dir_diamond_0_cluster"
+    assert wait_for_event(log, gated, "PRE_SCRIPT_STARTED", run)
+    kill(run)
+    assert len(site.reservations()) == 1
+    assert done_well(site.run("bb"))
+    assert log.read_text().count(" mix_A EXECUTE ") == 1
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
+def test_one_that_is_refused_ends_the_run_in_the_middle(site: Site) -> None:
+    submit = after_the_first_job(site, "bb", "-Ddagman.retry=0")
+    site.declare(fail="create: no such project")
+    refused = after_the_first_job(site, "refused", "-Ddagman.retry=0")
+    done = site.run("refused")
+    assert done.returncode == 80, done.stdout + done.stderr
+    assert "no such project" in done.stderr
+    ended = (refused / "jobstate.log").read_text()
+    assert " mix_A JOB_SUCCESS " in ended
+    assert " mix_B SUBMIT " not in ended
+    assert site.content("refused") == {}
+    assert done_well(site.run(submit.name))  # another run is none the wiser
+
+
 def test_what_was_left_is_made_anew_by_a_run_that_starts_over(site: Site) -> None:
     submit = after_the_first_job(site, "bb", "--cleanup", "none")
     assert done_well(site.run("bb"))

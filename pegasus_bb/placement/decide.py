@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs, environment
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
@@ -125,10 +126,16 @@ def place_files(
 
 
 def _apart(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier | None:
-    """Where rooms are in mode hybrid, where that is not on ``tier``."""
-    if settings.mode != "hybrid":
+    """Where rooms are in mode hybrid, where that is not on ``tier``. Mode auto may come
+    to that one."""
+    if settings.mode not in ("hybrid", "auto"):
         return None
-    rooms = room_tier(catalogs, settings, tier)
+    try:
+        rooms = room_tier(catalogs, settings, tier)
+    except CatalogError:
+        if settings.mode == "auto":  # which leaves mode hybrid aside then
+            return None
+        raise
     return None if rooms == tier else rooms
 
 

@@ -65,6 +65,9 @@ class Foreseen:
         wants = settings.mode == "auto" and settings.fallback == "pfs"
         if wants and not replace(settings, mode=mode).falls_back:
             return "--bb-fallback pfs was said, which mode persistent has"
+        if self.whole.to_rooms and mode != "hybrid":
+            some = ", ".join(sorted(self.whole.to_rooms)[:3])
+            return f"a room on another tier was said for {some}: mode hybrid has these"
         try:
             lint_tier(self.decided.catalogs, self.whole.tier, mode)
             self._reserved(mode)

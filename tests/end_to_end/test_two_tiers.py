@@ -93,6 +93,26 @@ def test_the_user_may_have_rooms_on_the_shared_tier(site: Site, disk: Path) -> N
     assert transient["tier"] == "bb"
 
 
+def test_auto_knows_that_one_mode_alone_has_the_room_that_was_said(site: Site) -> None:
+    slow, fast = ({"read": f"{n}B/s", "write": f"{n}B/s"} for n in ("50", "1G"))
+    sites = site.document("sites.yml")
+    sites["x-storage-speeds"] = {"cluster": {"pfs": slow, "bb": fast, "nvme": fast}}
+    site.save("sites.yml", sites)
+    (site.work / "places.yml").write_text("- {lfn: e.dat, tier: nvme}\n")
+    words = ("--bb-mode", "auto", "--bb-placement", "places.yml")
+    done = site.plan("bb", *words)
+    assert done.returncode == 0, done.stderr
+    for mode in ("persistent", "transient"):
+        assert (
+            f"{mode} cannot be chosen: a room on another tier was said for e.dat"
+            in (done.stderr)
+        )
+    assert "preferred: hybrid: " in done.stderr
+    done = site.run("bb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("bb") == expected()
+
+
 def test_explain_and_check_name_both(site: Site) -> None:
     words = ("--sites", "cluster", "--output-sites", "local", "--bb-mode", "hybrid")
     told = site.bb("explain", *words, check=True).stdout

@@ -24,14 +24,14 @@ LATE = ("--bb-mode", "persistent", "--bb-open", "late")
 
 
 def ran_before_it(typist: Typist, run: str) -> set[str]:
-    """Nodes that had ended when the reservation was asked for."""
+    """Nodes that had ended before the second in which the reservation was asked for."""
     submit = typist.submit_dir(run)
     asked = json.loads((submit / "bb/reservation.json").read_text())["requested_at"]
     events = read_history(submit / "jobstate.log").events
     early = {
         event.node
         for event in events
-        if event.event == "JOB_SUCCESS" and event.time <= asked
+        if event.event == "JOB_SUCCESS" and event.time < int(asked)
         if not event.node.endswith("_local")  # a planner's folder on the submit host
     }
     assert early <= set((submit / "bb/prior").read_text().split())

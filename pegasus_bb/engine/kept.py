@@ -6,6 +6,7 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import Reservation
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.ours import was_ready
 from pegasus_bb.runtime.settled import seen, words
 from pegasus_bb.units import format_size
 
@@ -19,6 +20,12 @@ def kept(place: SubmitDir) -> list[str]:
     if noted is None or noted.released_at is not None or noted.failure:
         return []
     size = format_size(noted.size)
+    if not was_ready(BBDir(str(place.bb)), noted):
+        return [
+            f"asked for:   reservation {noted.name} ({size}, {noted.backend}), which "
+            "no job has had",
+            f"to drop it:  pegasus-bb release {noted.name}",
+        ]
     return [
         f"kept:        reservation {noted.name} ({size}, {noted.backend}) with its "
         "data, until it is given back",

@@ -67,6 +67,11 @@ def test_a_run_that_is_not_done_says_what_it_keeps(bb: BBDir, tmp_path: Path) ->
     assert kept(place) == []
     bb.note_reservation(replace(NOTED, size=3 << 30))
     assert kept(place) == [
+        "asked for:   reservation pbbwords (3.0 GiB, directory), which no job has had",
+        "to drop it:  pegasus-bb release pbbwords",
+    ]
+    ready(bb, requested_at=17.5)
+    assert kept(place) == [
         "kept:        reservation pbbwords (3.0 GiB, directory) with its data, "
         "until it is given back",
         "to drop it:  pegasus-bb release pbbwords --discard",

@@ -14,9 +14,11 @@ import click
 
 from pegasus_bb import ledger
 from pegasus_bb.errors import DONE, INTERRUPTED, NOT_COPIED, UsageError
+from pegasus_bb.paths import is_below
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.parts import is_tag
 from pegasus_bb.staging.stage import Stage, check_places
 from pegasus_bb.units import format_duration, format_size
 
@@ -61,7 +63,7 @@ def command(
     come, go = _places(source, dest)
     check_places(come, go)
     if journal_path:
-        _check_journal(journal_path)
+        _check_journal(journal_path, come, go)
     where = str(journal_path) if journal_path else _journal_path(come, go)
     stage = Stage(
         come,
@@ -126,8 +128,16 @@ def _say(failure: CopyFailed) -> None:
     click.echo(f"pegasus-bb: {failure}", err=True)
 
 
-def _check_journal(path: Path) -> None:
-    """A file that is named by mistake is not written to. Raises UsageError."""
+def _check_journal(path: Path, come: str, go: str) -> None:
+    """A file that is named by mistake is not written to, nor one that is copied or
+    replaced meanwhile. Raises UsageError."""
+    real = os.path.realpath(path)
+    for place in (come, go):
+        if real == os.path.realpath(place) or is_below(real, os.path.realpath(place)):
+            raise UsageError(
+                f"--journal {path}: lies in {place}, and would be copied or replaced "
+                "while it is written; name a place outside"
+            )
     if not path.is_file():
         return  # not there yet; or opening it to write says why
     try:
@@ -136,9 +146,9 @@ def _check_journal(path: Path) -> None:
     except OSError:
         return  # so does this
     try:
-        known = {"begun", "name", "ended"} & json.loads(first).keys()
-    except (ValueError, AttributeError):
-        known = set()
+        known = is_tag(json.loads(first).get("begun"))  # what each begins with
+    except (ValueError, AttributeError, RecursionError):
+        known = False
     if first.strip() and not known:
         raise UsageError(
             f"--journal {path}: is no journal of a copy, and nothing was written to "

@@ -75,8 +75,9 @@ def test_a_link_that_is_named_is_meant(work: Path) -> None:
     assert (work / "copy of data" / "a").read_text() == "one"
 
 
-@pytest.mark.parametrize("place", ["/dev/full", "data/a/journal"])
+@pytest.mark.parametrize("place", ["/dev/full", "file/journal"])
 def test_a_journal_that_cannot_be_written(work: Path, place: str) -> None:
+    (work / "file").touch()
     done = stage(work, "data", "copy", "--journal", place)
     assert done.returncode == USAGE
     assert "the journal of this copy cannot be opened" in done.stderr
@@ -146,8 +147,20 @@ def test_a_folder_that_was_removed_under_us(work: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_file_of_the_users_is_no_journal(work: Path) -> None:
-    done = stage(work, "--journal", "data/a", "data", "copy")
+@pytest.mark.parametrize(
+    "text", ["one\n", '{"name": "x", "size": 3}\n', '{"begun": 1}']
+)
+def test_a_file_of_the_users_is_no_journal(work: Path, text: str) -> None:
+    (work / "mine").write_text(text)
+    done = stage(work, "--journal", "mine", "data", "copy")
     assert done.returncode == USAGE
     assert "is no journal of a copy" in done.stderr
-    assert (work / "data" / "a").read_text() == "one"
+    assert (work / "mine").read_text() == text
+
+
+@pytest.mark.parametrize("place", ["data/a", "data/new", "copy/a"])
+def test_a_journal_among_what_is_copied_is_refused(work: Path, place: str) -> None:
+    """In the copy it would be replaced by the file of that name."""
+    done = stage(work, "--journal", place, "data", "copy")
+    assert done.returncode == USAGE
+    assert not (work / "copy").exists() and not (work / "data" / "new").exists()

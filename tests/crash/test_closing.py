@@ -13,9 +13,10 @@ import pytest
 
 from pegasus_bb.errors import DATA_NOT_SAFE
 from pegasus_bb.runtime.guard import Promises, unsafe_results
-from tests.runtime.conftest import NODE, Site
+from tests.runtime.conftest import NODE
 from tests.runtime.shared_site import SharedSite
 
+from .jobs import SharedJob
 from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
 from .test_lifecycle import DeleteTooEarly
 from .test_room import ERRORS, SharingJob, noted
@@ -26,7 +27,7 @@ MADE, OLDER = "input\ninput\n", "of an older try\n"
 BOTH = ["a.txt", "folder"]
 
 
-class CarryingJob(Story):
+class CarryingJob(SharedJob):
     """A file and a folder are read beyond the cut; an older try was killed when it had
     copied both, before it could say so."""
 
@@ -34,8 +35,7 @@ class CarryingJob(Story):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.site = site = Site(root)
-        self.install(site.bb)
+        site = self.site
         (site.scratch / "in.txt").write_text("input\n")
         copies = {lfn: str(site.pfs_scratch / lfn) for lfn in BOTH}
         (site.bb / "carry").mkdir()
@@ -44,17 +44,6 @@ class CarryingJob(Story):
         (site.pfs_scratch / "folder").mkdir(parents=True)
         for name in ("a.txt", "folder/old", ".a.txt.123.abcdef.part"):
             (site.pfs_scratch / name).write_text(OLDER)
-
-    @property
-    def argv(self) -> list[str]:
-        record = [self.site.program("record"), "-w", "/bb/pbb4f1c2a9e/run0001"]
-        task = ["/bin/sh", "-e", "-c", self.task]
-        return [self.site.program("launch"), *record, *task]
-
-    @property
-    def environ(self) -> dict[str, str]:
-        number = {"PEGASUS_DAG_JOB_ID": NODE, "SLURM_JOB_ID": "1"}
-        return {**super().environ, "PATH": "/usr/bin:/bin", **number}
 
     def check_left(self) -> None:
         copy, folder = (self.site.pfs_scratch / lfn for lfn in BOTH)

@@ -7,38 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.conftest import NODE, Site
-
+from .jobs import SharedJob
 from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 MADE = "input\ninput\n"
 
 
-class Job(Story):
+class Job(SharedJob):
     """A task that reads one link, and puts a file in the place of another."""
 
     task = "cat in.txt in.txt > tmp; mv tmp out.txt"
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.site = site = Site(root)
-        self.install(site.bb)
+        site = self.site
         self.input, self.home = site.pfs / "in.txt", site.pfs_scratch / "out.txt"
         self.input.write_text("input\n")
         site.place({"in.txt": "pfs link", "out.txt": "pfs write"})
         site.link({"in.txt": str(self.input), "out.txt": str(self.home)})
-
-    @property
-    def argv(self) -> list[str]:
-        record = [self.site.program("record"), "-w", "/bb/pbb4f1c2a9e/run0001"]
-        task = ["/bin/sh", "-e", "-c", self.task]
-        return [self.site.program("launch"), *record, *task]
-
-    @property
-    def environ(self) -> dict[str, str]:
-        number = {"PEGASUS_DAG_JOB_ID": NODE, "SLURM_JOB_ID": "1"}
-        return {**super().environ, "PATH": "/usr/bin:/bin", **number}
 
     def made(self) -> str:
         return self.home.read_text()

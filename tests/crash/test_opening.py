@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime.scratch_root import MARK
-from tests.runtime.conftest import NODE, Site
+from tests.runtime.conftest import NODE
 from tests.runtime.job_lists import SCRATCH, folder
 from tests.runtime.test_prior import go_before, leave
 
+from .jobs import SharedJob
 from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
 from .test_transfer import JobList
 
@@ -21,28 +22,21 @@ pytestmark = pytest.mark.usefixtures("may_trace")
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 
 
-class PriorJob(Story):
+class PriorJob(SharedJob):
     """It makes the run's folder on the PFS itself, and works there."""
+
+    reserved = False
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.site = site = Site(root, reserved=False)
-        self.install(site.bb)
+        site = self.site
         (site.pfs / "in").write_text("made\n")
         go_before(site, NODE)
         site.place({"in.txt": "pfs copy", "sub/a.txt": "pfs write"})
 
     @property
-    def argv(self) -> list[str]:
-        record = [self.site.program("record"), "-w", SCRATCH]
-        make = f"cat {self.site.pfs}/in > part; mv part sub/a.txt"
-        task = ["/bin/sh", "-e", "-c", make]
-        return [self.site.program("launch"), *record, *task]
-
-    @property
-    def environ(self) -> dict[str, str]:
-        number = {"PEGASUS_DAG_JOB_ID": NODE, "SLURM_JOB_ID": "1"}
-        return {**super().environ, "PATH": "/usr/bin:/bin", **number}
+    def task(self) -> str:
+        return f"cat {self.site.pfs}/in > part; mv part sub/a.txt"
 
     def check_left(self) -> None:
         """No file is in a folder that nobody would know for this run's."""

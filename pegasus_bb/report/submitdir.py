@@ -20,6 +20,7 @@ from pegasus_bb.report.live_rooms import live_rooms
 from pegasus_bb.report.ready import with_ready
 from pegasus_bb.report.reserved import Reservations, reservations
 from pegasus_bb.report.staged import brought, saved
+from pegasus_bb.report.starts import with_queued, with_starts
 from pegasus_bb.report.texts import read_all
 
 
@@ -89,6 +90,8 @@ def _with_records(
     entries = list(_with_logs(list(_entries(found, nodes)), found))
     read = without_idle_counters(e for e in entries if isinstance(e, Task))
     tasks = sorted(read, key=lambda task: task.start)
+    nodes = with_starts(nodes, tasks)
+    tasks = list(with_queued(tasks, nodes))
     bad = [entry for entry in entries if isinstance(entry, Problem)]
     span = _span(tasks, states.still if states else ())
     from_log = states.makespan if states else None

@@ -73,6 +73,21 @@ def test_a_task_knows_how_long_its_node_was_queued(submit_dir: Path) -> None:
     assert [task.queued for task in read_run(submit_dir).tasks] == [7.0]
 
 
+@pytest.mark.parametrize(("submitted", "queued"), [(-7, 7.0), (3, None)])
+def test_without_an_execute_line_it_queued_until_its_record_began(
+    submit_dir: Path, submitted: int, queued: float | None
+) -> None:
+    """The record of an attempt before the last one says nothing."""
+    start = int(read_run(submit_dir).tasks[0].start)
+    line = f"{start + submitted} cat_ID1 SUBMIT 2.0 cluster - 1\n"
+    (submit_dir / "jobstate.log").write_text(line)
+
+    run = read_run(submit_dir)
+
+    assert [task.queued for task in run.tasks] == [queued]
+    assert run.nodes[0].queue == queued
+
+
 def test_what_was_moved_is_told_by_the_programs_that_moved_it(
     submit_dir: Path, record_text: Text
 ) -> None:

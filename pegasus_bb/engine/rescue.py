@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import write_text
 from pegasus_bb.planner.dag import Dag
+
+_FAILED, _ENDLIST = "# Nodes that failed: ", "<ENDLIST>"
 
 
 def write_rescue(
@@ -26,8 +29,8 @@ def write_rescue(
         "#",
         f"# Total number of Nodes: {len(dag.nodes)}",
         f"# Nodes premarked DONE: {len(done)}",
-        f"# Nodes that failed: {len(failed)}",
-        f"#   {names}<ENDLIST>",
+        f"{_FAILED}{len(failed)}",
+        f"#   {names}{_ENDLIST}",
         "",
     ]
     for node in dag.nodes.values():
@@ -62,3 +65,12 @@ def read_rescue(path: Path, dag: Dag) -> set[str]:
             )
         done.add(words[1])
     return done
+
+
+def read_failed(path: Path, dag: Dag) -> list[str]:
+    """The nodes of ``dag`` that a rescue file calls failed, in comments at its top."""
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    _, _, after = text.partition(_FAILED)
+    names, _, _ = after.partition(_ENDLIST)
+    words = re.split(r"[\s#,]+", names)[1:]  # how many they are comes first
+    return [name for name in words if name in dag.nodes]

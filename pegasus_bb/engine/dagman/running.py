@@ -16,6 +16,7 @@ from pegasus_bb.engine.dagman import queue
 from pegasus_bb.engine.dagman.find import Found, check_alone, find, log_of
 from pegasus_bb.engine.dagman.follow import Follower, wait_for_life
 from pegasus_bb.engine.dagman.log import Life, LifeLog
+from pegasus_bb.engine.dagman.reasons import recorded
 from pegasus_bb.engine.dagman.replay import Replay
 from pegasus_bb.engine.dagman.stageouts import StageOutWatch
 from pegasus_bb.engine.dagman.submit import hand_over, submit, why_not_followed
@@ -29,7 +30,7 @@ from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.engine.progress import Silent, Watcher
 from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.redo import stage_out_again
-from pegasus_bb.engine.rescue import read_rescue
+from pegasus_bb.engine.rescue import read_failed, read_rescue
 from pegasus_bb.engine.restart import start_over
 from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
@@ -181,11 +182,19 @@ class _Following:
         return [f"DAGMan says: {line}" for line in verdict.errors] if verdict else []
 
     def _believe(self, rescue: Path) -> None:
-        """DAGMan's own word on what is done, where the journal was behind."""
+        """DAGMan's own word on what is done and what failed, where the journal was
+        behind: monitord, which writes it, may die before."""
         for name in read_rescue(rescue, self._dag):
             item = self._table.items[name]
             if item.state is not State.DONE:
                 self._table.move(item, State.DONE)
+        for name in read_failed(rescue, self._dag):
+            item = self._table.items[name]
+            if item.state not in (State.DONE, State.FAILED):
+                found = recorded(item, self._place.path)
+                item.status = 1 if found else 0
+                item.reason = found or "DAGMan calls it failed; the journal ends before"
+                self._table.failed(item)
 
 
 def _held(cluster: int) -> str | None:

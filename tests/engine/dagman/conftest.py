@@ -17,7 +17,7 @@ SUBMIT = """#!/bin/sh
 echo "$@" >> {tools}/submitted
 for act in $(cat {tools}/next); do
     cat {recorded}/$act.dagman.log >> w.dag.dagman.log
-    cat {recorded}/$act.jobstate.log >> jobstate.log
+    sed "/{end}/q" {recorded}/$act.jobstate.log >> jobstate.log
     for rescue in {recorded}/$act.rescue*; do
         test ! -f "$rescue" || cp "$rescue" w.dag.${{rescue##*/$act.}}
     done
@@ -44,14 +44,19 @@ class Tools:
             self.program(name, text)
         self.plays("failed")
 
-    def program(self, name: str, text: str) -> None:
+    def program(self, name: str, text: str, end: str = "no such line") -> None:
         file = self.folder / name
-        file.write_text(text.format(tools=self.folder, recorded=RECORDED))
+        words = text.format(tools=self.folder, recorded=RECORDED, end=end)
+        file.write_text(words)
         file.chmod(0o755)
 
     def plays(self, *acts: str) -> None:
         """What happens when a DAG is submitted; nothing: it is refused."""
         (self.folder / "next").write_text(" ".join(acts))
+
+    def journal_ends_after(self, line: str) -> None:
+        """Whoever writes jobstate.log dies there."""
+        self.program("condor_submit_dag", SUBMIT, line)
 
     def queue(self, *rows: str) -> None:
         """JobStatus and HoldReason of the job that is asked after."""

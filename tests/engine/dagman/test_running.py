@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.dagman import running
+from pegasus_bb.engine.dagman import follow, running
 from pegasus_bb.engine.local import run as run_locally
 from pegasus_bb.engine.processes import Processes
 from pegasus_bb.engine.status import run_status
@@ -33,6 +34,24 @@ def test_a_failed_run_tells_what_the_local_engine_would(
     assert f"to go on:    pegasus-bb run {place.path}" in said
     assert listener.heard[:2] == ["6 nodes, 0 done", "DAGMan runs it, as job 25"]
     assert tools.submitted == ["-update_submit w.dag"]
+
+
+def test_a_journal_whose_writer_died_does_not_hide_what_failed(
+    place: SubmitDir, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """monitord has stopped before the second attempt of B had its end."""
+    monkeypatch.setattr(follow, "_LAGS", 0.1)
+    tools.journal_ends_after("B SUBMIT 30.0")
+    planned = place.dag.read_text()
+    place.dag.write_text(planned.replace("exit.sh $RETURN", "pegasus-exitcode s.out"))
+    record = RECORDED.parent / "kickstart" / "kickstart-5.1.2-failed.yml"
+    shutil.copy(record, place.path / "s.out.001")
+    with pytest.raises(RunFailed) as failed:
+        running.run(place.path)
+    said = str(failed.value)
+    assert "not done: 2 of 6 nodes are done, 3 failed, 1 were not" in said
+    assert "  B: record 1 says that its task failed" in said
+    assert "    see s.out.001" in said
 
 
 def test_condor_rm_stops_the_run(place: SubmitDir, tools: Tools) -> None:

@@ -24,6 +24,15 @@ def run(desk: Desk, submit: object) -> str:
     return (desk.work / "out" / "out.txt").read_text()
 
 
+def test_a_file_in_the_place_of_the_folder_for_runs_is_named(desk: Desk) -> None:
+    words = ("--sites", "cori", "--bb-mode", "persistent", "--dir", "in.txt")
+    words += ("--relative-submit-dir", "r1")
+    done = desk.try_call(sys.executable, "-m", "pegasus_bb", "plan", *words)
+    assert done.returncode == 2
+    assert f"--dir: {desk.work}/in.txt is no folder" in done.stderr
+    assert (desk.work / "in.txt").read_text() == "hello\n"
+
+
 def test_no_option_of_pegasus_plan_is_unknown_to_us(desk: Desk) -> None:
     """But --help and --version, which are ours then."""
     told = desk.call(str(desk.pegasus / "pegasus-plan"), "--help").stdout

@@ -100,6 +100,11 @@ def _make(folder: Path, made: list[Path]) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir()
     except FileExistsError as error:
+        if not folder.parent.is_dir():
+            raise UsageError(
+                f"--dir: {error.filename} is no folder, so {folder} cannot be made in "
+                "it; name another"
+            ) from error
         raise UsageError(f"{folder} was made by somebody else; plan again") from error
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from error

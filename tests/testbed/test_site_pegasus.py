@@ -80,6 +80,18 @@ def clusters_of_a_label(home: Home) -> None:
     comes_to_a_good_end(desk)
 
 
+def clusters_with_a_room_each(home: Home) -> None:
+    """Slurm stages one space in and out for all tasks of a cluster."""
+    desk = desk_of(home, "rooms")
+    with_profiles(desk, "BC", label="middle")
+    words = ("--bb-mode", "transient", "--cluster", "label", "--cleanup", "none")
+    submit = desk.planned("bb", *words)
+    comes_to_a_good_end(desk)
+    landed = {file.stem for file in (submit / "bb" / "landed").glob("*.json")}
+    assert "merge_middle" in landed
+    assert landed.isdisjoint({"mix_B", "mix_C"})
+
+
 def a_workflow_in_a_workflow(home: Home) -> None:
     """The inner one makes results of its own from the same inputs."""
     desk = desk_of(home, "inner")
@@ -149,6 +161,7 @@ def the_plan_of_a_workflow_in_python(home: Home) -> None:
 STORIES = (
     clusters_of_a_level,
     clusters_of_a_label,
+    clusters_with_a_room_each,
     a_workflow_in_a_workflow,
     ranks_under_srun,
     a_hooked_pegasus_plan_that_submits,

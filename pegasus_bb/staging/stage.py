@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import stat
-from typing import Callable, Dict, Iterator, List, Optional
+from typing import Callable, Iterator, List, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
@@ -13,6 +14,7 @@ from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.failures import CopyFailed, explained
 from pegasus_bb.staging.items import Folder, Item, Landed
 from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.kept import Kept
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.parts import remove_parts
 from pegasus_bb.staging.pour import Tell, is_hollow, nobody
@@ -43,7 +45,7 @@ class Stage:
         self.files = self.bytes = self.kept = self.failed = 0
         self.folders = self.links = 0
         self._told: Tell = nobody
-        self._linked: Dict[str, Landed] = {}  # that will have further names
+        self._linked = Kept()  # files that will have further names, as they landed
         check_places(source, dest)
 
     def run(self, tell: Tell = nobody) -> bool:
@@ -101,14 +103,17 @@ class Stage:
             name = self._name(item)
             self._journal.note(name, landed)
             if item.mark.st_nlink > 1:
-                self._linked[name] = landed
+                self._linked.put(os.fsencode(name), json.dumps(landed).encode())
 
     def _has_another_name(self, name: str, before: List[int], after: List[int]) -> None:
         """The line of ``name`` holds no more, since its copy got another name."""
-        landed = self._linked.get(name)
+        key = os.fsencode(name)
+        known = self._linked.get(key)
+        landed = None if known is None else Landed(*json.loads(known))
         if landed is not None and landed.stamp == before:
-            self._linked[name] = landed._replace(stamp=after)
-            self._journal.note(name, self._linked[name])
+            landed = landed._replace(stamp=after)
+            self._linked.put(key, json.dumps(landed).encode())
+            self._journal.note(name, landed)
 
     def _missing(self, items: Iterator[Item]) -> Iterator[Item]:
         """Those that an earlier try has not brought; its parts of them are removed."""

@@ -10,10 +10,8 @@ import os
 import stat
 from typing import (
     Callable,
-    Dict,
     Iterator,
     List,
-    NamedTuple,
     Optional,
     Sequence,
     Set,
@@ -23,19 +21,12 @@ from typing import (
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.items import Folder, Item, item_of, stamp
+from pegasus_bb.staging.names import Name, Names
 from pegasus_bb.staging.parts import part_of, remove_parts
 
 _NEAR = 8  # folders that are kept open while folders in them wait
 Fail = Callable[[CopyFailed], None]
 Linked = Callable[[str, List[int], List[int]], None]
-
-
-class Name(NamedTuple):
-    """One of several names of a file: a hard link. Both are paths below the copy; open
-    folders would be too many."""
-
-    first: str
-    name: str
 
 
 class Inner:
@@ -68,8 +59,7 @@ class Tree:
         self._waiting: List[Inner] = []
         self._top = source, dest
         self._modes: List[Tuple[str, int]] = []  # of folders that nobody may write
-        self._first: Dict[Tuple[int, ...], Tuple[str, int]] = {}  # and names to come
-        self._names: List[Name] = []
+        self._names = Names()
         self._failed: Set[str] = set()  # files whose further names must wait
         self._devices = {dest.device: dest}
         self.folders = self.links = 0  # made or found
@@ -189,8 +179,10 @@ class Tree:
         self, source: Folder, entry: os.DirEntry[str], dest: Folder
     ) -> Iterator[Item]:
         found = entry.stat(follow_symlinks=False)
-        if found.st_nlink > 1 and self._has_name(found, dest, entry.name):
-            return
+        if found.st_nlink > 1:
+            path = self._below(dest.at(entry.name))
+            if self._names.is_further(found, path):
+                return
         yield item_of(source, entry.name, dest, entry.name, found, found)
 
     def _made(self, source: Folder, dest: Folder, name: str) -> Folder:
@@ -217,22 +209,6 @@ class Tree:
         part = part_of(name, self._tag)
         os.symlink(target, part, dir_fd=dest.fd)
         self._named(part, dest, name)
-
-    def _has_name(self, found: os.stat_result, dest: Folder, name: str) -> bool:
-        """Whether this is a further name of a file that was met before, and not another
-        that has come to its inode number meanwhile."""
-        key = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-        path = self._below(dest.at(name))
-        if key not in self._first:
-            self._first[key] = path, found.st_nlink
-            return False
-        first, left = self._first[key]
-        self._names.append(Name(first, path))
-        if left == 2:
-            del self._first[key]  # all of its names were met
-        else:
-            self._first[key] = first, left - 1
-        return True
 
     def _put_name(self, each: Name, linked: Linked) -> None:
         top = self._top[1]

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.staging.items import Folder
-from pegasus_bb.staging.tree import Tree
+from pegasus_bb.staging.names import Names
 
 from .conftest import Desk
 
@@ -218,19 +217,17 @@ def test_another_file_that_came_to_the_inode_number_meanwhile(
     shared = desk.write("a", "old")
     os.link(shared, desk.root / "elsewhere")
     os.link(desk.write("in/b", "another"), desk.source / "in" / "c")
-    has_name, number = Tree._has_name, shared.stat().st_ino
+    is_further, number = Names.is_further, shared.stat().st_ino
 
-    def with_that_number(
-        tree: Tree, found: os.stat_result, dest: Folder, name: str
-    ) -> bool:
+    def with_that_number(names: Names, found: os.stat_result, path: str) -> bool:
         fields = ("st_dev", "st_size", "st_mtime_ns", "st_nlink")
         same: Any = SimpleNamespace(
             **{field: getattr(found, field) for field in fields}
         )
         same.st_ino = number
-        return has_name(tree, same, dest, name)
+        return is_further(names, same, path)
 
-    monkeypatch.setattr(Tree, "_has_name", with_that_number)
+    monkeypatch.setattr(Names, "is_further", with_that_number)
     desk.stage()
     assert contents(desk.dest) == contents(desk.source)
 

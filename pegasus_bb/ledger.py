@@ -88,9 +88,10 @@ def entries() -> List[Dict[str, Any]]:
 
 def _warn(words: str) -> None:
     """Once for each: a command looks at its ledger several times."""
-    if words not in _SAID:
-        _SAID.add(words)
-        print(f"warning: {path()}: {words}", file=sys.stderr)
+    line = f"warning: {path()}: {words}"
+    if line not in _SAID:
+        _SAID.add(line)
+        print(line, file=sys.stderr)
 
 
 def find(name: str) -> List[Dict[str, Any]]:

@@ -170,7 +170,10 @@ class Site:
         """The Kickstart record of each node that has ended."""
         found = {}
         for path in self.submit_dir(run).glob("*/*/*.out.*"):
-            (record,) = yaml.safe_load(path.read_text())
+            text = path.read_text()
+            if not text:  # of a job that Slurm or blahp has lost: it is tried again
+                continue
+            (record,) = yaml.safe_load(text)
             found[path.name.split(".out.")[0]] = record
         return found
 

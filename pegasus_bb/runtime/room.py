@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.removal import remove
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding, Nested
 from pegasus_bb.runtime.links import Link, checked_path, make_link
@@ -83,15 +81,6 @@ def is_inside(room: Room, environ: Dict[str, str]) -> bool:
 def landing_of(scratch: str, node: str, job: str) -> str:
     """Where the results of one try arrive, before they get their names."""
     return os.path.join(scratch, LANDING, node, job)
-
-
-def drop(path: str) -> None:
-    """Remove a job's place: what it had is safe, or lost. What is left there costs room
-    and nothing else, so it is said and fails nobody."""
-    try:
-        remove(path)
-    except (PegasusBBError, OSError) as error:
-        print(f"launch: {path} was not removed: {error}", file=sys.stderr)
 
 
 def check_one_node(environ: Dict[str, str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, List, Sequence, Union
 
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.items import Item, Landed
-from pegasus_bb.staging.pour import Tell
+from pegasus_bb.staging.moves import Tell
 
 
 class Elsewhere:

@@ -16,15 +16,7 @@ from typing import Any, Optional, Tuple
 
 from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.durable import begin_writing
-from pegasus_bb.staging.pour import (
-    Poured,
-    Range,
-    Tell,
-    data_of,
-    move,
-    move_all,
-    write_all,
-)
+from pegasus_bb.staging.moves import Range, Tell, data_of, move, move_all, write_all
 
 _BEHIND = 4  # steps; what is read again should still be in memory
 _ALONE = 8 << 20  # bytes; below, other files keep the other core busy
@@ -36,13 +28,13 @@ _PIECE = 64 << 10
 
 def pour_hashed(
     source: int, out: int, size: int, hollow: bool, digest: Digest, tell: Tell
-) -> Poured:
-    """Copy ``size`` bytes, as ``pour`` does, and hash them. Raises OSError."""
+) -> Tuple[int, str, str]:
+    """Copy ``size`` bytes, and hash them: bytes, digest, how. Raises OSError."""
     with _Hasher(source, digest, size > _ALONE) as hasher:
         total, how = move_all(source, out, size, hollow, tell, hasher.take, hasher.move)
     if hasher.error is not None:
         raise hasher.error
-    return Poured(total, hasher.words(), how)
+    return total, hasher.words(), how
 
 
 def hash_of(source: int, size: int, hollow: bool, digest: Digest) -> str:
@@ -111,7 +103,7 @@ class _Hasher:
     def move(
         self, source: int, out: int, offset: int, length: int, tell: Tell
     ) -> Tuple[int, str]:
-        """As ``pour.move``, and hash what went over."""
+        """As ``moves.move``, and hash what went over."""
         if self._thread is not None and not _AT_WORK.are_too_many:
             moved, how = move(source, out, offset, length, tell)
             self._todo.put((offset, moved, False))

@@ -23,7 +23,7 @@ from pegasus_bb.staging.failures import (
     of_another_size,
 )
 from pegasus_bb.staging.items import Item, Landed
-from pegasus_bb.staging.pour import Tell
+from pegasus_bb.staging.moves import Tell
 
 VERSION = 5
 _ROOM = 1 << 20  # bytes of a thread's buffer

@@ -19,9 +19,10 @@ from pegasus_bb.staging.batches import Batch, Copier
 from pegasus_bb.staging.commit import Committer
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.items import Folder, Item, Outcome
+from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import new_tag
 from pegasus_bb.staging.plain import Alone, Plain, discard
-from pegasus_bb.staging.pour import Tell, nobody
+from pegasus_bb.staging.pour import nobody
 from pegasus_bb.staging.waiting import put_in, until
 
 _FILES = 512  # of a batch

@@ -19,8 +19,9 @@ from typing import NamedTuple, Optional
 from pegasus_bb.files import sync_directory
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
+from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import part_name
-from pegasus_bb.staging.pour import Poured, Tell, is_hollow, nobody, pour
+from pegasus_bb.staging.pour import Poured, is_hollow, nobody, pour
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not be waited for
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW

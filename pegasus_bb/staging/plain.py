@@ -13,6 +13,7 @@ from pegasus_bb.staging.batches import Answer, Batch, Copier, Elsewhere
 from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.failures import CopyFailed, explained, of_another_size
 from pegasus_bb.staging.items import Item, Landed, stamp
+from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.onefile import (
     TRIES,
     Changed,
@@ -23,7 +24,6 @@ from pegasus_bb.staging.onefile import (
     still_changing,
 )
 from pegasus_bb.staging.parts import part_of
-from pegasus_bb.staging.pour import Tell
 
 LARGE = 64 << 20  # bytes; from here on its copier makes a file durable, not the batch
 

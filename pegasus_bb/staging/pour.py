@@ -1,39 +1,18 @@
-"""The bytes of one open file into another, by the best way that the two allow.
+"""A file's bytes into another, open and empty one: shared with it where they can be.
 
-The kernel moves them: a shared extent (reflink), else copy_file_range, else sendfile;
-else they are read and written. Each way goes on where the one before it stopped:
-kernels and file systems refuse late, and some stop early in silence. For a digest they
-are read beside (hashed.py). Holes stay holes.
+Else they are moved (moves.py); for a digest they are read beside that (hashed.py).
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import NamedTuple, Optional
 
 from pegasus_bb.staging.digests import Digest
-from pegasus_bb.staging.durable import begin_writing
+from pegasus_bb.staging.moves import CHUNK, Tell, move_all
 
 FICLONE = 0x40049409  # linux/fs.h
-CHUNK = 1 << 20
-STEP = 8 << 20  # bytes of one call; then the disk begins to write them
-_REFUSED = (
-    errno.EXDEV,
-    errno.EINVAL,
-    errno.EOPNOTSUPP,
-    errno.ENOSYS,
-    errno.ENOTTY,
-    errno.EPERM,
-    errno.EBADF,
-    errno.ETXTBSY,
-    errno.EOVERFLOW,
-)
-Tell = Callable[[int], None]  # bytes that have just been copied
-Range = Tuple[int, int, bool]  # offset, bytes, whether it is a hole
-Take = Callable[[Range], None]
-Way = Callable[[int, int, int, int], int]  # source, out, offset, length -> bytes moved
-Move = Callable[[int, int, int, int, Tell], Tuple[int, str]]
 
 
 class Poured(NamedTuple):
@@ -72,7 +51,7 @@ def pour(
         if cloned:
             tell(size)
             return Poured(size, hash_of(source, size, hollow, digest), "reflink")
-        return pour_hashed(source, out, size, hollow, digest, tell)
+        return Poured(*pour_hashed(source, out, size, hollow, digest, tell))
     if cloned:
         tell(size)
         return Poured(os.fstat(out).st_size, "", "reflink")
@@ -83,30 +62,6 @@ def pour(
 def is_hollow(found: os.stat_result) -> bool:
     """Whether a file may have holes."""
     return found.st_blocks * 512 < found.st_size
-
-
-def data_of(source: int, size: int) -> Iterator[Tuple[int, int]]:
-    """(offset, length) of what is no hole; all of it where that cannot be told."""
-    offset = 0
-    while offset < size:
-        try:
-            begin = os.lseek(source, offset, os.SEEK_DATA)
-            end = min(size, os.lseek(source, begin, os.SEEK_HOLE))
-        except OSError as error:
-            if error.errno != errno.ENXIO:  # ENXIO: nothing but a hole from here on
-                yield offset, size - offset
-            return
-        if begin >= size:
-            return
-        yield begin, end - begin
-        offset = end
-
-
-def write_all(out: int, view: memoryview, offset: int) -> None:
-    """Write ``view`` at ``offset``. Raises OSError."""
-    while view:
-        done = os.pwrite(out, view, offset)
-        view, offset = view[done:], offset + done
 
 
 def _check_room(out: int, size: int) -> None:
@@ -125,86 +80,3 @@ def _clone(source: int, out: int) -> bool:
     except OSError:  # of another file system, or of one that shares nothing
         return False
     return True
-
-
-def move(
-    source: int, out: int, offset: int, length: int, tell: Tell
-) -> Tuple[int, str]:
-    """Bytes moved of this range, and by which way the last of them. Raises OSError."""
-    done, how = 0, ""
-    for name, way in _ways():
-        more = _by(way, source, out, offset + done, length - done, tell)
-        how = name if more or not how else how
-        done += more
-        if done == length:
-            break
-    return done, how
-
-
-def move_all(
-    source: int,
-    out: int,
-    size: int,
-    hollow: bool,
-    tell: Tell,
-    hole: Take = lambda piece: None,
-    by: Move = move,
-) -> Tuple[int, str]:
-    """Move all of it in steps: (bytes there were, how). Holes are left out, but
-    ``hole`` hears of them. Raises OSError."""
-    end, how = 0, "read and write"
-    for offset, length in data_of(source, size) if hollow else [(0, size)]:
-        hole((end, offset - end, True))
-        end = offset
-        while end < offset + length:
-            step = min(STEP, offset + length - end)
-            moved, how = by(source, out, end, step, tell)
-            end += moved
-            if moved < step:
-                return end, how
-    if end < size:  # to set a length in vain waits for the disk
-        hole((end, size - end, True))
-        os.ftruncate(out, size)
-    return size, how
-
-
-def _ways() -> List[Tuple[str, Way]]:
-    found: List[Tuple[str, Way]] = []
-    if hasattr(os, "copy_file_range"):  # Python 3.8
-        found.append(("copy_file_range", _copy_file_range))
-    if hasattr(os, "sendfile"):
-        found.append(("sendfile", _sendfile))
-    return [*found, ("read and write", _read_and_write)]
-
-
-def _by(way: Way, source: int, out: int, offset: int, length: int, tell: Tell) -> int:
-    """Bytes that ``way`` moved before it ended, was refused, or was done."""
-    done = 0
-    while done < length:
-        try:
-            step = way(source, out, offset + done, min(STEP, length - done))
-        except OSError as error:
-            if way is not _read_and_write and error.errno in _REFUSED:
-                return done
-            raise
-        if step == 0:
-            return done
-        begin_writing(out, offset + done, step)
-        tell(step)
-        done += step
-    return done
-
-
-def _copy_file_range(source: int, out: int, offset: int, length: int) -> int:
-    return os.copy_file_range(source, out, length, offset, offset)
-
-
-def _sendfile(source: int, out: int, offset: int, length: int) -> int:
-    os.lseek(out, offset, os.SEEK_SET)
-    return os.sendfile(out, source, offset, length)
-
-
-def _read_and_write(source: int, out: int, offset: int, length: int) -> int:
-    data = os.pread(source, min(CHUNK, length), offset)
-    write_all(out, memoryview(data), offset)
-    return len(data)

@@ -16,8 +16,9 @@ from pegasus_bb.staging.items import Folder, Item, Landed
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.kept import Kept
 from pegasus_bb.staging.mover import Mover
+from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import remove_parts
-from pegasus_bb.staging.pour import Tell, is_hollow, nobody
+from pegasus_bb.staging.pour import is_hollow, nobody
 from pegasus_bb.staging.tree import Tree, set_mode
 
 Fail = Callable[[CopyFailed], None]

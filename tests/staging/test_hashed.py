@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging import hashed, pour
+from pegasus_bb.staging import hashed, moves, pour
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.onefile import copy_file
 
@@ -21,7 +21,7 @@ SIZE = 9 * STEP + 77
 @pytest.fixture
 def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which way each step went, of files that are hashed in small steps."""
-    monkeypatch.setattr(pour, "STEP", STEP)
+    monkeypatch.setattr(moves, "STEP", STEP)
     monkeypatch.setattr(hashed, "_ALONE", 0)
     monkeypatch.setattr(pour, "_clone", lambda source, out: False)
     seen: list[str] = []

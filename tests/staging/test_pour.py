@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.staging import moves
 from pegasus_bb.staging import pour as pouring
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.onefile import copy_file, digest_file
@@ -67,8 +68,8 @@ def test_each_way_goes_on_where_the_one_before_stopped(
     source: Path, monkeypatch: pytest.MonkeyPatch, good: int, then: int
 ) -> None:
     for name in ("_copy_file_range", "_sendfile"):
-        way = getattr(pouring, name)
-        monkeypatch.setattr(pouring, name, after(good, then)(way))
+        way = getattr(moves, name)
+        monkeypatch.setattr(moves, name, after(good, then)(way))
     done = poured(source, digest=False)
     last = "sendfile" if good == 3 else "read and write"  # 3 + 3 MiB are enough
     assert (done.size, done.how) == (SIZE, last)
@@ -78,8 +79,8 @@ def test_each_way_goes_on_where_the_one_before_stopped(
 def test_a_real_failure_is_no_reason_for_another_way(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fails = after(1, errno.EIO)(pouring._copy_file_range)
-    monkeypatch.setattr(pouring, "_copy_file_range", fails)
+    fails = after(1, errno.EIO)(moves._copy_file_range)
+    monkeypatch.setattr(moves, "_copy_file_range", fails)
     with pytest.raises(OSError, match="Input/output error"):
         poured(source, digest=False)
 

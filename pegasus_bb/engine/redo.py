@@ -22,8 +22,8 @@ from pegasus_bb.planner.seal import touching
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import unsafe_results
-from pegasus_bb.runtime.jobs import Transfer, read_jobs
 from pegasus_bb.runtime.settled import on_the_pfs, pfs_prefix
+from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 from pegasus_bb.staging.folder import digest_path
 
 # Tasks, stage-in and sub-workflows: what they have read may be cleaned up since.

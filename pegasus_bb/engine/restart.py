@@ -8,10 +8,11 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import elsewhere, ours
+from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.lost_note import asked_at, found_again
-from pegasus_bb.runtime.room_results import NOTES
+from pegasus_bb.runtime.room import elsewhere
+from pegasus_bb.runtime.room.results import NOTES
 from pegasus_bb.runtime.settled import FILE, on_the_pfs
 
 _GONE = (State.ABSENT, State.GONE)

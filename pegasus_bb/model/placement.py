@@ -139,6 +139,16 @@ class Placement:
         """Where the rooms of jobs are."""
         return self.apart or self.tier
 
+    @property
+    def opens_late(self) -> bool:
+        """Whether the reservation is asked for after the first jobs."""
+        return self.opening is not None and not self.opening.why_none
+
+    @property
+    def closes_early(self) -> bool:
+        """Whether it is given back before the last ones."""
+        return self.closing is not None and not self.closing.why_none
+
     def is_after(self, job: str) -> bool:
         """Whether ``job`` runs after the reservation is given back."""
         return self.closing is not None and job in self.closing.jobs

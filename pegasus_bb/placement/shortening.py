@@ -212,7 +212,7 @@ def _cut(
             files=frozenset(lfn for lfn in used if _is_used_in(cut, lives[lfn])),
             used=frozenset(used),
         )
-    if closing is not None and not closing.why_none:
+    if cut.closes < told.cuts.levels and closing is not None:
         carried = (lfn for lfn in apart.files if apart.on_tier(lfn))
         closing = replace(
             closing,

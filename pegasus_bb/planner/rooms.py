@@ -12,7 +12,7 @@ from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dag import Script
 from pegasus_bb.planner.seal.view import DEFERRED
 from pegasus_bb.rewrite import directives_of, linked_sources
-from pegasus_bb.runtime.room import landing_of
+from pegasus_bb.runtime.room.planned import landing_of
 
 
 def landed_post(post: Script, node: str, context: PlanContext) -> Script:

@@ -130,7 +130,7 @@ def closing_lines(placement: Placement) -> list[str]:
     if closing.why_none:
         return [f"closing:  at the end: {closing.why_none}"]
     early, whole = (format_size(int(each)) for each in (closing.early, closing.whole))
-    both = ", with the late opening" if _is_open_late(placement) else ""
+    both = ", with the late opening" if placement.opens_late else ""
     return [
         f"closing:  early, after level {closing.level} of {closing.levels}: "
         f"{len(closing.jobs)} jobs run on the PFS, {format_size(closing.carried)} are "
@@ -147,18 +147,13 @@ def opening_lines(placement: Placement) -> list[str]:
     if opening.why_none:
         return [f"opening:  at the start: {opening.why_none}"]
     late, whole = (format_size(int(each)) for each in (opening.late, opening.whole))
-    closes = placement.closing is not None and not placement.closing.why_none
-    both = ", with the early closing" if closes else ""
+    both = ", with the early closing" if placement.closes_early else ""
     return [
         f"opening:  late, after level {opening.level} of {opening.levels}: "
         f"{len(opening.jobs)} jobs run on the PFS before; bytes x {opening.unit} "
         f"reserved{both}: {late}, from the start {whole}; {_part_moved(opening)}; "
         f"{_longer(opening)}"
     ]
-
-
-def _is_open_late(placement: Placement) -> bool:
-    return placement.opening is not None and not placement.opening.why_none
 
 
 def _part_moved(cut: Opening | Closing) -> str:

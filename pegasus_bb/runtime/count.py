@@ -70,7 +70,7 @@ def counted(argv: List[str], program: str, name: str) -> List[str]:
     Unchanged where its options are not known, or where it is to make the task's file
     executable: it would make ours so.
     """
-    from pegasus_bb.runtime.record_options import parse_options
+    from pegasus_bb.runtime.records.options import parse_options
 
     try:
         options = parse_options(argv[1:])

@@ -103,9 +103,10 @@ def travelling_files(package: str) -> List[str]:
     """Every file of the package that goes into lib/, by its path in the package."""
     found = [name for name in FILES if os.path.exists(os.path.join(package, name))]
     for folder in FOLDERS:
-        for name in sorted(os.listdir(os.path.join(package, folder))):
-            if name.endswith((".py", ".so")):
-                found.append(f"{folder}/{name}")
+        for path, _, names in os.walk(os.path.join(package, folder)):
+            inside = os.path.relpath(path, package)
+            found += [f"{inside}/{n}" for n in names if n.endswith((".py", ".so"))]
+    found.sort()
     return [name for name in found if name not in _STAYS]
 
 

@@ -25,8 +25,8 @@ from pegasus_bb.process import ask
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import read_json, write_json, write_text
-from pegasus_bb.runtime.landing import Landing
-from pegasus_bb.runtime.room_results import (
+from pegasus_bb.runtime.room.landing import Landing
+from pegasus_bb.runtime.room.results import (
     NOTES,
     kept_by_slurm,
     list_kept,

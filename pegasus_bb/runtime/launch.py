@@ -57,12 +57,14 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     if not argv:
         raise UsageError("launch has nothing to start; say: launch PROGRAM [ARG...]")
     if bb.is_transient:
-        from pegasus_bb.runtime.room import is_inside, room_of, run_in_room
+        from pegasus_bb.runtime.room.planned import is_inside, room_of
 
         room = room_of(bb, environ)
         if room is not None:
             if is_inside(room, environ):
                 return run_command(bb, argv, environ)
+            from pegasus_bb.runtime.room.inside import run_in_room
+
             shared = partial(_bound, bb, environ)
             return run_in_room(bb, room, argv, environ, partial(_run_bound, bb), shared)
     binding = _bound(bb, environ)
@@ -186,7 +188,7 @@ def wants_stdin(argv: Sequence[str]) -> bool:
     """Whether ``argv`` reads its stdin: a recorder passes it on only with -i -."""
     if os.path.basename(argv[0]) not in ("record", KICKSTART):
         return True
-    from pegasus_bb.runtime.record_options import reads_stdin
+    from pegasus_bb.runtime.records.options import reads_stdin
 
     return reads_stdin(argv[1:])
 
@@ -202,7 +204,7 @@ def bind_stdin(binding: Binding, environ: Dict[str, str]) -> None:
         return
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         return
-    from pegasus_bb.runtime.record_streams import temporary
+    from pegasus_bb.runtime.records.streams import temporary
 
     handle, _ = temporary("in", environ)
     with open(0, "rb", closefd=False) as given, open(handle, "wb") as bound:
@@ -235,7 +237,7 @@ def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     that is a comment to every reader of YAML, and skipped by Pegasus's own."""
     from pegasus_bb.runtime.count import counted
     from pegasus_bb.runtime.proc import run
-    from pegasus_bb.runtime.record_streams import named_temporary
+    from pegasus_bb.runtime.records.streams import named_temporary
 
     try:
         handle, name = named_temporary("io", environ)

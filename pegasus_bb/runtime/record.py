@@ -15,7 +15,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
-from pegasus_bb.runtime.record_facts import (
+from pegasus_bb.runtime.records.facts import (
     Facts,
     file_facts,
     host_facts,
@@ -27,9 +27,9 @@ from pegasus_bb.runtime.record_facts import (
     owner_facts,
     usage_facts,
 )
-from pegasus_bb.runtime.record_options import Options, described, parse_options
-from pegasus_bb.runtime.record_streams import TAIL, Streams
-from pegasus_bb.runtime.record_yaml import Verbatim, record
+from pegasus_bb.runtime.records.options import Options, described, parse_options
+from pegasus_bb.runtime.records.streams import TAIL, Streams
+from pegasus_bb.runtime.records.yaml import Verbatim, record
 
 RECORDER = "pegasus_bb"
 

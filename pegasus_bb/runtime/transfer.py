@@ -27,15 +27,15 @@ from typing import (
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import Promises
-from pegasus_bb.runtime.jobs import Job, Mkdir, Remove, Transfer, read_jobs
 from pegasus_bb.runtime.scratch_root import Roots
-from pegasus_bb.runtime.transfer_copies import Copies
-from pegasus_bb.runtime.transfer_files import Transfers
-from pegasus_bb.runtime.transfer_folders import Remover, make_folder
-from pegasus_bb.runtime.transfer_inputs import Inputs
-from pegasus_bb.runtime.transfer_other import hand_over
-from pegasus_bb.runtime.transfer_scratch import Scratch
-from pegasus_bb.runtime.transfer_ways import Done, NeedsOtherTool
+from pegasus_bb.runtime.transfers.copies import Copies
+from pegasus_bb.runtime.transfers.files import Transfers
+from pegasus_bb.runtime.transfers.folders import Remover, make_folder
+from pegasus_bb.runtime.transfers.inputs import Inputs
+from pegasus_bb.runtime.transfers.jobs import Job, Mkdir, Remove, Transfer, read_jobs
+from pegasus_bb.runtime.transfers.other import hand_over
+from pegasus_bb.runtime.transfers.scratch import Scratch
+from pegasus_bb.runtime.transfers.ways import Done, NeedsOtherTool
 from pegasus_bb.staging.failures import explained
 
 # More copiers only fight for the disk.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.report.elsewhere import elsewhere
-from pegasus_bb.runtime.room import landing_of
+from pegasus_bb.runtime.room.planned import landing_of
 from tests.runtime.room_site import NODE, RoomSite
 
 from .injector import Traced

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.engine.processes import end_left_over
-from pegasus_bb.runtime.room import LANDING
+from pegasus_bb.runtime.room.planned import LANDING
 
 from .conftest import Site, expected, kill, wait_for_event
 

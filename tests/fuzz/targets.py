@@ -37,7 +37,7 @@ from pegasus_bb.reservation.scontrol import parse_burst, parse_jobs
 from pegasus_bb.reservation.squeue import parse_queue
 from pegasus_bb.runtime import exitcode, manifest, ours
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.jobs import read_jobs
+from pegasus_bb.runtime.transfers.jobs import read_jobs
 from pegasus_bb.staging.journal import Journal
 
 TESTS = Path(__file__).parents[1]

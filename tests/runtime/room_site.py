@@ -12,7 +12,7 @@ from typing import Any
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.install import install_runtime
-from pegasus_bb.runtime.room import landing_of
+from pegasus_bb.runtime.room.planned import landing_of
 
 NODE = "work_ID0000001"
 JOB = "7.0"

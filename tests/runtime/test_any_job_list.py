@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.runtime.jobs import Mkdir, Remove, Transfer, read_jobs
+from pegasus_bb.runtime.transfers.jobs import Mkdir, Remove, Transfer, read_jobs
 
 from .job_lists import folder, transfer
 

@@ -78,7 +78,7 @@ def test_where_no_temporary_file_can_be_made_the_task_runs_uncounted(
     def full(kind: str, environ: dict[str, str]) -> tuple[int, str]:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pegasus_bb.runtime.record_streams.named_temporary", full)
+    monkeypatch.setattr("pegasus_bb.runtime.records.streams.named_temporary", full)
     argv = [kickstart, "-n", "work", "true"]
     assert launch.run_command(BBDir(str(site.bb)), argv, dict(os.environ)) == 0
 

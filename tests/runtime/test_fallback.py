@@ -20,7 +20,7 @@ from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime import launch, settled
 from pegasus_bb.runtime.directives import KEPT, NONE, USE
 from pegasus_bb.runtime.install import install_runtime
-from pegasus_bb.runtime.transfer_scratch import Scratch
+from pegasus_bb.runtime.transfers.scratch import Scratch
 from tests.runtime.lifecycle import NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]

@@ -7,7 +7,13 @@ import json
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.runtime.jobs import Mkdir, Remove, Transfer, parse_url, read_jobs
+from pegasus_bb.runtime.transfers.jobs import (
+    Mkdir,
+    Remove,
+    Transfer,
+    parse_url,
+    read_jobs,
+)
 
 # stage_in, create_dir and clean_up as pegasus-plan 5.1.2 wrote them.
 STAGE_IN = """[

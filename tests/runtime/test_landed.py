@@ -109,7 +109,7 @@ def test_wrong_bytes_are_read_once(
         read.append(Path(path).name)
         return digest_path(path)
 
-    monkeypatch.setattr("pegasus_bb.runtime.landing.digest_path", noted)
+    monkeypatch.setattr("pegasus_bb.runtime.room.landing.digest_path", noted)
     for _ in range(3):
         with pytest.raises(ReservationNotReady, match="other bytes"):
             poll(site.bbdir, NODE, JOB)

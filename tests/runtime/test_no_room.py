@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.runtime import record_streams
+from pegasus_bb.runtime.records import streams
 from tests.runtime.lifecycle import Run
 
 
@@ -24,8 +24,8 @@ def test_a_full_folder_is_passed_over(
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(handle, data)
 
-    monkeypatch.setattr(record_streams.os, "write", full)
-    handle, name = record_streams.temporary("out", {"TMPDIR": str(tmp_path)})
+    monkeypatch.setattr(streams.os, "write", full)
+    handle, name = streams.temporary("out", {"TMPDIR": str(tmp_path)})
     assert Path(name).parent != tmp_path
     assert os.fstat(handle).st_size == 0, "what was tried is not in it"
     assert list(tmp_path.iterdir()) == []

@@ -16,7 +16,7 @@ import yaml
 
 from pegasus_bb.errors import USAGE
 from pegasus_bb.runtime import procio
-from pegasus_bb.runtime.record_options import parse_options
+from pegasus_bb.runtime.records.options import parse_options
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "kickstart"
 MIB = 1 << 20

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.runtime.record_yaml import Data, Verbatim, as_text, record
+from pegasus_bb.runtime.records.yaml import Data, Verbatim, as_text, record
 
 READERS = {
     "PyYAML": lambda text: yaml.load(text, yaml.SafeLoader),

@@ -14,7 +14,7 @@ import pytest
 
 from pegasus_bb.errors import RESERVATION_FAILED
 from pegasus_bb.report.elsewhere import elsewhere
-from pegasus_bb.runtime import room_disk
+from pegasus_bb.runtime.room import disk
 
 from .room_site import JOB, NODE, RoomSite
 from .test_room import MAKE
@@ -142,7 +142,7 @@ class TestLeftOver:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """As by a launch that looks for left-over rooms in that very moment."""
-        lock, room = room_disk.fcntl.flock, tmp_path / "room"
+        lock, room = disk.fcntl.flock, tmp_path / "room"
         taken: list[int] = []
 
         def late(handle: int, how: int) -> None:
@@ -151,8 +151,8 @@ class TestLeftOver:
             taken.append(handle)
             lock(handle, how)
 
-        monkeypatch.setattr(room_disk.fcntl, "flock", late)
-        os.close(room_disk._made(str(room)))
+        monkeypatch.setattr(disk.fcntl, "flock", late)
+        os.close(disk._made(str(room)))
         assert room.is_dir()
         assert len(taken) == 2
 
@@ -244,15 +244,15 @@ class TestFull:
         failed = OSError(getattr(errno, number), "as asked for", "/nvme/x")
         wrapped = RuntimeError("in.txt -> /nvme/x")
         wrapped.__cause__ = failed
-        assert room_disk.is_full(failed) is goes_on
-        assert room_disk.is_full(wrapped) is goes_on
+        assert disk.is_full(failed) is goes_on
+        assert disk.is_full(wrapped) is goes_on
 
     def test_a_task_that_fills_it_is_told_of(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
     ) -> None:
         found = os.statvfs(tmp_path)
         settings = {"path": str(tmp_path), "mount": "any"}
-        with room_disk.on_the_disk(settings, "x", 1, {}):
+        with disk.on_the_disk(settings, "x", 1, {}):
             little = list(found)
             little[4] = 0  # f_bavail
             monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(little))

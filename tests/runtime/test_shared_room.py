@@ -11,9 +11,10 @@ import pytest
 from pegasus_bb.errors import RESERVATION_FAILED
 from pegasus_bb.report.elsewhere import elsewhere
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import landed, room_space
+from pegasus_bb.runtime import landed
 from pegasus_bb.runtime.bind import Binding, Nested
-from pegasus_bb.runtime.room import room_of
+from pegasus_bb.runtime.room import opened
+from pegasus_bb.runtime.room.planned import own_request, room_of
 
 from .room_site import JOB, NODE
 from .shared_site import BELOW, PREFIX, SharedSite
@@ -154,7 +155,7 @@ class TestAFullTier:
     def full(
         self, directory: SharedSite, monkeypatch: pytest.MonkeyPatch
     ) -> SharedSite:
-        monkeypatch.setattr(room_space, "PATIENCE", 0.0)
+        monkeypatch.setattr(opened, "PATIENCE", 0.0)
         monkeypatch.setenv("PEGASUS_BB_LEDGER", str(directory.root / "ledger.jsonl"))
         for request in (directory.bbdir.transient(), directory.bbdir.request()):
             name = "request" if request.prefix == PREFIX else "transient"
@@ -170,7 +171,7 @@ class TestAFullTier:
         bb = full.bbdir
         room = room_of(bb, environ)
         assert room is not None
-        with room_space.opened(bb, bb.transient(), room, environ) as space:
+        with opened.opened(bb, bb.transient(), room, environ) as space:
             assert space.run.startswith(str(full.scratch))
             assert space.since == 0
         said = capsys.readouterr().err
@@ -186,10 +187,10 @@ class TestAFullTier:
         bb = full.bbdir
         room = room_of(bb, environ)
         assert room is not None
-        with room_space.opened(bb, bb.transient(), room, environ):
+        with opened.opened(bb, bb.transient(), room, environ):
             assert full.rooms() == []
         assert full.ledger == ["requested", "released"]
-        own = room_space.own_request(bb.transient(), room)
+        own = own_request(bb.transient(), room)
         backend = open_backend("directory", bb.transient().settings)
         assert backend.status(own).state.value == "absent"
 

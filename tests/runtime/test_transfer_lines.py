@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pegasus_bb.runtime.jobs import Transfer, parse_url
-from pegasus_bb.runtime.transfer_lines import Lines
-from pegasus_bb.runtime.transfer_ways import Try, Way, ways_of
+from pegasus_bb.runtime.transfers.jobs import Transfer, parse_url
+from pegasus_bb.runtime.transfers.lines import Lines
+from pegasus_bb.runtime.transfers.ways import Try, Way, ways_of
 
 from .job_lists import SCRATCH, Site, do, names, transfer
 

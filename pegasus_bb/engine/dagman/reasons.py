@@ -10,7 +10,7 @@ from pegasus_bb.engine.words import judged_by, node_files
 from pegasus_bb.planner.dag import Node
 from pegasus_bb.runtime.exitcode import judge
 from pegasus_bb.runtime.gate import SAID
-from pegasus_bb.runtime.room_results import NOTES
+from pegasus_bb.runtime.room.results import NOTES
 
 
 def recorded(item: Item, submit_dir: Path) -> str:

@@ -93,10 +93,10 @@ def _plan(
     notes = check_sub_workflows(decided, call.passed)
     if placement.rooms:
         check_clusters(call.passed, context.mode)
-    if placement.opening is not None and placement.opening.jobs:
+    if placement.opens_late:
         why = "some jobs run before the reservation is asked for, others with it"
         refuse_clusters(call.passed, why, "--bb-open start")
-    if placement.closing is not None and placement.closing.jobs:
+    if placement.closes_early:
         why = "some jobs run when the reservation is given back, others before"
         refuse_clusters(call.passed, why, "--bb-close end")
     folder = planned_folder(context.submit_dir)

@@ -13,13 +13,13 @@ from typing import Dict, Iterator, List, Sequence, Union
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.paths import plain_path
-from pegasus_bb.runtime.jobs import Transfer, Url
 from pegasus_bb.runtime.links import put_link
-from pegasus_bb.runtime.transfer_copies import Copies
-from pegasus_bb.runtime.transfer_inputs import Inputs
-from pegasus_bb.runtime.transfer_lines import Lines
-from pegasus_bb.runtime.transfer_scratch import PFS, Scratch
-from pegasus_bb.runtime.transfer_ways import Done, Try, Way, given_up, ways_of
+from pegasus_bb.runtime.transfers.copies import Copies
+from pegasus_bb.runtime.transfers.inputs import Inputs
+from pegasus_bb.runtime.transfers.jobs import Transfer, Url
+from pegasus_bb.runtime.transfers.lines import Lines
+from pegasus_bb.runtime.transfers.scratch import PFS, Scratch
+from pegasus_bb.runtime.transfers.ways import Done, Try, Way, given_up, ways_of
 from pegasus_bb.staging.failures import CopyFailed
 
 

@@ -9,10 +9,10 @@ from typing import Callable, Container, List
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.paths import is_below, plain_path
 from pegasus_bb.removal import remove as remove_tree
-from pegasus_bb.runtime.jobs import Mkdir, Remove
 from pegasus_bb.runtime.links import checked_path, put_link
 from pegasus_bb.runtime.scratch_root import Roots
-from pegasus_bb.runtime.transfer_scratch import Scratch
+from pegasus_bb.runtime.transfers.jobs import Mkdir, Remove
+from pegasus_bb.runtime.transfers.scratch import Scratch
 
 Guard = Callable[[str], str]  # a promised LFN -> why it is not safe yet, or nothing
 

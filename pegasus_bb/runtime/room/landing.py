@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping
 from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.runtime.room import landing_of
+from pegasus_bb.runtime.room.planned import landing_of
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.folder import digest_path
 from pegasus_bb.staging.items import stamp

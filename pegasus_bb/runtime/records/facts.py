@@ -10,7 +10,7 @@ import time
 from typing import Any, Dict, Mapping, Tuple
 
 from pegasus_bb.runtime.procio import read_small
-from pegasus_bb.runtime.record_yaml import Verbatim
+from pegasus_bb.runtime.records.yaml import Verbatim
 
 Facts = Dict[Any, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, Tuple
 
-from pegasus_bb.runtime.jobs import Job, Transfer, Url
+from pegasus_bb.runtime.transfers.jobs import Job, Transfer, Url
 from pegasus_bb.staging.failures import CopyFailed, explained
 
 

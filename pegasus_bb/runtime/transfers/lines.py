@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Deque, Dict, List
 
-from pegasus_bb.runtime.transfer_ways import Way
+from pegasus_bb.runtime.transfers.ways import Way
 
 
 class Lines:

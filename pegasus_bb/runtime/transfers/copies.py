@@ -14,7 +14,7 @@ from pegasus_bb.paths import cut_name
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
-from pegasus_bb.runtime.transfer_ways import Way
+from pegasus_bb.runtime.transfers.ways import Way
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.items import Folder, Item, Landed, Outcome, item_of, stamp

@@ -6,9 +6,9 @@ import errno
 import os
 from typing import Dict, List, Tuple
 
-from pegasus_bb.runtime.record_facts import Facts, file_facts, stat_facts
-from pegasus_bb.runtime.record_options import Options
-from pegasus_bb.runtime.record_yaml import Data, Verbatim, as_text
+from pegasus_bb.runtime.records.facts import Facts, file_facts, stat_facts
+from pegasus_bb.runtime.records.options import Options
+from pegasus_bb.runtime.records.yaml import Data, Verbatim, as_text
 
 TAIL = 256 * 1024  # bytes of a task's output that its record keeps
 _ROOM = 4096  # bytes that a folder for temporary files must have

@@ -12,7 +12,7 @@ from typing import Iterator, Optional, Set, Tuple
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.jobs import Transfer, read_jobs
+from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 
 
 class Inputs:

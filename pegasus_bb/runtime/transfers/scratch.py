@@ -9,8 +9,8 @@ from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.jobs import parse_url
 from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.transfers.jobs import parse_url
 
 PFS = "pfs"
 

@@ -18,8 +18,8 @@ from typing import Dict, Iterator, Optional, Tuple
 
 from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.paths import node_path
-from pegasus_bb.runtime.drop import drop
-from pegasus_bb.runtime.room import check_one_node
+from pegasus_bb.runtime.room.drop import drop
+from pegasus_bb.runtime.room.one_node import check_one_node
 from pegasus_bb.units import format_size
 
 _PREFIX = "pegasus_bb."

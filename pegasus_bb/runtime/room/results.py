@@ -10,14 +10,15 @@ from typing import Any, Dict, List
 
 from pegasus_bb.errors import BUG, PegasusBBError
 from pegasus_bb.removal import remove
-from pegasus_bb.runtime import elsewhere, program
+from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.carry import carry, carry_of
 from pegasus_bb.runtime.carry import forget as forget_carried
 from pegasus_bb.runtime.files import write_json
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.runtime.room import Room
-from pegasus_bb.runtime.room_space import Space
+from pegasus_bb.runtime.room import elsewhere
+from pegasus_bb.runtime.room.planned import Room
+from pegasus_bb.runtime.room.space import Space
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.onefile import Copied, digest_file
 

@@ -14,8 +14,8 @@ from typing import Iterator
 
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.drop import drop
 from pegasus_bb.runtime.files import write_json
+from pegasus_bb.runtime.room.drop import drop
 
 FOLDER = "elsewhere"  # in bb/
 _ROOM = ".room"

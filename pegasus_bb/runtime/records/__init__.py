@@ -1,0 +1,1 @@
+"""The parts of a Kickstart record; record.py is the program."""

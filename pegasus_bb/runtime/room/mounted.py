@@ -1,0 +1,88 @@
+"""The space that the batch system mounts for a job: `#DW jobdw`."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import Dict
+
+from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.removal import remove
+from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.room.one_node import check_one_node
+from pegasus_bb.runtime.room.planned import Room, landing_of
+from pegasus_bb.runtime.room.space import Space, filled, make_folders
+
+
+def staged(request: Request, room: Room, environ: Dict[str, str]) -> Space:
+    """The system has brought the files, and takes the results away."""
+    base = job_space(request, environ)
+    results = os.path.join(base, "results")
+    space = Space(
+        os.path.join(base, "run"), os.path.join(results, room.job), True, time.time()
+    )
+    # Before all else: what is not there cannot be staged out, and Slurm then keeps the
+    # space of a job that failed.
+    os.makedirs(results, exist_ok=True)
+    landing = os.path.dirname(landing_of(request.prefix, room.node, room.job))
+    os.makedirs(landing, exist_ok=True)
+    make_folders(room, space)
+    for lfn in room.stage_in:
+        _check_staged_in(request, space, lfn)
+    return space
+
+
+def private(request: Request, room: Room, environ: Dict[str, str]) -> Space:
+    """The system stages nothing there: we bring the files and take results back."""
+    check_one_node(environ)
+    base = job_space(request, environ)
+    remove(os.path.join(base, "run"))  # of this very job, requeued
+    return filled(request, room, base, time.time())
+
+
+def job_space(request: Request, environ: Dict[str, str]) -> str:
+    """What the batch system mounted for this job. Raises ReservationFailed."""
+    variable = f"DW_JOB_{request.access.upper()}"
+    path = environ.get(variable, "")
+    if not path.startswith("/"):
+        found = repr(path) if path else "not set"
+        raise ReservationFailed(
+            f"${variable} is {found} in this job: Slurm was not given its `#DW jobdw`, "
+            "or the space is not attached to this node\n"
+            f"  see:    `scontrol show job {environ.get('SLURM_JOB_ID') or 'NUMBER'}` "
+            "has no line BurstBuffer= where Slurm was not given it\n"
+            "  likely: blahp's slurm_local_submit_attributes.sh, which hands it on, is "
+            "missing on the submit host (README, On a real site, administrator 3)"
+        )
+    if any(c < " " or c in "\"\\'" for c in path) or not os.path.isdir(path):
+        raise ReservationFailed(
+            f"${variable} says {path!r}, which is not a directory on this node"
+        )
+    required = request.settings.get("mount", "required") != "any"
+    above = os.path.dirname(os.path.realpath(path))
+    if required and os.stat(path).st_dev == os.stat(above).st_dev:
+        raise ReservationFailed(
+            f"${variable} says {path}, but nothing is mounted there on this node"
+        )
+    return path.rstrip("/")
+
+
+def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
+    here, there = checked_path(space.run, lfn), checked_path(request.prefix, lfn)
+    wanted = os.stat(there)
+    try:
+        found = os.stat(here)
+    except FileNotFoundError:
+        raise ReservationFailed(
+            f"{lfn}: was not staged in: {here} is not there, {there} is"
+        ) from None
+    if found.st_size != wanted.st_size:
+        raise ReservationFailed(
+            f"{lfn}: was not staged in whole: {here} has {found.st_size} bytes, "
+            f"{there} {wanted.st_size}"
+        )
+    mode = stat.S_IMODE(wanted.st_mode) & 0o777
+    if stat.S_IMODE(found.st_mode) != mode:  # a program must stay one
+        os.chmod(here, mode)

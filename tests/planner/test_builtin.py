@@ -111,6 +111,17 @@ def test_both_modes_start_what_architecture_says(desk: Any, tmp_path: Path) -> N
     assert setup.initialdir == str(desk.context.submit_dir)
 
 
+@pytest.mark.parametrize("cleanup", ["leaf", "inplace"])
+def test_what_removes_the_run_s_folder_does_not_start_in_it(
+    desk: Any, tmp_path: Path, cleanup: str
+) -> None:
+    """Killed halfway and tried again it would find none to start in."""
+    desk.change(cleanup=cleanup)
+    desk.persistent()
+    leaf = submit_of(desk, "cleanup_demo_0_cori", tmp_path)
+    assert leaf.arguments[leaf.arguments.index("-w") + 1] == "/tmp"
+
+
 def test_a_job_knows_where_and_what_it_is(desk: Any, tmp_path: Path) -> None:
     told = submit_of(desk, "split_ID1", tmp_path).environment
     assert told["PEGASUS_DAG_JOB_ID"] == "split_ID1"

@@ -118,7 +118,7 @@ class Submits:
         own = (planned.job.data.get("profiles") or {}) if planned.job else {}
         key = (
             id(planned.program),
-            planned.role.job_class,
+            id(planned.role),  # not its class, which both kinds of clean-up share
             planned.detached,
             orjson.dumps(own, option=orjson.OPT_NON_STR_KEYS) if own else b"",
         )

@@ -17,9 +17,11 @@ def placement_json(
     pfs_scratch: str,
     outputs: Mapping[str, str],
     later: Set[str] = frozenset(),
+    earlier: Set[str] = frozenset(),
 ) -> bytes:
     """placement.json: where each file lives, and the results that are promised;
-    ``later`` are those that nobody waits for before the reservation is given back."""
+    ``later`` are those that nobody waits for before the reservation is given back,
+    ``earlier`` those that are staged out by nodes which run before it is asked for."""
     files = {
         lfn: {"tier": placed.tier, "how": placed.how, "size": placed.size}
         for lfn, placed in placement.files.items()
@@ -34,6 +36,8 @@ def placement_json(
     }
     if placement.opening is not None and placement.opening.files:
         data["before"] = sorted(placement.opening.files)
+    if earlier:
+        data["earlier"] = sorted(earlier)
     if later:
         data["later"] = {n: place for n, place in outputs.items() if n in later}
     return as_json(data)

@@ -249,8 +249,10 @@ def _check_results(bb: BBDir, request: Request, backend: Backend, unused: bool) 
 def _was_used(bb: BBDir, buffer: str) -> bool:
     """Whether anything tells so: that it was up, that a result came from it, or what
     lies on it."""
-    notes = ("ready.json", "manifest.jsonl")
-    if any(os.path.lexists(bb.file(name)) for name in notes):
+    if os.path.lexists(bb.file("ready.json")):
+        return True
+    saved = os.path.lexists(bb.file("manifest.jsonl"))
+    if saved and not ours.only_earlier(bb, bb.request().uuid):
         return True
     try:
         return bool(buffer) and set(os.listdir(buffer)) != {identity.FILE}

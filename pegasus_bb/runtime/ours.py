@@ -131,5 +131,14 @@ def _ready(bb: BBDir, noted: Reservation) -> Dict[str, Any]:
 
 def has_progressed(bb: BBDir, noted: Reservation) -> bool:
     """Whether work of this run may have lived on the reservation and nowhere else."""
+    if was_ready(bb, noted):
+        return True
     saved = manifest.read(bb.file("manifest.jsonl"), noted.uuid)
-    return was_ready(bb, noted) or bool(saved)
+    return bool(saved) and not only_earlier(bb, noted.uuid)
+
+
+def only_earlier(bb: BBDir, uuid: str) -> bool:
+    """Whether results were saved, and all of them are of jobs that ran before the
+    reservation was asked for. Raises UsageError."""
+    saved = manifest.read(bb.file("manifest.jsonl"), uuid)
+    return bool(saved) and saved.keys() <= set(bb.placement().get("earlier", ()))

@@ -177,6 +177,37 @@ def test_one_that_is_refused_ends_the_run_in_the_middle(site: Site) -> None:
     assert done_well(site.run(submit.name))  # another run is none the wiser
 
 
+def test_one_that_was_refused_is_asked_for_again_though_a_result_is_safe_by_then(
+    site: Site,
+) -> None:
+    """d.dat was made and staged out before: nothing of it was on a reservation."""
+    site.declare(fail="create*1: no such project")
+    submit = late(site, "bb", "persistent", "-Ddagman.retry=0")
+    assert site.run("bb").returncode == 80
+    assert list(site.content("bb")) == ["d.dat"]
+    name = json.loads((submit / "bb/request.json").read_text())["name"]
+    nothing = site.bb("release", name, check=True).stdout
+    assert "there is nothing to give back" in nothing
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
+def test_one_that_no_job_had_is_given_back_though_a_result_is_safe_by_then(
+    site: Site,
+) -> None:
+    site.declare(delay="1h")
+    submit = late(site, "bb", "persistent")
+    run, log = site.start_run("bb"), submit / "jobstate.log"
+    gated = "create_dir_diamond_0_cluster"
+    assert wait_for_event(log, "stage_out_remote_cluster_2_0", "JOB_SUCCESS", run)
+    assert wait_for_event(log, gated, "PRE_SCRIPT_STARTED", run)
+    kill(run)
+    assert len(site.reservations()) == 1
+    assert "GIVEN BACK" in site.bb("gc", "--yes", check=True).stdout
+    assert site.reservations() == []
+
+
 def test_what_was_left_is_made_anew_by_a_run_that_starts_over(site: Site) -> None:
     submit = after_the_first_job(site, "bb", "--cleanup", "none")
     assert done_well(site.run("bb"))

@@ -87,8 +87,13 @@ def build(
         phases,
         beyond,
         prior,
-        frozenset(lfn for lfn, node in plan.results.items() if node in beyond),
+        _staged_out_by(beyond, plan),
+        _staged_out_by(prior, plan),
     )
+
+
+def _staged_out_by(nodes: set[str], plan: Plan) -> frozenset[str]:
+    return frozenset(lfn for lfn, node in plan.results.items() if node in nodes)
 
 
 def _prior(plan: Plan, dag: Dag) -> set[str]:

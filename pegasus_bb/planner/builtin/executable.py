@@ -91,4 +91,5 @@ class Executable:
     phases: Phases | None = None  # where the files do not fit onto the tier at once
     beyond: Set[str] = frozenset()  # nodes that run when the buffer may be gone
     prior: Set[str] = frozenset()  # nodes that run before it is asked for
-    later: frozenset[str] = frozenset()  # LFNs of the results that those stage out
+    later: frozenset[str] = frozenset()  # LFNs of results that ``beyond`` stages out
+    earlier: frozenset[str] = frozenset()  # and of those that ``prior`` does

@@ -76,6 +76,7 @@ def bb_files(
             pfs_scratch,
             executable.outputs,
             executable.later,
+            executable.earlier,
         ),
     )
     if executable.phases is not None:

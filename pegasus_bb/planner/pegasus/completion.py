@@ -86,6 +86,7 @@ class Completion:
             pfs_scratch,
             found.outputs,
             found.later,
+            found.earlier,
         )
         workflow, outside = decided.workflow, found.outside
         nodes = nodes_of_jobs(outcome, found.dag) if any(outside) else ()

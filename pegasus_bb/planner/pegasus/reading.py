@@ -68,6 +68,7 @@ class Found:
     outside: Outside = _NONE
     later: Set[str] = frozenset()  # LFNs of results that nodes beyond a cut stage out
     less: Mapping[str, Set[str]] = field(default_factory=dict)  # edges to take out
+    earlier: Set[str] = frozenset()  # LFNs of results that nodes prior to one stage out
 
 
 class Reader:
@@ -141,9 +142,19 @@ class Reader:
         outputs = promised(stage_outs(dag.nodes, entries))
         phases = None if phased is None else phased[1]
         later = stage_outs(beyond, entries).keys()
+        earlier = stage_outs(prior, entries).keys()
         outside = Outside(prior, beyond)
         return Found(
-            outcome, dag, lines, scratch, outputs, phases, outside, later, less
+            outcome,
+            dag,
+            lines,
+            scratch,
+            outputs,
+            phases,
+            outside,
+            later,
+            less,
+            earlier,
         )
 
     def _prior(

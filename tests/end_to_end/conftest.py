@@ -143,6 +143,15 @@ class Site:
         own = {"PEGASUS_BB_LEDGER": str(self.root / "ledger.jsonl")}
         return {**os.environ, **own, **self.environment}
 
+    def slow(self, seconds: int, result: str = "") -> Path:
+        """All tasks take so long, or the one that makes ``result``: a file that is
+        there when the first of them has begun."""
+        task, begun = self.root / "mix.py", self.root / "a-slow-task-has-begun"
+        wait = f"open({str(begun)!r}, 'w').close(); time.sleep({seconds})"
+        slow = f"if {result!r} in ('', out): {wait}"
+        task.write_text(task.read_text().replace("time.sleep(0.02)", slow))
+        return begun
+
     def plan(self, run: str, *more: str) -> subprocess.CompletedProcess:
         return self.bb(
             "plan",
@@ -274,6 +283,11 @@ def wait_for_event(log: Path, node: str, event: str, process: Any) -> bool:
             return False
         time.sleep(0.002)
     raise AssertionError(f"{node} never came to {event}")
+
+
+def done_well(done: subprocess.CompletedProcess) -> bool:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return True
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -4,15 +4,14 @@ PFS with what was copied there for them."""
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.report import read_run
 
-from .conftest import ELSEWHERE, INPUTS, Site, expected
-from .test_hybrid import GRANULE, Example
+from .conftest import ELSEWHERE, INPUTS, Site, done_well, expected
+from .examples import GRANULE, example_of, gives_what_it_gives_on_the_pfs
 
 EARLY = ("--bb-poll", "1s", "--bb-close", "early")
 LAST = "- {lfn: b.dat, tier: bb}\n"  # read at level 3: only E may come after the cut
@@ -33,19 +32,8 @@ def before_the_last_job(site: Site, run: str, *more: str) -> Path:
     return early(site, run, "persistent", "--bb-placement", "places.yml", *more)
 
 
-def slow_last_job(site: Site, seconds: int) -> None:
-    task = site.root / "mix.py"
-    slow = f'time.sleep({seconds} if out == "e.dat" else 0)'
-    task.write_text(task.read_text().replace("time.sleep(0.02)", slow))
-
-
 def beyond(submit: Path) -> set[str]:
     return set((submit / "bb/beyond").read_text().split())
-
-
-def done_well(done: subprocess.CompletedProcess) -> bool:
-    assert done.returncode == 0, done.stdout + done.stderr
-    return True
 
 
 @pytest.mark.parametrize("mode", ["persistent", "hybrid"])
@@ -93,7 +81,7 @@ def test_jobs_after_the_cut_work_on_the_pfs_and_those_before_on_the_tier(
 def test_it_is_given_back_while_the_last_job_runs_and_less_is_reserved(
     site: Site,
 ) -> None:
-    slow_last_job(site, 4)
+    site.slow(4, "e.dat")
     late = site.planned("late", "--bb-mode", "persistent", "--bb-poll", "1s")
     soon = before_the_last_job(site, "soon")
     for run in ("late", "soon"):
@@ -194,15 +182,7 @@ def test_where_it_cannot_be_planning_says_so_and_leaves_nothing(
 
 
 def test_1000genome_gives_what_it_gives_on_the_pfs(tmp_path: Path) -> None:
-    pytest.importorskip("numpy")
-    pytest.importorskip("Pegasus.api")
-    (tmp_path / "x").mkdir()
-    example = Example(tmp_path / "x", name="1000genome")
-    example.declare(granularity=GRANULE)
-    example.planned("pfs", "--bb-mode", "off")
-    submit = example.planned("bb", "--bb-mode", "persistent", "--bb-close", "early")
-    for run in ("pfs", "bb"):
-        assert done_well(example.run(run))
-    assert example.content("bb") == example.content("pfs") != {}
-    assert example.reservations() == []
+    example = example_of("1000genome", tmp_path)
+    words = ("--bb-mode", "persistent", "--bb-close", "early")
+    submit = gives_what_it_gives_on_the_pfs(example, *words)
     assert any(name.startswith("frequency") for name in beyond(submit))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from .conftest import ELSEWHERE, INPUTS, Site, expected
+from .examples import GRANULE
 from .test_closing import beyond, done_well
 from .test_fallback import FALLBACK, ONCE, ran_on_the_pfs, settled
-from .test_hybrid import GRANULE
 
 CLOSED = (*FALLBACK, "--bb-close", "early")
 REFUSED = "create: no such project"

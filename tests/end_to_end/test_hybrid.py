@@ -4,24 +4,18 @@ for nobody else has a reservation of its own, and read-once inputs stay on the P
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.report import read_run
 from pegasus_bb.units import parse_size
 
 from .conftest import ELSEWHERE, INPUTS, Site, expected, kill, wait_for_event
+from .examples import GRANULE, SMALL, example_of, gives_what_it_gives_on_the_pfs
 from .test_transient import ledger, until
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-GRANULE = "1KiB"  # small, as the files are: else no room would pay
 
 
 @pytest.fixture(autouse=True)
@@ -150,13 +144,11 @@ def test_a_failed_task_keeps_the_shared_reservation_and_not_its_room(
 
 def killed_in_a_room(site: Site) -> tuple[Path, str]:
     """The engine and all that it has started; both reservations stay."""
-    task = site.root / "mix.py"
-    slow = 'time.sleep(60 if out == "e.dat" else 0)'
-    task.write_text(task.read_text().replace("time.sleep(0.02)", slow))
+    begun = site.slow(60, "e.dat")
     folder = hybrid(site, "bb")
     engine = site.start_run("bb")
     assert wait_for_event(folder / "jobstate.log", "mix_E", "EXECUTE", engine)
-    until(lambda: len(site.reservations()) == 2)
+    until(begun.exists)
     kill(engine)
     (own,) = set(site.reservations()) - {request_of(folder)["name"]}
     return folder, own
@@ -213,53 +205,11 @@ def test_the_fallback_is_for_runs_on_one_reservation(site: Site) -> None:
     assert not site.submit_dir("bb").exists()
 
 
-# -- the examples
-
-SMALL = {
-    "cybershake": "--points 200 --timesteps 200 --ruptures 4 --processes 1",
-    "1000genome": "--rows 40 --chromosomes 1 --individuals-jobs 2 --populations EUR",
-}
-
-
-@dataclass
-class Example(Site):
-    """One of examples/, on a directory tier."""
-
-    name: str = ""
-
-    def write(self) -> None:
-        generator = EXAMPLES / self.name / "workflow_generator.py"
-        places = ["--output-dir", str(self.work), "--scratch", str(self.root / "pfs")]
-        places += ["--tier-path", str(self.tier_path)]
-        argv = [sys.executable, str(generator), *places, *SMALL[self.name].split()]
-        subprocess.run(argv, check=True, capture_output=True)
-
-    def declare(self, **tier: Any) -> None:
-        sites = yaml.safe_load((self.work / "sites.yml").read_text())
-        ((declared,),) = sites["x-storage-tiers"].values()
-        declared.update(tier)
-        self.save("sites.yml", sites)
-
-    def planned(self, run: str, *more: str) -> Path:
-        conf = ("--conf", "pegasus.properties", "--bb-poll", "1s")
-        return super().planned(run, *conf, *more)
-
-
 @pytest.mark.parametrize("name", SMALL)
 def test_an_example_gives_what_it_gives_on_the_pfs(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("numpy")
-    pytest.importorskip("Pegasus.api")
-    (tmp_path / name).mkdir()
-    example = Example(tmp_path / name, name=name)
-    example.declare(granularity=GRANULE)
-    example.planned("pfs", "--bb-mode", "off")
+    example = example_of(name, tmp_path)
+    submit = gives_what_it_gives_on_the_pfs(example, "--bb-mode", "hybrid")
     persistent = example.planned("persistent", "--bb-mode", "persistent")
-    submit = example.planned("bb", "--bb-mode", "hybrid")
-    for run in ("pfs", "bb"):
-        done = example.run(run)
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert example.content("bb") == example.content("pfs") != {}
-    assert example.reservations() == []
     rooms = list((submit / "bb/jobs").glob("*.json"))
     assert len(list((submit / "bb/landed").glob("*.json"))) == len(rooms) > 0
     saved = request_of(persistent)["capacity"] - request_of(submit)["capacity"]

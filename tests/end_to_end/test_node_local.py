@@ -126,12 +126,11 @@ def test_a_failed_task_leaves_nothing_there_and_a_second_run_goes_on(
 
 
 def test_a_killed_run_goes_on_and_its_folder_goes(site: Site, disk: Path) -> None:
-    task = site.root / "mix.py"
-    task.write_text(task.read_text().replace("time.sleep(0.02)", "time.sleep(60)"))
+    task, begun = site.root / "mix.py", site.slow(60)
     folder = planned(site, "bb")
     engine = site.start_run("bb")
     assert wait_for_event(folder / "jobstate.log", "mix_A", "EXECUTE", engine)
-    until(lambda: list(disk.iterdir()))
+    until(begun.exists)
     kill(engine)
     end_left_over(folder / "bb" / "engine.jsonl")
     assert list(disk.iterdir()) != []

@@ -4,15 +4,14 @@ PFS and leave there what the others read."""
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.report import read_run
 
-from .conftest import ELSEWHERE, INPUTS, Site, expected, kill, wait_for_event
-from .test_hybrid import GRANULE, Example
+from .conftest import ELSEWHERE, INPUTS, Site, done_well, expected, kill, wait_for_event
+from .examples import GRANULE, example_of, gives_what_it_gives_on_the_pfs
 
 LATE = ("--bb-poll", "1s", "--bb-open", "late")
 FIRST = "- {lfn: b.dat, tier: bb}\n"  # made at level 2: only A may come before
@@ -33,19 +32,8 @@ def after_the_first_job(site: Site, run: str, *more: str) -> Path:
     return late(site, run, "persistent", "--bb-placement", "places.yml", *more)
 
 
-def slow(site: Site, result: str, seconds: int) -> None:
-    task = site.root / "mix.py"
-    text = f'time.sleep({seconds} if out == "{result}" else 0)'
-    task.write_text(task.read_text().replace("time.sleep(0.02)", text))
-
-
 def prior(submit: Path) -> set[str]:
     return set((submit / "bb/prior").read_text().split())
-
-
-def done_well(done: subprocess.CompletedProcess) -> bool:
-    assert done.returncode == 0, done.stdout + done.stderr
-    return True
 
 
 @pytest.mark.parametrize("mode", ["persistent", "hybrid"])
@@ -103,7 +91,7 @@ def test_jobs_before_it_work_on_the_pfs_and_those_after_it_on_the_tier(
 def test_it_is_asked_for_when_the_first_job_has_ended_and_less_is_reserved(
     site: Site,
 ) -> None:
-    slow(site, "a.dat", 4)
+    site.slow(4, "a.dat")
     soon = site.planned("soon", "--bb-mode", "persistent", "--bb-poll", "1s")
     after = after_the_first_job(site, "after")
     for run in ("soon", "after"):
@@ -138,7 +126,7 @@ def test_a_job_that_fails_behind_it_keeps_the_reservation(site: Site) -> None:
 
 
 def test_killed_before_it_and_started_again(site: Site) -> None:
-    slow(site, "a.dat", 3)
+    site.slow(3, "a.dat")
     submit = after_the_first_job(site, "bb")
     run = site.start_run("bb")
     assert wait_for_event(submit / "jobstate.log", "mix_A", "EXECUTE", run)
@@ -283,15 +271,7 @@ def test_where_it_cannot_be_planning_says_so_and_leaves_nothing(
 
 
 def test_1000genome_gives_what_it_gives_on_the_pfs(tmp_path: Path) -> None:
-    pytest.importorskip("numpy")
-    pytest.importorskip("Pegasus.api")
-    (tmp_path / "x").mkdir()
-    example = Example(tmp_path / "x", name="1000genome")
-    example.declare(granularity=GRANULE)
-    example.planned("pfs", "--bb-mode", "off")
-    submit = example.planned("bb", "--bb-mode", "persistent", "--bb-open", "late")
-    for run in ("pfs", "bb"):
-        assert done_well(example.run(run))
-    assert example.content("bb") == example.content("pfs") != {}
-    assert example.reservations() == []
+    example = example_of("1000genome", tmp_path)
+    words = ("--bb-mode", "persistent", "--bb-open", "late")
+    submit = gives_what_it_gives_on_the_pfs(example, *words)
     assert any(name.startswith("individuals") for name in prior(submit))

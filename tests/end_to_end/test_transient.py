@@ -137,13 +137,11 @@ def test_a_submit_directory_in_the_scratch_itself_is_refused(site: Site) -> None
 
 def killed_while_a_task_runs(site: Site) -> Path:
     """The engine and all that it has started; a job's reservation stays."""
-    task, runs = site.root / "mix.py", site.root / "a-task-runs"
-    long = f"open({str(runs)!r}, 'w').close(); time.sleep(60)"
-    task.write_text(task.read_text().replace("time.sleep(0.02)", long))
+    begun = site.slow(60)
     folder = transient(site, "bb")
     engine = site.start_run("bb")
     assert wait_for_event(folder / "jobstate.log", "mix_A", "EXECUTE", engine)
-    until(runs.exists)  # its reservation's folder is there before, and half made
+    until(begun.exists)  # its reservation's folder is there before, and half made
     kill(engine)
     return folder
 

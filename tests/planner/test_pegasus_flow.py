@@ -212,6 +212,15 @@ def test_no_pegasus_is_no_silent_change_of_planner(user: User) -> None:
     assert "set PEGASUS_HOME" in done.stderr
 
 
+def test_a_home_without_a_pegasus_is_none_either(user: User) -> None:
+    (user.home / "bin/pegasus-plan").unlink()
+    done = user.on_tier(PATH="/nowhere")
+    assert done.returncode == 2
+    assert f"there is no pegasus-plan in {user.home}/bin" in done.stderr
+    assert not user.submit.exists()
+    assert user.on_tier("--bb-planner", "builtin", PATH="/nowhere").returncode == 0
+
+
 def test_our_own_hook_is_not_taken_for_a_pegasus(user: User) -> None:
     hook = Path(__file__).parents[2] / "planner-hooks" / "pegasus-plan"
     (user.home / "bin" / "pegasus-plan").write_bytes(hook.read_bytes())

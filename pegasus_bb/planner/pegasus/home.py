@@ -53,10 +53,19 @@ def need_home(environ: Mapping[str, str]) -> Home:
 
 def chosen_home(planner: str, environ: Mapping[str, str]) -> Home | None:
     """The Pegasus that plans, as ``pegasus.bb.planner`` has it; None: the built-in
-    planner does. Raises UsageError where there has to be one, and is none."""
+    planner does. Raises UsageError where there has to be one, and is none: who sets
+    PEGASUS_HOME wants that Pegasus, and no other planner in silence."""
     if planner == "builtin":
         return None
-    return (need_home if planner == "pegasus" else find_home)(environ)
+    if planner == "pegasus":
+        return need_home(environ)
+    home, said = find_home(environ), environ.get("PEGASUS_HOME")
+    if home is None and said and not (Path(said) / "bin" / PLAN).exists():
+        raise UsageError(
+            f"PEGASUS_HOME is {said}, and there is no {PLAN} in {said}/bin, nor one on "
+            "PATH; correct it, or say --bb-planner builtin"
+        )
+    return home
 
 
 def is_real(program: Path) -> bool:

@@ -110,10 +110,11 @@ def _seen_from_here(request: Request) -> str:
 
 
 def _stage_outs(place: SubmitDir, node: Node) -> Iterator[Transfer]:
-    """The promised results that ``node`` brings to their destinations."""
+    """The promised results that ``node`` brings to their destinations. Lists of other
+    nodes, such as those of clusters and registrations, have other forms."""
     file = (place.path / node.directory / node.submit_file).with_suffix(".in")
     outputs = BBDir(str(place.bb)).placement()["outputs"]
-    if not file.is_file():
+    if not (node.name.startswith("stage_out_") and file.is_file()):
         return
     for job in read_jobs(file.read_text(encoding="utf-8", errors="surrogateescape")):
         if isinstance(job, Transfer) and job.dests[0].path == _path(outputs, job.lfn):

@@ -1,6 +1,6 @@
 """Decide which file lives on which tier: model -> Placement."""
 
-from pegasus_bb.placement.clusters import join_rooms
+from pegasus_bb.placement.clusters import join_rooms, planned_rooms
 from pegasus_bb.placement.decide import decide, place, place_files, reserve
 from pegasus_bb.placement.executables import staged_executables, staged_name
 from pegasus_bb.placement.explain import Explanation, explain
@@ -25,6 +25,7 @@ __all__ = [
     "part",
     "place",
     "place_files",
+    "planned_rooms",
     "reserve",
     "reserve_rooms",
     "shortened",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pegasus_bb.model.catalogs import Catalogs
@@ -47,6 +47,17 @@ def join_rooms(
             if placement.tier.is_staged:
                 check_count(workflow, owner.name, owner.place, room)
             rooms[name] = room
+    return _with(placement, rooms)
+
+
+def planned_rooms(placement: Placement, jobs: Container[str]) -> Placement:
+    """``placement`` with the rooms of ``jobs`` alone: pegasus-plan leaves out those
+    whose results are there already, or wanted by nobody."""
+    kept = {job: room for job, room in placement.rooms.items() if job in jobs}
+    return _with(placement, kept)
+
+
+def _with(placement: Placement, rooms: dict[str, Room]) -> Placement:
     largest = max((room.capacity for room in rooms.values()), default=0)
     return replace(placement, rooms=rooms, capacity=largest or placement.capacity)
 

@@ -6,7 +6,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.placement import join_rooms, roomlint
+from pegasus_bb.placement import join_rooms, planned_rooms, roomlint
 from pegasus_bb.units import MIB
 from tests.placement.world import World, job, said, sized, use
 
@@ -67,6 +67,12 @@ def test_a_task_without_files_on_the_tier_finds_its_own_behind_links(
 def test_tasks_that_have_no_room_have_none_together(chain: World) -> None:
     chain.tier = {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"}
     assert joined(chain, merge_a=["first", "second"]).rooms == {}
+
+
+def test_jobs_that_are_not_planned_have_no_rooms(chain: World) -> None:
+    found = planned_rooms(chain.decide(), {"third"})
+    assert set(found.rooms) == {"third"}
+    assert found.capacity == found.rooms["third"].capacity
 
 
 @pytest.mark.parametrize("limit", [{"capacity": "9MiB"}, ON_DISKS])

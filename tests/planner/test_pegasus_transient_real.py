@@ -108,6 +108,20 @@ def test_a_property_does_not_hide_the_option(tmp_path: Path) -> None:
     assert f'"--qos=fast --bbf={desk.work}/submit/r/bb/jobs/ID1.bbf"' in text
 
 
+def test_what_is_told_is_of_the_jobs_that_are_planned(desk: Desk) -> None:
+    """pegasus-plan leaves out a job whose result nobody wants."""
+    data = json.loads((desk.work / "workflow.yml").read_text())
+    aside = json.loads(json.dumps(data["jobs"][1]).replace("out.txt", "unread.txt"))
+    aside["id"], aside["uses"][1]["stageOut"] = "ID3", False
+    data["jobDependencies"][0]["children"].append("ID3")
+    desk.change("workflow.yml", **{**data, "jobs": [*data["jobs"], aside]})
+    given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
+    bb = (sys.executable, "-m", "pegasus_bb", "plan", *given, "--bb-mode", "transient")
+    told = desk.call(*bb, "workflow.yml").stderr
+    assert len(list(desk.work.rglob("bb/jobs/*.json"))) == 2
+    assert "for each of 2 jobs" in told
+
+
 def clustered(desk: Desk, **profiles: str) -> None:
     """Two chains from one input, in.txt -> mid.txt -> out.txt, whose jobs have these
     profiles, with {} for the chain's number."""

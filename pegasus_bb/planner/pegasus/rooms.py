@@ -4,10 +4,10 @@ for their results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
-from pegasus_bb.placement import join_rooms
+from pegasus_bb.placement import join_rooms, planned_rooms
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.deciding import (
@@ -93,7 +93,7 @@ def _complete(context: PlanContext, decided: Decided) -> tuple[Found, Decided]:
     dag = read_dag(outcome.dag_file)
     nodes = list(nodes_of_jobs(outcome, dag))
     clusters = clusters_of(outcome, dag, nodes)
-    decided = _joined(decided, clusters)
+    decided = _planned(decided, dict(nodes), clusters)
     context = replace(context, placement=decided.placement)
     nodes = [pair for pair in nodes if pair[1] not in clusters]
     nodes += [(name, name) for name in clusters]
@@ -104,10 +104,14 @@ def _complete(context: PlanContext, decided: Decided) -> tuple[Found, Decided]:
     return Found(outcome, sealed, [], scratch, {}), decided
 
 
-def _joined(decided: Decided, clusters: Mapping[str, list[str]]) -> Decided:
-    """A cluster has one room, by its own name."""
+def _planned(
+    decided: Decided, jobs: Container[str], clusters: Mapping[str, list[str]]
+) -> Decided:
+    """Only ``jobs`` have rooms, and a cluster of them one, by its own name."""
     placement = decided.placement
-    if not clusters or placement is None:
-        return decided
-    known = (decided.workflow, decided.catalogs, decided.settings)
-    return replace(decided, placement=join_rooms(*known, placement, clusters))
+    assert placement is not None  # noqa: S101 - this is mode transient
+    placement = planned_rooms(placement, jobs)
+    if clusters:
+        known = (decided.workflow, decided.catalogs, decided.settings)
+        placement = join_rooms(*known, placement, clusters)
+    return replace(decided, placement=placement)

@@ -11,8 +11,9 @@ import pytest
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.placement import PFS, Closing
 from pegasus_bb.planner.builtin.write import files_of
-from pegasus_bb.planner.outside import Outside, outside_files
-from pegasus_bb.planner.seal import check, check_directory, seal
+from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.planner.outside import Outside, outside_files, with_reused
+from pegasus_bb.planner.seal import beyond_the_cut, check, check_directory, seal
 from pegasus_bb.planner.seal.view import View, reach
 
 FIRST = {"split_ID1", "count_ID2", "stage_in_remote_cori_0_0"}
@@ -74,6 +75,30 @@ def test_an_input_for_such_jobs_alone_is_brought_where_they_look(
     beyond = desk.plan().beyond
     assert "stage_in_remote_cori_2_0" in beyond
     assert "stage_in_remote_cori_0_0" not in beyond
+
+
+def test_what_makes_a_program_ready_for_such_jobs_alone_is_one_of_them(
+    desk: Any,
+) -> None:
+    """The real planner has a node for that behind the one which brings it."""
+    close(desk)
+    names = ("stage_in_0", "chmod_0", "late", "early", "stage_in_1")
+    nodes = {name: Node(name, f"{name}.sub") for name in names}
+    children = {"stage_in_0": ["chmod_0"], "chmod_0": ["late"]}
+    dag = Dag(nodes, {**children, "stage_in_1": ["late", "early"]})
+    found = beyond_the_cut(dag, {"late"}, lambda _: (), desk.context.placement)
+    assert found == {"late", "chmod_0", "stage_in_0"}
+
+
+def test_what_no_node_makes_and_they_read_is_on_the_pfs(desk: Any) -> None:
+    """A planner that knows of an earlier b.txt leaves out the job that makes it."""
+    close(desk)
+    placement, (workflow, _) = desk.context.placement, desk.read()
+    nodes = [("ID1", "split_ID1"), ("ID2", "count_ID2"), ("BB0000001", "bb_setup")]
+    assert with_reused(placement, workflow, nodes) == placement
+    found = with_reused(placement, workflow, nodes[1:])
+    changed = {n: f for n, f in found.files.items() if f != placement.files[n]}
+    assert {n: (f.tier, f.how) for n, f in changed.items()} == {"b.txt": (PFS, "copy")}
 
 
 def test_a_result_on_the_buffer_is_not_left_to_a_stage_out_beyond_the_cut(

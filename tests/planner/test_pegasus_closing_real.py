@@ -89,3 +89,37 @@ def test_clusters_are_refused(desk: Desk) -> None:
     assert done.returncode == 2
     assert "some jobs run when the reservation is given back" in done.stderr
     assert list((desk.work / "submit").rglob("*.dag")) == []
+
+
+def test_a_result_that_is_reused_is_brought_to_where_later_jobs_read_it(
+    desk: Desk,
+) -> None:
+    """ID1, which would make mid.txt, does not run: nobody copies that at the cut."""
+    (desk.work / "mid.txt").write_text("made before\n")
+    pfns = [{"site": "local", "pfn": str(desk.work / "mid.txt")}]
+    desk.change("replicas.yml", replicas=[{"lfn": "mid.txt", "pfns": pfns}])
+    steps = [("mid.txt", "big.txt", 90_000), ("big.txt", "more.txt", 900)]
+    jobs = json.loads((desk.work / "workflow.yml").read_text())["jobs"]
+    jobs[1:] = [step(f"ID{n}", *each) for n, each in enumerate(steps, 2)]
+    jobs.append(step("ID4", "mid.txt", "out.txt", 100, "more.txt"))
+    below = [("ID1", ["ID2", "ID4"]), ("ID2", ["ID3"]), ("ID3", ["ID4"])]
+    edges = [{"id": ident, "children": children} for ident, children in below]
+    desk.change("workflow.yml", jobs=jobs, jobDependencies=edges)
+    (desk.work / "places.yml").write_text("- {lfn: big.txt, tier: bb}\n")
+    submit = plan(desk, "--bb-placement", "places.yml")
+    assert "cat1_ID4" in beyond(submit)
+    assert not list(submit.rglob("cat1_ID1.sub"))
+    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (desk.work / "out" / "out.txt").read_text() == "made before\n"
+
+
+def step(
+    ident: str, reads: str, writes: str, size: int, *more: str
+) -> dict[str, object]:
+    uses: list[dict[str, object]] = [
+        {"lfn": lfn, "type": "input"} for lfn in (reads, *more)
+    ]
+    made = {"lfn": writes, "type": "output", "stageOut": writes == "out.txt"}
+    uses.append({**made, "metadata": {"size": size}})
+    known = {"type": "job", "name": "cat1", "id": ident}
+    return {**known, "arguments": [reads, writes], "uses": uses}

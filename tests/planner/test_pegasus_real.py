@@ -36,6 +36,25 @@ def test_it_plans_and_runs_and_the_buffer_is_given_back(desk: Desk) -> None:
     assert json.loads(manifest)["lfn"] == "out.txt"
 
 
+def test_the_buffer_is_given_back_where_an_earlier_result_is_reused(desk: Desk) -> None:
+    """Its replica is brought to the output site by Pegasus's own program."""
+    data = json.loads((desk.work / "workflow.yml").read_text())
+    more = json.loads(json.dumps(data["jobs"][1]).replace("out.txt", "more.txt"))
+    data["jobs"].append({**more, "id": "ID3"})
+    data["jobDependencies"][0]["children"].append("ID3")
+    desk.change("workflow.yml", **data)
+    known = json.loads((desk.work / "replicas.yml").read_text())["replicas"]
+    (desk.work / "old.txt").write_text("made before\n")
+    pfns = [{"site": "local", "pfn": str(desk.work / "old.txt")}]
+    desk.change("replicas.yml", replicas=[*known, {"lfn": "out.txt", "pfns": pfns}])
+    submit = desk.plan("r")
+    assert not list(submit.rglob("cat1_ID2.sub"))
+    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (desk.work / "out" / "out.txt").read_text() == "made before\n"
+    assert (desk.work / "out" / "more.txt").read_text() == "hello\n"
+    assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
+
+
 @pytest.mark.parametrize("cleanup", ["none", "leaf", "inplace", "constraint"])
 def test_every_cleanup_is_sealed(desk: Desk, cleanup: str) -> None:
     dag = read_dag(desk.plan("r", "--cleanup", cleanup) / "demo-0.dag")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,6 +132,21 @@ def test_promised_results_are_those_of_the_stage_out_jobs() -> None:
     dag = read_dag(folder / "demo-0.dag")
     found = stage_outs(dag.nodes, job_lists(dag, folder))
     assert promised(found) == {"out.txt": "file:///home/wfuser/wf/out/out.txt"}
+
+
+def test_a_result_that_comes_from_elsewhere_is_not_promised() -> None:
+    """pegasus-plan brings an earlier one to its place without us."""
+
+    def entries(_: str) -> list[dict[str, Any]]:
+        return [transfer("new", "file:///bb/wfres/new"), transfer("old", "/home/old")]
+
+    assert set(stage_outs(["stage_out_0"], entries)) == {"new", "old"}
+    assert set(stage_outs(["stage_out_0"], entries, "/bb/wfres")) == {"new"}
+
+
+def transfer(lfn: str, source: str) -> dict[str, Any]:
+    dests = [{"url": f"file:///out/{lfn}"}]
+    return {"lfn": lfn, "src_urls": [{"url": source}], "dest_urls": dests}
 
 
 def test_a_result_that_nobody_can_look_at_is_refused() -> None:

@@ -98,6 +98,14 @@ def test_giving_back_waits_for_every_end_of_the_workflow_and_only_for_ends() -> 
     assert done.children["task_1"] == dag.children["task_1"]
 
 
+def test_no_clean_up_waits_for_an_earlier_result_that_is_brought() -> None:
+    dag, reused = small(), "stage_out_local_local_1000_0"
+    add(dag, Node(reused, f"{reused}.sub", post=POST), "create_dir_w_0_local")
+    assert seal(dag, USERS, "cori", GATE).children[reused] == ["bb_delete_D"]
+    with pytest.raises(NotSealed, match=f"does not wait for {reused}"):
+        seal(dag, USERS | {reused}, "cori", GATE)
+
+
 def add(dag: Dag, node: Node, *after: str) -> None:
     dag.nodes[node.name] = node
     for parent in after:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Set
 from pathlib import Path
 
 from pegasus_bb.errors import PegasusBBError
@@ -11,7 +11,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.bbjson import as_json, placement_json
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
-from pegasus_bb.planner.outside import outside_files
+from pegasus_bb.planner.outside import outside_files, with_reused
 from pegasus_bb.planner.pegasus.bbfiles import link_files, plan_json
 from pegasus_bb.planner.pegasus.checks import vanishing
 from pegasus_bb.planner.pegasus.folder import replace_text, with_lines
@@ -75,12 +75,14 @@ class Completion:
         decided, outcome, scratch = self._decided, found.outcome, found.scratch
         placement = decided.placement
         assert placement is not None  # noqa: S101
-        _check_results(decided, placement, found.outputs, self._force)
+        _check_results(decided, placement, found.results, self._force)
         pfs_scratch = _on_the_pfs(decided, self._request, scratch)
         own = links(decided.workflow, placement, pfs_scratch)
         files = link_files(own, nodes_of_jobs(outcome, found.dag)) if own else {}
+        workflow, outside = decided.workflow, found.outside
+        nodes = list(nodes_of_jobs(outcome, found.dag)) if any(outside) else []
         files["placement.json"] = placement_json(
-            placement,
+            with_reused(placement, workflow, nodes) if nodes else placement,
             self._request.prefix,
             scratch,
             pfs_scratch,
@@ -88,8 +90,6 @@ class Completion:
             found.later,
             found.earlier,
         )
-        workflow, outside = decided.workflow, found.outside
-        nodes = nodes_of_jobs(outcome, found.dag) if any(outside) else ()
         files.update(outside_files(placement, workflow, nodes, outside, pfs_scratch))
         if found.phases is not None:
             files[PHASES] = as_json(phases_json(found.phases))
@@ -99,14 +99,14 @@ class Completion:
 
 
 def _check_results(
-    decided: Decided, placement: Placement, outputs: Mapping[str, str], force: bool
+    decided: Decided, placement: Placement, results: Set[str], force: bool
 ) -> None:
     """Whatever should be staged out is. pegasus-plan may leave out what is there
     already (data reuse) and leaves to a sub-workflow what that one makes."""
     reused = {} if force else decided.catalogs.replicas.replicas
     for job in decided.workflow.jobs.values():
         for use in job.outputs() if job.kind == "job" else ():
-            if not use.stage_out or use.lfn in outputs or use.lfn in reused:
+            if not use.stage_out or use.lfn in results or use.lfn in reused:
                 continue
             if placement.on_tier(use.lfn):
                 raise vanishing(use.lfn, job.id)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.parse import parse
+from pegasus_bb.paths import is_below
 from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.planner.joblistfile import Entries, path_of
 
@@ -62,16 +64,24 @@ def read_outcome(folder: Path) -> Outcome:
 
 
 def stage_outs(
-    names: Iterable[str], entries: Callable[[str], Entries]
+    names: Iterable[str], entries: Callable[[str], Entries], prefix: str = ""
 ) -> dict[str, list[str]]:
-    """LFN -> the URLs that the workflow's stage-out jobs bring it to."""
+    """LFN -> the URLs that the workflow's stage-out jobs bring it to; with ``prefix``
+    of all that comes from below that: an earlier result that is reused was never there,
+    and Pegasus's own program brings it."""
     found: dict[str, list[str]] = {}
     for name in names:
         if name.startswith("stage_out_"):
             for entry in entries(name):
-                urls = [str(dest["url"]) for dest in entry.get("dest_urls", ())]
-                found.setdefault(str(entry.get("lfn")), []).extend(urls)
+                if _comes_from(prefix, entry):
+                    urls = [str(dest["url"]) for dest in entry.get("dest_urls", ())]
+                    found.setdefault(str(entry.get("lfn")), []).extend(urls)
     return found
+
+
+def _comes_from(prefix: str, entry: Mapping[str, Any]) -> bool:
+    paths = [path_of(str(source.get("url"))) for source in entry.get("src_urls", ())]
+    return not (prefix and paths) or any(is_below(path, prefix) for path in paths)
 
 
 def promised(stage_outs: Mapping[str, Iterable[str]]) -> dict[str, str]:

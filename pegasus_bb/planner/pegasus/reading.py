@@ -69,6 +69,7 @@ class Found:
     later: Set[str] = frozenset()  # LFNs of results that nodes beyond a cut stage out
     less: Mapping[str, Set[str]] = field(default_factory=dict)  # edges to take out
     earlier: Set[str] = frozenset()  # LFNs of results that nodes prior to one stage out
+    results: Set[str] = frozenset()  # LFNs of all that is staged out, from anywhere
 
 
 class Reader:
@@ -139,10 +140,11 @@ class Reader:
         lines += lines_to_seal(view, context.poll, phased, context.gate_again)
         (create_dir,) = view.gated
         scratch = scratch_of(create_dir, entries)
-        outputs = promised(stage_outs(dag.nodes, entries))
+        results, prefix = stage_outs(dag.nodes, entries).keys(), self._request.prefix
+        outputs = promised(stage_outs(dag.nodes, entries, prefix))
         phases = None if phased is None else phased[1]
-        later = stage_outs(beyond, entries).keys()
-        earlier = stage_outs(prior, entries).keys()
+        later = stage_outs(beyond, entries, prefix).keys()
+        earlier = stage_outs(prior, entries, prefix).keys()
         outside = Outside(prior, beyond)
         return Found(
             outcome,
@@ -155,6 +157,7 @@ class Reader:
             later,
             less,
             earlier,
+            results,
         )
 
     def _prior(

@@ -6,7 +6,7 @@ such tasks alone. All of these find the site's own scratch in the place of the b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from pathlib import Path
 
 from pegasus_bb.errors import CatalogError, NotSealed
@@ -36,11 +36,7 @@ def beyond_the_cut(
     ends = set(View(dag, set(), placement.tier.site, "").deletes)
     found = reach(tasks, dag.children) - ends
     found -= {name for name in found if OWN_FOLDER.fullmatch(name)}
-    for name in dag.nodes:
-        if name.startswith(_BRINGS):
-            children = dag.children.get(name, ())
-            if children and found.issuperset(children):
-                found.add(name)
+    found |= _bringing(dag, found)
     out_of_reach = dict(_out_of_reach(dag, found, entries, placement))
     if out_of_reach:
         raise NotSealed(
@@ -49,6 +45,22 @@ def beyond_the_cut(
             "--bb-close end"
         )
     return found
+
+
+def _bringing(dag: Dag, found: Set[str]) -> set[str]:
+    """What brings files for nodes of ``found`` and of each other alone: a program that
+    is staged comes with one node and is made ready by another."""
+    waiting = [name for name in dag.nodes if name.startswith(_BRINGS)]
+    bring: set[str] = set()
+    while True:
+        more = {n for n in waiting if _is_for(dag.children.get(n, ()), found, bring)}
+        if more <= bring:
+            return bring
+        bring |= more
+
+
+def _is_for(children: Sequence[str], found: Set[str], bring: Set[str]) -> bool:
+    return bool(children) and all(c in found or c in bring for c in children)
 
 
 def _out_of_reach(

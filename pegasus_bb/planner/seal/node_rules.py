@@ -41,7 +41,7 @@ def cleanup_waits_for_stage_out(view: View) -> Iterator[str]:
     """What is removed was brought to safety before."""
     wanted = dict(view.removes)
     for name in view.leaf_cleanups:
-        wanted[name] = set(view.stage_outs)
+        wanted[name] = view.saving
     for name, before in wanted.items():
         early = _not_above(view, name, before)
         if early:

@@ -53,6 +53,12 @@ class View:
         return [name for name in self.dag.nodes if name.startswith(_STAGE_OUT)]
 
     @cached_property
+    def saving(self) -> set[str]:
+        """Those of them that may bring something from the run's folder: not those of
+        an earlier result that is reused, which wait for nothing there."""
+        return set(self.stage_outs) & (self.users | self.behind_gate | self.prior)
+
+    @cached_property
     def leaf_cleanups(self) -> list[str]:
         """Nodes that remove the run's folder on the site."""
         return _of_site("cleanup", self.site, self.dag.nodes)

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.errors import UsageError
-from pegasus_bb.model.reservation import Reservation
+from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.model.reservation import Reservation, State
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.ours import was_ready
 from pegasus_bb.runtime.settled import seen, words
 from pegasus_bb.units import format_size
+
+
+def lost(place: SubmitDir) -> list[str]:
+    """Lines about the reservation that was up and is gone; none where it is not, or
+    where nobody answers."""
+    bb, noted = BBDir(str(place.bb)), _standing(place)
+    if noted is None or not was_ready(bb, noted) or not _is_gone(bb, noted):
+        return []
+    return [
+        f"lost:        reservation {noted.name} is not there any more, nor what lived "
+        "only there",
+        f"start over:  pegasus-bb run --restart {place.path}",
+    ]
 
 
 def kept(place: SubmitDir) -> list[str]:
@@ -16,8 +31,8 @@ def kept(place: SubmitDir) -> list[str]:
     moved = seen(BBDir(str(place.bb)))
     if moved:
         return [f"note:        {words(moved)}"]
-    noted = _noted(place)
-    if noted is None or noted.released_at is not None or noted.failure:
+    noted = _standing(place)
+    if noted is None:
         return []
     size = format_size(noted.size)
     if not was_ready(BBDir(str(place.bb)), noted):
@@ -33,8 +48,22 @@ def kept(place: SubmitDir) -> list[str]:
     ]
 
 
-def _noted(place: SubmitDir) -> Reservation | None:
+def _standing(place: SubmitDir) -> Reservation | None:
+    """What was asked for, and neither refused nor given back."""
+    bb = BBDir(str(place.bb))
     try:
-        return BBDir(str(place.bb)).reservation()
+        noted = None if seen(bb) else bb.reservation()
     except UsageError:  # whoever goes on is told what is wrong with it
         return None
+    over = noted is None or noted.released_at is not None or noted.failure
+    return None if over else noted
+
+
+def _is_gone(bb: BBDir, noted: Reservation) -> bool:
+    try:
+        request = bb.request()
+        backend = open_backend(request.backend, request.settings)
+        found = ours.status(bb, backend, request, noted)
+    except PegasusBBError:
+        return False
+    return found.state in (State.ABSENT, State.GONE)

@@ -7,7 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from pegasus_bb.engine.commands import folder_of
-from pegasus_bb.engine.kept import kept
+from pegasus_bb.engine.kept import kept, lost
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.errors import RESERVATION_FAILED
@@ -76,6 +76,9 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
     lines += failed_nodes(failed, place.path)
     if rescue is not None:
         lines.append(f"rescue file: {rescue.name}")
+    gone = lost(place)
+    if gone:
+        return "\n".join([*lines, *gone])
     lines.append(f"to go on:    pegasus-bb run {place.path}")
     if any(_was_refused(item) for item in failed):
         lines.append(

@@ -11,10 +11,13 @@ import pytest
 from pegasus_bb.engine.dagman.submit import hand_over
 from pegasus_bb.engine.rescue import read_rescue
 from pegasus_bb.engine.submitdir import find_submit_dir
+from pegasus_bb.engine.table import Table
+from pegasus_bb.engine.words import not_done
 from pegasus_bb.errors import ReservationFailed, RunFailed, UsageError
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.planner.dag import Script
+from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from tests.engine.requests import request_of
@@ -216,3 +219,41 @@ def test_dagman_learns_what_is_to_run_again(folder: Folder, request_: Request) -
     rescue = hand_over(place, folder.dag, known - {"first"})
     assert rescue is not None and rescue == place.rescues()[-1]
     assert read_rescue(rescue, folder.dag) == known - {"first"}
+
+
+# --- what a run says at its end ---
+
+
+def says(folder: Folder) -> str:
+    place = find_submit_dir(folder.path)
+    return not_done(Table(read_dag(place.dag), ()), place, None, "not done")
+
+
+def was_up(folder: Folder) -> None:
+    noted = BBDir(str(folder.path / "bb")).reservation()
+    assert noted is not None
+    ready = {"requested_at": noted.requested_at}
+    write_json(str(folder.path / "bb" / "ready.json"), ready)
+
+
+def test_it_says_that_its_reservation_was_taken_away(
+    folder: Folder, request_: Request
+) -> None:
+    was_up(folder)
+    assert "kept:        reservation pbbbefore" in says(folder)
+    open_backend("directory", request_.settings).delete(request_)
+    told = says(folder)
+    assert "lost:        reservation pbbbefore is not there any more" in told
+    assert f"pegasus-bb run --restart {folder.path}" in told
+    assert "to go on:" not in told
+    assert "kept:" not in told
+
+
+def test_it_calls_nothing_lost_where_nobody_answers(
+    folder: Folder, request_: Request
+) -> None:
+    was_up(folder)
+    data = request_.to_json()
+    data["settings"] = {**request_.settings, "fail": "status:unreachable"}
+    write_json(str(folder.path / "bb" / "request.json"), data)
+    assert "kept:        reservation pbbbefore" in says(folder)

@@ -68,14 +68,11 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     noted = noted or _noted_again(bb, done)
     if noted is None:
         return
-    outside = bb.prior() | bb.beyond()
-    users = {
-        name
-        for name in touching(dag, place.path, bb.request()) - outside
-        if not name.startswith(("bb_setup_", "bb_delete_"))
-    }
+    users = users_of(place, dag)
     used, left = users & done, users - done
-    lost = _given_back(bb, noted, left) if noted.released_at else ""
+    lost = ""
+    if noted.released_at and (used or ours.has_progressed(bb, noted)):
+        lost = _given_back(bb, noted, left)
     if not noted.released_at and left and (used or note_is_lost):
         lost = _gone(bb, noted, left)
     if lost:
@@ -83,6 +80,13 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
             f"reservation {noted.name} {lost}. What lived only there is lost; start "
             f"over: pegasus-bb run --restart {place.path}"
         )
+
+
+def users_of(place: SubmitDir, dag: Dag) -> Set[str]:
+    """Nodes that work on the reservation, or for files on it."""
+    bb = BBDir(str(place.bb))
+    touched = touching(dag, place.path, bb.request()) - bb.prior() - bb.beyond()
+    return {n for n in touched if not n.startswith(("bb_setup_", "bb_delete_"))}
 
 
 def _noted_again(bb: BBDir, done: Set[str]) -> Reservation | None:

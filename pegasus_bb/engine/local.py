@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pegasus_bb.engine.asked_again import ask_again
 from pegasus_bb.engine.before import (
     check_place,
     check_programs,
@@ -86,7 +87,10 @@ def run(
         aside = tuple(start_over(place)) if restart else ()
         engine = _Run(place, dag, slots or default_slots(), progress or Silent())
         check_reservation(place, dag, engine.done)
-        engine.redo(stage_out_again(place, dag, engine.done))
+        engine.redo(
+            ask_again(place, dag, engine.done)
+            or stage_out_again(place, dag, engine.done)
+        )
         return engine.run(grace, aside)
 
 

@@ -36,15 +36,19 @@ class Redo:
 
     nodes: frozenset[str] = frozenset()
     aside: tuple[Path, ...] = ()
+    why: str = "results are not safe any more"
+
+    def __bool__(self) -> bool:
+        return bool(self.nodes)
 
     @property
     def words(self) -> str:
         """For the user; empty where there is nothing to tell."""
-        if not self.nodes:
+        if not self:
             return ""
         names = ", ".join(sorted(self.nodes))
         kept = "".join(f"\n  what was there is kept: {path}" for path in self.aside)
-        return f"results are not safe any more; to run again: {names}{kept}"
+        return f"{self.why}; to run again: {names}{kept}"
 
 
 def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:

@@ -29,7 +29,7 @@ def start_over(place: SubmitDir) -> list[Path]:
     folders = (NOTES, "carried", elsewhere.FOLDER)
     notes += [place.bb / name for name in ("gate.json", *folders)]
     old = [place.journal, *place.rescues(), *notes]
-    return [_aside(file) for file in old if file.exists()]
+    return [aside(file) for file in old if file.exists()]
 
 
 def _check_reservation(place: SubmitDir) -> None:
@@ -46,7 +46,8 @@ def _check_reservation(place: SubmitDir) -> None:
     if noted is None or noted.released_at is not None:
         return
     status = ours.status(bb, backend, request, noted)
-    refused = status.state is State.FAILED and bool(noted.failure)
+    never = bool(noted.failure) or not ours.has_progressed(bb, noted)
+    refused = status.state is State.FAILED and never
     if status.state in _GONE or refused:
         return
     if status.state is State.UNKNOWN:
@@ -62,7 +63,8 @@ def _check_reservation(place: SubmitDir) -> None:
     )
 
 
-def _aside(file: Path) -> Path:
+def aside(file: Path) -> Path:
+    """Give ``file`` the next free number behind its name."""
     number = 0
     while (target := file.with_name(f"{file.name}.{number:03d}")).exists():
         number += 1

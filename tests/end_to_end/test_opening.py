@@ -151,6 +151,25 @@ def test_killed_while_the_gate_waits_in_the_middle(site: Site) -> None:
     assert site.reservations() == []
 
 
+def test_given_back_before_any_job_had_it_it_is_asked_for_again(site: Site) -> None:
+    """What was made before it is not made again."""
+    site.declare(delay="6s")
+    submit = after_the_first_job(site, "bb")
+    run, log = site.start_run("bb"), submit / "jobstate.log"
+    gated = "create_dir_diamond_0_cluster"
+    assert wait_for_event(log, gated, "PRE_SCRIPT_STARTED", run)
+    kill(run)
+    (name,) = site.reservations()
+    site.bb("release", name, check=True)
+    assert site.reservations() == []
+    done = site.run("bb")
+    assert done_well(done)
+    assert f"{name} was given back before any job had it" in done.stderr
+    assert log.read_text().count(" mix_A EXECUTE ") == 1
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
 def test_one_that_is_refused_ends_the_run_in_the_middle(site: Site) -> None:
     submit = after_the_first_job(site, "bb", "-Ddagman.retry=0")
     site.declare(fail="create: no such project")

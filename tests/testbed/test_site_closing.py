@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from pathlib import Path
 
 import pytest
 
 import tests.end_to_end.conftest as end_to_end
 from pegasus_bb.engine.journal import read_history
+from pegasus_bb.runtime.directives import NONE
 from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PLANNERS, Desk, Typist
 from tests.testbed.example_desk import Example
@@ -43,13 +43,21 @@ def runs_to_its_end(home: Home, planner: str) -> None:
     desk.planned("bb", *EARLY)
     done = desk.start("bb").end(TOGETHER)
     assert done.status == 0, done.err
-    assert results(desk) == end_to_end.expected()
+    assert desk.content("bb") == end_to_end.expected()
     assert "cleanup_diamond_0_cluster" in ran_without_it(desk, "bb")
 
 
-def results(desk: Desk) -> dict[str, bytes]:
-    folder: Path = desk.results("bb")
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+def falls_back(home: Home, planner: str) -> None:
+    """Then there is nothing to give back, and no job names a buffer."""
+    desk = Desk(home, "closing-refused", planner=planner)
+    more = ("--bb-fallback", "pfs", "--bb-capacity", "2GiB")  # the pool has half of it
+    submit = desk.planned("bb", *EARLY, *more)
+    done = desk.start("bb").end(TOGETHER)
+    assert done.status == 0, done.err
+    assert "ON THE PFS, NOT ON A BURST BUFFER" in done.err
+    assert desk.content("bb") == end_to_end.expected()
+    assert (submit / "bb/beyond").read_text().split()
+    assert (submit / "bb/use.bbf").read_text() == NONE
 
 
 def an_example_gives_the_same(home: Home, planner: str) -> None:
@@ -71,7 +79,7 @@ def test_it_is_given_back_early_and_the_results_are_the_same(
 ) -> None:
     told = [
         partial(story, home, planner)
-        for story in (runs_to_its_end, an_example_gives_the_same)
+        for story in (runs_to_its_end, falls_back, an_example_gives_the_same)
     ]
     all_told(told, 2 * TOGETHER)
     assert not submit_host.buffers()

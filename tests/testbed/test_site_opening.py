@@ -4,14 +4,15 @@ testbed, under DAGMan: the jobs before it name no buffer, for there is none yet.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 
 import pytest
 
 import tests.end_to_end.conftest as end_to_end
 from pegasus_bb.engine.journal import read_history
-from pegasus_bb.errors import RUN_FAILED
+from pegasus_bb.errors import INTERRUPTED, RUN_FAILED
 from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PLANNERS, Desk, Typist
 from tests.testbed.example_desk import Example
@@ -43,7 +44,7 @@ def runs_to_its_end(home: Home, planner: str) -> None:
     desk.planned("bb", *LATE)
     done = desk.start("bb").end(TOGETHER)
     assert done.status == 0, done.err
-    assert results(desk) == end_to_end.expected()
+    assert desk.content("bb") == end_to_end.expected()
     assert "mix_A" in ran_before_it(desk, "bb")
 
 
@@ -57,13 +58,54 @@ def ends_before_it_and_goes_on(home: Home, planner: str) -> None:
     assert not (submit / "bb/reservation.json").exists()
     desk.trouble.unlink()
     assert "mix_A" in desk.goes_on("bb")
-    assert results(desk) == end_to_end.expected()
+    assert desk.content("bb") == end_to_end.expected()
     assert "mix_A" in ran_before_it(desk, "bb")
 
 
-def results(desk: Desk) -> dict[str, bytes]:
-    folder: Path = desk.results("bb")
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+def is_refused_and_goes_on(submit_host: Site, home: Home, planner: str) -> None:
+    """In the middle: what the first job has made is there when it is granted."""
+    desk = Desk(home, "refused", planner=planner)
+    desk.planned("bb", *LATE, "-Ddagman.retry=0")
+    said = "says=dwsd: no space left on any server: 507"
+    with mishap(
+        submit_host, f"create_persistent token={desk.reservation('bb')} {said}"
+    ):
+        refused = desk.start("bb").end(TOGETHER)
+    assert refused.status == RUN_FAILED, refused.err
+    assert "no space left on any server" in refused.err
+    again = desk.goes_on("bb")
+    assert not [node for node in again if node.startswith("mix_A")]
+    assert desk.content("bb") == end_to_end.expected()
+    assert "mix_A" in ran_before_it(desk, "bb")
+
+
+def is_removed_and_goes_on(submit_host: Site, home: Home, planner: str) -> None:
+    """While the gate waits in the middle of the run."""
+    desk = Desk(home, "removed", planner=planner)
+    submit = desk.planned("bb", *LATE)
+    with mishap(
+        submit_host, f"create_persistent token={desk.reservation('bb')} delay=15"
+    ):
+        run = desk.start("bb")
+        run.until((submit / "bb/gate.json").exists, TOGETHER)
+        assert " mix_A JOB_SUCCESS " in (submit / "jobstate.log").read_text()
+        desk.ask("condor_rm", "-constraint", "JobUniverse == 7")
+        removed = run.end(TOGETHER)
+    assert removed.status == INTERRUPTED, removed.err
+    again = desk.goes_on("bb")
+    assert not [node for node in again if node.startswith("mix_A")]
+    assert desk.content("bb") == end_to_end.expected()
+
+
+@contextmanager
+def mishap(submit_host: Site, line: str) -> Iterator[None]:
+    """What DataWarp does meanwhile."""
+    file = submit_host.place.root / "mishaps"
+    file.write_text(f"{line}\n")
+    try:
+        yield
+    finally:
+        file.unlink()
 
 
 def an_example_gives_the_same(home: Home, planner: str) -> None:
@@ -88,4 +130,13 @@ def test_it_is_asked_for_late_and_the_results_are_the_same(
 ) -> None:
     told = [partial(story, home, planner) for story in STORIES]
     all_told(told, 2 * TOGETHER)
+    assert not submit_host.buffers()
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_it_is_not_there_in_the_middle_and_the_next_run_goes_on(
+    submit_host: Site, home: Home, planner: str, planners: None
+) -> None:
+    for story in (is_refused_and_goes_on, is_removed_and_goes_on):
+        story(submit_host, home, planner)
     assert not submit_host.buffers()

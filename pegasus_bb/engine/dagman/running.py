@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from pegasus_bb.engine.asked_again import ask_again
 from pegasus_bb.engine.before import (
     check_place,
     check_programs,
@@ -104,7 +105,7 @@ def _submitted(place: SubmitDir, dag: Dag, restart: bool) -> _Begun:
     aside = tuple(start_over(place)) if restart else ()
     done = done_before(place, dag, read_history(place.journal))
     check_reservation(place, dag, done)
-    redo = stage_out_again(place, dag, done)
+    redo = ask_again(place, dag, done) or stage_out_again(place, dag, done)
     done -= redo.nodes
     if len(done) == len(dag.nodes):
         return _Begun(0, frozenset(done), aside=aside)

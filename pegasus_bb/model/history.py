@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.workflow import Job
 
+_LONGEST = 1e9  # seconds; sums of such times are finite
+
 
 @dataclass(frozen=True, slots=True)
 class Past:
@@ -55,9 +57,11 @@ def _name(transformation: str) -> str:
 
 
 def declared(job: Job) -> Past | None:
-    """What the job's own profile ``pegasus: runtime`` says, in seconds."""
+    """What the job's own profile ``pegasus: runtime`` says, in seconds; None where that
+    is no time that a task could take."""
     said = job.profile("pegasus", "runtime") if "profiles" in job.data else None
     try:
-        return Past(float(said)) if said else None
+        seconds = float(said) if said else -1.0
     except ValueError:
         return None
+    return Past(seconds) if 0 <= seconds <= _LONGEST else None  # nan is neither

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.speeds import Speed, Speeds
@@ -70,6 +72,12 @@ def test_bytes_that_were_counted_go_before_sizes(tmp_path: Path) -> None:
 def test_a_run_time_can_be_declared(tmp_path: Path) -> None:
     work = loads(tmp_path, History(), profiles={"pegasus": {"runtime": 10}})
     assert (work.loads[0].compute, work.unknown_times) == (7.0, 0)
+
+
+@pytest.mark.parametrize("said", ["nan", "inf", "1e308", "-5", "soon"])
+def test_what_no_task_could_take_is_no_run_time(tmp_path: Path, said: str) -> None:
+    work = loads(tmp_path, History(), profiles={"pegasus": {"runtime": said}})
+    assert work.unknown_times == 1
 
 
 def test_sizes_are_learned_where_nobody_declared_them(tmp_path: Path) -> None:

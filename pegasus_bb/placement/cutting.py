@@ -88,7 +88,8 @@ class Wanted:
 def best(cuts: Cuts, prices: Prices, wanted: Wanted) -> Priced | None:
     """The one that reserves least; None where none is allowed. Where two ends of a
     workflow with more than ALL_PAIRS levels are free: one of which neither end could be
-    moved to where it were better. Linear in uses, and in ALL_PAIRS squared."""
+    moved to where it were better, and none that moves one end alone is. Linear in uses,
+    and in ALL_PAIRS squared."""
 
     def least(some: Iterable[Cut], start: Priced | None = None) -> Priced | None:
         found = start
@@ -116,7 +117,7 @@ def best(cuts: Cuts, prices: Prices, wanted: Wanted) -> Priced | None:
             rows.add(opens)
             columns.add(closes)
             opens = found.cut.opens if found else opens
-    return found
+    return least(cuts.row(0), least(cuts.column(cuts.levels), found))
 
 
 def _begin(cuts: Cuts, prices: Prices) -> Iterator[tuple[int, int]]:

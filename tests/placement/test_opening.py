@@ -174,6 +174,22 @@ def test_so_it_is_where_both_ends_are_insisted_on(
     assert 0 < placement.opening.level < placement.closing.level < 4
 
 
+def test_an_end_that_moves_to_the_next_level_alone_is_not_overlooked(
+    opening: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the two there is no level to which the other could move."""
+    monkeypatch.setattr(cutting, "ALL_PAIRS", 0)
+    large = makes("large.txt", GIB, stageOut=False)
+    opening.jobs = [
+        job("make", large, makes("list.txt", 1, stageOut=False)),
+        job("read", use("list.txt", "input"), makes("last.txt", 1)),
+    ]
+    opening.defines.append("pegasus.bb.close=early")
+    placement = opening.decide()
+    assert placement.closing is not None
+    assert (placement.closing.level, none(opening) != "") == (1, True)
+
+
 # --- times ---
 
 EVEN = {"list": 100.0, "pick": 100.0, "build": 100.0, "merge": 100.0}

@@ -36,6 +36,9 @@ def placement_json(
     }
     if placement.opening is not None and placement.opening.files:
         data["before"] = sorted(placement.opening.files)
+    carried = placement.closing.files if placement.closing else ()
+    if carried:
+        data["carried"] = sorted(lfn for lfn in carried if placement.on_tier(lfn))
     if earlier:
         data["earlier"] = sorted(earlier)
     if later:

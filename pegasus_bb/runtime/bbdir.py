@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, FrozenSet, Optional
+from typing import Any, Dict, FrozenSet, List, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import Request, Reservation
@@ -165,6 +165,22 @@ class BBDir:
         except FileNotFoundError:
             return {}
         return data
+
+    def carriers(self) -> List[str]:
+        """All nodes for which ``carried`` names anything."""
+        try:
+            files = sorted(os.listdir(self.file("carry")))
+        except FileNotFoundError:
+            return []
+        return [file[: -len(".json")] for file in files]
+
+    def uncarried(self) -> List[str]:
+        """LFNs that such nodes read and nobody would copy: a carry/<node>.json is
+        lost. Raises UsageError."""
+        wanted = self.placement().get("carried", ())
+        nodes = self.carriers() if wanted else ()
+        named = {lfn for node in nodes for lfn in self.carried(node)}
+        return [lfn for lfn in wanted if lfn not in named]
 
     def has_carried(self, node: str) -> bool:
         """Whether the last try of ``node`` has copied what ``carried`` names."""

@@ -53,14 +53,12 @@ def unsafe_results(
 
 def _not_carried(bb: BBDir) -> Iterator[Unsafe]:
     """What jobs read when the reservation is gone, and is nowhere else yet."""
-    try:
-        files = sorted(os.listdir(bb.file("carry")))
-    except FileNotFoundError:
-        return
-    for node in (file[: -len(".json")] for file in files):
+    for node in bb.carriers():
         if not bb.has_carried(node):
             why = f"{node} has not copied it to the PFS, where later jobs read it"
             yield from (Unsafe(lfn, why) for lfn in bb.carried(node))
+    why = "nothing in bb/carry says who copies it to the PFS, where later jobs read it"
+    yield from (Unsafe(lfn, why) for lfn in bb.uncarried())
 
 
 class Promises:

@@ -63,6 +63,18 @@ def test_wherever_files_live_the_results_are_the_same(
     assert site.reservations() == []
 
 
+def test_where_nobody_would_copy_what_later_jobs_read_it_is_not_run(
+    site: Site,
+) -> None:
+    submit = before_the_last_job(site, "bb")
+    (submit / "bb/carry/mix_D.json").rename(submit / "aside.json")
+    done = site.run("bb")
+    assert done.returncode == 2
+    assert "nothing in bb/carry says who copies d.dat to the PFS" in done.stderr
+    (submit / "aside.json").rename(submit / "bb/carry/mix_D.json")
+    assert done_well(site.run("bb"))
+
+
 def test_jobs_after_the_cut_work_on_the_pfs_and_those_before_on_the_tier(
     site: Site,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,11 @@ def test_a_submit_directory_in_which_one_would_look_for_the_buffer_is_refused(
     folder = desk.write()
     executable = desk.plan()
     (folder / "bb/beyond").write_text("\n".join([*executable.beyond, ""]))
+    with pytest.raises(NotSealed, match="says who copies b"):
+        check_directory(folder, executable.dag)
+    (folder / "bb/carry").mkdir()
+    copies = json.dumps(dict.fromkeys(["b.txt", "sub/n.txt"], "/lus/run"))
+    (folder / "bb/carry/split_ID1.json").write_text(copies)
     check_directory(folder, executable.dag)
     file = folder / "00/00/merge_ID3.sub"
     file.write_text(file.read_text().replace(spoil, "other"))

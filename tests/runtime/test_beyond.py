@@ -105,6 +105,19 @@ def test_without_its_copy_the_node_has_failed_whatever_the_batch_system_says(
     assert "has not copied it to the PFS" in unsafe.why
 
 
+def test_where_nobody_is_told_to_copy_it_the_reservation_is_kept(site: Site) -> None:
+    site.place({"a.txt": "bb write"})
+    placement = json.loads((site.bb / "placement.json").read_text())
+    placement["carried"] = ["a.txt"]
+    (site.bb / "placement.json").write_text(json.dumps(placement))
+    (unsafe,) = unsafe_results(site.bbdir, "run-1", False)
+    assert "nothing in bb/carry says who copies it" in unsafe.why
+    carry(site, "a.txt")
+    (site.bb / "carried").mkdir()
+    (site.bb / f"carried/{NODE}").write_text("")
+    assert list(unsafe_results(site.bbdir, "run-1", False)) == []
+
+
 def job_list(*entries: dict[str, Any]) -> str:
     return json.dumps([{"id": n, **entry} for n, entry in enumerate(entries, 1)])
 

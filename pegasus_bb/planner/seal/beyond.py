@@ -97,6 +97,12 @@ def check_outside(dag: Dag, submit_dir: Path) -> tuple[frozenset[str], frozenset
             f"bb/bin/launch where it runs on the site, and not name bb/{USE}: else it "
             "would look for a buffer that is not there. Plan again"
         )
+    lost = bb.uncarried() if beyond else []
+    if lost:
+        raise NotSealed(
+            f"nothing in bb/carry says who copies {some(lost)} to the PFS, where jobs "
+            "look for it when the buffer is given back. Plan again"
+        )
     return prior, beyond
 
 

@@ -9,7 +9,8 @@ import contextlib
 import fcntl
 import json
 import os
-from typing import Any, Callable, Dict, Iterable, Iterator
+import stat
+from typing import Any, Callable, Dict, Iterable, Iterator, Union
 
 ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
 
@@ -175,3 +176,26 @@ def lock_holder(path: str) -> str:
         return os.read(handle, 300).decode(errors="replace").strip() or "an engine"
     finally:
         os.close(handle)
+
+
+def is_file(path: Union[str, os.PathLike[str]]) -> bool:
+    """Whether there is a file, as far as this user is let look; pathlib raises where a
+    folder above it is closed to him, or the path is too long."""
+    return stat.S_ISREG(_mode(path))
+
+
+def is_dir(path: Union[str, os.PathLike[str]]) -> bool:
+    """The same of a folder."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def is_there(path: Union[str, os.PathLike[str]]) -> bool:
+    """The same of anything."""
+    return _mode(path) != 0
+
+
+def _mode(path: Union[str, os.PathLike[str]]) -> int:
+    try:
+        return os.stat(path).st_mode
+    except (OSError, ValueError):
+        return 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.files import is_there
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.replicas import Replica, local_path
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement import lint_replicas
 from pegasus_bb.placement.executables import runs_on
 from pegasus_bb.placement.survey import INPUT
@@ -94,7 +95,7 @@ def _is_here(pfn: str) -> bool:
         path = local_path(pfn)
     except PegasusBBError:
         return True  # nobody can tell
-    return path is None or Path(path).exists()
+    return path is None or is_there(path)
 
 
 def of_size(placed: Decided) -> tuple[list[Finding], Decided | None]:
@@ -105,19 +106,29 @@ def of_size(placed: Decided) -> tuple[list[Finding], Decided | None]:
         return [wrong("capacity", str(error))], None
     if decided is None:
         return [], placed
-    size = _reserved(decided, placed.settings.mode)
-    words = f"{size} would be reserved {_for_what(decided)}"
+    words = f"{_reserved(decided, placed.settings.mode)} {_for_what(decided)}"
     return [ok("capacity", words)], replace(placed, placement=decided)
 
 
 def _reserved(decided: Placement, mode: str) -> str:
+    """What would be reserved, or has to be free: nobody is asked for a node's disk."""
     size, rooms = format_size(decided.capacity), decided.rooms
     if not rooms:
-        return size
+        return f"{size} would be reserved"
     if mode == "transient":
-        return f"up to {size} for each of {len(rooms)} jobs"
+        return f"up to {size} for each of {len(rooms)} jobs {_granted(decided.tier)}"
     most = format_size(max(room.capacity for room in rooms.values()))
-    return f"{size}, and up to {most} more for each of {len(rooms)} jobs,"
+    if decided.room_tier.is_reserved:
+        each = f"up to {most} more for each of {len(rooms)} jobs"
+        return f"{size}, and {each}, would be reserved"
+    each = f"up to {most} for each of {len(rooms)} jobs {_granted(decided.room_tier)}"
+    return f"{size} would be reserved, and {each},"
+
+
+def _granted(tier: Tier) -> str:
+    if tier.is_reserved:
+        return "would be reserved"
+    return f"would have to be free on its node (tier {tier.name})"
 
 
 def _for_what(decided: Placement) -> str:

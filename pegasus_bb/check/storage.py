@@ -9,6 +9,7 @@ from pathlib import Path
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.slurm import of_slurm
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.files import is_dir
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import Tier
@@ -86,4 +87,4 @@ def of_submit_dir(folder: Path) -> Finding:
 
 def _nearest(path: Path) -> Path:
     """``path``, or the last folder above it that is there."""
-    return next((p for p in (path, *path.parents) if p.is_dir()), Path("/"))
+    return next((p for p in (path, *path.parents) if is_dir(p)), Path("/"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.files import is_file
 from pegasus_bb.model.propertyfile import parse_properties
 
 
@@ -78,7 +79,7 @@ def read_properties(
 
 def _default_file(cwd: Path, home: Path) -> Path | None:
     candidates = (cwd / "pegasus.properties", home / ".pegasusrc")
-    return next((file for file in candidates if file.is_file()), None)
+    return next((file for file in candidates if is_file(file)), None)
 
 
 def _read(file: Path) -> dict[str, Setting]:

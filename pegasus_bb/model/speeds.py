@@ -120,6 +120,9 @@ def _rate(document: Document, value: Any, at: list[Key]) -> float:
         raise document.error(str(error), at, value, "such as 800MB/s") from error
     if rate <= 0:
         raise document.error("a speed above zero is needed", at, value)
+    if str(value).strip().isdigit():
+        what = "a speed without a unit, which would be bytes per second"
+        raise document.error(what, at, value, "such as 800MB/s")
     return float(rate)
 
 

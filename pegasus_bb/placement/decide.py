@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.files import is_there
 from pegasus_bb.model.catalogs import Catalogs, environment
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
@@ -205,7 +206,7 @@ def _patterns(
 ) -> PlacementFile | None:
     if settings.placement is None:
         return None
-    if not settings.placement.exists():
+    if not is_there(settings.placement):
         raise catalogs.properties.error(
             "pegasus.bb.placement",
             f"{settings.placement}: there is no such file",

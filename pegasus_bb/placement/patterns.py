@@ -132,7 +132,7 @@ def read_placement_file(path: Path, variables: Mapping[str, str]) -> PlacementFi
         raise document.error(
             "a placement file is a list of lfn and tier, or a mapping of LFN to tier",
             [],
-            type(data).__name__,
+            "nothing" if data is None else type(data).__name__,
             "- {lfn: chr1*, tier: pfs}",
         )
     return PlacementFile(document, [_entry(document, *pair) for pair in pairs])

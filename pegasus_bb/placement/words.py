@@ -60,7 +60,10 @@ class Words:
         if file.role == INPUT:
             why = "no job makes it"
         elif file.lfn in self.readers:
-            why = "job " + ", ".join(sorted(set(self.readers[file.lfn]))) + " reads it"
+            jobs = sorted(set(self.readers[file.lfn]))
+            one = len(jobs) == 1
+            who = f"job {jobs[0]} reads" if one else f"jobs {', '.join(jobs)} read"
+            why = f"{who} it"
         else:
             return ""
         return (

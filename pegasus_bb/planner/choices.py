@@ -8,6 +8,7 @@ from pegasus_bb.model.settings import PREFIX, Settings
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.reservation.mishaps import parse_mishaps
 
 _CUTS = (("open", "start"), ("close", "end"))  # settings, and what changes nothing
 
@@ -116,6 +117,17 @@ def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
         f"site {site} has no such tier",
         "one of " + ", ".join(tier.name for tier in tiers),
     )
+
+
+def check_mishaps(catalogs: Catalogs, tier: Tier) -> None:
+    """What fails on request is known before anything runs. Raises CatalogError."""
+    try:
+        parse_mishaps(tier.settings.get("fail", ""))
+    except UsageError as error:
+        names = [known.name for known in catalogs.tiers[tier.site]]
+        at = [KEY, tier.site, names.index(tier.name), "fail"]
+        found = tier.settings["fail"]
+        raise catalogs.sites.document.error(str(error), at, found) from error
 
 
 def output_site(options: PlanOptions, catalogs: Catalogs) -> str:

@@ -30,6 +30,7 @@ from pegasus_bb.placement.liveness import flow, lifetimes, sizes
 from pegasus_bb.planner.choices import (
     check_cuts,
     check_fallback,
+    check_mishaps,
     choose_tier,
     execution_site,
     output_site,
@@ -148,6 +149,7 @@ def place(options: PlanOptions, given: Given) -> Decided:
     placement = None
     if settings.mode != "off":
         tier = choose_tier(catalogs, settings, site.name)
+        check_mishaps(catalogs, tier)
         placement = place_in_mode(
             workflow, graph, catalogs, tier, settings, ending, history
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
+from pegasus_bb.files import is_there
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.process import Finished, ask
 
@@ -22,7 +22,7 @@ def tried_python(properties: Properties, python: str) -> str:
     Raises CatalogError where it does not start, or is too old.
     """
     name = python.strip()
-    if not name.startswith("/") or not Path(name).exists():
+    if not name.startswith("/") or not is_there(name):
         return python
     done = ask([name, "-E", "-S", "-c", _VERSION], timeout=20)
     said = re.fullmatch(r"(\d+) (\d+)", done.out.strip())
@@ -38,11 +38,7 @@ def tried_python(properties: Properties, python: str) -> str:
 def untried(python: str) -> list[str]:
     """A word about a path that only the compute nodes can have; else nothing."""
     name = python.strip()
-    if (
-        not name.startswith("/")
-        or Path(name).exists()
-        or name.startswith("/usr/bin/env ")
-    ):
+    if not name.startswith("/") or is_there(name) or name.startswith("/usr/bin/env "):
         return []
     return [f"python:   {name} is not on this machine, so it was not tried"]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.files import is_dir, is_file
 from pegasus_bb.report.darshan import SUFFIX, UNFINISHED, is_log
 
 _OUT = re.compile(r"(.+)\.out(?:\.([0-9]{3,9}))?")
@@ -28,9 +29,9 @@ class Found:
 
 def look(path: Path) -> Found:
     """What is at ``path`` or below. Raises UsageError where nothing is to be read."""
-    if path.is_file():
+    if is_file(path):
         return _one_file(path)
-    if not path.is_dir():
+    if not is_dir(path):
         raise UsageError(
             f"{path}: no such file or folder; name a submit directory (the one that "
             "`pegasus-bb plan` printed), a Kickstart record (<node>.out.000) or a "

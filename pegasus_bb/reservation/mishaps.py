@@ -43,7 +43,7 @@ def _parse(clause: str) -> Mishap:
     match = _CLAUSE.match(clause)
     if match is None:
         raise UsageError(
-            f"fail: {clause.strip()!r} cannot be read; write CALL: WORDS with CALL one "
+            f"{clause.strip()!r} is no mishap; write CALL: WORDS with CALL one "
             "of create, status, delete (and *N for the first N calls only, +N for all "
             "after N), such as `status*3: unreachable`"
         )

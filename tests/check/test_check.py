@@ -216,3 +216,51 @@ def test_the_command_ends_with_2_where_something_is_wrong(site: Site) -> None:
     assert mend.strip().startswith("would do: ")
     rows = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
     assert {row["level"] for row in rows} == {"ok", "note", "no"}
+
+
+def test_a_folder_that_nobody_may_look_into_is_no_mistake_of_ours(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as that of another user, on PATH or as the path of the tier. Here its name
+    is too long, which root may not look at either."""
+    closed = f"{site.work}/{'x' * 300}"
+    monkeypatch.setenv("PATH", f"{closed}:{os.environ['PATH']}")
+    site.tier(path=f"{closed}/fast")
+    site.edit(
+        "replicas.yml",
+        lambda r: r["replicas"][0].update(
+            pfns=[{"site": "local", "pfn": f"{closed}/in.txt"}]
+        ),
+    )
+    (found,) = [f for f in site.check() if f.level is Level.WRONG]
+    assert found.about == "replicas" and "in.txt" in found.what
+
+
+def test_a_disk_of_each_node_is_not_reserved(site: Site) -> None:
+    site.sizes()
+    site.edit(
+        "sites.yml", lambda s: s["x-storage-tiers"]["cori"][0].update(granularity="1")
+    )
+    nvme = {"name": "nvme", "backend": "node-local", "path": "/nvme"}
+    site.edit("sites.yml", lambda s: s["x-storage-tiers"]["cori"].append(nvme))
+
+    def told(**said: str) -> str:
+        (found,) = (f for f in site.check(**said) if f.about == "capacity")
+        return found.what
+
+    alone = told(mode="transient", tier="nvme")
+    assert "would have to be free on its node (tier nvme)" in alone
+    assert "reserved" not in alone
+    both = told(mode="hybrid", capacity="auto", headroom="0")
+    assert "would be reserved, and up to " in both
+    assert both.count("would have to be free on its node (tier nvme)") == 1
+
+
+def test_a_mishap_that_nobody_can_read_is_refused_before_anything_runs(
+    site: Site,
+) -> None:
+    site.tier(fail="sometimes")
+    found = [f for f in site.check() if f.level is Level.WRONG]
+    assert found[0].about == "workflow"
+    assert "sites.yml:1: 'sometimes' is no mishap" in found[0].what
+    assert "x-storage-tiers.cori.0.fail" in found[0].what

@@ -48,6 +48,7 @@ def test_another_site_says_nothing_of_this_one(tmp_path: Path) -> None:
         ({"pfs": {**PFS, "red": "1GB"}}, "cluster.pfs.red", "did you mean read"),
         ({"pfs": {**PFS, "read": "1.5GB/s"}}, "cluster.pfs.read", "decimal sizes"),
         ({"pfs": {**PFS, "write": "0"}}, "cluster.pfs.write", "above zero"),
+        ({"pfs": {**PFS, "read": 8000}}, "cluster.pfs.read", "without a unit"),
         ({"pfs": {**PFS, "latency": "2"}}, "cluster.pfs.latency", "such as 2ms"),
         ({"pfs": PFS, "slots": 0}, "cluster.slots", "at the same time"),
         ({"pfs": "fast"}, "cluster.pfs", "a place is a mapping"),

@@ -200,7 +200,7 @@ def shared_by_pattern(world: World) -> str:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        (shared, "mid.txt cannot live on tier nvme.*: job second, third reads it"),
+        (shared, "mid.txt cannot live on tier nvme.*: jobs second, third read it"),
         (an_input, "ref.txt cannot live on tier nvme.*: no job makes it"),
         (shared_by_profile, "mid.txt cannot live on tier nvme"),
         (shared_by_pattern, "mid.txt cannot live on tier nvme"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.files import is_file, is_there
 
 PLAN = "pegasus-plan"
 # In the first lines of planner-hooks/pegasus-plan, however it is copied or linked.
@@ -60,7 +61,7 @@ def chosen_home(planner: str, environ: Mapping[str, str]) -> Home | None:
     if planner == "pegasus":
         return need_home(environ)
     home, said = find_home(environ), environ.get("PEGASUS_HOME")
-    if home is None and said and not (Path(said) / "bin" / PLAN).exists():
+    if home is None and said and not is_there(Path(said) / "bin" / PLAN):
         raise UsageError(
             f"PEGASUS_HOME is {said}, and there is no {PLAN} in {said}/bin, nor one on "
             "PATH; correct it, or say --bb-planner builtin"
@@ -70,7 +71,7 @@ def chosen_home(planner: str, environ: Mapping[str, str]) -> Home | None:
 
 def is_real(program: Path) -> bool:
     """Whether ``program`` can be started and is not ours."""
-    if not program.is_file() or not os.access(program, os.X_OK):
+    if not is_file(program) or not os.access(program, os.X_OK):
         return False
     try:
         with program.open("rb") as source:

@@ -8,12 +8,19 @@ from pegasus_bb.prediction import Compared, Prediction
 from pegasus_bb.units import format_duration, format_size
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")
+_WAIT = 2  # the place of a column that is there where somebody waits
 _SHOWN = 3  # LFNs
 
 
 def shown(predicted: Compared) -> Iterator[str]:
     """A table, what was chosen and why, and what the figures come from."""
     rows = [_HEAD, *map(_row, predicted.modes)]
+    if any(found.wait for found in predicted.modes):
+        waits = ["wait", *(format_duration(found.wait) for found in predicted.modes)]
+        rows = [
+            (*row[:_WAIT], wait, *row[_WAIT:])
+            for row, wait in zip(rows, waits, strict=True)
+        ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         first, *rest = zip(row, widths, strict=True)

@@ -33,8 +33,9 @@ class History:
         default_factory=dict
     )  # of logs that name those
     sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
-    makespan: float | None = None  # seconds of the whole run
-    wait: float | None = None  # seconds that its reservation was waited for
+    mode: str = "off"  # that it was in: off as well where it fell back to the PFS
+    makespan: float | None = None  # seconds of the whole run, without the next
+    wait: float | None = None  # seconds that its reservation was waited for, and came
     said_by: str = ""  # where the records are, for a person
 
     @property

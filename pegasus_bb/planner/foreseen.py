@@ -8,7 +8,7 @@ from functools import cached_property
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Key, load
-from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
 from pegasus_bb.placement import (
     automatic_capacity,
@@ -23,6 +23,7 @@ from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.prediction import (
     Prediction,
     Workload,
+    awaited,
     corrected,
     predict_hybrid,
     predict_off,
@@ -47,14 +48,16 @@ class Foreseen:
     def of(self, mode: str) -> Prediction:
         """By what an earlier run took in its own mode, where there was one."""
         history = self.decided.history
-        if history.makespan is None:
-            return self._raw(mode)
-        return corrected(self._raw(mode), self._learned.makespan, history.makespan)
+        found = self._raw(mode)
+        if history.makespan is not None:
+            found = corrected(found, self._learned.makespan, history.makespan)
+        return awaited(found, history.wait)
 
     @cached_property
     def _learned(self) -> Prediction:
         """What the model tells of that earlier run."""
-        return self._raw("off" if self.decided.history.place == PFS else "persistent")
+        mode = self.decided.history.mode
+        return self._raw(mode if mode in MODES else "persistent")
 
     def refusal(self, mode: str) -> str:
         """Why the workflow cannot be planned in ``mode``; empty where it can."""

@@ -3,6 +3,7 @@
 from pegasus_bb.prediction.choice import ALIKE, Choice, choose
 from pegasus_bb.prediction.cost import (
     Prediction,
+    awaited,
     corrected,
     predict_hybrid,
     predict_off,
@@ -20,6 +21,7 @@ __all__ = [
     "Predicted",
     "Prediction",
     "Workload",
+    "awaited",
     "choose",
     "corrected",
     "predict_hybrid",

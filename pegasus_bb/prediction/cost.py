@@ -23,6 +23,8 @@ from pegasus_bb.prediction.levels import (
 from pegasus_bb.prediction.load import Workload
 from pegasus_bb.units import room_for
 
+SHARED = ("persistent", "hybrid")  # modes with a reservation for all jobs, and a gate
+
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
@@ -34,11 +36,17 @@ class Prediction:
     stage_out: float
     byte_hours: float
     other: float = 0.0  # what an earlier run took beyond the model: see corrected
+    wait: float = 0.0  # for the reservation, as long as in an earlier run
     least: float = 0.0  # of compute, wherever levels run side by side: phases do not
 
     @property
     def makespan(self) -> float:
-        """Seconds from the first byte in to the last byte out."""
+        """Seconds from start to end, the wait for the reservation included."""
+        return self.wait + self.moving
+
+    @property
+    def moving(self) -> float:
+        """Seconds without the wait: for so long a reservation is kept."""
         return self.stage_in + self.compute + self.stage_out + self.other
 
     def to_json(self) -> dict[str, Any]:
@@ -171,7 +179,13 @@ def corrected(found: Prediction, foretold: float, measured: float | None) -> Pre
         stage_out=found.stage_out * share,
         other=max(0.0, measured - foretold),
     )
-    if found.mode in ("persistent", "hybrid") and found.makespan:  # as long as the run
-        hours = found.byte_hours * changed.makespan / found.makespan
+    if found.mode in SHARED and found.moving:  # as long as the run
+        hours = found.byte_hours * changed.moving / found.moving
         return replace(changed, byte_hours=hours)
     return changed
+
+
+def awaited(found: Prediction, wait: float | None) -> Prediction:
+    """``found`` after so many seconds at the gate, where its mode has one. Nothing is
+    reserved then."""
+    return found if found.mode not in SHARED else replace(found, wait=wait or 0.0)

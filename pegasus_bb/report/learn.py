@@ -19,16 +19,25 @@ def history_of(run: Run) -> History:
     tasks = [t for t in run.tasks if t.kind is Kind.COMPUTE and not t.exit_code]
     recorded = [task for task in tasks if task.exit_code is not None]
     logged = [task for task in tasks if task.exit_code is None]
+    on_pfs = bool(run.fallback) or not run.tier
     return History(
-        place=run.tier or PFS,
+        place=PFS if on_pfs else run.tier,
         jobs={task.job: _past([task]) for task in recorded if task.job},
         transformations=_by_name(recorded),
         programs=_by_name(logged),
         sizes=sizes_of(tasks),
-        makespan=run.makespan if recorded and not run.retries else None,
-        wait=run.gate_wait,
+        mode="off" if on_pfs else run.mode or "persistent",
+        makespan=_makespan(run) if recorded and not run.retries else None,
+        wait=None if run.fallback else run.gate_wait,
         said_by=run.submit_dir or run.label,
     )
+
+
+def _makespan(run: Run) -> float | None:
+    """Without the wait at the gate, where nothing else goes on."""
+    if run.makespan is None:
+        return None
+    return max(0.0, run.makespan - (run.gate_wait or 0.0))
 
 
 def _by_name(tasks: Iterable[Task]) -> dict[str, Past]:

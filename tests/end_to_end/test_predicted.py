@@ -185,3 +185,24 @@ def test_sizes_that_nobody_declares_are_learned_from_an_earlier_run(
     assert done.returncode == 0, done.stderr
     assert learned.run("bb").returncode == 0
     assert learned.content("bb") == expected()
+
+
+def test_who_has_waited_for_a_reservation_is_foretold_to_wait_again(site: Site) -> None:
+    site.declare(delay="4s")
+    speeds(site, pfs=SLOW, bb=FAST)
+    before = site.planned("bb", "--bb-mode", "persistent", "--bb-poll", "1s")
+    assert site.run("bb").returncode == 0
+    given = ("--sites", "cluster", "--output-sites", "local", "--bb-history")
+    page = site.work / "page.html"
+    done = site.bb("explain", *given, str(before), "--html", str(page), check=True)
+    assert "mode        makespan   wait  stage-in" in done.stdout
+    assert '<th scope="col" class="n">wait</th>' in page.read_text()
+    done = site.bb("explain", *given, str(before), "--json", check=True)
+    modes = {
+        each["mode"]: each for each in json.loads(done.stdout)["predicted"]["modes"]
+    }
+    assert modes["off"]["wait"] == modes["transient"]["wait"] == 0
+    for found in (modes["persistent"], modes["hybrid"]):
+        parts = ("wait", "stage_in", "compute", "stage_out", "other")
+        assert 3 < found["wait"] < 30
+        assert found["makespan"] == pytest.approx(sum(found[part] for part in parts))

@@ -15,6 +15,7 @@ from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction import (
     Prediction,
     Workload,
+    awaited,
     choose,
     corrected,
     predict_hybrid,
@@ -172,6 +173,17 @@ def test_what_an_earlier_run_took_longer_is_added_to_every_mode() -> None:
     found = corrected(prediction("persistent", 60, 6000), foretold=100, measured=160)
     assert (found.other, found.makespan) == (60, 120)
     assert found.byte_hours == 2 * 6000
+
+
+def test_the_wait_for_the_reservation_is_in_the_modes_with_a_gate() -> None:
+    """Nothing is reserved meanwhile; who waits for an hour may leave it alone."""
+    shared = awaited(prediction("persistent", 60, 6000), 3600.0)
+    assert (shared.makespan, shared.wait, shared.byte_hours) == (3660, 3600, 6000)
+    assert shared.to_json()["makespan"] == 3660
+    off = awaited(prediction("off", 100, 0), 3600.0)
+    assert (off.makespan, off.wait) == (100, 0)
+    assert choose([off, shared]).mode == "off"
+    assert choose([off, awaited(shared, None)]).mode == "persistent"
 
 
 def test_levels_that_ran_side_by_side_will_do_so_again() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pegasus_bb.model.history import Past
+from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.run import FileUse, Run, Task
 from pegasus_bb.report import history_of
 
@@ -42,6 +42,31 @@ def test_a_log_alone_tells_of_every_job_that_runs_the_program(
     assert learned.of("ID1", "x::cat:1") == Past(3.0, None, 7, 5)
     assert learned.of("ID1", "x::dog:1") is None
     assert learned.makespan is None
+
+
+def on_the_tier(a_task: MakeTask, a_run: MakeRun, **fields: object) -> History:
+    return history_of(a_run(a_task(), mode="persistent", tier="bb", **fields))
+
+
+def test_the_wait_at_the_gate_is_no_part_of_what_the_jobs_took(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    learned = on_the_tier(a_task, a_run, makespan=100.0, gate_wait=60.0)
+
+    assert (learned.makespan, learned.wait) == (40.0, 60.0)
+    assert (learned.place, learned.mode) == ("bb", "persistent")
+
+
+def test_a_run_that_fell_back_tells_of_the_pfs(
+    a_task: MakeTask, a_run: MakeRun
+) -> None:
+    """And not of how long the reservation takes, which never came."""
+    learned = on_the_tier(
+        a_task, a_run, makespan=100.0, gate_wait=60.0, fallback="too late"
+    )
+
+    assert (learned.place, learned.mode) == ("pfs", "off")
+    assert (learned.makespan, learned.wait) == (40.0, None)
 
 
 def test_sizes_are_of_lfns(a_task: MakeTask, a_run: MakeRun) -> None:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.runtime.scratch_root import Roots
+from pegasus_bb.runtime.transfers import copies
+from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
+from pegasus_bb.runtime.transfers.ways import Try, Way
+from pegasus_bb.staging.items import Item, Outcome
+from pegasus_bb.staging.mover import Mover
 
 from .job_lists import SCRATCH, Site, do, names, transfer
 
@@ -76,3 +88,51 @@ def test_the_second_source_of_many(site: Site) -> None:
     ]
     assert do(site, *jobs).returncode == 0
     assert len(names(site.scratch)) == 40
+
+
+def there_when_bytes_move(
+    site: Site, monkeypatch: pytest.MonkeyPatch, source: Path, target: Path
+) -> bool:
+    """Whether a file at ``target`` takes room while a copy of ``source`` is written."""
+    seen: list[bool] = []
+
+    class Seeing(Mover):
+        def move(self, items: Iterable[Item]) -> Iterator[Outcome]:
+            listed = list(items)
+            seen.append(target.exists())
+            return super().move(listed)
+
+    monkeypatch.setattr(copies, "Mover", Seeing)
+    (job,) = read_jobs(json.dumps([transfer("in", source, target)]))
+    assert isinstance(job, Transfer)
+    way = Way(Try(job, ()), str(source), str(target), str(target), promised=False)
+    some = copies.Copies(Roots("", []), str(site.real), "", "")
+    assert [error for _, _, error in some.copy([way])] == [None]
+    assert target.read_text() == source.read_text()
+    return seen == [True]
+
+
+def test_an_input_never_takes_its_room_twice(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had come whole when the job that brings it was killed."""
+    source, target = site.pfs / "in", site.scratch / "in"
+    source.write_text("an input")
+    target.write_text("an input")
+    assert not there_when_bytes_move(site, monkeypatch, source, target)
+
+
+def test_outside_of_the_buffer_the_older_stays_until_the_newer_is_whole(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = site.pfs / "in", site.out / "in"
+    source.write_text("an input")
+    target.write_text("as it was")
+    assert there_when_bytes_move(site, monkeypatch, source, target)
+
+
+def test_what_has_no_source_is_not_removed(site: Site) -> None:
+    (site.scratch / "in").write_text("an input")
+    done = do(site, transfer("in", site.pfs / "in", f"{SCRATCH}/in"))
+    assert done.returncode == 1
+    assert (site.scratch / "in").read_text() == "an input"

@@ -5,12 +5,13 @@ A promised result gets its line in the manifest when it is whole and durable.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.paths import cut_name
+from pegasus_bb.paths import cut_name, is_below
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
@@ -56,6 +57,7 @@ class Copies:
                 elif os.path.isdir(way.source) or _is_there(way):
                     yield way, self._one(way), None
                 else:
+                    self._make_room(way)
                     files.append(way)
             except (PegasusBBError, OSError) as error:
                 yield way, 0, error
@@ -166,6 +168,16 @@ class Copies:
             self._left[folder] = parts_in(folder)
         for path in self._left[folder].pop(cut_name(dest), []):
             remove(path)
+
+    def _make_room(self, way: Way) -> None:
+        """Remove what a killed attempt brought whole: the buffer has no room for two of
+        an input. Its source is there, and nobody reads it before this job has ended."""
+        inside = bool(self._prefix) and is_below(way.target, self._prefix)
+        if inside and not is_below(way.source, self._prefix):
+            os.stat(way.source)
+            with contextlib.suppress(FileNotFoundError):
+                if stat.S_ISREG(os.lstat(way.target).st_mode):
+                    os.unlink(way.target)
 
 
 def _items(ways: Iterable[Way], refused: List[Copied]) -> Iterator[Item]:

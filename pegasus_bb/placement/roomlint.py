@@ -85,7 +85,8 @@ def check_count(workflow: Workflow, name: str, index: int, room: Room) -> None:
             f"with more than {MOST_FILES} DataWarp's staging runs out of time",
             ["jobs", index, "uses"],
             str(files),
-            "one archive in their place, or bb.tier: pfs for most of them",
+            "one archive in their place, bb.tier: pfs for most of them, or fewer jobs "
+            "in one cluster (clusters.size)",
         )
 
 

@@ -117,8 +117,8 @@ def directives_of(
         raise UsageError(
             f"the #DW lines of {Path(landing).name} have {len(text)} bytes, for "
             f"{len(room.stage_in)} inputs, and Slurm takes {MOST_BYTES} with a job's "
-            "script: bb.tier: pfs for most of these inputs, or one archive in their "
-            "place"
+            "script: bb.tier: pfs for most of these inputs, one archive in their "
+            "place, or fewer jobs in one cluster (clusters.size)"
         )
     return text
 

@@ -23,6 +23,12 @@ _LINKED = (
     "Inputs of 1000genome lie on the site already, and its properties ask for links "
     "(pegasus.transfer.links): on the PFS side its stage_in copies nothing."
 )
+_FORETOLD = (
+    "error: above 0 it was foretold to take longer than it did. Foretold from the PFS "
+    "run: what tasks took there beyond their bytes at the measured speeds, as to "
+    "make small files or to wait for other programs, counts as computing "
+    "(docs/prediction.md)."
+)
 _SINGLE = (
     "These are single runs: differences of this size may be noise. To repeat them, and "
     "see the errors:"
@@ -66,6 +72,7 @@ def _foretold(report: dict[str, Any]) -> None:
             if told is not None and took:
                 error = f"{told / took - 1:+.0%}"
                 say(f"{name:32}{told:8.2f}{took:8.2f}{error:>8}")
+    tell(_FORETOLD)
 
 
 def how_to_repeat(shell: Shell, folder: Path, example: str, sides: list[str]) -> None:

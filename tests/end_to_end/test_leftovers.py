@@ -68,7 +68,8 @@ def test_an_engine_that_was_killed(site: Site, node: str) -> None:
 
 
 def test_a_gate_that_waited_when_its_engine_was_killed(site: Site) -> None:
-    """Another run holds all the room; the killed one waits for it for ever."""
+    """Another run holds all the room; the killed one waits for it for ever. What gc
+    has given back is asked for again where the run goes on after all."""
     site.declare(quota="4MiB", capacity="3MiB")
     site.planned("first", *PERSISTENT)
     site.trouble.write_text("a.dat")
@@ -90,9 +91,15 @@ def test_a_gate_that_waited_when_its_engine_was_killed(site: Site) -> None:
     assert verdicts[waits["name"]]["goes"]
     assert not verdicts[first["name"]]["goes"]
     assert site.reservations() == [first["name"]]
+    site.bb("release", "--discard", first["name"], check=True)
+    site.trouble.unlink()
     again = site.run("bb")
-    assert again.returncode != 0
-    assert "was given back" in again.stderr
+    assert again.returncode == 0, again.stderr
+    assert (
+        "was given back before any job had it; to run again: bb_setup" in again.stderr
+    )
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
 
 
 def test_a_submit_directory_that_was_removed(site: Site) -> None:

@@ -22,7 +22,12 @@ def of_tier(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Find
     knows that yet."""
     if not tier.is_reserved:
         path = tier.settings["path"]
-        yield note("tier", f"{path} is looked at on each node, when a job starts there")
+        what = f"{path} is looked at on each node, when a job starts there"
+        if "$" in path or is_dir(path):
+            yield note("tier", what)
+        else:
+            mend = f"{path} on every machine where jobs start, this one if it is one"
+            yield note("tier", f"{what}; on this machine it is not", mend)
         return
     try:
         open_backend(tier.backend, tier.settings)

@@ -264,3 +264,21 @@ def test_a_mishap_that_nobody_can_read_is_refused_before_anything_runs(
     assert found[0].about == "workflow"
     assert "sites.yml:1: 'sometimes' is no mishap" in found[0].what
     assert "x-storage-tiers.cori.0.fail" in found[0].what
+
+
+def test_a_disk_of_each_node_that_this_machine_has_not_is_noted(site: Site) -> None:
+    """`run` may start the jobs here, and then the first of them would fail."""
+
+    def told() -> str:
+        found = site.check(mode="transient", capacity="auto")
+        (last,) = [f.what for f in found if f.about == "tier"]
+        return last
+
+    site.sizes()
+    disk = site.work / "nvme"
+    site.tier(backend="node-local", path=str(disk))
+    assert told().endswith("; on this machine it is not")
+    disk.mkdir()
+    assert told() == f"{disk} is looked at on each node, when a job starts there"
+    site.tier(path="$TMPDIR/x")
+    assert told() == "$TMPDIR/x is looked at on each node, when a job starts there"

@@ -15,7 +15,6 @@ from pegasus_bb.engine.restart import aside
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.model.reservation import Reservation, State
 from pegasus_bb.planner.dag import Dag
-from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.settled import on_the_pfs
@@ -44,9 +43,7 @@ def ask_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
 
 
 def _why_over(bb: BBDir, noted: Reservation) -> str:
-    request = bb.request()
-    backend = open_backend(request.backend, request.settings)
-    status = ours.status(bb, backend, request, noted)
+    status = ours.status_now(bb, noted)
     if status.state not in _OVER:
         return ""
     said = status.message or status.state.value

@@ -114,9 +114,7 @@ def _given_back(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
 
 
 def _gone(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
-    request = bb.request()
-    backend = open_backend(request.backend, request.settings)
-    status = ours.status(bb, backend, request, noted)
+    status = ours.status_now(bb, noted)
     if status.state not in (State.ABSENT, State.GONE):
         return ""  # also where nobody answers: the run finds out
     said = status.message or status.state.value

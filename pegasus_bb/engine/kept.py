@@ -5,10 +5,8 @@ from __future__ import annotations
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.model.reservation import Reservation, State
-from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.ours import was_ready
 from pegasus_bb.runtime.settled import seen, words
 from pegasus_bb.units import format_size
 
@@ -17,7 +15,7 @@ def lost(place: SubmitDir) -> list[str]:
     """Lines about the reservation that was up and is gone; none where it is not, or
     where nobody answers."""
     bb, noted = BBDir(str(place.bb)), _standing(place)
-    if noted is None or not was_ready(bb, noted) or not _is_gone(bb, noted):
+    if noted is None or not ours.was_ready(bb, noted) or not _is_gone(bb, noted):
         return []
     return [
         f"lost:        reservation {noted.name} is not there any more, nor what lived "
@@ -35,7 +33,7 @@ def kept(place: SubmitDir) -> list[str]:
     if noted is None:
         return []
     size = format_size(noted.size)
-    if not was_ready(BBDir(str(place.bb)), noted):
+    if not ours.was_ready(BBDir(str(place.bb)), noted):
         return [
             f"asked for:   reservation {noted.name} ({size}, {noted.backend}), which "
             "no job has had",
@@ -61,9 +59,7 @@ def _standing(place: SubmitDir) -> Reservation | None:
 
 def _is_gone(bb: BBDir, noted: Reservation) -> bool:
     try:
-        request = bb.request()
-        backend = open_backend(request.backend, request.settings)
-        found = ours.status(bb, backend, request, noted)
+        found = ours.status_now(bb, noted)
     except PegasusBBError:
         return False
     return found.state in (State.ABSENT, State.GONE)

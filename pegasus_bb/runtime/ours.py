@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Mapping, Optional
 
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
@@ -51,6 +51,13 @@ def status(
 ) -> Status:
     """What the backend says; UNKNOWN where its storage is not the one we were on."""
     return judged(bb, backend, request, noted, backend.status(request))
+
+
+def status_now(bb: BBDir, noted: Reservation) -> Status:
+    """``status`` of what this run has asked for. Raises UsageError."""
+    request = bb.request()
+    backend = open_backend(request.backend, request.settings)
+    return status(bb, backend, request, noted)
 
 
 def judged(
@@ -134,11 +141,15 @@ def has_progressed(bb: BBDir, noted: Reservation) -> bool:
     if was_ready(bb, noted):
         return True
     saved = manifest.read(bb.file("manifest.jsonl"), noted.uuid)
-    return bool(saved) and not only_earlier(bb, noted.uuid)
+    return bool(saved) and not _are_earlier(bb, saved)
 
 
 def only_earlier(bb: BBDir, uuid: str) -> bool:
     """Whether results were saved, and all of them are of jobs that ran before the
     reservation was asked for. Raises UsageError."""
     saved = manifest.read(bb.file("manifest.jsonl"), uuid)
-    return bool(saved) and saved.keys() <= set(bb.placement().get("earlier", ()))
+    return bool(saved) and _are_earlier(bb, saved)
+
+
+def _are_earlier(bb: BBDir, saved: Mapping[str, Any]) -> bool:
+    return saved.keys() <= set(bb.placement().get("earlier", ()))

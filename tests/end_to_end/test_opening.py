@@ -136,38 +136,38 @@ def test_killed_before_it_and_started_again(site: Site) -> None:
     assert site.content("bb") == expected()
 
 
-def test_killed_while_the_gate_waits_in_the_middle(site: Site) -> None:
-    """What was made before it is not made again."""
+def killed_while_the_gate_waits(site: Site) -> Path:
+    """In the middle of the run, which had made A's file before."""
     site.declare(delay="6s")
     submit = after_the_first_job(site, "bb")
-    run, log = site.start_run("bb"), submit / "jobstate.log"
-    gated = "create_dir_diamond_0_cluster"
-    assert wait_for_event(log, gated, "PRE_SCRIPT_STARTED", run)
+    run, gated = site.start_run("bb"), "create_dir_diamond_0_cluster"
+    assert wait_for_event(submit / "jobstate.log", gated, "PRE_SCRIPT_STARTED", run)
     kill(run)
-    assert len(site.reservations()) == 1
-    assert done_well(site.run("bb"))
-    assert log.read_text().count(" mix_A EXECUTE ") == 1
+    return submit
+
+
+def what_was_made_before_is_not_made_again(site: Site, submit: Path) -> None:
+    assert (submit / "jobstate.log").read_text().count(" mix_A EXECUTE ") == 1
     assert site.content("bb") == expected()
     assert site.reservations() == []
 
 
+def test_killed_while_the_gate_waits_in_the_middle(site: Site) -> None:
+    submit = killed_while_the_gate_waits(site)
+    assert len(site.reservations()) == 1
+    assert done_well(site.run("bb"))
+    what_was_made_before_is_not_made_again(site, submit)
+
+
 def test_given_back_before_any_job_had_it_it_is_asked_for_again(site: Site) -> None:
-    """What was made before it is not made again."""
-    site.declare(delay="6s")
-    submit = after_the_first_job(site, "bb")
-    run, log = site.start_run("bb"), submit / "jobstate.log"
-    gated = "create_dir_diamond_0_cluster"
-    assert wait_for_event(log, gated, "PRE_SCRIPT_STARTED", run)
-    kill(run)
+    submit = killed_while_the_gate_waits(site)
     (name,) = site.reservations()
     site.bb("release", name, check=True)
     assert site.reservations() == []
     done = site.run("bb")
     assert done_well(done)
     assert f"{name} was given back before any job had it" in done.stderr
-    assert log.read_text().count(" mix_A EXECUTE ") == 1
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
+    what_was_made_before_is_not_made_again(site, submit)
 
 
 def test_one_that_is_refused_ends_the_run_in_the_middle(site: Site) -> None:

@@ -1,7 +1,7 @@
-"""What staging and reserving cost against what they won, and when that pays.
+"""What the burst buffer saved and what it cost in a whole run, and its break-even.
 
-From means over repetitions, of seconds by the clock (clock.py): what went on beside the
-users' jobs cost nothing.
+All seconds are means over repetitions, by the clock (clock.py): what runs beside the
+users' jobs costs nothing.
 """
 
 from __future__ import annotations
@@ -13,77 +13,96 @@ from dataclasses import dataclass
 from pegasus_bb.report.stats import Pair
 from pegasus_bb.units import format_size
 
-RUNS = (
-    "runs = (staging in + reserving) / (won - staging out): how often the workflow has "
-    "to run on what is staged in once, and kept, until that is won back."
-)
-FOOTPRINT = (
-    "footprint = reserving / (won - staging in - staging out) x the footprint of these "
-    "runs: gain and staging grow with the data, reserving does not."
-)
-
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """Seconds by the clock, and what follows from them."""
+    """The parts of the difference between both sides, in seconds.
 
-    won: float  # that the users' jobs took less on the burst buffer
-    staging_in: float  # that this took more there, and so on
+    A break-even exists only where the whole run gains (``net`` above 0).
+    """
+
+    won: float  # the users' jobs took this much less on the burst buffer
+    staging_in: float  # this took so much more there; below 0: less
     staging_out: float
-    reserving: float  # asking, waiting at the gate, giving back
-    rest: float  # queueing, other jobs, the engine: not charged to staging
+    reserving: float  # bb_setup, the wait at the gate, bb_delete
+    rest: float  # queueing, Pegasus's auxiliary jobs, the engine
     footprint_now: float | None  # bytes of these runs' files
 
     @property
     def net(self) -> float:
-        """What the burst buffer brought in all: the difference of the makespans."""
+        """The difference of the makespans; below 0 the burst buffer lost."""
         staging = self.staging_in + self.staging_out
         return self.won - staging - self.reserving - self.rest
 
     @property
     def runs(self) -> float | None:
-        """As RUNS has it; None where it never pays."""
-        once = self.staging_in + self.reserving
-        return _until(once, self.won - self.staging_out)
+        """Staging in and reserving as a part of what the run saves otherwise.
+
+        It is at most 1, because one run has to win them back.
+        """
+        if self.net <= 0:
+            return None
+        once = max(0.0, self.staging_in + self.reserving)
+        return once / (self.net + once)
 
     @property
     def footprint(self) -> float | None:
-        """Bytes, as FOOTPRINT has it; None where it never pays, or is unknown."""
-        grows = self.won - self.staging_in - self.staging_out
-        times = _until(self.reserving, grows)
-        if times is None or self.footprint_now is None:
+        """The least bytes of files with which a run gains; None if unknown."""
+        if self.net <= 0 or self.footprint_now is None:
             return None
-        return times * self.footprint_now
+        fixed = max(0.0, self.reserving + self.rest)
+        return fixed / (self.net + fixed) * self.footprint_now
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What a reader makes of it, and how it was computed."""
-        return (*self._on_runs(), *self._on_footprint())
+        """The verdict, what it is made of, and the break-even if there is one."""
+        return (self._verdict(), self._balance(), *self._break_even())
 
-    def _on_runs(self) -> Iterator[str]:
-        if self.runs is None:
-            yield "runs: never: a run wins no more than its staging out takes. " + RUNS
-        elif self.runs <= 1:
-            yield f"runs: {self.runs:.2f}: one run pays. " + RUNS
-        else:
-            needed = math.ceil(self.runs)
-            yield f"runs: {self.runs:.2f}: it pays with run {needed}. " + RUNS
-
-    def _on_footprint(self) -> Iterator[str]:
-        if self.won <= self.staging_in + self.staging_out:
-            yield "footprint: none: staging takes what is won. " + FOOTPRINT
-        elif self.footprint is None or self.footprint_now is None:
-            yield "footprint: unknown, for no size of a file is. " + FOOTPRINT
-        else:
-            least, now = format_size(round(self.footprint)), round(self.footprint_now)
-            yield (
-                f"footprint: {least}; that of these runs is {format_size(now)}. "
-                f"{FOOTPRINT}"
+    def _verdict(self) -> str:
+        if self.net > 0:
+            return f"The burst buffer made the run {self.net:.2f} s shorter."
+        if self.net < 0:
+            return (
+                f"The burst buffer made the run {-self.net:.2f} s longer: "
+                "there is no break-even."
             )
+        return "The run took as long with the burst buffer: there is no break-even."
+
+    def _balance(self) -> str:
+        parts = {
+            "jobs": self.won,
+            "staging in": -self.staging_in,
+            "staging out": -self.staging_out,
+            "reserving": -self.reserving,
+            "queueing and all else": -self.rest,
+        }
+        saved = _listed({name: s for name, s in parts.items() if s > 0})
+        cost = _listed({name: -s for name, s in parts.items() if s < 0})
+        return f"It saved {saved}; it cost {cost} (each second counts once)."
+
+    def _break_even(self) -> Iterator[str]:
+        if self.runs is None:
+            return
+        yield (
+            f"Break-even: staging in and reserving take {self.runs:.2f} of what the "
+            "run saves otherwise."
+        )
+        if self.footprint is None or self.footprint_now is None:
+            yield "Break-even in data: unknown, because no size of a file is known."
+            return
+        least, now = format_size(round(self.footprint)), round(self.footprint_now)
+        yield (
+            f"Break-even in data: the run gains from {least} of files on, if what it "
+            f"saves grows with the data; these runs have {format_size(now)}."
+        )
+
+
+def _listed(seconds: Mapping[str, float]) -> str:
+    return ", ".join(f"{s:.2f} s in {name}" for name, s in seconds.items()) or "nothing"
 
 
 def break_even(clock: Mapping[str, Pair], footprint: Pair) -> BreakEven | None:
-    """Of parts by the clock, and of bytes; None where a side has no records."""
+    """From the parts by the clock; None where a side has no records."""
     if any(pair.pfs is None or pair.bb is None for pair in clock.values()):
         return None
     known = footprint.bb or footprint.pfs
@@ -98,11 +117,6 @@ def break_even(clock: Mapping[str, Pair], footprint: Pair) -> BreakEven | None:
 
 
 def _more(clock: Mapping[str, Pair], *parts: str) -> float:
-    """Seconds that those took more on the burst buffer."""
+    """How many seconds more ``parts`` took on the burst buffer."""
     pairs = [clock[part] for part in parts]
     return math.fsum(p.bb.mean - p.pfs.mean for p in pairs if p.bb and p.pfs)
-
-
-def _until(cost: float, gain: float) -> float | None:
-    """How much of a gain pays for a cost; None: none does."""
-    return max(0.0, cost) / gain if gain > 0 else None

@@ -121,16 +121,8 @@ def _on_layers(comparison: Comparison) -> Iterator[str]:
 
 
 def _on_break_even(comparison: Comparison) -> Iterator[str]:
-    found = comparison.break_even
-    if found is None:
-        return
-    yield (
-        f"by the clock each second counts once. Won by jobs {found.won:.2f} s; lost "
-        f"to staging in {found.staging_in:.2f} s, staging out {found.staging_out:.2f} "
-        f"s, reserving {found.reserving:.2f} s, all else {found.rest:.2f} s: "
-        f"in all {found.net:+.2f} s."
-    )
-    yield from (f"break-even in {sentence}" for sentence in found.sentences)
+    if comparison.break_even is not None:
+        yield from comparison.break_even.sentences
 
 
 def _unread(comparison: Comparison) -> Iterator[str]:

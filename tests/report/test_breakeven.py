@@ -1,11 +1,11 @@
-"""When staging pays: by how many runs, and by how much data."""
+"""Whether the whole run gains, and from how much data on."""
 
 from __future__ import annotations
 
 import pytest
 
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.report.breakeven import FOOTPRINT, RUNS, BreakEven, break_even
+from pegasus_bb.report.breakeven import BreakEven, break_even
 from pegasus_bb.report.clock import PARTS
 from pegasus_bb.report.stats import Pair
 
@@ -23,53 +23,61 @@ def found(**seconds: tuple[float, float]) -> BreakEven:
     return result
 
 
-def test_one_run_that_wins_more_than_it_stages_pays() -> None:
+def test_a_run_that_gains_breaks_even_within_itself() -> None:
     even = found(compute=(100, 40), stage_in=(0, 20), stage_out=(5, 15))
 
     assert (even.won, even.staging_in, even.staging_out) == (60, 20, 10)
     assert even.net == 30
     assert even.runs == pytest.approx(0.4)  # 20 / (60 - 10)
-    assert even.sentences[0] == f"runs: 0.40: one run pays. {RUNS}"
+    assert even.sentences[:2] == (
+        "The burst buffer made the run 30.00 s shorter.",
+        "It saved 60.00 s in jobs; it cost 20.00 s in staging in, 10.00 s in staging "
+        "out (each second counts once).",
+    )
+    assert even.sentences[2] == (
+        "Break-even: staging in and reserving take 0.40 of what the run saves "
+        "otherwise."
+    )
 
 
-def test_what_was_staged_in_once_pays_after_some_runs() -> None:
+def test_a_run_that_loses_has_no_break_even_though_its_jobs_gain() -> None:
+    """79 s on the PFS, 138 s on the burst buffer: queueing took what the jobs won."""
     even = found(
-        compute=(100, 80),
-        stage_in=(0, 40),
-        **{"stage_out": (0, 10), "reserve": (0, 2), "gate_wait": (0, 5)},
-        release=(0, 3),
+        compute=(60, 40), stage_in=(8.18, 6), gate_wait=(0, 13), queue=(10.82, 79)
     )
 
-    assert even.reserving == 10
-    assert even.net == -40
-    assert even.runs == 5.0  # (40 + 10) / (20 - 10)
-    assert "it pays with run 5." in even.sentences[0]
-
-
-def test_a_run_that_stages_out_longer_than_it_wins_never_pays() -> None:
-    even = found(compute=(100, 95), stage_in=(0, 1), stage_out=(0, 5))
-
-    assert even.runs is None
-    assert even.footprint is None
-    assert "never" in even.sentences[0]
-    assert even.sentences[1].startswith("footprint: none: staging takes what is won.")
-
-
-def test_reserving_pays_with_enough_data() -> None:
-    even = found(compute=(100, 90), stage_in=(0, 5), gate_wait=(0, 10))
-
-    assert even.footprint == 2 * GIB  # 10 / (10 - 5)
-    assert even.sentences[1] == (
-        f"footprint: 2.0 GiB; that of these runs is 1.0 GiB. {FOOTPRINT}"
+    assert even.net == pytest.approx(79 - 138)
+    assert (even.runs, even.footprint) == (None, None)
+    assert even.sentences == (
+        "The burst buffer made the run 59.00 s longer: there is no break-even.",
+        "It saved 20.00 s in jobs, 2.18 s in staging in; it cost 13.00 s in "
+        "reserving, 68.18 s in queueing and all else (each second counts once).",
     )
 
 
-def test_queueing_is_in_the_whole_and_not_in_the_cost() -> None:
-    even = found(compute=(100, 90), queue=(10, 30), other=(1, 2), auxiliary=(2, 1))
+@pytest.mark.parametrize("part", [part for part in PARTS if part != "compute"])
+def test_whatever_takes_the_gain_takes_the_break_even(part: str) -> None:
+    assert found(compute=(100, 90), **{part: (0, 9)}).runs is not None
 
-    assert even.rest == 20
-    assert even.net == -10
-    assert even.runs == 0.0
+    even = found(compute=(100, 90), **{part: (0, 11)})
+
+    assert (even.net, even.runs, even.footprint) == (-1, None, None)
+
+
+def test_sides_that_take_as_long_have_no_break_even() -> None:
+    even = found(compute=(100, 90), queue=(0, 10))
+
+    assert (even.net, even.runs, even.footprint) == (0, None, None)
+    assert even.sentences[0].endswith("there is no break-even.")
+
+
+def test_reserving_and_queueing_pay_with_enough_data() -> None:
+    even = found(compute=(100, 80), stage_in=(0, 4), gate_wait=(0, 6), queue=(0, 2))
+
+    assert even.footprint == GIB / 2  # (6 + 2) / (20 - 4)
+    assert even.sentences[3].startswith(
+        "Break-even in data: the run gains from 512.0 MiB of files on"
+    )
 
 
 def test_without_sizes_there_is_no_footprint() -> None:
@@ -78,7 +86,7 @@ def test_without_sizes_there_is_no_footprint() -> None:
 
     assert even is not None
     assert even.footprint is None
-    assert "unknown" in even.sentences[1]
+    assert "unknown" in even.sentences[3]
 
 
 def test_without_records_there_is_none() -> None:

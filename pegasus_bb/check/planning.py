@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pegasus_bb.check.containers import check_images
 from pegasus_bb.check.finding import Finding, ok, wrong
 from pegasus_bb.check.storage import of_submit_dir
 from pegasus_bb.errors import PegasusBBError
@@ -50,6 +51,7 @@ def _of_planner(
         options.check_builtin()
         nodes = len(rehearsed(decided, context).jobs)
         return ok("catalogs", f"they can be planned, as {nodes} nodes")
+    check_images(decided)
     request, placement = context.request or context.transient, decided.placement
     if request is None or placement is None:
         return ok("catalogs", "pegasus-plan gets them as they are")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,11 @@ class Site:
             profiles["condor"] = {"grid_resource": "batch slurm"}
 
         self.edit("sites.yml", change)
+
+    @staticmethod
+    def site_profiles(namespace: str) -> Callable[[dict[str, Any]], dict[str, str]]:
+        """The compute site's profiles of that namespace, of what sites.yml holds."""
+        return lambda sites: sites["sites"][1]["profiles"][namespace]
 
     def sizes(self) -> None:
         def declare(workflow: dict[str, Any]) -> None:

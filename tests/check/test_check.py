@@ -159,7 +159,8 @@ def test_a_blahp_that_hands_nothing_on_is_told(site: Site) -> None:
 
 
 def pegasus(site: Site, version: str) -> None:
-    for name in ("pegasus-plan", "pegasus-version"):
+    """A Pegasus, on a submit host of HTCondor."""
+    for name in ("pegasus-plan", "pegasus-version", "condor_submit_dag"):
         site.program(name, version)
 
 
@@ -173,12 +174,11 @@ def test_another_pegasus_is_a_word_and_no_mistake(site: Site) -> None:
 
 def test_options_that_kickstart_does_not_bear_are_told(site: Site) -> None:
     pegasus(site, "echo 5.1.2")
-    assert "kickstart" in [f.about for f in site.check() if f.level is Level.OK]
     job = {"pegasus": {"gridstart.arguments": "-q -Z -t"}}
     site.edit("workflow.yml", lambda w: w["jobs"][0].update(profiles=job))
     assert site.wrong() == []
     told = [f.what for f in site.check() if f.about == "kickstart"]
-    assert [what.split(":")[0] for what in told] == [
+    assert [what.split(":")[0] for what in told[1:]] == [
         "gridstart.arguments has -t",
         "gridstart.arguments has -Z",
     ]
@@ -188,6 +188,89 @@ def test_python_packages_that_pegasus_misses_are_told(site: Site) -> None:
     pegasus(site, "echo 5.1.2")
     site.program("pegasus-preflight-check", "echo no module named git; exit 1")
     assert site.wrong() == ["pegasus: pegasus-preflight-check: no module named git -> "]
+
+
+def test_a_pegasus_without_condor_submit_dag_is_told(site: Site) -> None:
+    pegasus(site, "echo 5.1.2")
+    (site.bin / "condor_submit_dag").unlink()
+    (found,) = site.wrong()
+    assert found.startswith("pegasus: pegasus-plan calls condor_submit_dag, which is")
+    assert site.wrong(planner="builtin") == []
+
+
+def test_a_site_that_names_no_pegasus_is_told(site: Site) -> None:
+    pegasus(site, "echo 5.1.2")
+    profiles = site.site_profiles("env")
+    site.edit("sites.yml", lambda s: profiles(s).pop("PEGASUS_HOME"))
+    (found,) = site.wrong()
+    assert "finds no pegasus-kickstart for site cori" in found
+    assert "env: {PEGASUS_HOME: FOLDER}" in found
+    assert site.wrong(planner="builtin") == []
+
+
+def test_kickstart_is_looked_for_where_this_machine_has_its_folder(site: Site) -> None:
+    pegasus(site, "echo 5.1.2")
+    home, profiles = site.work / "pegasus", site.site_profiles("env")
+    site.edit("sites.yml", lambda s: profiles(s).update(PEGASUS_HOME=str(home)))
+
+    def told() -> tuple[Level, str]:
+        (found,) = (f for f in site.check() if f.about == "kickstart")
+        return found.level, found.what
+
+    program = home / "bin/pegasus-kickstart"
+    assert told() == (Level.NOTE, f"{program} is not on this machine")
+    program.parent.mkdir(parents=True)
+    assert told()[0] is Level.WRONG
+    assert f"{program} is no program on this machine, where {home} is" in told()[1]
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert told() == (Level.OK, f"{program} records every task")
+
+
+def test_a_kickstart_of_the_transformation_catalog_is_the_sites(site: Site) -> None:
+    pegasus(site, "echo 5.1.2")
+    profiles = site.site_profiles("env")
+    site.edit("sites.yml", lambda s: profiles(s).pop("PEGASUS_HOME"))
+    own = [{"name": "cori", "pfn": "/usr/bin/env", "type": "installed"}]
+    entry = {"namespace": "pegasus", "name": "kickstart", "sites": own}
+    site.edit("transformations.yml", lambda t: t["transformations"].append(entry))
+    assert site.wrong() == []
+    told = [f.what for f in site.check() if f.about == "kickstart"]
+    assert told == ["/usr/bin/env records every task"]
+
+
+@pytest.mark.parametrize(
+    ("image", "lies", "mode", "served"),
+    [
+        ("file:///images/c.sif", None, "persistent", False),
+        ("file:///images/c.sif", "elsewhere", "persistent", False),
+        ("/images/c.sif", "local", "persistent", False),
+        ("/images/c.sif", "local", "off", True),
+        ("/images/c.sif", "elsewhere", "off", False),
+        ("file:///images/c.sif", "cori", "persistent", True),
+        ("docker://hub/c", None, "persistent", True),
+    ],
+)
+def test_an_image_that_pegasus_cannot_stage_is_told(
+    site: Site, image: str, lies: str | None, mode: str, served: bool
+) -> None:
+    """As pegasus-plan 5.1.2 was seen to answer."""
+    container = {"name": "box", "type": "singularity", "image": image}
+    container |= {"image.site": lies} if lies else {}
+
+    def use_it(catalog: dict[str, Any]) -> None:
+        catalog["containers"] = [container, {**container, "name": "unused"}]
+        catalog["transformations"][0]["sites"][0]["container"] = "box"
+
+    pegasus(site, "echo 5.1.2")
+    site.edit("transformations.yml", use_it)
+    found = site.wrong(mode=mode)
+    assert len(found) == (0 if served else 1)
+    for words in found:
+        assert words.startswith("catalogs: ")
+        assert f"cannot bring the image {image} of container box" in words
+        assert "transformations.yml:1" in words and "containers.0" in words
+    assert site.wrong(mode=mode, planner="builtin") == []
 
 
 def test_a_pegasus_that_does_not_start_is_told(site: Site) -> None:

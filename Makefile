@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz testbed lint setup bench bench-staging format clean
+.PHONY: help demo test test-all fuzz testbed lint setup bench bench-staging format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,8 +20,11 @@ setup: $(VENV)/.installed  ## make .venv with everything that demo and test need
 demo: setup  ## run both examples on the PFS and on the burst buffer, and compare
 	$(BIN)/python examples/demo.py
 
-test: setup lint  ## check style and types, run every test
-	$(BIN)/python -m pytest -n 3
+test: setup lint  ## check style and types, and every promise once: some minutes
+	$(BIN)/python -m pytest -n 3 $(PYTEST)
+
+test-all:  ## make test, with every repetition, crash and site (the last as root)
+	@$(MAKE) test PYTEST=--thorough
 
 testbed: setup  ## as root: build the sites that some tests run on (docs/testbed.md)
 	@for slurm in 24.11 22.05; do \
@@ -29,9 +32,8 @@ testbed: setup  ## as root: build the sites that some tests run on (docs/testbed
 	done; \
 	for site in $$building; do wait $$site || failed=1; done; exit $${failed:-0}
 
-fuzz: setup  ## SECONDS=120: damaged files for every reader of foreign text; then, some minutes, faults at every system call
+fuzz: setup  ## SECONDS=120: damaged files for every reader of foreign text
 	$(BIN)/python -m tests.fuzz $(SECONDS)
-	CI=true $(BIN)/python -m pytest -n 2 tests/crash
 
 lint: setup  ## ruff and mypy
 	$(BIN)/ruff check .

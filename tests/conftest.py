@@ -1,4 +1,4 @@
-"""How tests are dealt to the workers of `pytest -n`, and who runs them."""
+"""How many tests run, how `pytest -n` deals them to its workers, and as which user."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from pegasus_bb.removal import remove
 from pegasus_bb.testbed.flavour import DEFAULT, FLAVOURS
 
 NOBODY = 65534
-# Properties are tried with the same values each time: what passes, passes tomorrow.
-# `make fuzz` looks for new ones.
-settings.register_profile("the same", derandomize=True, deadline=None, database=None)
-settings.load_profile("the same")
+# Hypothesis tries the same values each time: a test that passes today passes tomorrow.
+# `make fuzz` looks for new values.
+_SAME = settings(derandomize=True, deadline=None, database=None)
+settings.register_profile("few", _SAME, max_examples=25)
+settings.register_profile("many", _SAME, max_examples=200)
+settings.load_profile("few")
 # Names that a careless program would split, expand, decode or take for an option.
 HOSTILE = [
     "two words.txt",
@@ -39,11 +41,25 @@ HOSTILE = [
 ]
 
 
-class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
-    """Each test by itself; those on one testbed, which take turns, to one worker.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="every test, with many examples, and crashes at every system call",
+    )
 
-    They are dealt first: mostly they wait. (pytest-xdist's own `loadgroup` does nothing
-    with a pytest that keeps node ids to itself.)
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("thorough"):
+        config.option.markexpr = ""
+        settings.load_profile("many")
+
+
+class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
+    """Deals each test by itself, but all tests on one testbed to one worker.
+
+    Those are dealt first, since they mostly wait. (The `loadgroup` of pytest-xdist does
+    nothing with a pytest that keeps node ids to itself.)
     """
 
     def _split_scope(self, nodeid: str) -> str:

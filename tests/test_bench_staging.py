@@ -220,7 +220,6 @@ def test_pegasus_transfer_of_pip_is_a_module(tmp_path: Path) -> None:
     assert (argv[1:], missing) == (["-m", "Pegasus.cli.pegasus-transfer"], "")
 
 
-@pytest.mark.slow
 def test_who_is_stopped_stops_what_runs_and_leaves_nothing(tmp_path: Path) -> None:
     """While pegasus-transfer, played by a sleep, does its work."""
     python = tmp_path / "peers/bin/python"
@@ -252,7 +251,6 @@ def test_who_is_stopped_stops_what_runs_and_leaves_nothing(tmp_path: Path) -> No
     assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
 
 
-@pytest.mark.slow
 def test_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A thousandth of the sets: every run is in the JSON, nothing is left."""
     for name in ("disk", "memory"):

@@ -15,6 +15,7 @@ from .ptrace import NotPermitted
 
 MEMORY = Path("/dev/shm")
 NEEDED = 1 << 28
+SOME = 23  # a prime: steps over the kinds of errors, too
 
 
 @pytest.fixture
@@ -31,6 +32,12 @@ def room(tmp_path: Path) -> Iterator[Path]:
 
 def _free(found: os.statvfs_result) -> int:
     return found.f_bavail * found.f_frsize
+
+
+@pytest.fixture
+def step(request: pytest.FixtureRequest) -> int:
+    """At each which call a program is struck."""
+    return 1 if request.config.getoption("thorough") else SOME
 
 
 @pytest.fixture(scope="session")

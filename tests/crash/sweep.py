@@ -1,4 +1,4 @@
-"""A story, killed at every system call that changes something, and then run again.
+"""A story, killed at system calls that change something, and then run again.
 
 Or, in its other form, with an error in the place of every such call.
 """
@@ -92,9 +92,9 @@ def no_parts_below(*folders: Path) -> None:
         assert left == []
 
 
-def killed_at_every_call(story: type[Story], tmp_path: Path) -> None:
-    """Kill it before its first, second, ... call; look; let it run again; look."""
-    for n, root in _roots(tmp_path):
+def killed_at_calls(story: type[Story], tmp_path: Path, step: int) -> None:
+    """Kill it before each ``step``-th call; look; let it run again; look."""
+    for n, root in _roots(tmp_path, step):
         told = story(root)
         done = told.run(strike_at=n)
         with _named(n, done):
@@ -109,15 +109,17 @@ def killed_at_every_call(story: type[Story], tmp_path: Path) -> None:
             told.check_done()
 
 
-def refused_at_every_call(
-    story: type[Story], tmp_path: Path, numbers: tuple[int, ...] = FULL_OR_BROKEN
+def refused_at_calls(
+    story: type[Story],
+    tmp_path: Path,
+    step: int,
+    numbers: tuple[int, ...] = FULL_OR_BROKEN,
 ) -> None:
-    """Let its first, second, ... call fail; look; let it run again; look.
+    """Let each ``step``-th call fail; look; let it run again; look.
 
-    It may get along without, or fail with words: the kernel's, and no traceback. With
-    CI=true at every call, else at every third.
+    It may get along without, or fail with words: the kernel's, and no traceback.
     """
-    for n, root in _roots(tmp_path, 1 if os.environ.get("CI") == "true" else 3):
+    for n, root in _roots(tmp_path, step):
         told = story(root)
         number = numbers[n % len(numbers)]
         done = told.run(strike_at=n, error=number)
@@ -135,7 +137,7 @@ def refused_at_every_call(
             told.check_done()
 
 
-def _roots(tmp_path: Path, step: int = 1) -> Iterator[tuple[int, Path]]:
+def _roots(tmp_path: Path, step: int) -> Iterator[tuple[int, Path]]:
     for n in range(1, 1000, step):
         root = tmp_path / str(n)
         root.mkdir()

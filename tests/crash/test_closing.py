@@ -17,7 +17,7 @@ from tests.runtime.conftest import NODE
 from tests.runtime.shared_site import SharedSite
 
 from .jobs import SharedJob
-from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
+from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
 from .test_lifecycle import DeleteTooEarly
 from .test_room import ERRORS, SharingJob, noted
 from .test_transfer import StageOut
@@ -127,13 +127,17 @@ JOBS = [CarryingJob, CarryingJobWithARoom, StageOutBeyond]
 
 
 @pytest.mark.parametrize("story", JOBS)
-def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
-    killed_at_every_call(story, room)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)
 
 
 @pytest.mark.parametrize("story", JOBS)
-def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
-    refused_at_every_call(story, room, ERRORS)
+def test_a_disk_that_is_full_or_fails_anywhere(
+    story: type[Story], room: Path, step: int
+) -> None:
+    refused_at_calls(story, room, step, ERRORS)
 
 
 def test_giving_back_before_a_copy_is_made_changes_nothing_at_all(room: Path) -> None:

@@ -13,7 +13,7 @@ from tests.runtime.lifecycle import NAME, Run
 from tests.runtime.test_fallback import DIRECTIVE, place
 
 from .planned import OfARun
-from .sweep import Story, killed_at_every_call, refused_at_every_call
+from .sweep import Story, killed_at_calls, refused_at_calls
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 
@@ -104,10 +104,14 @@ STORIES = [GoesToThePfs, StaysOnTheBuffer, GivesBackWhatCameLate]
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
-    killed_at_every_call(story, room)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
-    refused_at_every_call(story, room)
+def test_a_disk_that_is_full_or_fails_anywhere(
+    story: type[Story], room: Path, step: int
+) -> None:
+    refused_at_calls(story, room, step)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from .jobs import SharedJob
-from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
+from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 MADE = "input\ninput\n"
@@ -53,9 +53,11 @@ class JobWithAFolder(Job):
 
 
 @pytest.mark.parametrize("story", [Job, JobWithAFolder])
-def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
-    killed_at_every_call(story, room)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)
 
 
-def test_a_disk_that_is_full_or_fails_anywhere(room: Path) -> None:
-    refused_at_every_call(Job, room, (errno.ENOSPC, errno.EIO, errno.EDQUOT))
+def test_a_disk_that_is_full_or_fails_anywhere(room: Path, step: int) -> None:
+    refused_at_calls(Job, room, step, (errno.ENOSPC, errno.EIO, errno.EDQUOT))

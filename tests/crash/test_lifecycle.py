@@ -12,7 +12,7 @@ from pegasus_bb.model.reservation import State
 from tests.runtime.lifecycle import NAME, kept
 
 from .planned import OfARun
-from .sweep import Story, killed_at_every_call, refused_at_every_call
+from .sweep import Story, killed_at_calls, refused_at_calls
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 
@@ -100,13 +100,17 @@ STORIES = [Setup, Gate, Delete]
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
-    killed_at_every_call(story, room)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
-    refused_at_every_call(story, room)
+def test_a_disk_that_is_full_or_fails_anywhere(
+    story: type[Story], room: Path, step: int
+) -> None:
+    refused_at_calls(story, room, step)
 
 
 def test_giving_back_too_early_changes_nothing_at_all(room: Path) -> None:

@@ -15,7 +15,7 @@ from tests.runtime.job_lists import SCRATCH, folder
 from tests.runtime.test_prior import go_before, leave
 
 from .jobs import SharedJob
-from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
+from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
 from .test_transfer import JobList
 
 pytestmark = pytest.mark.usefixtures("may_trace")
@@ -89,10 +89,14 @@ STORIES = [PriorJob, WaysToThePfs]
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
-    killed_at_every_call(story, room)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
-    refused_at_every_call(story, room, ERRORS)
+def test_a_disk_that_is_full_or_fails_anywhere(
+    story: type[Story], room: Path, step: int
+) -> None:
+    refused_at_calls(story, room, step, ERRORS)

@@ -15,7 +15,7 @@ from pegasus_bb.report.elsewhere import elsewhere
 from tests.runtime.room_site import JOB, NODE, RoomSite
 from tests.runtime.shared_site import BELOW, PREFIX, SharedSite
 
-from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
+from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 MADE = {"out.txt": "input\n", "sub/more.txt": "input\n"}
@@ -210,10 +210,14 @@ JOBS = [Job, JobOfDataWarp, JobOnADisk, SharingJob, SharingJobOfDataWarp]
 
 
 @pytest.mark.parametrize("story", [*JOBS, Landed])
-def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
-    killed_at_every_call(story, room)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)
 
 
 @pytest.mark.parametrize("story", JOBS)
-def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
-    refused_at_every_call(story, room, ERRORS)
+def test_a_disk_that_is_full_or_fails_anywhere(
+    story: type[Story], room: Path, step: int
+) -> None:
+    refused_at_calls(story, room, step, ERRORS)

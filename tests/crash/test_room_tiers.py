@@ -13,7 +13,7 @@ from pegasus_bb.runtime.room.planned import landing_of
 from tests.runtime.room_site import NODE, RoomSite
 
 from .injector import Traced
-from .sweep import Story, killed_at_every_call, refused_at_every_call
+from .sweep import Story, killed_at_calls, refused_at_calls
 from .test_room import ERRORS, Job, JobOnADisk, SharingJob, noted
 
 pytestmark = pytest.mark.usefixtures("may_trace")
@@ -100,10 +100,14 @@ STORIES = [PrivateJob, PrivateSharingJob, SharingJobOnADisk, JobOnAFullDisk]
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
-    killed_at_every_call(story, room)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
-    refused_at_every_call(story, room, ERRORS)
+def test_a_disk_that_is_full_or_fails_anywhere(
+    story: type[Story], room: Path, step: int
+) -> None:
+    refused_at_calls(story, room, step, ERRORS)

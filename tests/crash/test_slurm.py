@@ -18,7 +18,7 @@ from tests.reservation.fakeslurm.fakeslurm import FRESH
 from tests.runtime.lifecycle import NAME, Run
 
 from .planned import OfARun
-from .sweep import Story, killed_at_every_call
+from .sweep import Story, killed_at_calls
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 FAKE = Path(__file__).parents[1] / "reservation" / "fakeslurm"
@@ -94,5 +94,7 @@ class Delete(OnSlurm):
 
 
 @pytest.mark.parametrize("story", [Setup, Delete])
-def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
-    killed_at_every_call(story, room)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)

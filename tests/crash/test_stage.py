@@ -13,7 +13,7 @@ from pegasus_bb.files import read_journal
 from pegasus_bb.staging.folder import digest_path
 from pegasus_bb.staging.helper import load
 
-from .sweep import Story, killed_at_every_call, no_parts_below, refused_at_every_call
+from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 PACKAGE = Path(__file__).parents[2]
@@ -111,9 +111,13 @@ def story(request: pytest.FixtureRequest) -> type[Story]:
     return found
 
 
-def test_killed_anywhere_and_run_again(story: type[Story], room: Path) -> None:
-    killed_at_every_call(story, room)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)
 
 
-def test_a_disk_that_is_full_or_fails_anywhere(story: type[Story], room: Path) -> None:
-    refused_at_every_call(story, room)
+def test_a_disk_that_is_full_or_fails_anywhere(
+    story: type[Story], room: Path, step: int
+) -> None:
+    refused_at_calls(story, room, step)

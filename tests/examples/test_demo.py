@@ -185,7 +185,6 @@ def test_sizes_are_the_quick_ones_with_what_was_given(demo: Any) -> None:
     assert demo.sizes_of(demo.parse([])) == demo.Sizes()
 
 
-@pytest.mark.slow
 def test_the_quick_demo_from_end_to_end(tmp_path: Path) -> None:
     done = subprocess.run(
         [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.placement import decide
 from tests.counting import calls
@@ -22,7 +20,6 @@ def test_need_counts_what_is_on_the_tier_and_nothing_else(world: World) -> None:
     assert placement.need == sum(file.size or 0 for file in there) == 230
 
 
-@pytest.mark.slow
 def test_thousands_of_jobs_and_hundreds_of_patterns_are_not_tried_one_by_one(
     world: World,
 ) -> None:

@@ -165,7 +165,6 @@ def many(here: Any, make_job: Callable[..., Data]) -> Any:
     return here
 
 
-@pytest.mark.slow
 def test_two_processes_write_what_one_would(
     many: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,7 +178,6 @@ def test_two_processes_write_what_one_would(
     assert submit.arguments[-1] == "7"
 
 
-@pytest.mark.slow
 def test_the_second_process_may_fail_and_its_error_is_told(
     many: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -174,7 +174,6 @@ def test_a_log_may_have_any_name(tmp_path: Path) -> None:
     assert not is_log(tmp_path / "missing")
 
 
-@pytest.mark.slow
 def test_damaged_logs_cost_only_themselves(tmp_path: Path) -> None:
     """Cut anywhere, or with other bytes anywhere: no number comes of it by chance."""
     data = next(shipped().rglob("ior_hdf5_example.darshan")).read_bytes()

@@ -286,7 +286,6 @@ def test_what_is_merged_into_stays(desk: Desk) -> None:
     assert contents(desk.dest) == {"d": None, "d/new": b"1", "d/old": b"stays"}
 
 
-@pytest.mark.slow
 def test_ten_thousand_files_in_one_folder(desk: Desk) -> None:
     for number in range(10_000):
         desk.write(f"many/{number:05d}", str(number))

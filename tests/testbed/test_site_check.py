@@ -14,7 +14,7 @@ from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PLANNERS, Desk
 from tests.testbed.site_hands import Site
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 SITE = ("--sites", "cluster", "--output-sites", "local")
 
 

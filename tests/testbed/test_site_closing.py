@@ -17,7 +17,7 @@ from tests.testbed.example_desk import Example
 from tests.testbed.site_hands import Site
 from tests.testbed.together import all_told
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 TOGETHER = 500.0  # seconds, for all of them side by side
 EARLY = ("--bb-mode", "persistent", "--bb-close", "early")
 

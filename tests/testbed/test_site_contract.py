@@ -12,7 +12,7 @@ from tests.reservation import contract
 from tests.reservation.contract import Contract
 from tests.testbed.site_hands import EACH, SlurmBench
 
-pytestmark = [pytest.mark.site, pytest.mark.slow, pytest.mark.parametrize(**EACH)]
+pytestmark = [pytest.mark.site, pytest.mark.parametrize(**EACH)]
 
 
 @pytest.fixture

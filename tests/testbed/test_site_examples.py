@@ -12,7 +12,7 @@ from tests.testbed.example_desk import SMALL, Example
 from tests.testbed.site_hands import Site
 from tests.testbed.together import all_told
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 
 
 @pytest.mark.parametrize("planner", PLANNERS)

@@ -9,7 +9,7 @@ from tests.testbed.condor_desk import PERSISTENT, PLANNERS, Desk, expected, unti
 from tests.testbed.site_hands import Site
 from tests.testbed.together import Told
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 
 
 def is_held(submit_host: Site, home: Home, planner: str) -> None:

@@ -14,7 +14,7 @@ from pegasus_bb.testbed import site
 from pegasus_bb.testbed.home import Home
 from tests.testbed.site_hands import Site
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 
 _DAG = """\
 JOB pool {folder}/pool.sub

@@ -17,7 +17,7 @@ from tests.testbed.site_hands import Site
 from tests.testbed.test_site_transient import spaces
 from tests.testbed.together import all_told
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 TOGETHER = 500.0  # seconds, for all of them side by side
 RESULT, OTHER = 40 << 20, 1 << 20  # bytes, whatever the files really have
 

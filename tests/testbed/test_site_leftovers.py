@@ -11,7 +11,7 @@ from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PERSISTENT, Desk, Running, until
 from tests.testbed.site_hands import Site
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 ENDED = ("failed, data kept", "dead: nobody works on it")
 
 

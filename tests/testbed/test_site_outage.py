@@ -11,7 +11,7 @@ from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PERSISTENT, PLANNERS, Desk, expected, until
 from tests.testbed.site_hands import Site
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 SLOW = 60  # seconds that the task takes while its file says so
 
 

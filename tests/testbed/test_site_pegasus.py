@@ -15,7 +15,7 @@ from tests.testbed.condor_desk import PERSISTENT, REAL, Desk
 from tests.testbed.condor_desk import expected as first_of
 from tests.testbed.site_hands import Site
 
-pytestmark = [pytest.mark.site, pytest.mark.slow, *REAL]
+pytestmark = [pytest.mark.site, *REAL]
 
 API = """\
 import sys

@@ -11,7 +11,7 @@ from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import call
 from pegasus_bb.testbed.pegasus import Installed, share_pegasus
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 
 
 @pytest.fixture

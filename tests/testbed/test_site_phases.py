@@ -11,7 +11,7 @@ from tests.end_to_end.chains import INPUT, Chains, watched
 from tests.testbed.condor_desk import PLANNERS, Desk
 from tests.testbed.site_hands import Site
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 CHAINS = Chains(width=2, rungs=3)
 CAPACITY = 1_300_000  # of 2.4 MB; two levels have 1.2 MB
 TOGETHER = 500.0  # seconds

@@ -16,7 +16,7 @@ from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PLANNERS, Desk
 from tests.testbed.site_hands import Site
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 ROOTS = 1000
 POLLS, POLL = 3, 6.0  # seconds
 # Of a busy machine: gate's start, DAGMan's pass over its nodes (1 s), the submission,

@@ -12,7 +12,7 @@ from pegasus_bb.testbed.home import Home
 from pegasus_bb.units import MIB
 from tests.testbed.site_hands import EACH, Site
 
-pytestmark = [pytest.mark.site, pytest.mark.slow, pytest.mark.parametrize(**EACH)]
+pytestmark = [pytest.mark.site, pytest.mark.parametrize(**EACH)]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.testbed.condor_desk import PLANNERS, TIER, Desk
 from tests.testbed.site_hands import Site
 from tests.testbed.test_site_transient import spaces
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 SECONDS = 500.0
 NVME = {"name": "nvme", "backend": "node-local", "mount": "any", "granularity": "1MiB"}
 PRIVATE = {**TIER, "name": "own", "access": "private"}

@@ -16,7 +16,7 @@ from tests.testbed.example_desk import SMALL, Example
 from tests.testbed.site_hands import Site
 from tests.testbed.together import all_told
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site]
 TRANSIENT = ("--bb-mode", "transient", "--cleanup", "none")
 LATE = 8  # seconds
 TOGETHER = 500.0  # seconds, for all of them side by side

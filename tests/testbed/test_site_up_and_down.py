@@ -34,7 +34,7 @@ print("it is up", flush=True)
 time.sleep(600)
 """
 
-pytestmark = [pytest.mark.site, pytest.mark.slow, pytest.mark.parametrize(**EACH)]
+pytestmark = [pytest.mark.site, pytest.mark.parametrize(**EACH)]
 
 
 @pytest.fixture(autouse=True)

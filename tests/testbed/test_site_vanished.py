@@ -17,7 +17,7 @@ from tests.testbed.gated import GatedRun
 from tests.testbed.site_hands import EACH, Site
 
 _ONE = {**EACH, "argvalues": [FLAVOURS["22.05"]], "ids": ["22.05"]}
-pytestmark = [pytest.mark.site, pytest.mark.slow, pytest.mark.parametrize(**_ONE)]
+pytestmark = [pytest.mark.site, pytest.mark.parametrize(**_ONE)]
 
 
 @pytest.fixture(scope="module")

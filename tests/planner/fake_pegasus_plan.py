@@ -4,9 +4,7 @@ import getpass
 import itertools
 import json
 import os
-import stat
 import sys
-import time
 from pathlib import Path
 
 NODE = """\
@@ -23,14 +21,11 @@ def option(name: str) -> str:
 
 
 def load(path: str) -> dict:
-    lines = Path(path).read_text().splitlines(keepends=True)
-    text = "".join(line for line in lines if not line.startswith("#"))
-    return json.loads(text.replace("\\${", "${"))
+    return json.loads(Path(path).read_text().replace("\\${", "${"))
 
 
 def main() -> None:
     Path(os.environ["FAKE_CALLS"]).write_text(json.dumps(sys.argv[1:]))
-    begin(sys.argv[-1])
     own = Path(option("--dir")) / getpass.getuser() / "pegasus" / "demo"
     own.mkdir(parents=True, exist_ok=True)  # whatever it is told
     if os.environ.get("FAKE_FAILS") == "1":
@@ -51,21 +46,6 @@ def main() -> None:
     print(
         json.dumps({"submit_dir": str(submit)}) if "--json" in sys.argv else "planned"
     )
-
-
-def begin(workflow: str) -> None:
-    """As the real one: the first line is read before the whole. One line for each
-    call tells what the workflow was then, and which process this is."""
-    is_file = stat.S_ISREG(Path(workflow).stat().st_mode)
-    with Path(os.environ["FAKE_CALLS"] + ".began").open("a") as began:
-        began.write(f"{'file' if is_file else 'pipe'} {os.getpid()}\n")
-    while os.environ.get("FAKE_COMES_LATE") and not Path(workflow).is_file():
-        time.sleep(0.01)
-    if os.environ.get("FAKE_WANTS_A_FILE") and not is_file:
-        sys.exit("FATAL: not a file")
-    if not os.environ.get("FAKE_READS_ONCE"):
-        with Path(workflow).open() as source:
-            source.readline()
 
 
 def write(submit: Path, scratch: str, workflow: dict, profiles: dict) -> None:

@@ -11,27 +11,28 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.options import RunDirectories
+from pegasus_bb.planner.deciding import RunName
+from pegasus_bb.planner.options import PlanOptions, RunDirectories, home_of_runs
 from pegasus_bb.planner.pegasus.arguments import plain
-from pegasus_bb.planner.pegasus.folder import SAID, WARNED
+from pegasus_bb.planner.pegasus.folder import (
+    SAID,
+    claimed,
+    planned_folder,
+    write_files,
+)
 from pegasus_bb.planner.pegasus.home import PLAN, Home
-from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW
-from pegasus_bb.planner.pegasus.java import java_options
+from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW, files_for_pegasus
 from pegasus_bb.process import start
+from pegasus_bb.rewrite import Inputs
 
 _GRACE = 2.0  # seconds
 _LOOK = 0.02
 
 
 def plan_argv(
-    home: Home,
-    run: RunDirectories,
-    folder: Path,
-    passed: Sequence[str],
-    workflow: Path,
+    home: Home, run: RunDirectories, folder: Path, passed: Sequence[str]
 ) -> list[str]:
-    """The real pegasus-plan on what we wrote to ``folder``, made of the user's
-    ``workflow``. Raises UsageError, and OSError where that is not there."""
+    """The real pegasus-plan on what we wrote to ``folder``. Raises UsageError."""
     ours = {
         "--conf": str(folder / PROPERTIES),
         "--dir": str(run.base_dir),
@@ -39,61 +40,34 @@ def plan_argv(
         "--relative-dir": run.relative_dir,
     }
     words = [word for pair in ours.items() for word in pair]
-    java = java_options(os.environ, passed, workflow.stat().st_size)
-    words = [*java, *words, *passed, str(folder / WORKFLOW)]
+    words += [*passed, str(folder / WORKFLOW)]
     return [home.tool(PLAN), *(plain(word, "the argument") for word in words)]
 
 
 class Planner:
-    """A pegasus-plan that is at work, alone with what it has started. What it prints
-    is kept beside what it reads, and its errors: they are passed on to ours while it
-    ``is_heard``. Nothing is heard of one that is ended."""
+    """A pegasus-plan at work, in a session of its own with all that it starts.
+
+    Its errors go where ours go. What it prints is kept beside what it reads.
+    """
 
     def __init__(self, argv: Sequence[str], folder: Path, cwd: Path) -> None:
         """Raises UsageError where it cannot be started."""
-        self.is_heard = True
-        self._said, self._warned = folder / SAID, folder / WARNED
-        self._heard = 0  # bytes of its errors
-        with (
-            self._said.open("wb") as out,
-            self._warned.open("ab") as errors,
-            _told(argv[0]),
-        ):
-            self._process = start(
-                argv,
-                str(cwd),
-                stdout=out.fileno(),
-                stderr=errors.fileno(),
-                new_session=True,
-            )
-
-    @property
-    def group(self) -> int:
-        """Of its processes."""
-        return self._process.pid
+        self._said = folder / SAID
+        with self._said.open("wb") as out, _told(argv[0]):
+            self._process = start(argv, str(cwd), stdout=out.fileno(), new_session=True)
 
     def __enter__(self) -> Planner:
         return self
 
     def __exit__(self, error: object, *_: object) -> None:
-        """What fails meanwhile ends it."""
+        """A block that fails ends it."""
         if error is not None:
             self.stop()
 
-    def has_ended(self) -> bool:
-        """Whether it has, well or not."""
-        self._pass_on()
-        return self._process.poll() is not None
-
-    def status(self) -> int:
-        """Its exit status, waited for."""
-        return self._process.wait()
-
     def printed(self) -> bytes:
         """All that it prints to its end. Raises UsageError where it fails."""
-        status = self.status()
+        status = self._process.wait()
         text = self._said.read_bytes()
-        self._pass_on()
         if status != 0:
             sys.stderr.write(text.decode(errors="replace"))
             raise UsageError(
@@ -109,17 +83,6 @@ class Planner:
             while self._tell(number) and time.monotonic() < begun + tries * _GRACE:
                 time.sleep(_LOOK)
 
-    def _pass_on(self) -> None:
-        if not self.is_heard:
-            return
-        with self._warned.open("rb") as errors:
-            errors.seek(self._heard)
-            new = errors.read()
-        if new:
-            self._heard += len(new)
-            sys.stderr.write(new.decode(errors="replace"))
-            sys.stderr.flush()
-
     def _tell(self, number: signal.Signals) -> bool:
         """Whether there was any process left to tell."""
         self._process.poll()  # or what has ended would still be there to tell
@@ -128,6 +91,21 @@ class Planner:
         except ProcessLookupError:
             return False
         return True
+
+
+@contextmanager
+def started_planner(
+    inputs: Inputs, argv: Sequence[str], named: RunName, options: PlanOptions
+) -> Iterator[Planner]:
+    """A pegasus-plan at work on ``inputs``. Its submit directory is removed again if
+    the block fails."""
+    run = named.directories
+    besides = run.base_dir / home_of_runs(named.label)
+    with claimed(run.submit_dir, options.force, besides) as submit_dir:
+        folder = planned_folder(submit_dir)
+        write_files(folder, dict(files_for_pegasus(inputs)))
+        with Planner(argv, folder, options.cwd) as planner:
+            yield planner
 
 
 def run(argv: Sequence[str], cwd: Path) -> int:

@@ -1,11 +1,9 @@
-"""The rest of bb/ and the sealed .dag, prepared while pegasus-plan is still at work."""
+"""The rest of bb/, and the sealed .dag."""
 
 from __future__ import annotations
 
 from collections.abc import Set
-from pathlib import Path
 
-from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.bbjson import as_json, placement_json
@@ -30,22 +28,14 @@ class Completion:
     ) -> None:
         self._decided, self._context = decided, context
         self._request, self._force = request, force
-        self._prepared: tuple[Found, Path] | None = None  # and its sealed .dag
-
-    def prepare(self, early: Found | None) -> None:
-        """Do as much as can be done of what was found so far."""
-        try:
-            if early is not None:
-                self._prepare(early)
-        except PegasusBBError:
-            return  # what is wrong is said once the planner has had its say
 
     def finish(self, found: Found) -> None:
         """Seal the DAG. Raises CatalogError and OSError."""
-        if self._prepared is None or self._prepared[0] is not found:
-            self._prepare(found)
-        assert self._prepared is not None  # noqa: S101
-        _, sealed = self._prepared
+        for path, data in self._files(found).items():
+            file = self._context.submit_dir / "bb" / path
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(data)
+        sealed = with_lines(found.outcome.dag_file, found.missing, found.less)
         start_outside(found.outcome, found.dag, self._context.site, found.scratch)
         self._name_no_buffer(found)
         sealed.replace(found.outcome.dag_file)
@@ -59,16 +49,6 @@ class Completion:
             if changed != text:
                 file = found.outcome.folder / node.directory / node.submit_file
                 replace_text(file, changed.encode("utf-8", "surrogateescape"))
-
-    def _prepare(self, found: Found) -> None:
-        for path, data in self._files(found).items():
-            file = self._context.submit_dir / "bb" / path
-            file.parent.mkdir(exist_ok=True)
-            file.write_bytes(data)
-        self._prepared = (
-            found,
-            with_lines(found.outcome.dag_file, found.missing, found.less),
-        )
 
     def _files(self, found: Found) -> dict[str, bytes]:
         """Path below bb/ -> contents. Raises CatalogError."""

@@ -18,9 +18,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.aside import check_aside, move_aside
 from pegasus_bb.planner.seal import without_edges
 
-# What pegasus-plan printed, and what it said besides, beside what it read.
-SAID = "pegasus-plan.out"
-WARNED = "pegasus-plan.err"
+SAID = "pegasus-plan.out"  # what pegasus-plan printed, beside what it read
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 

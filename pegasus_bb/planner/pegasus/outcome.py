@@ -43,14 +43,9 @@ class Outcome:
             ) from error
 
 
-def says_what_was_planned(folder: Path) -> Path:
-    """The file that ``read_outcome`` starts from."""
-    return folder / "braindump.yml"
-
-
 def read_outcome(folder: Path) -> Outcome:
     """Raises CatalogError where ``folder`` is not what pegasus-plan leaves."""
-    file = says_what_was_planned(folder)
+    file = folder / "braindump.yml"
     try:
         said = parse(file.read_text(encoding="utf-8"), file)
         name, version = str(said["dag"]), str(said["planner_version"])

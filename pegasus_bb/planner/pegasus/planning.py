@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.settings import read_settings
 from pegasus_bb.planner.bbjson import as_json
-from pegasus_bb.planner.choices import choose_tier, execution_site
 from pegasus_bb.planner.deciding import (
-    Given,
     decide,
-    make_request,
     name_run,
     no_collection,
     plan_context,
@@ -27,14 +22,8 @@ from pegasus_bb.planner.pegasus.addrooms import (
     check_clusters,
     refuse_clusters,
 )
-from pegasus_bb.planner.pegasus.ahead import (
-    Ahead,
-    Unforeseen,
-    reading,
-    started_ahead,
-)
 from pegasus_bb.planner.pegasus.arguments import Call
-from pegasus_bb.planner.pegasus.call import plan_argv
+from pegasus_bb.planner.pegasus.call import plan_argv, started_planner
 from pegasus_bb.planner.pegasus.checks import (
     check_kickstart,
     check_passed,
@@ -44,7 +33,7 @@ from pegasus_bb.planner.pegasus.checks import (
 from pegasus_bb.planner.pegasus.completion import Completion
 from pegasus_bb.planner.pegasus.folder import planned_folder
 from pegasus_bb.planner.pegasus.home import Home
-from pegasus_bb.planner.pegasus.inputs import files_for_pegasus, for_pegasus
+from pegasus_bb.planner.pegasus.inputs import for_pegasus
 from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
 from pegasus_bb.planner.pegasus.planned import PegasusPlanned
 from pegasus_bb.planner.pegasus.reading import Reader
@@ -65,24 +54,13 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
     if mode == "transient":
         return plan_rooms(options, call, home)
     with no_collection():
-        if mode == "hybrid":  # what pegasus-plan reads depends on who has a room
-            return _plan(options, call, home, None)
-        try:
-            with started_ahead(options, call, home) as ahead:
-                return _plan(options, call, home, ahead)
-        except Unforeseen:
-            return _plan(options, call, home, None)
+        return _plan(options, call, home)
 
 
-def _plan(
-    options: PlanOptions, call: Call, home: Home, ahead: Ahead | None
-) -> PegasusPlanned:
+def _plan(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
     given = read_given(options)
-    if ahead is not None:
-        _give_early(options, given, ahead)
     decided = decide(options, given)
-    label = decided.workflow.name
-    named = ahead.named(label) if ahead else name_run(options, label)
+    named = name_run(options, decided.workflow.name)
     context = plan_context(options, decided, named, predict(decided))
     request, placement = context.request, decided.placement
     assert request is not None  # noqa: S101 - mode off does not come here
@@ -104,19 +82,13 @@ def _plan(
     before = Inputs.of(given.workflow, given.catalogs)
     check_kickstart(before, context.site)
     inputs = _rewritten(before, knows)
-    argv = plan_argv(
-        home, named.directories, folder, call.passed, options.absolute(options.workflow)
-    )
-    with reading(inputs, argv, named, options, ahead) as planner:
+    argv = plan_argv(home, named.directories, folder, call.passed)
+    with started_planner(inputs, argv, named, options) as planner:
         _write_known(folder.parent, request, directive_files(knows))
         install_runtime(str(folder.parent), context.python)
-        reader = Reader(context, request, decided.workflow)
-        completion = Completion(decided, context, request, options.force)
-        reader.begin(planner.has_ended)
-        completion.prepare(reader.early)
         said = planner.printed()
-        found = reader.found()
-        completion.finish(found)
+        found = Reader(context, request, decided.workflow).found()
+        Completion(decided, context, request, options.force).finish(found)
         if context.transient is not None:
             nodes = list(nodes_of_jobs(found.outcome, found.dag))
             files = dict(room_files(context, decided.catalogs, nodes))
@@ -124,21 +96,6 @@ def _plan(
     return PegasusPlanned(
         context.submit_dir, decided, inputs, found, said, tuple(notes)
     )
-
-
-def _give_early(options: PlanOptions, given: Given, ahead: Ahead) -> None:
-    """Where files live is no part of what pegasus-plan reads."""
-    try:
-        site = execution_site(options, given.catalogs).name
-        tier = choose_tier(given.catalogs, given.settings, site)
-        undecided = Placement(tier, {}, need=0, unknown=(), capacity=0)
-        request = make_request(undecided, given.settings, ahead.uuid)
-        knows = Plan(site, undecided, request, ahead.submit_dir)
-        inputs = _rewritten(Inputs.of(given.workflow, given.catalogs), knows)
-        files = dict(files_for_pegasus(inputs))
-    except (PegasusBBError, LookupError, TypeError, ValueError, AttributeError):
-        return  # nobody has looked yet whether the workflow is one: deciding does
-    ahead.give(inputs, files)
 
 
 def _rewritten(given: Inputs, knows: Plan) -> Inputs:

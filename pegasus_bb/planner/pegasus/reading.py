@@ -1,17 +1,11 @@
-"""What has to be known of pegasus-plan's files: read while it still works.
-
-The .dag appears by rename when every submit file and job list stands; pegasus-plan then
-makes its databases for some seconds more, on one core. Should the .dag be another one
-in the end, what was read is not used.
-"""
+"""Reads what pegasus-plan wrote, and finds what its .dag lacks."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
-from pegasus_bb.errors import CatalogError, PegasusBBError
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.liveness import sizes
@@ -25,7 +19,6 @@ from pegasus_bb.planner.pegasus.outcome import (
     nodes_of_jobs,
     promised,
     read_outcome,
-    says_what_was_planned,
     scratch_of,
     stage_outs,
 )
@@ -43,16 +36,7 @@ from pegasus_bb.planner.seal import (
 )
 from pegasus_bb.planner.seal.view import View
 
-_LOOK = 0.1  # seconds
 _NONE = Outside(frozenset(), frozenset())
-
-
-@dataclass(frozen=True)
-class _Stamp:
-    """What has been planned, and which file its .dag is."""
-
-    outcome: Outcome
-    file: tuple[int, int, int]  # inode, bytes, time of its last change
 
 
 @dataclass(frozen=True)
@@ -80,49 +64,13 @@ class Reader:
     ) -> None:
         self._context, self._request = context, request
         self._workflow = workflow
-        self._early: tuple[_Stamp, Found] | None = None
-
-    def begin(self, has_ended: Callable[[], bool]) -> None:
-        """Read as soon as the .dag stands; return where the planner has ended."""
-        stamp = None
-        while stamp is None and not has_ended():
-            time.sleep(_LOOK)
-            if says_what_was_planned(self._context.submit_dir).exists():
-                stamp = self._standing()
-        try:
-            if stamp is not None:
-                self._early = stamp, self._read(stamp.outcome)
-        except PegasusBBError:
-            return  # what is wrong is said once the planner has had its say
-
-    @property
-    def early(self) -> Found | None:
-        """What was read while the planner worked; ``found`` tells whether it holds."""
-        return self._early[1] if self._early else None
 
     def found(self) -> Found:
-        """Of the finished directory: ``early`` where that is still the same. Raises
-        CatalogError, NotSealed."""
-        try:
-            stamp = self._stamp()
-        except OSError as error:
-            raise CatalogError(
-                f"pegasus-plan left no .dag: {error.strerror}", str(error.filename)
-            ) from error
-        if self._early is not None and self._early[0] == stamp:
-            return self._early[1]
-        return self._read(stamp.outcome)
-
-    def _standing(self) -> _Stamp | None:
-        try:
-            return self._stamp()
-        except (CatalogError, OSError):
-            return None  # half of it, so far
-
-    def _stamp(self) -> _Stamp:
+        """Raises CatalogError, NotSealed."""
         outcome = read_outcome(self._context.submit_dir)
-        file = outcome.dag_file.stat()
-        return _Stamp(outcome, (file.st_ino, file.st_size, file.st_mtime_ns))
+        if not outcome.dag_file.is_file():
+            raise CatalogError("pegasus-plan left no .dag", str(outcome.dag_file))
+        return self._read(outcome)
 
     def _read(self, outcome: Outcome) -> Found:
         dag, site = read_dag(outcome.dag_file), self._context.site

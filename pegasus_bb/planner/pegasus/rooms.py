@@ -20,10 +20,9 @@ from pegasus_bb.planner.deciding import (
 )
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.addrooms import add_rooms
-from pegasus_bb.planner.pegasus.ahead import reading
 from pegasus_bb.planner.pegasus.arguments import Call
 from pegasus_bb.planner.pegasus.bbfiles import plan_json
-from pegasus_bb.planner.pegasus.call import plan_argv
+from pegasus_bb.planner.pegasus.call import plan_argv, started_planner
 from pegasus_bb.planner.pegasus.checks import (
     check_kickstart,
     check_passed,
@@ -52,14 +51,8 @@ def plan_rooms(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
         inputs = _inputs(Inputs.of(given.workflow, given.catalogs), decided, context)
         check_passed(call.passed, context.site)
         folder = planned_folder(context.submit_dir)
-        argv = plan_argv(
-            home,
-            named.directories,
-            folder,
-            call.passed,
-            options.absolute(options.workflow),
-        )
-        with reading(inputs, argv, named, options, None) as planner:
+        argv = plan_argv(home, named.directories, folder, call.passed)
+        with started_planner(inputs, argv, named, options) as planner:
             install_runtime(str(folder.parent), context.python)
             said = planner.printed()
             found, decided = _complete(context, decided)

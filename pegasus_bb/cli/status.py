@@ -170,9 +170,8 @@ def _show_failures(
     for failure in failures:
         when = _clock(failure["time"])
         console.print(f"  {when} {failure['node']}: {failure['why']}")
-        if heading == _FAILED:
-            for file in failure["files"]:
-                console.print(f"    see {file}")
+        for line in failure["lines"]:
+            console.print(f"  {line}")
 
 
 def _clock(seconds: float) -> str:

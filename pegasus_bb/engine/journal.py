@@ -133,6 +133,24 @@ def parse_event(line: str) -> Event | None:
     return Event(int(words[0]), words[1], words[2], words[3], _number(words[6]))
 
 
+def ending(status: int) -> str:
+    """How a process came to its end."""
+    return f"signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def failure(event: str, detail: str) -> str:
+    """What a failure in the journal means. ``detail`` is an exit status; where monitord
+    writes of a POST script, it is the job's number."""
+    who = {"JOB": "job", "PRE": "PRE script", "POST": "POST script"}
+    whose = who.get(event.partition("_")[0], "job")
+    if detail.lstrip("-").isdigit():
+        return f"its {whose} ended with {ending(int(detail))}"
+    job = f" (job {detail})" if detail.strip("-") else ""
+    if event.startswith("POST"):
+        return f"its POST script found a failure in what its job left{job}"
+    return f"its {whose} failed{job}"
+
+
 def _number(text: str) -> int:
     try:
         return int(text)

@@ -18,6 +18,7 @@ from pegasus_bb.engine.before import (
 )
 from pegasus_bb.engine.children import Children
 from pegasus_bb.engine.dagman.find import check_alone
+from pegasus_bb.engine.failure_messages import not_done
 from pegasus_bb.engine.journal import Journal, read_history
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.processes import Processes, end_left_over
@@ -31,7 +32,6 @@ from pegasus_bb.engine.scheduler import Scheduler
 from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
-from pegasus_bb.engine.words import not_done
 from pegasus_bb.errors import RunFailed, RunInterrupted
 from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.dagreader import read_dag

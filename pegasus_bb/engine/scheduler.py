@@ -14,13 +14,13 @@ from pathlib import Path
 
 from pegasus_bb.engine.children import Child, Children
 from pegasus_bb.engine.commands import submit_file
-from pegasus_bb.engine.journal import Journal
+from pegasus_bb.engine.failure_messages import why_script
+from pegasus_bb.engine.journal import Journal, ending
 from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.queues import Queues
 from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.starter import CannotStart, Starter, script_of
 from pegasus_bb.engine.table import Item, State, Table
-from pegasus_bb.engine.words import ending, why_script
 from pegasus_bb.errors import CatalogError
 
 # DAGMan's own limit (DAGMAN_MAX_PRE_SCRIPTS and its like); one that waits is not one.
@@ -162,11 +162,11 @@ class Scheduler:
             self._job_ended(item, status)
             return
         self._scripts_free += 1
-        item.said = self._starter.said(child, status)
+        self._starter.keep_output(child, status)
         self._script_ended(item, child.kind, status)
 
     def _job_ended(self, item: Item, status: int) -> None:
-        item.status = status
+        item.status, item.stage = status, "job"
         self._note(item, "JOB_TERMINATED", f"{item.sequence}.0")
         self._note(item, "JOB_FAILURE" if status else "JOB_SUCCESS", str(status))
         if item.node.post is not None:
@@ -183,7 +183,7 @@ class Scheduler:
             heappush(self._timers, (due, item.order, item, kind))
             self._watcher.waiting(item.node.name)
             return
-        name = f"{kind.upper()}_SCRIPT"
+        name, item.stage = f"{kind.upper()}_SCRIPT", kind
         self._note(item, f"{name}_TERMINATED", _id(item, kind))
         self._note(item, f"{name}_{'FAILURE' if status else 'SUCCESS'}", str(status))
         if kind == "pre":

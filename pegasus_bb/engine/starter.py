@@ -21,7 +21,7 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.planner.dag import Script
 
 _NOT_FOUND = 127  # what a shell answers where it cannot start a program
-_TAIL, _LINES = 4000, 5  # of what a script says: bytes kept, lines told
+_TAIL = 4000  # bytes of what a script says
 
 
 class CannotStart(Exception):
@@ -84,24 +84,20 @@ class Starter:
         finally:
             os.close(null)
 
-    def said(self, child: Child, status: int) -> tuple[str, ...]:
-        """The last lines of a script that failed; all of it goes beside the node's
-        other files, as <node>.pre.err or <node>.post.err."""
+    def keep_output(self, child: Child, status: int) -> None:
+        """Put what a failed script has said beside the node's other files, as
+        <node>.pre.err or <node>.post.err."""
         item: Item = child.owner
         if child.output is None:
-            return ()
+            return
         with child.output as output:
             if status in (0, script_of(item, child.kind).defer_status):
-                return ()
+                return
             output.seek(max(0, output.seek(0, os.SEEK_END) - _TAIL))
             text = output.read().decode(errors="replace")
-        if text:
-            file = folder_of(item.node, self._dir) / item.node.submit_file
-            try:
-                file.with_suffix(f".{child.kind}.err").write_text(text)
-            except OSError:
-                pass  # the last lines are told in any case
-        return tuple(text.strip().splitlines()[-_LINES:])
+        file = folder_of(item.node, self._dir) / item.node.submit_file
+        with suppress(OSError):  # a full disk, say: the exit status is told in any case
+            file.with_suffix(f".{child.kind}.err").write_text(text)
 
     def _start(
         self,

@@ -5,39 +5,23 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.engine import words
 from pegasus_bb.engine.dagman.find import find
-from pegasus_bb.engine.journal import Event, read_history
-from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.evidence import evidence
+from pegasus_bb.engine.failure_messages import evidence_lines
+from pegasus_bb.engine.journal import Event, failure, read_history
+from pegasus_bb.engine.nodestates import FAILURES, stage_of, table_now
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.engine.table import State, Table
+from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.files import lock_holder
-from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.dagreader import read_dag
 
 _FAILURES = 5
 _DU_SECONDS = 5.0
-
-# The last event of a node that is under way -> what it does.
-_RUNNING = {
-    "PRE_SCRIPT_STARTED": State.RUNNING,
-    "PRE_SCRIPT_TERMINATED": State.RUNNING,
-    "PRE_SCRIPT_SUCCESS": State.READY,
-    "SUBMIT": State.RUNNING,
-    "EXECUTE": State.RUNNING,
-    "GRID_SUBMIT": State.RUNNING,
-    "JOB_HELD": State.RUNNING,
-    "JOB_RELEASED": State.RUNNING,
-    "JOB_EVICTED": State.RUNNING,
-    "JOB_TERMINATED": State.RUNNING,
-    "POST_SCRIPT_STARTED": State.RUNNING,
-    "POST_SCRIPT_TERMINATED": State.RUNNING,
-}
-_FAILED = ("PRE_SCRIPT_FAILURE", "JOB_FAILURE", "POST_SCRIPT_FAILURE")
 
 
 @dataclass
@@ -61,15 +45,13 @@ def run_status(submit_dir: Path) -> RunStatus:
     dag = read_dag(place.dag)
     history = read_history(place.journal)
     engine = lock_holder(str(place.lock)) or _dagman(place)
-    table = Table(dag, done_before(place, dag, history))
-    this_run = history.events[history.since :] if history.crashed else history.events
-    _place_nodes(table, dag, this_run, bool(engine))
+    table = table_now(place, dag, history, bool(engine))
     status = RunStatus(str(place.path), place.dag.name, engine)
     status.nodes = {state.value: count for state, count in table.counts.items()}
     status.nodes["total"] = len(dag.nodes)
     status.running = table.names(State.RUNNING)
     status.failed = table.names(State.FAILED)
-    status.last_failures = _last_failures(history.events, table, place.path)
+    status.last_failures = list(_last_failures(history.events, table, place))
     status.finished = None if history.crashed else history.finished
     status.last_event = history.events[-1].time if history.events else 0
     return status
@@ -80,66 +62,39 @@ def _dagman(place: SubmitDir) -> str:
     return found.words if found is not None else ""
 
 
-def _place_nodes(table: Table, dag: Dag, events: list[Event], alive: bool) -> None:
-    """From done and waiting, which the table knows, to ready, running and failed."""
-    last = {event.node: event for event in events}
-    for name, item in table.items.items():
-        if item.state is State.DONE:
-            continue
-        event = last[name].event if name in last else ""
-        if event in _FAILED and not _goes_on(dag, name, event, alive):
-            table.failed(item)
-        elif alive and _under_way(dag, name, event) is not None:
-            table.move(item, _under_way(dag, name, event) or State.READY)
-    for item in table.free():
-        table.move(item, State.READY)
-
-
-def _goes_on(dag: Dag, name: str, event: str, alive: bool) -> bool:
-    """A failure that is not the end: a POST script decides, or a retry comes."""
-    node = dag.nodes[name]
-    return alive and (
-        node.retry > 0 or (event == "JOB_FAILURE" and node.post is not None)
-    )
-
-
-def _under_way(dag: Dag, name: str, event: str) -> State | None:
-    if event in ("JOB_SUCCESS", "JOB_FAILURE") and dag.nodes[name].post is not None:
-        return State.RUNNING
-    pre = dag.nodes[name].pre
-    if event == "PRE_SCRIPT_STARTED" and pre is not None and pre.defer_status:
-        return State.DEFERRED  # it asks now and then
-    return State.READY if event in _FAILED else _RUNNING.get(event)
-
-
 def _last_failures(
-    events: list[Event], table: Table, submit_dir: Path
-) -> list[dict[str, Any]]:
+    events: list[Event], table: Table, place: SubmitDir
+) -> Iterator[dict[str, Any]]:
     """One entry per attempt that failed, the last few."""
     failures = _attempts(events)
     last = {event.node: event for event in failures}
-    return [
-        {
+    for event in failures[-_FAILURES:]:
+        item = table.items.get(event.node)
+        state = item.state if item else None
+        files, lines = _to_read(item, event, place)
+        earlier = event is not last[event.node] or state is not State.FAILED
+        yield {
             "node": event.node,
             "event": event.event,
             "status": event.detail,
-            "why": words.failure(event.event, event.detail),
-            "files": _files(table, event.node, submit_dir),
+            "why": failure(event.event, event.detail),
+            "files": files,
+            "lines": [] if earlier else lines,
             "time": event.time,
-            "done_since": _is_in(table, event.node, State.DONE),
-            "earlier": event is not last[event.node]
-            or not _is_in(table, event.node, State.FAILED),
+            "done_since": state is State.DONE,
+            "earlier": earlier,
         }
-        for event in failures[-_FAILURES:]
-    ]
 
 
-def _files(table: Table, node: str, submit_dir: Path) -> list[str]:
-    """Of the node's newest attempt."""
-    if node not in table.items:
-        return []
-    found = words.node_files(table.items[node], submit_dir)
-    return [words.short(file, submit_dir) for file in found]
+def _to_read(
+    item: Item | None, event: Event, place: SubmitDir
+) -> tuple[list[str], list[str]]:
+    """Files of the node's newest attempt, and what they say."""
+    if item is None:
+        return [], []
+    item.stage = item.stage or stage_of(event.event)
+    files = [str(one.file) for one in evidence(item, place)]
+    return files, evidence_lines(item, place)
 
 
 def _attempts(events: list[Event]) -> list[Event]:
@@ -148,16 +103,12 @@ def _attempts(events: list[Event]) -> list[Event]:
     return [
         event
         for event in events
-        if event.event in _FAILED
+        if event.event in FAILURES
         and not (
             event.event == "POST_SCRIPT_FAILURE"
             and (event.node, event.sequence) in told
         )
     ]
-
-
-def _is_in(table: Table, node: str, state: State) -> bool:
-    return node in table.items and table.items[node].state is state
 
 
 def bytes_below(path: Path, seconds: float = _DU_SECONDS) -> tuple[int, bool]:

@@ -39,8 +39,8 @@ class Item:
     began: float = 0.0
     site: str = ""
     local: bool = False  # a job of universe local takes no slot
-    reason: str = ""  # why it failed, in words
-    said: tuple[str, ...] = ()  # the last lines of the script that failed
+    stage: str = ""  # pre | job | post: what of it has failed last
+    reason: str = ""  # why it failed
 
 
 class Table:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.engine.dagman.submit import hand_over
+from pegasus_bb.engine.failure_messages import not_done
 from pegasus_bb.engine.rescue import read_rescue
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.engine.table import Table
-from pegasus_bb.engine.words import not_done
 from pegasus_bb.errors import ReservationFailed, RunFailed, UsageError
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation

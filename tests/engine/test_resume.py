@@ -44,7 +44,7 @@ def test_all_that_can_still_run_runs(folder: Folder) -> None:
     text = str(caught.value)
     assert "3 of 6 nodes are done, 1 failed, 2 were not brought to an end" in text
     assert "bad: the job ended with exit status 1" in text
-    assert "see bad.err" in text and "| disk full" in text
+    assert "/bad.err" in text and "| disk full" in text
     assert f"pegasus-bb run {folder.path}" in text
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb import ledger
+from pegasus_bb.engine.journal import failure
 from pegasus_bb.engine.status import bytes_below, run_status
-from pegasus_bb.engine.words import failure
 from pegasus_bb.errors import RunFailed
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
@@ -91,9 +91,9 @@ def test_after_a_failure(folder: Folder) -> None:
     )
     text = folder.command("status", str(folder.path)).stdout
     assert "stopped; pegasus-bb run goes on" in text
-    told = r"^failed:\n  20.* b: its job ended with exit status 7\n    see b.out\n"
+    told = r"^failed:\n  20.* b: its job ended with exit status 7\n    see /.*/b.err\n"
     assert re.search(told, text, re.MULTILINE)
-    assert "    see b.err\n" in text
+    assert "    | errors of b\n" in text
 
 
 def test_a_failure_that_a_retry_mended_is_not_a_failed_node(folder: Folder) -> None:
@@ -123,7 +123,9 @@ def test_an_attempt_that_failed_is_one_line_under_its_own_heading(
     )
     ended = "  a: its job ended with exit status"
     assert told.endswith(
-        f"failed:\n{ended} 8\n    see a.out\n    see a.err\n"
+        f"failed:\n{ended} 8\n    see {folder.path}/a.err\n    | errors of a\n"
+        f"    see {folder.path}/a.post.err\n"
+        "    | output of post\n    | errors of post\n"
         f"failed in an earlier attempt:\n{ended} 7\n{ended} 8\n{ended} 8\n"
     )
 

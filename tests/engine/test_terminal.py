@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from pegasus_bb.engine.kept import kept
+from pegasus_bb.engine.leftover_messages import leftover_messages
 from pegasus_bb.engine.progress import Bar, reservation_words
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.terminal import unbreakable
@@ -64,21 +64,21 @@ def test_the_reservation_in_words(bb: BBDir, tmp_path: Path) -> None:
 
 def test_a_run_that_is_not_done_says_what_it_keeps(bb: BBDir, tmp_path: Path) -> None:
     place = SubmitDir(tmp_path, tmp_path / "w.dag")
-    assert kept(place) == []
+    assert leftover_messages(place) == []
     bb.note_reservation(replace(NOTED, size=3 << 30))
-    assert kept(place) == [
+    assert leftover_messages(place) == [
         "asked for:   reservation pbbwords (3.0 GiB, directory), which no job has had",
         "to drop it:  pegasus-bb release pbbwords",
     ]
     ready(bb, requested_at=17.5)
-    assert kept(place) == [
+    assert leftover_messages(place) == [
         "kept:        reservation pbbwords (3.0 GiB, directory) with its data, "
         "until it is given back",
         "to drop it:  pegasus-bb release pbbwords --discard",
     ]
     for over in ({"released_at": 20.0}, {"failure": "no such project"}):
         bb.note_reservation(replace(NOTED, **over))
-        assert kept(place) == []
+        assert leftover_messages(place) == []
 
 
 def test_the_bar_ends_with_how_it_ended(bb: BBDir, tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pegasus_bb.engine.dagman.reasons import recorded, said_by_landed, said_by_the_gate
-from pegasus_bb.engine.journal import Event
+from pegasus_bb.engine.evidence import landed_log
+from pegasus_bb.engine.failure_messages import recorded, why_script
+from pegasus_bb.engine.journal import Event, ending
 from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
-from pegasus_bb.engine.words import ending, why_script
 from pegasus_bb.planner.blahp import is_released
 from pegasus_bb.planner.dag import Script
 from pegasus_bb.runtime.gate import GATE
@@ -84,11 +84,12 @@ class Replay:
         self._pre_ended(item, event)
         if item.node.pre_skip is not None:
             return  # DAGMan does not say with which status; its rescue file does
-        item.said = said_by_the_gate(item.node, self._place)
+        item.stage = "pre"
         self._failed(item, event, _script(item.node.pre, "PRE"))
 
     def _job_ended(self, item: Item, event: Event) -> None:
         item.status = int(event.detail) if event.detail.lstrip("-").isdigit() else 0
+        item.stage = "job"
         if item.node.post is not None:
             return
         if event.event == "JOB_SUCCESS":
@@ -97,9 +98,8 @@ class Replay:
             self._failed(item, event, f"its job ended with {ending(item.status)}")
 
     def _post_failed(self, item: Item, event: Event) -> None:
-        post = item.node.post
-        item.said = said_by_landed(item.node, self._place)
-        if item.said:
+        post, item.stage = item.node.post, "post"
+        if landed_log(item.node, self._place).is_file():
             self._failed(item, event, "its results did not come back")
             return
         if post is not None and item.status:

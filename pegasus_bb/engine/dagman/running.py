@@ -17,13 +17,13 @@ from pegasus_bb.engine.dagman import queue
 from pegasus_bb.engine.dagman.find import Found, check_alone, find, log_of
 from pegasus_bb.engine.dagman.follow import Follower, wait_for_life
 from pegasus_bb.engine.dagman.log import Life, LifeLog
-from pegasus_bb.engine.dagman.reasons import recorded
 from pegasus_bb.engine.dagman.replay import Replay
 from pegasus_bb.engine.dagman.stageouts import StageOutWatch
 from pegasus_bb.engine.dagman.submit import hand_over, submit, why_not_followed
 from pegasus_bb.engine.dagman.tail import Tail, offset_of
 from pegasus_bb.engine.dagman.verdict import read_verdict
 from pegasus_bb.engine.dagman.watch import ReservationWatch
+from pegasus_bb.engine.failure_messages import believe_rescue, not_done
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.local import Outcome
 from pegasus_bb.engine.lock import locked
@@ -36,7 +36,6 @@ from pegasus_bb.engine.restart import start_over
 from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
-from pegasus_bb.engine.words import not_done
 from pegasus_bb.errors import (
     PegasusBBError,
     ReservationFailed,
@@ -189,13 +188,7 @@ class _Following:
             item = self._table.items[name]
             if item.state is not State.DONE:
                 self._table.move(item, State.DONE)
-        for name in read_failed(rescue, self._dag):
-            item = self._table.items[name]
-            if item.state not in (State.DONE, State.FAILED):
-                found = recorded(item, self._place.path)
-                item.status = 1 if found else 0
-                item.reason = found or "DAGMan calls it failed; the journal ends before"
-                self._table.failed(item)
+        believe_rescue(self._table, self._place, read_failed(rescue, self._dag))
 
 
 def _held(cluster: int) -> str | None:

@@ -51,7 +51,7 @@ def test_a_journal_whose_writer_died_does_not_hide_what_failed(
     said = str(failed.value)
     assert "not done: 2 of 6 nodes are done, 3 failed, 1 were not" in said
     assert "  B: record 1 says that its task failed" in said
-    assert "    see s.out.001" in said
+    assert f"    see {place.path}/s.out.001" in said
 
 
 def test_condor_rm_stops_the_run(place: SubmitDir, tools: Tools) -> None:

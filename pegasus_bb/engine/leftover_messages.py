@@ -11,7 +11,7 @@ from pegasus_bb.runtime.settled import seen, words
 from pegasus_bb.units import format_size
 
 
-def lost(place: SubmitDir) -> list[str]:
+def lost_messages(place: SubmitDir) -> list[str]:
     """Lines about the reservation that was up and is gone; none where it is not, or
     where nobody answers."""
     bb, noted = BBDir(str(place.bb)), _standing(place)
@@ -24,7 +24,7 @@ def lost(place: SubmitDir) -> list[str]:
     ]
 
 
-def kept(place: SubmitDir) -> list[str]:
+def leftover_messages(place: SubmitDir) -> list[str]:
     """Lines about the reservation that stands; none where there is nothing to keep."""
     moved = seen(BBDir(str(place.bb)))
     if moved:

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from pegasus_bb.engine.evidence import evidence
+from pegasus_bb.engine.failure_messages import failure_messages
 from pegasus_bb.engine.journal import Journal, read_history
 from pegasus_bb.engine.progress import Bar, Lines, choose
+from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item
-from pegasus_bb.engine.words import failed_nodes, last_words
 from pegasus_bb.errors import RunFailed
 from pegasus_bb.planner.dag import Node, Script
 
@@ -126,7 +128,7 @@ RECORD = """\
   files:
     stdout:
       data: |
-        nothing here
+        read 3 of 22 chromosomes
     stderr:
       temporary_name: /tmp/ks.err
       data: |
@@ -141,52 +143,114 @@ RECORD = """\
 
 
 @pytest.fixture
+def place(tmp_path: Path) -> SubmitDir:
+    (tmp_path / "00").mkdir()
+    return SubmitDir(tmp_path, tmp_path / "w.dag")
+
+
+@pytest.fixture
 def item() -> Item:
     return Item(Node("a", "00/a.sub"), 0, [], status=1, reason="the job ended with 1")
 
 
-def test_the_last_words_of_a_task_come_from_its_record(
-    tmp_path: Path, item: Item
+def last_lines(item: Item, place: SubmitDir) -> list[str]:
+    return [line for one in evidence(item, place) for line in one.lines]
+
+
+def test_the_last_lines_of_a_task_come_from_its_newest_record(
+    place: SubmitDir, item: Item
 ) -> None:
-    (tmp_path / "00").mkdir()
-    older, newer = tmp_path / "00" / "a.out.000", tmp_path / "00" / "a.out.001"
+    older, newer = place.path / "00/a.out.000", place.path / "00/a.out.001"
     older.write_text(RECORD.replace("ValueError", "OlderError"))
     newer.write_text(RECORD)
-    (tmp_path / "00" / "a.err.001").write_text("kickstart says nothing of use\n")
-    assert last_words(item, tmp_path) == [
-        "Traceback",
-        "deeper",
-        "ValueError: no such chromosome",
-    ]
-    assert failed_nodes([item], tmp_path)[:3] == [
+    (place.path / "00/a.err.001").write_text("")
+    assert failure_messages([item], place) == [
         "  a: the job ended with 1",
-        "    see 00/a.out.001",
-        "    see 00/a.err.001",
+        f"    see {newer}",
+        "    | Traceback",
+        "    | deeper",
+        "    | ValueError: no such chromosome",
     ]
 
 
-def test_without_a_record_the_last_words_are_in_err(tmp_path: Path, item: Item) -> None:
-    (tmp_path / "00").mkdir()
-    (tmp_path / "00" / "a.out").write_text("half a result\n")
-    (tmp_path / "00" / "a.err").write_text("".join(f"line {n}\n" for n in range(9)))
-    assert last_words(item, tmp_path) == [f"line {n}" for n in range(4, 9)]
+def test_a_record_with_a_blank_stderr_tells_what_its_stdout_says(
+    place: SubmitDir, item: Item
+) -> None:
+    begin, _, end = RECORD.partition("        Traceback")
+    record = begin + "    metadata:" + end.partition("    metadata:")[2]
+    (place.path / "00/a.out.000").write_text(record)
+    (place.path / "00/a.err.000").write_text("launch: on node c1\n")
+    said = ["read 3 of 22 chromosomes", "launch: on node c1"]
+    assert last_lines(item, place) == said
 
 
-def test_a_long_reason_is_told_with_what_would_do(tmp_path: Path, item: Item) -> None:
-    (tmp_path / "00").mkdir()
+def test_without_a_record_the_last_lines_are_in_err(
+    place: SubmitDir, item: Item
+) -> None:
+    (place.path / "00/a.out").write_text("half a result\n")
+    (place.path / "00/a.err").write_text("".join(f"line {n}\n" for n in range(9)))
+    assert last_lines(item, place) == [f"line {n}" for n in range(4, 9)]
+
+
+def test_a_long_reason_is_told_with_what_would_do(place: SubmitDir, item: Item) -> None:
     reason = f"{'Slurm refuses it ' * 20}; an administrator has to mend it"
-    (tmp_path / "00" / "a.err").write_text(f"{reason}\n{'x' * 10_000}\n")
-    told = failed_nodes([item], tmp_path)
+    (place.path / "00/a.err").write_text(f"{reason}\n{'x' * 10_000}\n")
+    told = failure_messages([item], place)
     assert f"    | {reason}" in told
     assert max(map(len, told)) < 700
 
 
-def test_a_record_without_stderr_leaves_it_to_err(tmp_path: Path, item: Item) -> None:
-    (tmp_path / "00").mkdir()
-    (tmp_path / "00" / "a.out").write_text("- invocation: True\n  version: 3.0\n")
-    (tmp_path / "00" / "a.err").write_text("cannot execute\n")
-    assert last_words(item, tmp_path) == ["cannot execute"]
+def test_a_record_without_output_leaves_it_to_err(place: SubmitDir, item: Item) -> None:
+    (place.path / "00/a.out").write_text("- invocation: True\n  version: 3.0\n")
+    (place.path / "00/a.err").write_text("cannot execute\n")
+    assert last_lines(item, place) == ["cannot execute"]
 
 
-def test_no_files_no_words(tmp_path: Path, item: Item) -> None:
-    assert failed_nodes([item], tmp_path) == ["  a: the job ended with 1"]
+def test_no_files_no_lines(place: SubmitDir, item: Item) -> None:
+    assert failure_messages([item], place) == ["  a: the job ended with 1"]
+
+
+def test_a_failed_planner_of_a_sub_workflow_shows_its_log(
+    place: SubmitDir, item: Item
+) -> None:
+    log = place.path / "pegasus-plan_SUB.pre.log"
+    log.write_text("ERROR: no site cori\n")
+    (place.path / "00/a.out.000").write_text(RECORD)  # of an earlier attempt
+    item.node.pre = Script("a.pre.sh", f"-Dpegasus.log.*={log} --sites cori")
+    item.stage = "pre"
+    assert failure_messages([item], place)[1:] == [
+        f"    see {log}",
+        "    | ERROR: no site cori",
+    ]
+
+
+def test_a_gate_that_says_no_shows_its_reason(place: SubmitDir, item: Item) -> None:
+    place.bb.mkdir()
+    (place.bb / "gate.err").write_text("gate: Slurm refuses 9 TiB\n")
+    item.node.pre, item.stage = Script("bb/bin/gate"), "pre"
+    assert failure_messages([item], place)[1:] == [
+        f"    see {place.bb}/gate.err",
+        "    | gate: Slurm refuses 9 TiB",
+    ]
+
+
+def test_a_failed_sub_workflow_shows_its_failed_node(
+    folder: Folder, tmp_path: Path
+) -> None:
+    inner = Folder(tmp_path / "submit" / "inner")
+    inner.job("cut", "exits=3", "err=no such column")
+    with pytest.raises(RunFailed):
+        inner.run()
+    log = f"{inner.path}/w.dag.dagman.out"
+    environment = f'environment = "_CONDOR_DAGMAN_LOG={log}"'
+    folder.job("pegasus-plan_SUB", "exits=1", "err=DAGMan ends", submit=environment)
+    with pytest.raises(RunFailed) as caught:
+        folder.run()
+    told = str(caught.value).splitlines()
+    at = told.index("  pegasus-plan_SUB: the job ended with exit status 1")
+    assert told[at + 1 : at + 5] == [
+        f"    in its sub-workflow {inner.path}/w.dag:",
+        "    cut: its job ended with exit status 3",
+        f"      see {inner.path}/cut.err",
+        "      | no such column",
+    ]

@@ -1,0 +1,151 @@
+"""Which file of a failed node has the reason, and the last lines of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+from pegasus_bb.engine.commands import folder_of, submit_file
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import Item
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.planner.dag import Node
+from pegasus_bb.runtime.gate import SAID
+from pegasus_bb.runtime.room.results import NOTES
+
+_LINES = 5
+_LONG = 600  # characters of a line: our own reasons with what would do are that long
+_READ = 1 << 20
+_PLANNER_LOG = "-Dpegasus.log.*="  # pegasus-plan of a sub-workflow is told its log so
+_DAGMAN_LOG, _OUT = "_CONDOR_DAGMAN_LOG", ".dagman.out"
+
+
+class Evidence(NamedTuple):
+    """A file to read, and its last lines."""
+
+    file: Path
+    lines: list[str]
+
+
+def evidence(item: Item, place: SubmitDir) -> list[Evidence]:
+    """What is there to read about the last attempt of ``item``."""
+    logs = _script_logs(item, place)
+    if item.stage == "pre":
+        return [Evidence(log, _last(_tail(log))) for log in logs]
+    return [_of_job(file) for file in job_files(item.node, place.path)] + [
+        Evidence(log, _last(_tail(log))) for log in logs
+    ]
+
+
+def job_files(node: Node, submit_dir: Path) -> list[Path]:
+    """The newest .out and .err of the node, where they are there."""
+    base = folder_of(node, submit_dir) / node.submit_file
+    found = (_newest(base.with_suffix(end)) for end in (".out", ".err"))
+    return [file for file in found if file is not None]
+
+
+def landed_log(node: Node, place: SubmitDir) -> Path:
+    """Why the results of ``node`` were given up; not there where they were not."""
+    return place.bb / NOTES / f"{node.name}.err"
+
+
+def inner_dag(item: Item, submit_dir: Path) -> Path | None:
+    """The DAG of the sub-workflow that ``item`` runs; None where it runs none."""
+    node = item.node
+    if node.kind == "SUBDAG":
+        return folder_of(node, submit_dir) / node.submit_file
+    try:
+        log = submit_file(item, submit_dir).environment.get(_DAGMAN_LOG, "")
+    except CatalogError:
+        return None
+    return Path(log.removesuffix(_OUT)) if log.endswith(_OUT) else None
+
+
+def _script_logs(item: Item, place: SubmitDir) -> list[Path]:
+    """What the failed script has left, the newest file alone: either engine may have
+    run it the last time."""
+    if item.stage == "pre":
+        files = list(_pre_logs(item.node, place))
+    elif item.stage == "post":
+        files = [_beside(item.node, place, "post.err"), landed_log(item.node, place)]
+    else:
+        files = []
+    there = [file for file in files if file.is_file() and file.stat().st_size]
+    return sorted(there, key=lambda file: file.stat().st_mtime)[-1:]
+
+
+def _pre_logs(node: Node, place: SubmitDir) -> Iterator[Path]:
+    yield _beside(node, place, "pre.err")
+    yield _beside(node, place, "pre.log")
+    yield place.path / f"{node.name}.pre.log"
+    if node.pre is None:
+        return
+    if Path(node.pre.executable).name == "gate":
+        yield place.bb / SAID
+    for word in node.pre.arguments.split():
+        if word.startswith(_PLANNER_LOG):
+            yield place.path / word[len(_PLANNER_LOG) :]
+
+
+def _beside(node: Node, place: SubmitDir, ending: str) -> Path:
+    file = folder_of(node, place.path) / node.submit_file
+    return file.with_suffix(f".{ending}")
+
+
+def _of_job(file: Path) -> Evidence:
+    """A Kickstart record carries what its task wrote; without one .err has it."""
+    text = _tail(file)
+    if "- invocation:" in text:
+        record = text[text.rindex("- invocation:") :]
+        return Evidence(file, _last(_block(record, "stderr:") or _block(record)))
+    return Evidence(file, _last(text) if ".err" in file.name else [])
+
+
+def _block(record: str, stream: str = "stdout:") -> str:
+    """The block ``data: |`` of ``stream`` in a record; empty where it is blank."""
+    lines = iter(record.splitlines())
+    depth = _skip_to(lines, stream, 0)
+    depth = _skip_to(lines, "data: |", depth + 1) if depth >= 0 else depth
+    if depth < 0:
+        return ""
+    inside = takewhile(lambda line: not line.strip() or _indent(line) > depth, lines)
+    return "\n".join(line.strip() for line in inside).strip()
+
+
+def _skip_to(lines: Iterator[str], begins: str, least: int) -> int:
+    """Go past the line that begins so, and give its depth; -1 where none comes."""
+    for line in lines:
+        depth = _indent(line)
+        if line.strip() and depth < least:
+            return -1
+        if line[depth:].startswith(begins):
+            return depth
+    return -1
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _last(text: str) -> list[str]:
+    lines = [line.rstrip()[:_LONG] for line in text.splitlines() if line.strip()]
+    return lines[-_LINES:]
+
+
+def _newest(file: Path) -> Path | None:
+    """``file``, or the last of file.000, file.001 that the POST script made of it."""
+    if file.exists():
+        return file
+    numbered = sorted(file.parent.glob(f"{file.name}.[0-9][0-9][0-9]"))
+    return numbered[-1] if numbered else None
+
+
+def _tail(file: Path) -> str:
+    try:
+        with file.open("rb") as source:
+            source.seek(max(0, source.seek(0, 2) - _READ))
+            return source.read().decode(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,146 @@
+"""What a person is told when a run has not come to a good end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pegasus_bb.engine.evidence import evidence, inner_dag, job_files
+from pegasus_bb.engine.journal import ending, read_history
+from pegasus_bb.engine.leftover_messages import leftover_messages, lost_messages
+from pegasus_bb.engine.nodestates import table_now
+from pegasus_bb.engine.rescue import read_failed
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import Item, State, Table
+from pegasus_bb.errors import RESERVATION_FAILED, CatalogError
+from pegasus_bb.planner.dag import Script
+from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.runtime.exitcode import judge
+
+# Ours and Pegasus's: they answer 1 where the job has failed.
+_EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
+_LANDED, _OWN = "landed", 3  # its own words before the POST script that it stands for
+
+_SETUP = "bb_setup_"
+
+_NODES = 5  # told in full
+_CALLED_FAILED = "DAGMan calls it failed; the journal ends before"
+
+
+def why_script(item: Item, kind: str, script: Script, status: int) -> str:
+    """Why a node failed whose script ended with ``status``: the job's own failure is
+    enough where the POST script only passes it on."""
+    if kind == "post" and item.status:
+        judge = Path(judged_by(script)).name in _EXITCODE
+        if judge and status == _PASSED_ON:
+            return f"its job ended with {ending(item.status)}"
+    why = f"its {kind.upper()} script ended with {ending(status)}"
+    if kind == "post" and item.status:
+        why += f", its job with {ending(item.status)}"
+    return why
+
+
+def judged_by(post: Script) -> str:
+    """The program that judges a node: what `landed` becomes in the end."""
+    words = post.arguments.split()
+    if Path(post.executable).name == _LANDED and len(words) > _OWN:
+        return words[_OWN]
+    return post.executable
+
+
+def recorded(item: Item, submit_dir: Path) -> str:
+    """What the Kickstart records of the last attempt say; empty where all is well."""
+    post = item.node.post
+    if post is None or not judged_by(post).endswith("exitcode"):
+        return ""
+    for file in job_files(item.node, submit_dir):
+        if ".out" in file.name:
+            try:
+                return judge(str(file)).why
+            except OSError as error:
+                return f"{file} cannot be read: {error.strerror}"
+    return "it has written no output: the job never started, or was lost"
+
+
+def believe_rescue(table: Table, place: SubmitDir, names: Iterable[str]) -> None:
+    """Take ``names`` for failed, as DAGMan's rescue file does, where the journal was
+    behind: monitord, which writes it, may die before."""
+    for name in names:
+        item = table.items[name]
+        if item.state not in (State.DONE, State.FAILED):
+            found = recorded(item, place.path)
+            item.status = 1 if found else 0
+            item.reason = found or _CALLED_FAILED
+            table.failed(item)
+
+
+def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> str:
+    """How far it came, which nodes failed and why, and how to go on."""
+    counts, total = table.counts, len(table.items)
+    failed = [i for i in table.items.values() if i.state is State.FAILED]
+    left = total - counts[State.DONE] - len(failed)
+    lines = [
+        f"{how}: {counts[State.DONE]} of {total} nodes are done, "
+        f"{len(failed)} failed, {left} were not brought to an end"
+    ]
+    lines += failure_messages(failed, place)
+    if rescue is not None:
+        lines.append(f"rescue file: {rescue.name}")
+    gone = lost_messages(place)
+    if gone:
+        return "\n".join([*lines, *gone])
+    lines.append(f"to go on:    pegasus-bb run {place.path}")
+    if any(_was_refused(item) for item in failed):
+        lines.append(
+            "             (pool and capacity are the plan's: where one is the cause, "
+            "plan again)"
+        )
+    return "\n".join([*lines, *leftover_messages(place)])
+
+
+def _was_refused(item: Item) -> bool:
+    return item.node.name.startswith(_SETUP) and item.status == RESERVATION_FAILED
+
+
+def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:
+    """Lines about nodes that failed: why, and what their files say last."""
+    items = list(items)
+    lines: list[str] = []
+    for item in items[:_NODES]:
+        lines.append(f"  {item.node.name}: {item.reason}")
+        lines += (f"  {line}" for line in evidence_lines(item, place))
+    if len(items) > _NODES:
+        lines.append(f"  and {len(items) - _NODES} more")
+    return lines
+
+
+def evidence_lines(item: Item, place: SubmitDir) -> list[str]:
+    """The failed nodes of the sub-workflow where ``item`` runs one; else its files
+    that have the reason, each with its last lines."""
+    dag = inner_dag(item, place.path) if item.stage != "pre" else None
+    inside = _inside(dag) if dag is not None else []
+    if inside:
+        return [f"  in its sub-workflow {dag}:", *inside]
+    found = evidence(item, place)
+    lines: list[str] = []
+    for file, words in [one for one in found if one.lines] or found:
+        lines.append(f"  see {file}")
+        lines += (f"  | {line}" for line in words)
+    return lines
+
+
+def _inside(dag_file: Path) -> list[str]:
+    """The same of a sub-workflow; nothing where its DAG or its files do not tell."""
+    place = SubmitDir(dag_file.parent, dag_file)
+    try:
+        dag = read_dag(dag_file)
+        table = table_now(place, dag, read_history(place.journal), alive=False)
+        rescues = place.rescues()
+        believe_rescue(table, place, read_failed(rescues[-1], dag) if rescues else ())
+    except (CatalogError, OSError):
+        return []
+    failed = [item for item in table.items.values() if item.state is State.FAILED]
+    for item in failed:
+        if item.stage == "post":  # a grid job's own status is 0; its record knows
+            item.reason = recorded(item, place.path) or item.reason
+    return failure_messages(failed, place)

@@ -1,0 +1,73 @@
+"""In which state each node of a run is, by its rescue files and its journal."""
+
+from __future__ import annotations
+
+from pegasus_bb.engine.journal import Event, History, failure
+from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import State, Table
+from pegasus_bb.planner.dag import Dag
+
+FAILURES = ("PRE_SCRIPT_FAILURE", "JOB_FAILURE", "POST_SCRIPT_FAILURE")
+# The last event of a node that is under way -> what it does.
+_RUNNING = {
+    "PRE_SCRIPT_STARTED": State.RUNNING,
+    "PRE_SCRIPT_TERMINATED": State.RUNNING,
+    "PRE_SCRIPT_SUCCESS": State.READY,
+    "SUBMIT": State.RUNNING,
+    "EXECUTE": State.RUNNING,
+    "GRID_SUBMIT": State.RUNNING,
+    "JOB_HELD": State.RUNNING,
+    "JOB_RELEASED": State.RUNNING,
+    "JOB_EVICTED": State.RUNNING,
+    "JOB_TERMINATED": State.RUNNING,
+    "POST_SCRIPT_STARTED": State.RUNNING,
+    "POST_SCRIPT_TERMINATED": State.RUNNING,
+}
+
+
+def table_now(place: SubmitDir, dag: Dag, history: History, alive: bool) -> Table:
+    """``alive``: an engine works on the run, so that a retry may follow a failure."""
+    table = Table(dag, done_before(place, dag, history))
+    this_run = history.events[history.since :] if history.crashed else history.events
+    _place_nodes(table, dag, this_run, alive)
+    return table
+
+
+def stage_of(event: str) -> str:
+    """pre, job or post: what the event is about."""
+    return event.partition("_")[0].lower()
+
+
+def _place_nodes(table: Table, dag: Dag, events: list[Event], alive: bool) -> None:
+    """From done and waiting, which the table knows, to ready, running and failed."""
+    last = {event.node: event for event in events}
+    for name, item in table.items.items():
+        if item.state is State.DONE:
+            continue
+        event = last[name].event if name in last else ""
+        if event in FAILURES and not _goes_on(dag, name, event, alive):
+            item.stage = stage_of(event)
+            item.reason = failure(event, last[name].detail)
+            table.failed(item)
+        elif alive and _under_way(dag, name, event) is not None:
+            table.move(item, _under_way(dag, name, event) or State.READY)
+    for item in table.free():
+        table.move(item, State.READY)
+
+
+def _goes_on(dag: Dag, name: str, event: str, alive: bool) -> bool:
+    """A failure that is not the end: a POST script decides, or a retry comes."""
+    node = dag.nodes[name]
+    return alive and (
+        node.retry > 0 or (event == "JOB_FAILURE" and node.post is not None)
+    )
+
+
+def _under_way(dag: Dag, name: str, event: str) -> State | None:
+    if event in ("JOB_SUCCESS", "JOB_FAILURE") and dag.nodes[name].post is not None:
+        return State.RUNNING
+    pre = dag.nodes[name].pre
+    if event == "PRE_SCRIPT_STARTED" and pre is not None and pre.defer_status:
+        return State.DEFERRED  # it asks now and then
+    return State.READY if event in FAILURES else _RUNNING.get(event)

@@ -103,7 +103,6 @@ class Task:
     wbytes: int | None = None  # bytes sent to block devices
     iowait: float | None = None  # seconds waiting for block I/O, as the kernel counted
     wrapped: float | None = None  # seconds of task plus recorder (digests, set-up)
-    recorder: str = ""  # who wrote the record; empty: pegasus-kickstart
     process: Process | None = None
     calls: Calls | None = None
     layers: tuple[Layer, ...] = ()  # of all its files; empty where calls is None

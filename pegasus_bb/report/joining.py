@@ -15,7 +15,6 @@ from pegasus_bb.report.kinds import kind_of
 from pegasus_bb.report.layers import together
 from pegasus_bb.report.uses import with_calls
 
-RECORDER = "darshan"
 _BLIND = (
     "Darshan saw less than half of what the kernel counted, so the time in calls is "
     "unknown: it does not see what a forked process does to files its parent opened"
@@ -136,7 +135,6 @@ def _task_of(log: Log) -> Task:
         start=log.start,
         duration=log.seconds,
         exit_code=None,
-        recorder=RECORDER,
         process=Process(log.pids[0] if log.pids else None, "", log.command),
     )
     return _with_logs(task, [log])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,8 @@ def task_of(
     # /proc/PID/io of a parent includes the children that it has reaped, so one row is
     # the whole truth and the sum over all rows counts bytes twice or more.
     # A record of Kickstart's without -t has no rows; then our launcher's line counts.
-    row = _main_row(main) or _row_of(text.io or {})
+    own = _main_row(main)
+    row = own or _row_of(text.io or {})
     process = _process(record, main)
     transformation = str(record.get("transformation") or "")
     return Task(
@@ -86,9 +86,8 @@ def task_of(
         wchar=_count(row, "wchar"),
         rbytes=_blocks(row, "rbytes", usage, "inblock"),
         wbytes=_blocks(row, "wbytes", usage, "outblock"),
-        iowait=_seconds(row, "iowait"),
+        iowait=_io_wait(row, by_kickstart=bool(own) and not record.get("recorder")),
         wrapped=_seconds(record, "duration"),
-        recorder=_text(record.get("recorder")),
         process=process,
         files=_used(_mapping(record, "files"), text.calls, process.cwd),
     )
@@ -171,18 +170,14 @@ def _blocks(
     return None if blocks is None else blocks * _BLOCK
 
 
-def without_idle_counters(tasks: Iterable[Task]) -> Iterator[Task]:
-    """``tasks``, with the I/O wait unknown where the kernel may not have counted it.
+def _io_wait(row: Mapping[str, Any], by_kickstart: bool) -> float | None:
+    """Seconds that the kernel counted; None where it may not have counted.
 
-    Kickstart prints 0.000 also where the kernel does not account delays, which is the
-    default since Linux 5.14; a host with any other number does count. Our own recorder
-    knows which of the two it is and writes null.
+    Kickstart prints 0.000 also on a kernel that does not account delays, the default
+    since Linux 5.14. Our recorder and our launcher write null there.
     """
-    tasks = list(tasks)
-    counting = {task.host for task in tasks if task.iowait}
-    for task in tasks:
-        doubtful = task.iowait == 0 and not task.recorder and task.host not in counting
-        yield replace(task, iowait=None) if doubtful else task
+    seconds = _seconds(row, "iowait")
+    return None if by_kickstart and not seconds else seconds
 
 
 def _exit_code(status: Mapping[str, Any]) -> int:

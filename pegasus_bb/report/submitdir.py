@@ -14,7 +14,7 @@ from pegasus_bb.report.footprint import declared, footprint, planned
 from pegasus_bb.report.found import Found, look
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
 from pegasus_bb.report.joining import join
-from pegasus_bb.report.kickstart import tasks_of, without_idle_counters
+from pegasus_bb.report.kickstart import tasks_of
 from pegasus_bb.report.live import live_bytes
 from pegasus_bb.report.live_rooms import live_rooms
 from pegasus_bb.report.ready import with_ready
@@ -88,7 +88,7 @@ def _with_records(
     """``run`` with its tasks, and what follows from tasks and states."""
     nodes = states.nodes if states else ()
     entries = list(_with_logs(list(_entries(found, nodes)), found))
-    read = without_idle_counters(e for e in entries if isinstance(e, Task))
+    read = (entry for entry in entries if isinstance(entry, Task))
     tasks = sorted(read, key=lambda task: task.start)
     nodes = with_starts(nodes, tasks)
     tasks = list(with_queued(tasks, nodes))

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import Problem, Task
-from pegasus_bb.report.kickstart import read_kickstart, without_idle_counters
+from pegasus_bb.report.kickstart import read_kickstart
+from pegasus_bb.report.submitdir import read_run
 
 Text = Callable[..., str]
 MIB = 1 << 20
@@ -167,23 +168,27 @@ def test_the_second_bad_record_of_a_file_is_named(
     assert problem.file == f"{path} (record 2)"
 
 
-def test_kickstarts_zero_wait_is_unknown_on_a_host_that_counts_none(
-    a_task: Callable[..., Task],
+def test_a_zero_wait_of_kickstarts_is_unknown_whatever_other_tasks_waited(
+    tmp_path: Path, record_text: Text
 ) -> None:
-    (task,) = without_idle_counters([a_task(iowait=0.0)])
+    for job, seconds in (("ID1", "0.000"), ("ID2", "0.300")):
+        row = f"      42:\n        iowait: {seconds}\n"
+        (tmp_path / f"cat_{job}.out.000").write_text(record_text(job=job) + row)
 
-    assert task.iowait is None
-
-
-def test_kickstarts_zero_wait_is_a_zero_on_a_host_that_counts(
-    a_task: Callable[..., Task],
-) -> None:
-    tasks = [a_task(iowait=0.0), a_task(iowait=0.3), a_task(iowait=0.0, host="node2")]
-
-    assert [t.iowait for t in without_idle_counters(tasks)] == [0.0, 0.3, None]
+    assert [task.iowait for task in read_run(tmp_path).tasks] == [None, 0.3]
 
 
-def test_our_own_recorder_is_believed(a_task: Callable[..., Task]) -> None:
-    (task,) = without_idle_counters([a_task(iowait=0.0, recorder="pegasus_bb")])
+def test_a_zero_wait_of_our_recorders_is_a_zero(read: Read, record_text: Text) -> None:
+    text = record_text() + "      42:\n        iowait: 0.000\n"
 
+    task = read(text.replace("  mainjob:", "  recorder: pegasus_bb\n  mainjob:"))
+
+    assert isinstance(task, Task)
+    assert task.iowait == 0.0
+
+
+def test_a_zero_wait_of_our_launchers_is_a_zero(read: Read, record_text: Text) -> None:
+    task = read(record_text() + '# pegasus_bb io: {"rchar": 1, "iowait": 0.0}\n')
+
+    assert isinstance(task, Task)
     assert task.iowait == 0.0

@@ -38,7 +38,6 @@ def task(tmp_path: Path) -> Task:
 def test_names_and_exit_code_come_back(task: Task) -> None:
     assert (task.transformation, task.job, task.site) == ("copy", "ID7", "cluster")
     assert task.exit_code == 3
-    assert task.recorder == "pegasus_bb"
 
 
 def test_a_childs_bytes_are_counted_once(task: Task) -> None:

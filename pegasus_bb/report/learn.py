@@ -29,7 +29,19 @@ def history_of(run: Run) -> History:
         mode="off" if on_pfs else run.mode or "persistent",
         makespan=_makespan(run) if recorded and not run.retries else None,
         wait=None if run.fallback else run.gate_wait,
-        said_by=run.submit_dir or run.label,
+        said_by=_source(run, tasks),
+    )
+
+
+def _source(run: Run, tasks: Sequence[Task]) -> str:
+    """Where the records are, and how many of them no job can be told from."""
+    where = run.submit_dir or run.label
+    unnamed = sum(not task.job and not task.transformation for task in tasks)
+    if not unnamed:
+        return where
+    return (
+        f"{where} ({unnamed} of {len(tasks)} records name neither job nor "
+        "transformation: their time counts as other)"
     )
 
 

@@ -73,6 +73,11 @@ def read_records(path: Path) -> Iterator[RecordText]:
     yield from parse_records(text)
 
 
+def holds_record(text: bytes) -> bool:
+    """Whether a Kickstart record begins in ``text``."""
+    return kickstart_xml.begins(text) is not None or bool(_RECORD.search(text))
+
+
 def parse_records(text: bytes) -> Iterator[RecordText]:
     """Every record in ``text``; one entry with the reason where there is none."""
     found = 0

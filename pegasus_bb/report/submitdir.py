@@ -10,8 +10,8 @@ from pegasus_bb.model.run import NodeTimes, Problem, Run, Task
 from pegasus_bb.report.clock import begun, gate_wait
 from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.described import described
+from pegasus_bb.report.discovery import RunFiles, find_run_files
 from pegasus_bb.report.footprint import declared, footprint, planned
-from pegasus_bb.report.found import Found, look
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import tasks_of
@@ -30,7 +30,7 @@ def read_run(path: Path) -> Run:
     Records that cannot be read are in ``problems``. Raises UsageError where there is
     nothing at all to read.
     """
-    found = look(path)
+    found = find_run_files(path)
     if path.is_file():
         return _with_records(Run(label=path.stem), found, None, ())
     run, workflow, problems = described(path)
@@ -39,7 +39,7 @@ def read_run(path: Path) -> Run:
     return _with_notes(whole, path, found, workflow)
 
 
-def _with_notes(run: Run, folder: Path, found: Found, workflow: Path) -> Run:
+def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
     """``run``, with what its programs have noted in ``folder`` and the job lists."""
     lists = {Path(key).name: Path(f"{key}.in") for key in found.records}
     results = saved(folder)
@@ -81,7 +81,7 @@ def _states(folder: Path) -> tuple[JobStates | None, tuple[Problem, ...]]:
 
 def _with_records(
     run: Run,
-    found: Found,
+    found: RunFiles,
     states: JobStates | None,
     problems: Iterable[Problem],
 ) -> Run:
@@ -110,7 +110,7 @@ def _with_records(
     )
 
 
-def _entries(found: Found, states: Iterable[NodeTimes]) -> Iterator[Task | Problem]:
+def _entries(found: RunFiles, states: Iterable[NodeTimes]) -> Iterator[Task | Problem]:
     times = {node.node: node for node in states}
     nodes = sorted(found.records.items())
     texts = read_all([path for _, (_, path) in nodes])
@@ -120,7 +120,7 @@ def _entries(found: Found, states: Iterable[NodeTimes]) -> Iterator[Task | Probl
 
 
 def _with_logs(
-    entries: Sequence[Task | Problem], found: Found
+    entries: Sequence[Task | Problem], found: RunFiles
 ) -> Iterator[Task | Problem]:
     """``entries``, with what Darshan's logs add to them."""
     tasks = [entry for entry in entries if isinstance(entry, Task)]
@@ -143,7 +143,7 @@ def _with_logs(
     yield from join(tasks, logs)
 
 
-def _missing(found: Found) -> tuple[str, ...]:
+def _missing(found: RunFiles) -> tuple[str, ...]:
     """Planned nodes without a record; a sub-workflow's DAGMan never leaves one."""
     nodes = (Path(key).name for key in found.planned - found.records.keys())
     return tuple(sorted(n for n in nodes if not n.startswith("pegasus-plan_")))

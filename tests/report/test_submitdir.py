@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -239,6 +240,30 @@ def test_a_record_file_that_names_node_and_attempt_says_so(submit_dir: Path) -> 
     (task,) = read_run(path.rename(path.with_suffix(".003"))).tasks
 
     assert (task.node, task.retry) == ("cat_ID1", 3)
+
+
+def test_a_folder_of_records_of_any_name_is_read(
+    tmp_path: Path, recorded: Path
+) -> None:
+    """And what is no record in it is left alone."""
+    for name in ("kickstart-5.1.2-t-procs.yml", "kickstart-5.1.2-failed.yml"):
+        shutil.copy(recorded / name, tmp_path)
+    shutil.copy(recorded / "cori-2020-kickstart-2.3-resample.xml", tmp_path / "failed")
+    (tmp_path / "README").write_text("Records of last week.\n")
+
+    run = read_run(tmp_path)
+
+    assert len(run.tasks) == 3
+    assert run.problems == ()
+
+
+def test_a_submit_directory_has_no_records_of_other_names(submit_dir: Path) -> None:
+    """A job that still runs prints into <node>.out."""
+    for path in submit_dir.rglob("*.out.000"):
+        path.rename(path.with_suffix(""))
+
+    with pytest.raises(UsageError, match="no Kickstart record"):
+        read_run(submit_dir)
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -243,12 +243,12 @@ def test_a_record_file_that_names_node_and_attempt_says_so(submit_dir: Path) -> 
 
 
 def test_a_folder_of_records_of_any_name_is_read(
-    tmp_path: Path, recorded: Path
+    tmp_path: Path, recorded: Path, xml_text: Text
 ) -> None:
     """And what is no record in it is left alone."""
     for name in ("kickstart-5.1.2-t-procs.yml", "kickstart-5.1.2-failed.yml"):
         shutil.copy(recorded / name, tmp_path)
-    shutil.copy(recorded / "cori-2020-kickstart-2.3-resample.xml", tmp_path / "failed")
+    (tmp_path / "merge").write_text(xml_text())
     (tmp_path / "README").write_text("Records of last week.\n")
 
     run = read_run(tmp_path)

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "pegasus_bb"
 
 BASE = {"errors", "units", "process", "files", "paths", "removal"}
 MODEL = BASE | {"model"}
-DECIDE = MODEL | {"placement", "reservation", "report", "prediction"}
+DECIDE = MODEL | {"dag", "placement", "reservation", "report", "prediction"}
 # room -> what it may import beside itself
 MAY_IMPORT = {
     "errors": set(),
@@ -25,11 +25,12 @@ MAY_IMPORT = {
     "paths": set(),
     "removal": set(),
     "model": BASE | {"beside"},
+    "dag": BASE,
     "ledger": BASE,
     "staging": BASE,
     "reservation": MODEL,
     "placement": MODEL,
-    "report": MODEL | {"beside"},
+    "report": MODEL | {"beside", "dag"},
     "prediction": MODEL,
     "rewrite": MODEL | {"placement"},
     "page": MODEL | {"placement", "prediction"},

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Set
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.dag.roles import Role, of_role
 from pegasus_bb.engine.before import users_of
 from pegasus_bb.engine.redo import Redo
 from pegasus_bb.engine.restart import aside
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.model.reservation import Reservation, State
-from pegasus_bb.planner.dag import Dag
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.settled import on_the_pfs
@@ -29,7 +30,7 @@ def ask_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     Raises UsageError.
     """
     bb = BBDir(str(place.bb))
-    setups = frozenset(name for name in done if name.startswith("bb_setup_"))
+    setups = frozenset(of_role(done, Role.BB_SETUP))
     if not setups or not bb.has_request or on_the_pfs(bb, bb.request()):
         return Redo()
     noted = bb.reservation()

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import yaml
 
+from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.dag.roles import RESERVATION, Role, of_role, role_of
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import ReservationFailed, UsageError
 from pegasus_bb.model.reservation import Reservation, State
-from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.seal import check_directory, touching
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
@@ -86,13 +87,13 @@ def users_of(place: SubmitDir, dag: Dag) -> Set[str]:
     """Nodes that work on the reservation, or for files on it."""
     bb = BBDir(str(place.bb))
     touched = touching(dag, place.path, bb.request()) - bb.prior() - bb.beyond()
-    return {n for n in touched if not n.startswith(("bb_setup_", "bb_delete_"))}
+    return {name for name in touched if role_of(name) not in RESERVATION}
 
 
 def _noted_again(bb: BBDir, done: Set[str]) -> Reservation | None:
     """The note, rewritten where it was lost: bb_setup, once done, is not run again,
     and no other node can do without it."""
-    if not any(name.startswith("bb_setup_") for name in done):
+    if not of_role(done, Role.BB_SETUP):
         return None
     request = bb.request()
     backend = open_backend(request.backend, request.settings)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.dagman import queue
 from pegasus_bb.engine.dagman.find import Found, check_alone, find, log_of
 from pegasus_bb.engine.dagman.submit import why_not_followed
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.dagreader import read_dag
 
 LOCAL, DAGMAN, AUTO = "local", "dagman", "auto"
 ENGINES = (AUTO, LOCAL, DAGMAN)

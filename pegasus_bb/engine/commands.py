@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Node, Script
+from pegasus_bb.dag.submitfile import SubmitFile, read_submit
 from pegasus_bb.engine.table import Item, State, Table
-from pegasus_bb.planner.dag import Node, Script
-from pegasus_bb.planner.submitfile import SubmitFile, read_submit
 
 # DAGMan's own words for "a node has failed" and "all is well".
 _NODE_FAILED, _OK = 2, 0

@@ -7,11 +7,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+from pegasus_bb.dag.nodes import Node
 from pegasus_bb.engine.commands import folder_of, submit_file
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dag import Node
 from pegasus_bb.runtime.gate import SAID
 from pegasus_bb.runtime.room.results import NOTES
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Script
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.engine.evidence import evidence, inner_dag, job_files
 from pegasus_bb.engine.journal import ending, read_history
 from pegasus_bb.engine.leftover_messages import leftover_messages, lost_messages
@@ -13,15 +16,12 @@ from pegasus_bb.engine.rescue import read_failed
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.errors import RESERVATION_FAILED, CatalogError
-from pegasus_bb.planner.dag import Script
-from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.runtime.exitcode import judge
 
 # Ours and Pegasus's: they answer 1 where the job has failed.
 _EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
 _LANDED, _OWN = "landed", 3  # its own words before the POST script that it stands for
 
-_SETUP = "bb_setup_"
 
 _NODES = 5  # told in full
 _CALLED_FAILED = "DAGMan calls it failed; the journal ends before"
@@ -99,7 +99,9 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
 
 
 def _was_refused(item: Item) -> bool:
-    return item.node.name.startswith(_SETUP) and item.status == RESERVATION_FAILED
+    return (
+        role_of(item.node.name) is Role.BB_SETUP and item.status == RESERVATION_FAILED
+    )
 
 
 def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:

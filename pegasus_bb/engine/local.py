@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.asked_again import ask_again
 from pegasus_bb.engine.before import (
     check_place,
@@ -33,8 +35,6 @@ from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import RunFailed, RunInterrupted
-from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.dagreader import read_dag
 
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL when a run is stopped
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.engine.journal import Event, History, failure
 from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
-from pegasus_bb.planner.dag import Dag
 
 FAILURES = ("PRE_SCRIPT_FAILURE", "JOB_FAILURE", "POST_SCRIPT_FAILURE")
 # The last event of a node that is under way -> what it does.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.roles import Role, of_role
 from pegasus_bb.engine.journal import Event, History
 from pegasus_bb.engine.rescue import read_rescue
 from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.runtime.bbdir import BBDir
 
 
@@ -37,7 +38,7 @@ def _said_done(place: SubmitDir, dag: Dag, history: History) -> set[str]:
 def _not_given_back(place: SubmitDir, done: set[str]) -> set[str]:
     """bb_delete, where a rescue file calls it done and its reservation stands. One that
     was refused never stood: the run is on the PFS."""
-    deletes = {name for name in done if name.startswith("bb_delete_")}
+    deletes = set(of_role(done, Role.BB_DELETE))
     noted = BBDir(str(place.bb)).reservation() if deletes else None
     if noted is None or noted.released_at is not None or noted.was_refused:
         return set()

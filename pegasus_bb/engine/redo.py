@@ -14,10 +14,11 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.roles import Role, of_role, role_of
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe, ReservationFailed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.planner.seal import touching
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
@@ -97,7 +98,7 @@ def _still_has_data(bb: BBDir) -> bool:
 
 def _only_delete_left(place: SubmitDir, dag: Dag, done: Set[str]) -> bool:
     left = dag.nodes.keys() - done
-    if not any(name.startswith("bb_delete_") for name in left):
+    if not of_role(left, Role.BB_DELETE):
         return False
     bb = BBDir(str(place.bb))
     users = touching(dag, place.path, bb.request()) - bb.beyond()
@@ -118,7 +119,7 @@ def _stage_outs(place: SubmitDir, node: Node) -> Iterator[Transfer]:
     nodes, such as those of clusters and registrations, have other forms."""
     file = (place.path / node.directory / node.submit_file).with_suffix(".in")
     outputs = BBDir(str(place.bb)).placement()["outputs"]
-    if not (node.name.startswith("stage_out_") and file.is_file()):
+    if role_of(node.name) is not Role.STAGE_OUT or not file.is_file():
         return
     for job in read_jobs(file.read_text(encoding="utf-8", errors="surrogateescape")):
         if isinstance(job, Transfer) and job.dests[0].path == _path(outputs, job.lfn):

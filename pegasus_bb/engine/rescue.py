@@ -7,9 +7,9 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import write_text
-from pegasus_bb.planner.dag import Dag
 
 _FAILED, _ENDLIST = "# Nodes that failed: ", "<ENDLIST>"
 

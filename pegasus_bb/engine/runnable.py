@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dag import Dag
 
 # Lines that say where DAGMan writes or how it is configured; nothing runs differently.
 _HARMLESS = {

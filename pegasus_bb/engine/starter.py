@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from pegasus_bb.dag.nodes import Script
 from pegasus_bb.engine.children import Child, Children
 from pegasus_bb.engine.commands import (
     Command,
@@ -18,7 +19,6 @@ from pegasus_bb.engine.commands import (
 )
 from pegasus_bb.engine.table import Item, Table
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dag import Script
 
 _NOT_FOUND = 127  # what a shell answers where it cannot start a program
 _TAIL = 4000  # bytes of what a script says

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.dagman.find import find
 from pegasus_bb.engine.evidence import evidence
 from pegasus_bb.engine.failure_messages import evidence_lines
@@ -18,7 +19,6 @@ from pegasus_bb.engine.nodestates import FAILURES, stage_of, table_now
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.files import lock_holder
-from pegasus_bb.planner.dagreader import read_dag
 
 _FAILURES = 5
 _DU_SECONDS = 5.0

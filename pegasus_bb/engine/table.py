@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dag import Dag, Node
 
 
 class State(Enum):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Script
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Room
 from pegasus_bb.planner.bbjson import as_json, placement_json
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dag import Script
 from pegasus_bb.planner.seal.view import DEFERRED
 from pegasus_bb.rewrite import directives_of, linked_sources
 from pegasus_bb.runtime.room.planned import landing_of

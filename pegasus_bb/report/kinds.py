@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.model.run import Kind
 
 # Pegasus's auxiliary transformations are in its own namespace, so a user's
@@ -11,15 +12,15 @@ _BY_TRANSFORMATION = {
     "cleanup": Kind.CLEANUP,
     "rc-client": Kind.REGISTER,
 }
-_BY_NODE = (
-    ("create_dir_", Kind.CREATE_DIR),
-    ("stage_in_", Kind.STAGE_IN),
-    ("stage_out_", Kind.STAGE_OUT),
-    ("stage_inter_", Kind.STAGE_INTER),
-    ("clean_up_", Kind.CLEANUP),
-    ("cleanup_", Kind.CLEANUP),
-    ("register_", Kind.REGISTER),
-)
+_BY_ROLE = {
+    Role.CREATE_DIR: Kind.CREATE_DIR,
+    Role.STAGE_IN: Kind.STAGE_IN,
+    Role.STAGE_OUT: Kind.STAGE_OUT,
+    Role.STAGE_INTER: Kind.STAGE_INTER,
+    Role.CLEAN_UP: Kind.CLEANUP,
+    Role.LEAF_CLEANUP: Kind.CLEANUP,
+    Role.REGISTRATION: Kind.REGISTER,
+}
 _RESERVATION = {
     "bb_setup": Kind.BB_SETUP,
     "bb::setup": Kind.BB_SETUP,
@@ -35,7 +36,5 @@ def kind_of(transformation: str, node: str) -> Kind:
         return _RESERVATION[transformation]
     if namespace != "pegasus" or not separator:
         return Kind.COMPUTE
-    for prefix, kind in _BY_NODE:
-        if node.startswith(prefix):
-            return kind
-    return _BY_TRANSFORMATION.get(name.partition(":")[0], Kind.OTHER)
+    by_program = _BY_TRANSFORMATION.get(name.partition(":")[0], Kind.OTHER)
+    return _BY_ROLE.get(role_of(node), by_program)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.model.run import NodeTimes, Problem, Run, Task
 from pegasus_bb.report.clock import begun, gate_wait
 from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
@@ -146,7 +147,7 @@ def _with_logs(
 def _missing(found: RunFiles) -> tuple[str, ...]:
     """Planned nodes without a record; a sub-workflow's DAGMan never leaves one."""
     nodes = (Path(key).name for key in found.planned - found.records.keys())
-    return tuple(sorted(n for n in nodes if not n.startswith("pegasus-plan_")))
+    return tuple(sorted(n for n in nodes if role_of(n) is not Role.SUB_WORKFLOW))
 
 
 def _span(tasks: Sequence[Task], still: Iterable[tuple[float, float]]) -> float | None:

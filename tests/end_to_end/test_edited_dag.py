@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.dag import Dag, Script
-from pegasus_bb.planner.dagreader import read_dag
-from pegasus_bb.planner.dagwriter import write_dag
+from pegasus_bb.dag.nodes import Dag, Script
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.dag.writer import write_dag
 
 from .conftest import Site
 

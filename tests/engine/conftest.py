@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.dag.nodes import Dag, Node, Script
+from pegasus_bb.dag.submitfile import quote_arguments
+from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.engine import Outcome, run
 from pegasus_bb.engine.journal import read_history
-from pegasus_bb.planner.dag import Dag, Node, Script
-from pegasus_bb.planner.dagwriter import write_dag
-from pegasus_bb.planner.submitfile import quote_arguments
 
 # One program for jobs and scripts: appends its words to `ran`, then does as told.
 TASK = """#!{python} -IS

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.dag.nodes import Script
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.dagman.submit import hand_over
 from pegasus_bb.engine.failure_messages import not_done
 from pegasus_bb.engine.rescue import read_rescue
@@ -16,8 +18,6 @@ from pegasus_bb.engine.table import Table
 from pegasus_bb.errors import ReservationFailed, RunFailed, UsageError
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
-from pegasus_bb.planner.dag import Script
-from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from tests.engine.requests import request_of

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from pegasus_bb.dag.nodes import Node, Script
 from pegasus_bb.engine.evidence import evidence
 from pegasus_bb.engine.failure_messages import failure_messages
 from pegasus_bb.engine.journal import Journal, read_history
@@ -16,7 +17,6 @@ from pegasus_bb.engine.progress import Bar, Lines, choose
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item
 from pegasus_bb.errors import RunFailed
-from pegasus_bb.planner.dag import Node, Script
 
 from .conftest import Folder
 

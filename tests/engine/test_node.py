@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.dag.nodes import Script
 from pegasus_bb.errors import RunFailed
-from pegasus_bb.planner.dag import Script
 
 from .conftest import Folder
 

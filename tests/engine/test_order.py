@@ -6,10 +6,10 @@ import time
 
 import pytest
 
+from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.engine import run
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dag import Dag, Node
-from pegasus_bb.planner.dagwriter import write_dag
 
 from .conftest import Folder
 

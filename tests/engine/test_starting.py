@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.dag.nodes import Script
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.commands import script_command
 from pegasus_bb.engine.table import Table
 from pegasus_bb.errors import RunFailed
-from pegasus_bb.planner.dag import Script
-from pegasus_bb.planner.dagreader import read_dag
 
 from .conftest import Folder
 

@@ -10,6 +10,9 @@ from typing import NamedTuple
 from unittest import mock
 
 from pegasus_bb import ledger
+from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.dag.submitfile import read_submit
 from pegasus_bb.engine.dagman.log import LifeLog
 from pegasus_bb.engine.dagman.tail import Tail
 from pegasus_bb.engine.journal import read_history
@@ -25,11 +28,8 @@ from pegasus_bb.model.tiers import read_tiers
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.patterns import read_placement_file
-from pegasus_bb.planner.dag import Dag, Node
-from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.seal import check_phases
 from pegasus_bb.planner.seal.phasesfile import read_phases
-from pegasus_bb.planner.submitfile import read_submit
 from pegasus_bb.report.kickstart import read_kickstart
 from pegasus_bb.report.submitdir import read_run
 from pegasus_bb.reservation.directory import Directory

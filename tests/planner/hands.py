@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.dag.submitfile import SubmitFile, read_submit
 from pegasus_bb.planner.builtin.submit import Submits
-from pegasus_bb.planner.submitfile import SubmitFile, read_submit
 
 Data = dict[str, Any]
 

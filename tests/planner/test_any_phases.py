@@ -11,8 +11,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.errors import NotSealed
-from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.planner.seal import Lives, check_phases, in_phases
 from pegasus_bb.planner.seal.periods import live_bytes
 from pegasus_bb.planner.seal.view import reach

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.placement import PFS, Closing
 from pegasus_bb.planner.builtin.write import files_of
-from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.planner.outside import Outside, outside_files, with_reused
 from pegasus_bb.planner.seal import beyond_the_cut, check, check_directory, seal
 from pegasus_bb.planner.seal.view import View, reach

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.planner.builtin.records import bb_files, top_files
 from pegasus_bb.planner.builtin.write import files_of
-from pegasus_bb.planner.dagwriter import write_dag
 from pegasus_bb.planner.rooms import room_files
 from pegasus_bb.rewrite import links
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.planner.seal.view import View, reach
 from tests.planner.real_desk import MARKS, Desk
 from tests.planner.test_pegasus_hybrid_real import with_sizes

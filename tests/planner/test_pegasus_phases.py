@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import Fit, Placed, Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use, Workflow
-from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.pegasus.reading import Found, Reader
 from pegasus_bb.planner.seal.periods import live_bytes
 from tests.planner.test_pegasus_reading import CONTEXT, RECORDED, REQUEST

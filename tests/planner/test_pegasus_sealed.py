@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.dag.joblists import job_lists
+from pegasus_bb.dag.nodes import Dag, Node, Script
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.dag import Dag, Node, Script
-from pegasus_bb.planner.dagreader import read_dag
-from pegasus_bb.planner.joblistfile import job_lists
 from pegasus_bb.planner.pegasus.outcome import promised, stage_outs
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
 from pegasus_bb.planner.seal import check, removals, touching

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.planner.pegasus.outcome import Outcome
 from pegasus_bb.planner.pegasus.starts import start_outside
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.dagreader import read_dag
+from pegasus_bb.dag.reader import read_dag
 from tests.planner.real_desk import MARKS, Desk
 
 pytestmark = MARKS

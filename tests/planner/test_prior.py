@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.placement import PFS, Opening
 from pegasus_bb.planner.builtin.write import files_of
-from pegasus_bb.planner.dag import Dag, Node, Script
 from pegasus_bb.planner.outside import Outside, outside_files
 from pegasus_bb.planner.seal import check, check_directory, opened, seal
 from pegasus_bb.planner.seal.prior import lines_to_open, without_edges

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.dag.nodes import Dag, Node, Script
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.dag import Dag, Node, Script
-from pegasus_bb.planner.dagreader import read_dag
-from pegasus_bb.planner.dagwriter import write_dag
 from pegasus_bb.planner.seal import check, seal, touching
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.errors import CatalogError, NotSealed
-from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.seal import check_directory
 
 BIN = "{folder}/bb/bin"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.planner.dag import Dag, Node, Script
+from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.planner.seal import node_rules as nodes
 from pegasus_bb.planner.seal import removals, rules, seal
 from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.dag.submitfile import read_submit
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import load
 from pegasus_bb.model.placement import Placed
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.builtin.submit import Submits
-from pegasus_bb.planner.submitfile import read_submit
 
 Data = dict[str, Any]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.dag.htcondor import htcondor2
 from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.htcondor import htcondor2
 
 _SUBMIT, _EXECUTE, _TERMINATED, _ABORTED, _HELD, _RELEASED = 0, 1, 5, 9, 12, 13
 _HOST = re.compile(r"[?&]alias=([^&>]+)")

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.asked_again import ask_again
 from pegasus_bb.engine.before import (
     check_place,
@@ -44,8 +46,6 @@ from pegasus_bb.errors import (
     SchedulerUnreachable,
     UsageError,
 )
-from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.dagreader import read_dag
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import yaml
 
+from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag
 from pegasus_bb.engine.dagman.find import lock_of
 from pegasus_bb.engine.dagman.queue import SUBMIT
 from pegasus_bb.engine.rescue import read_rescue, write_rescue
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import RunFailed
-from pegasus_bb.planner.dag import JOBSTATE_LOG, Dag
 from pegasus_bb.process import ask
 
 _SECONDS = 120.0

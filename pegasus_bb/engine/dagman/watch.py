@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from pegasus_bb.dag.roles import Role, of_role
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import PegasusBBError
@@ -22,7 +23,7 @@ class ReservationWatch:
 
     def __init__(self, place: SubmitDir, table: Table) -> None:
         self._bb, self._table = BBDir(str(place.bb)), table
-        self._deletes = [n for n in table.items if n.startswith("bb_delete_")]
+        self._deletes = of_role(table.items, Role.BB_DELETE)
         self._next = 0.0
         self._missed = 0
 

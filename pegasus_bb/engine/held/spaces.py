@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pegasus_bb import ledger
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.held import doing as runs
 from pegasus_bb.engine.held.doing import Doing, doing
 from pegasus_bb.engine.held.holding import NOT_OURS, Holding
@@ -20,7 +21,6 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe, ReservationFailed
 from pegasus_bb.ledger import Kept
 from pegasus_bb.model.reservation import State
-from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.reservation.base import Unstaged
 from pegasus_bb.reservation.slurm import Slurm
 from pegasus_bb.runtime.room.planned import landing_of

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.dag.roles import RESERVATION, role_of
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.seal import touching
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.settled import on_the_pfs
 
 # What a node goes through while its gate holds it back.
 _HELD_BACK = ("PRE_SCRIPT_STARTED", "PRE_SCRIPT_TERMINATED", "PRE_SCRIPT_FAILURE")
-_OURS = ("bb_setup_", "bb_delete_")
 
 
 def is_unused(place: SubmitDir) -> bool:
@@ -28,7 +28,7 @@ def is_unused(place: SubmitDir) -> bool:
     users = {
         name
         for name in touching(dag, place.path, bb.request())
-        if not name.startswith(_OURS)
+        if role_of(name) not in RESERVATION
     } - bb.prior()
     history = read_history(place.journal)
     begun = {e.node for e in history.events if e.event not in _HELD_BACK}

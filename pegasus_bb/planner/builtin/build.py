@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
@@ -22,7 +23,6 @@ from pegasus_bb.planner.builtin.profiles import merge, of_properties
 from pegasus_bb.planner.builtin.programs import Programs
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dag import JOBSTATE_LOG, Dag
 from pegasus_bb.planner.rooms import landed_post
 from pegasus_bb.planner.seal import (
     Phases,

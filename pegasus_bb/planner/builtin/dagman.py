@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pegasus_bb.dag.nodes import Node, Script
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.planner.builtin.checks import REAL_PLANNER
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dag import Node, Script
 
 # As pegasus-plan writes them where nobody says otherwise.
 _MAX_JOBS = {"cleanup": 4, "registration": 1, "stageout": 10, "stagein": 10}

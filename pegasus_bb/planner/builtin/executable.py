@@ -6,8 +6,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.model.workflow import Job
-from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.seal import Phases
 
 # namespace -> key -> value, merged from every source and checked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pegasus_bb.dag.submitfile import quote_environment
 from pegasus_bb.planner.builtin.executable import PlannedJob, Profiles
 from pegasus_bb.planner.builtin.names import VERSION, compact
 from pegasus_bb.planner.builtin.styles import (
@@ -13,7 +14,6 @@ from pegasus_bb.planner.builtin.styles import (
     whole_number,
 )
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.submitfile import quote_environment
 
 _RULE = "#" * 70
 # Four hours on hold, and the job is taken out of the queue and fails.

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from pegasus_bb.dag.submitfile import quote_arguments
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.planner.builtin.checks import (
@@ -32,7 +33,6 @@ from pegasus_bb.planner.builtin.styles import (
     style_of,
 )
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.submitfile import quote_arguments
 
 # HTCondor gives a job on the submit host nothing of its user's environment, and Slurm's
 # programs are found on PATH; a DAGMan passes on what it was submitted with.

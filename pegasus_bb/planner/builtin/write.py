@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.workflow import Workflow
@@ -20,7 +21,6 @@ from pegasus_bb.planner.builtin.joblists import job_list
 from pegasus_bb.planner.builtin.records import bb_files, top_files
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dagwriter import write_dag
 from pegasus_bb.planner.seal import without_the_buffer
 
 WORTH_A_PROCESS = 5000  # jobs: a second one writes submit files from here on

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.dag.writer import script_line
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dag import Dag, Node
-from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.pegasus.folder import replace_text
 from pegasus_bb.planner.pegasus.outcome import Outcome
 from pegasus_bb.planner.rooms import landed_post
@@ -78,8 +79,7 @@ def _posts(
         post = dag.nodes[node].post
         if job in rooms and post is not None:
             waits = landed_post(post, node, context)
-            defer = f"SCRIPT DEFER {waits.defer_status} {waits.defer_time} POST {node}"
-            yield node, f"{defer} {waits.executable} {waits.arguments}"
+            yield node, script_line("POST", node, waits)
 
 
 def _replace_posts(outcome: Outcome, lines: Mapping[str, str]) -> None:

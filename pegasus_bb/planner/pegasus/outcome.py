@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.dag.joblists import Entries, path_of
+from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.roles import Role, of_role
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.parse import parse
 from pegasus_bb.paths import is_below
-from pegasus_bb.planner.dag import Dag, Node
-from pegasus_bb.planner.joblistfile import Entries, path_of
 
 _JOB = re.compile(r'^\+pegasus_wf_dax_job_id = "([^"\n]+)"', re.MULTILINE)
 _RUN_BY = re.compile(r'^\+pegasus_wf_xformation = "([^"\n]+)"', re.MULTILINE)
@@ -65,12 +66,11 @@ def stage_outs(
     of all that comes from below that: an earlier result that is reused was never there,
     and Pegasus's own program brings it."""
     found: dict[str, list[str]] = {}
-    for name in names:
-        if name.startswith("stage_out_"):
-            for entry in entries(name):
-                if _comes_from(prefix, entry):
-                    urls = [str(dest["url"]) for dest in entry.get("dest_urls", ())]
-                    found.setdefault(str(entry.get("lfn")), []).extend(urls)
+    for name in of_role(names, Role.STAGE_OUT):
+        for entry in entries(name):
+            if _comes_from(prefix, entry):
+                urls = [str(dest["url"]) for dest in entry.get("dest_urls", ())]
+                found.setdefault(str(entry.get("lfn")), []).extend(urls)
     return found
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
+from pegasus_bb.dag.joblists import Entries, job_lists
+from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.liveness import sizes
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.dagreader import read_dag
-from pegasus_bb.planner.joblistfile import Entries, job_lists
 from pegasus_bb.planner.outside import Outside
 from pegasus_bb.planner.pegasus.outcome import (
     Outcome,

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import replace
 
+from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.placement import join_rooms, planned_rooms
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.dagreader import read_dag
 from pegasus_bb.planner.deciding import (
     Decided,
     decide,

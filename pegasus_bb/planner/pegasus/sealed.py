@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pegasus_bb.planner.dag import Dag
+from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.dag.writer import script_line
 from pegasus_bb.planner.seal import Phases, check_phases, sealed
 from pegasus_bb.planner.seal.view import View
 
-_PLANS = "pegasus-plan_"  # jobs on the submit host that plan a sub-workflow
 _PARENTS = 50  # to a line, for people
 
 
@@ -40,7 +41,7 @@ def _inner_after_gate(view: View) -> View:
     early = [
         name
         for name in view.users - view.behind_gate
-        if dag.nodes[name].kind == "SUBDAG" or name.startswith(_PLANS)
+        if dag.nodes[name].kind == "SUBDAG" or role_of(name) is Role.SUB_WORKFLOW
     ]
     if not early or len(view.gated) != 1:
         return view
@@ -53,8 +54,7 @@ def _gates(dag: Dag, complete: Dag) -> Iterator[str]:
     for name, node in complete.nodes.items():
         pre = node.pre
         if pre is not None and dag.nodes[name].pre is None:
-            words = f"{pre.executable} {pre.arguments}".strip()
-            yield f"SCRIPT DEFER {pre.defer_status} {pre.defer_time} PRE {name} {words}"
+            yield script_line("PRE", name, pre)
             before = dag.nodes[name].retry, dag.nodes[name].unless_exit
             if (node.retry, node.unless_exit) != before:
                 yield f"RETRY {name} {node.retry}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.planner.pegasus.folder import replace_text
 from pegasus_bb.planner.pegasus.outcome import Outcome
 
 OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
-_CLUSTER = "merge_"
 # Of style condor, of style glite.
 _STARTS_IN = (("\nremote_initialdir = ", "\n"), ('\n+remote_iwd = "', '"\n'))
 
@@ -20,16 +20,13 @@ def start_outside(outcome: Outcome, dag: Dag, site: str, scratch: str) -> None:
     to the planned prefix, which is nowhere; each of its tasks has a Kickstart that
     changes.
     """
-    ending = tuple(f"_{name}" for name in (site, site.replace(".", "_")))
-    for node in dag.nodes.values():
-        if node.name.startswith("cleanup_") and node.name.endswith(ending):
-            _replace(outcome, node, f" -w {scratch} ", f" -w {OUTSIDE_SCRATCH} ")
-        elif node.name.startswith(_CLUSTER):
-            for begins, ends in _STARTS_IN:
-                old, new = (
-                    f"{begins}{place}{ends}" for place in (scratch, OUTSIDE_SCRATCH)
-                )
-                _replace(outcome, node, old, new)
+    for name in folder_nodes(dag.nodes, Role.LEAF_CLEANUP, site):
+        place = f" -w {scratch} ", f" -w {OUTSIDE_SCRATCH} "
+        _replace(outcome, dag.nodes[name], *place)
+    for name in of_role(dag.nodes, Role.CLUSTER):
+        for begins, ends in _STARTS_IN:
+            old, new = (f"{begins}{at}{ends}" for at in (scratch, OUTSIDE_SCRATCH))
+            _replace(outcome, dag.nodes[name], old, new)
 
 
 def _replace(outcome: Outcome, node: Node, old: str, new: str) -> None:

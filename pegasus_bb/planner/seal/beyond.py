@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 from pathlib import Path
 
+from pegasus_bb.dag.joblists import Entries
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.joblistfile import Entries
 from pegasus_bb.planner.seal.view import OWN_FOLDER, View, reach, some
 from pegasus_bb.runtime.bbdir import BBDir
 

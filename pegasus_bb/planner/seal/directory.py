@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.dag.joblists import job_lists
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import read_json
-from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.joblistfile import job_lists
 from pegasus_bb.planner.seal.beyond import check_outside
 from pegasus_bb.planner.seal.periods import check_phases
 from pegasus_bb.planner.seal.phasesfile import PHASES, read_phases

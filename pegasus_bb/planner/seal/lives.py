@@ -6,12 +6,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pegasus_bb.dag.joblists import Entries, path_of
+from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.dag.roles import CLEANUPS, TRANSFERS, role_of
 from pegasus_bb.errors import NotSealed
-from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.joblistfile import Entries, path_of
-from pegasus_bb.planner.seal.removals import CLEAN_UP
-
-_STAGES = "stage_"  # in, out, inter, worker: whatever has transfers
 
 
 @dataclass(frozen=True)
@@ -44,10 +42,10 @@ def read_lives(
     for name in names:
         if name in made:
             brings[name] = [lfn for lfn in made[name] if lfn in size]
-        elif name.startswith(CLEAN_UP):
+        elif role_of(name) in CLEANUPS:
             gone = here(e["target"] for e in entries(name) if "target" in e)
             removes.update({name: gone} if gone else {})
-        elif name.startswith(_STAGES):
+        elif role_of(name) in TRANSFERS:
             dests = (d for e in entries(name) for d in e.get("dest_urls", ()))
             brings[name] = here(dests)
     return Lives(size, {node: lfns for node, lfns in brings.items() if lfns}, removes)

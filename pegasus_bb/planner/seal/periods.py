@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import NotSealed
-from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.seal.lives import Lives, parents_first
 from pegasus_bb.planner.seal.phases import Phases
 from pegasus_bb.units import format_size

@@ -12,9 +12,9 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.placement.liveness import cut, flow, peak
-from pegasus_bb.planner.dag import Dag
 from pegasus_bb.planner.seal.lives import Lives, parents_first
 from pegasus_bb.units import format_size
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pegasus_bb.planner.dag import Node, Script
-from pegasus_bb.planner.seal.view import REGISTERS, View, some
+from pegasus_bb.dag.nodes import Node, Script
+from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.planner.seal.view import View, some
 
 EXITCODES = ("/bb/bin/exitcode", "/pegasus-exitcode")
-_PLANS = "pegasus-plan_"
 # Options, also within a bundle or cut short, of what pegasus-exitcode believes, and the
 # word after each. One search of the whole text: every planning asks it of every node.
 _BELIEVES = re.compile(r"(-(?<!\S-)(?:[nN]*[rIh]|-(?:r|h|no-i))\S*)(?=\s+(\S+)|)")
@@ -68,7 +68,7 @@ def split_landed(post: Script) -> tuple[list[str], Script | None]:
 
 def _counts(node: Node, view: View) -> bool:
     """Whether data is lost where the node failed and counts as done."""
-    return node.name in view.must_run or node.name.startswith(REGISTERS)
+    return node.name in view.must_run or role_of(node.name) is Role.REGISTRATION
 
 
 def _may_lack_one(node: Node, view: View) -> bool:
@@ -77,7 +77,7 @@ def _may_lack_one(node: Node, view: View) -> bool:
     if node.kind == "SUBDAG":
         return True
     if node.name in view.must_run:
-        return node.name.startswith(_PLANS) and node.pre is not None
+        return role_of(node.name) is Role.SUB_WORKFLOW and node.pre is not None
     return True
 
 

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
+from pegasus_bb.dag.joblists import Entries
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.placement import Opening
-from pegasus_bb.planner.dag import Dag
-from pegasus_bb.planner.joblistfile import Entries
 from pegasus_bb.planner.seal.view import REGISTERS, View, reach, some
 
 _BRINGS = ("stage_in_", "chmod_")  # for tasks

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pegasus_bb.planner.joblistfile import Entries, path_of
-
-_STAGE_OUT = ("stage_out_local_", "stage_out_remote_")
-CLEAN_UP = ("clean_up_", "cleanup_")
+from pegasus_bb.dag.joblists import Entries, path_of
+from pegasus_bb.dag.roles import CLEANUPS, Role, of_role
 
 
 def removals(
@@ -20,7 +18,7 @@ def removals(
     """
     listed = list(names)
     saved: dict[str, set[str]] = {}  # path on the site -> the nodes that bring it away
-    for name in (name for name in listed if name.startswith(_STAGE_OUT)):
+    for name in of_role(listed, Role.STAGE_OUT):
         for entry in entries(name):
             for source in entry.get("src_urls", ()):
                 saved.setdefault(path_of(str(source.get("url", ""))), set()).add(name)
@@ -31,8 +29,7 @@ def removals(
             if "target" in entry
             for node in _removed(entry["target"], saved)
         }
-        for name in listed
-        if name.startswith(CLEAN_UP)
+        for name in of_role(listed, *CLEANUPS)
     }
 
 

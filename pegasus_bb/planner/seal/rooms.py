@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.planner.seal.post_rules import (
     EXITCODES,
     is_landed_of,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pegasus_bb.planner.dag import Node, Script
+from pegasus_bb.dag.nodes import Node, Script
+from pegasus_bb.dag.roles import is_local_cleanup
 from pegasus_bb.planner.seal.node_rules import NODES
 from pegasus_bb.planner.seal.prior import is_task
-from pegasus_bb.planner.seal.view import DEFERRED, OWN_FOLDER, View, reach, some
+from pegasus_bb.planner.seal.view import DEFERRED, View, reach, some
 
 Rule = Callable[[View], Iterator[str]]
 # These bring nodes that are not in this file.
@@ -64,7 +65,7 @@ def delete_is_the_end(view: View) -> Iterator[str]:
     late = {
         name
         for name in view.after_delete
-        if name in view.users or OWN_FOLDER.fullmatch(name) is None
+        if name in view.users or not is_local_cleanup(name)
     }
     if late:
         yield (

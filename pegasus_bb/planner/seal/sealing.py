@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
+from pegasus_bb.dag.nodes import Dag, Script
 from pegasus_bb.errors import NotSealed
-from pegasus_bb.planner.dag import Dag, Script
 from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.view import DEFERRED, View
 

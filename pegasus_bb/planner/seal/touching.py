@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.planner.seal.view import View
 
 

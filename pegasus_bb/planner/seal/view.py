@@ -8,14 +8,18 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pegasus_bb.planner.dag import Dag, Node
+from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.roles import (
+    Role,
+    folder_nodes,
+    is_local_cleanup,
+    of_role,
+    role_of,
+)
 
 REGISTERS = "register_"
 OWN_FOLDER = re.compile(r"cleanup_.+_[0-9]+_local")  # the real planner's, on this host
 DEFERRED = 75  # the exit status of a gate that wants to be asked again
-_SETUP = re.compile(r"bb_setup_.+")
-_DELETE = re.compile(r"bb_delete_.+")
-_STAGE_OUT = ("stage_out_local_", "stage_out_remote_")
 
 
 @dataclass(frozen=True)
@@ -35,22 +39,22 @@ class View:
     @cached_property
     def setups(self) -> list[str]:
         """Nodes that reserve; one is right."""
-        return [name for name in self.dag.nodes if _SETUP.fullmatch(name)]
+        return of_role(self.dag.nodes, Role.BB_SETUP)
 
     @cached_property
     def deletes(self) -> list[str]:
         """Nodes that give back; one is right."""
-        return [name for name in self.dag.nodes if _DELETE.fullmatch(name)]
+        return of_role(self.dag.nodes, Role.BB_DELETE)
 
     @cached_property
     def gated(self) -> list[str]:
         """Nodes that make the run's folder on the site; one is right."""
-        return _of_site("create_dir", self.site, self.dag.nodes)
+        return folder_nodes(self.dag.nodes, Role.CREATE_DIR, self.site)
 
     @cached_property
     def stage_outs(self) -> list[str]:
         """Nodes that bring results from the site to safety."""
-        return [name for name in self.dag.nodes if name.startswith(_STAGE_OUT)]
+        return of_role(self.dag.nodes, Role.STAGE_OUT)
 
     @cached_property
     def saving(self) -> set[str]:
@@ -61,7 +65,7 @@ class View:
     @cached_property
     def leaf_cleanups(self) -> list[str]:
         """Nodes that remove the run's folder on the site."""
-        return _of_site("cleanup", self.site, self.dag.nodes)
+        return folder_nodes(self.dag.nodes, Role.LEAF_CLEANUP, self.site)
 
     @cached_property
     def users(self) -> set[str]:
@@ -76,7 +80,7 @@ class View:
         behind = {
             name
             for name in (self.behind_gate | self.prior) - self.after_delete
-            if not (name.startswith(REGISTERS) or OWN_FOLDER.fullmatch(name))
+            if role_of(name) is not Role.REGISTRATION and not is_local_cleanup(name)
         }
         cleanups = {*self.leaf_cleanups, *self.removes}
         return self.users | behind | self.keys | cleanups
@@ -119,13 +123,6 @@ class View:
             if node.pre is not None
             and (node.pre.executable == self.gate or node.pre.defer_status == DEFERRED)
         ]
-
-
-def _of_site(word: str, site: str, names: Iterable[str]) -> list[str]:
-    """Those of ``names`` that are ``<word>_<workflow>_<n>_<site>``."""
-    either = f"(?:{re.escape(site)}|{re.escape(site.replace('.', '_'))})"
-    form = re.compile(rf"{word}_.+_[0-9]+_{either}")
-    return [n for n in names if n.startswith(f"{word}_") and form.fullmatch(n)]
 
 
 def reach(start: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.engine.dagman import stageouts as module
 from pegasus_bb.engine.dagman.stageouts import StageOutWatch
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import SchedulerUnreachable
-from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.reservation.scontrol import Job, parse_jobs
 
 # As Slurm 24.11 shows one whose stage-out fails, in short.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.engine.dagman import watch as module
 from pegasus_bb.engine.dagman.watch import ReservationWatch
 from pegasus_bb.engine.submitdir import SubmitDir
@@ -15,7 +16,6 @@ from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import SchedulerUnreachable
 from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
-from pegasus_bb.planner.dag import Dag, Node
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.settled import Settled, settle
 

@@ -1,9 +1,7 @@
-"""Writes a DAG through htcondor2.dags, and right where the library is not.
+"""Writes a DAG file.
 
-The library finds the children of a node by looking through all edges, writes
-``CATEGORY category n`` for a throttle where DAGMan reads ``MAXJOBS category n``,
-names a FINAL node's file itself and makes submit files absolute, which would tie a
-submit directory to its place. Those lines are ours; the rest is the library's.
+The DAG writer of htcondor2 is not used: it writes ``CATEGORY`` for a throttle where
+DAGMan reads ``MAXJOBS``, makes submit files absolute, and has no VARS of a SUBDAG.
 """
 
 from __future__ import annotations
@@ -12,12 +10,10 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from pegasus_bb.dag.nodes import KINDS, Dag, Node, Script
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import sync_directory
-from pegasus_bb.planner.dag import KINDS, Dag, Node, Script
-from pegasus_bb.planner.htcondor import dags
 
 _NAME = re.compile(r"""[^\s"'=+\\#\x00-\x1f\x7f][^\s"'=+\\\x00-\x1f\x7f]*""")
 _WORD = re.compile(r"""[^\s"'\x00-\x1f\x7f]+""")
@@ -34,7 +30,7 @@ def write_dag(dag: Dag, path: Path) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8", errors="surrogateescape") as out:
-            out.writelines(f"{line}\n" for line in _Writer(dag).yield_dag_file_lines())
+            out.writelines(f"{line}\n" for line in _lines(dag))
             out.flush()
             os.fsync(out.fileno())
         part.replace(path)
@@ -44,88 +40,63 @@ def write_dag(dag: Dag, path: Path) -> None:
     sync_directory(str(path.parent))
 
 
-class _Layer:
-    """What the library's formatter looks at, without its graph around it."""
-
-    __slots__ = (
-        "abort",
-        "category",
-        "dir",
-        "done",
-        "name",
-        "noop",
-        "post",
-        "pre",
-        "pre_skip_exit_code",
-        "priority",
-        "retries",
-        "retry_unless_exit",
-    )
-
-    def __init__(self, node: Node) -> None:
-        self.name = node.name
-        self.dir = node.directory or None
-        self.noop = {0: node.noop}
-        self.done = {0: node.done}
-        self.pre = _script(node.pre)
-        self.post = _script(node.post)
-        self.pre_skip_exit_code = node.pre_skip
-        retried = node.retry or node.unless_exit is not None
-        self.retries = node.retry if retried else None
-        self.retry_unless_exit = node.unless_exit
-        self.priority = node.priority
-        self.category = node.category or None
-        self.abort = dags.DAGAbortCondition(*node.abort_on) if node.abort_on else None
-
-
-def _script(script: Script | None) -> Any:
-    if script is None:
-        return None
-    text = script.arguments.strip(" \t")
-    return dags.Script(
-        script.executable,
-        [text] if text else [],
-        retry=script.defer_status is not None,
-        retry_status=script.defer_status,
-        retry_delay=script.defer_time,
-    )
-
-
-class _Writer(dags.writer.DAGWriter):  # type: ignore[misc, name-defined]
-    def __init__(self, dag: Dag) -> None:
-        super().__init__(dag)
-        self._ours = dag
-
-    def yield_dag_file_lines(self) -> Iterator[str]:
-        for line in self._ours.other:
-            yield _checked(line, "line")
-        for category, limit in self._ours.max_jobs.items():
-            yield f"MAXJOBS {_word(category, 'category')} {limit}"
-        for node in self._ours.nodes.values():
-            yield from self._node_lines(node)
-        for parent, children in self._ours.children.items():
-            yield from self._edge_lines(parent, children)
-
-    def _node_lines(self, node: Node) -> Iterator[str]:
+def _lines(dag: Dag) -> Iterator[str]:
+    for line in dag.other:
+        yield _checked(line, "line")
+    for category, limit in dag.max_jobs.items():
+        yield f"MAXJOBS {_word(category, 'category')} {limit}"
+    for node in dag.nodes.values():
         _check(node)
-        layer = _Layer(node)
-        keyword = "SUBDAG EXTERNAL" if node.kind == "SUBDAG" else node.kind
-        parts = [keyword, node.name, node.submit_file]
-        yield " ".join(parts + self.get_node_meta_parts(layer, 0))
-        if node.vars:
-            pairs = (f'{key}="{_quoted(text)}"' for key, text in node.vars.items())
-            yield f"VARS {node.name} {' '.join(pairs)}"
-        yield from self.yield_node_meta_lines(layer, node.name)
-
-    def _edge_lines(self, parent: str, children: list[str]) -> Iterator[str]:
+        yield from _node_lines(node)
+    for parent, children in dag.children.items():
         for name in (parent, *children):
-            if name not in self._ours.nodes:
+            if name not in dag.nodes:
                 raise CatalogError(
                     "an edge of the DAG leads to a node that it does not have",
                     found=name,
                 )
         if children:
             yield f"PARENT {parent} CHILD {' '.join(children)}"
+
+
+def _node_lines(node: Node) -> Iterator[str]:
+    yield _first_line(node)
+    if node.vars:
+        pairs = (f'{key}="{_quoted(text)}"' for key, text in node.vars.items())
+        yield f"VARS {node.name} {' '.join(pairs)}"
+    if node.retry or node.unless_exit is not None:
+        unless = "" if node.unless_exit is None else f" UNLESS-EXIT {node.unless_exit}"
+        yield f"RETRY {node.name} {node.retry}{unless}"
+    if node.pre is not None:
+        yield script_line("PRE", node.name, node.pre)
+    if node.post is not None:
+        yield script_line("POST", node.name, node.post)
+    if node.pre_skip is not None:
+        yield f"PRE_SKIP {node.name} {node.pre_skip}"
+    if node.priority:
+        yield f"PRIORITY {node.name} {node.priority}"
+    if node.category:
+        yield f"CATEGORY {node.name} {node.category}"
+    if node.abort_on is not None:
+        status, answer = node.abort_on
+        returns = "" if answer is None else f" RETURN {answer}"
+        yield f"ABORT-DAG-ON {node.name} {status}{returns}"
+
+
+def _first_line(node: Node) -> str:
+    keyword = "SUBDAG EXTERNAL" if node.kind == "SUBDAG" else node.kind
+    folder = f" DIR {node.directory}" if node.directory else ""
+    flags = " NOOP" * node.noop + " DONE" * node.done
+    return f"{keyword} {node.name} {node.submit_file}{folder}{flags}"
+
+
+def script_line(when: str, node: str, script: Script) -> str:
+    """The line that makes ``script`` the PRE or POST script of ``node``."""
+    deferred = script.defer_status is not None
+    defer = f" DEFER {script.defer_status} {script.defer_time}" if deferred else ""
+    arguments = script.arguments.strip(" \t")
+    words = f"SCRIPT{defer} {when} {node} {script.executable}"
+    return f"{words} {arguments}" if arguments else words
 
 
 def _check(node: Node) -> None:

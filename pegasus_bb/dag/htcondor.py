@@ -6,22 +6,21 @@ there is none; the variable is put back so that children see what the user set.
 
 from __future__ import annotations
 
+import importlib
 import os
 from types import ModuleType
 
 
-def _load() -> tuple[ModuleType, ModuleType]:
+def _load() -> ModuleType:
     before = os.environ.get("CONDOR_CONFIG")
     os.environ["CONDOR_CONFIG"] = os.devnull
     try:
-        import htcondor2
-        import htcondor2.dags
+        return importlib.import_module("htcondor2")
     finally:
         if before is None:
             del os.environ["CONDOR_CONFIG"]
         else:
             os.environ["CONDOR_CONFIG"] = before
-    return htcondor2, htcondor2.dags
 
 
-htcondor2, dags = _load()
+htcondor2 = _load()

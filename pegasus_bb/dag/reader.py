@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from pegasus_bb.dag.nodes import KINDS, Dag, Node, Script
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dag import KINDS, Dag, Node, Script
 
 _TOKEN = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"']+""")
 _PAIR = re.compile(

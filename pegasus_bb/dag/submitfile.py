@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.planner.htcondor import htcondor2
-from pegasus_bb.planner.quoting import (
+from pegasus_bb.dag.htcondor import htcondor2
+from pegasus_bb.dag.quoting import (
     environment_of,
     quote_arguments,
     quote_environment,
@@ -16,6 +15,7 @@ from pegasus_bb.planner.quoting import (
     split_environment,
     split_words,
 )
+from pegasus_bb.errors import CatalogError, UsageError
 
 __all__ = ["SubmitFile", "quote_arguments", "quote_environment", "read_submit"]
 

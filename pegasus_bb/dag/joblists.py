@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dag import Dag
 
 Entries = Sequence[dict[str, Any]]
 _MOST = 1 << 16  # bytes at once

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pegasus_bb.dag.nodes import Dag, Node, Script
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.dag import Dag, Node, Script
-from pegasus_bb.planner.dagreader import read_dag
-from pegasus_bb.planner.dagwriter import write_dag
 from tests.counting import calls
 
 RECORDED = Path(__file__).parent / "recorded"

@@ -1,0 +1,61 @@
+"""What a node of a DAG is there for, told by its name.
+
+Pegasus and the built-in planner name their own nodes alike; a task's node is called
+<name of the job>_<id>. This is the only place that looks at such names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+
+
+class Role(Enum):
+    """Why a node is in the DAG."""
+
+    BB_SETUP = "bb_setup"  # asks for the reservation
+    BB_DELETE = "bb_delete"  # gives it back
+    CREATE_DIR = "create_dir"  # makes the run's folder on a site
+    STAGE_IN = "stage_in"
+    STAGE_INTER = "stage_inter"  # between two sites
+    STAGE_WORKER = "stage_worker"  # brings Pegasus's own programs
+    STAGE_OUT = "stage_out"
+    CLEAN_UP = "clean_up"  # removes single files
+    LEAF_CLEANUP = "cleanup"  # removes the run's folder
+    REGISTRATION = "register"  # writes to a replica catalog
+    SUB_WORKFLOW = "pegasus-plan"  # plans a workflow inside this one
+    CLUSTER = "merge"  # several tasks, one after the other
+    TASK = ""
+
+
+RESERVATION = (Role.BB_SETUP, Role.BB_DELETE)
+CLEANUPS = (Role.CLEAN_UP, Role.LEAF_CLEANUP)
+TRANSFERS = (Role.STAGE_IN, Role.STAGE_INTER, Role.STAGE_WORKER, Role.STAGE_OUT)
+
+_NAMES = "|".join(re.escape(role.value) for role in Role if role.value)
+_NODE = re.compile(rf"({_NAMES})_.")
+
+
+def role_of(node: str) -> Role:
+    """The role of the node of that name."""
+    found = _NODE.match(node)
+    return Role(found[1]) if found else Role.TASK
+
+
+def of_role(nodes: Iterable[str], *roles: Role) -> list[str]:
+    """Those of ``nodes`` that have one of ``roles``."""
+    return [name for name in nodes if role_of(name) in roles]
+
+
+def folder_nodes(nodes: Iterable[str], role: Role, site: str) -> list[str]:
+    """Those that make or remove the run's folder on ``site``:
+    ``<role>_<workflow>_<number>_<site>``."""
+    either = f"{re.escape(site)}|{re.escape(site.replace('.', '_'))}"
+    form = re.compile(rf"{role.value}_.+_[0-9]+_(?:{either})")
+    return [name for name in of_role(nodes, role) if form.fullmatch(name)]
+
+
+def is_local_cleanup(node: str) -> bool:
+    """Whether it removes the folder that pegasus-plan makes on the submit host."""
+    return bool(folder_nodes([node], Role.LEAF_CLEANUP, "local"))

@@ -34,15 +34,13 @@ from pegasus_bb.planner.deciding import (
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import compare
 from pegasus_bb.planner.summary import (
-    closing_lines,
     fit_lines,
-    opening_lines,
     room_lines,
 )
 from pegasus_bb.prediction import Compared
 from pegasus_bb.units import format_size
 
-_MORE = (fit_lines, room_lines, opening_lines, closing_lines)
+_MORE = (fit_lines, room_lines)
 
 
 @click.command(

@@ -55,8 +55,6 @@ _HELP = {
     "speeds": "File with the speeds of storage, in place of the site catalog's.",
     "history": "Submit directory (or Darshan log) of an earlier run, to learn from.",
     "fallback": "fail, or pfs: without a reservation the run goes on on the PFS.",
-    "open": "start; auto: after the first jobs, where that saves; late: in any case.",
-    "close": "end; auto: before the last jobs, where that saves; early: in any case.",
     "guard": "stat, or digest: read every result again before giving back.",
 }
 

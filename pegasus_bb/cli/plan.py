@@ -14,7 +14,6 @@ from pegasus_bb.cli.options import (
 )
 from pegasus_bb.model.settings import read_settings
 from pegasus_bb.planner.choices import (
-    check_cuts_are_of_use,
     check_fallback_is_of_use,
     check_rooms_are_of_use,
 )
@@ -50,7 +49,6 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     properties = properties_of(said)
     settings = read_settings(properties, said.cwd)
     check_fallback_is_of_use(said, settings)
-    check_cuts_are_of_use(said, settings)
     check_rooms_are_of_use(said, settings)
     if settings.mode == "auto":
         said = _with_mode(ctx, said)

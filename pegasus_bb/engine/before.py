@@ -86,7 +86,7 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
 def users_of(place: SubmitDir, dag: Dag) -> Set[str]:
     """Nodes that work on the reservation, or for files on it."""
     bb = BBDir(str(place.bb))
-    touched = touching(dag, place.path, bb.request()) - bb.prior() - bb.beyond()
+    touched = touching(dag, place.path, bb.request())
     return {name for name in touched if role_of(name) not in RESERVATION}
 
 

@@ -23,7 +23,7 @@ from pegasus_bb.planner.seal import touching
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.guard import unsafe_results
-from pegasus_bb.runtime.settled import on_the_pfs, pfs_prefix
+from pegasus_bb.runtime.settled import on_the_pfs
 from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 from pegasus_bb.staging.folder import digest_path
 
@@ -69,23 +69,16 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     read_all = request.settings.get("guard") == "digest"
     vanishes = "" if moved else buffer
     unsafe = {u.lfn for u in unsafe_results(bb, request.uuid, read_all, vanishes)}
-    prior, before = bb.prior(), _before(bb)
     nodes, moves = set(), []
     for node in dag.nodes.values() if unsafe else ():
         jobs = list(_stage_outs(place, node)) if node.name in done else []
         again = [job for job in jobs if job.lfn in unsafe]
-        there = before if node.name in prior else buffer
-        real = {job.lfn: _real(job, request, there) for job in jobs}
+        real = {job.lfn: _real(job, request, buffer) for job in jobs}
         if again and all(_can_be_read(path) for path in real.values()):
             nodes.add(node.name)
             moves += [(real[job.lfn], job.dests[0].path) for job in again]
     aside = [_aside(dest) for source, dest in moves if _in_the_way(source, dest)]
     return Redo(frozenset(_with_those_below(place, dag, nodes, done)), tuple(aside))
-
-
-def _before(bb: BBDir) -> str:
-    """What stands for the buffer in stage-outs of jobs before it."""
-    return pfs_prefix(bb.placement()) if bb.prior() else ""
 
 
 def _still_has_data(bb: BBDir) -> bool:
@@ -101,7 +94,7 @@ def _only_delete_left(place: SubmitDir, dag: Dag, done: Set[str]) -> bool:
     if not of_role(left, Role.BB_DELETE):
         return False
     bb = BBDir(str(place.bb))
-    users = touching(dag, place.path, bb.request()) - bb.beyond()
+    users = touching(dag, place.path, bb.request())
     # A clean-up fails where the copy that it would remove may be the last one.
     return all(_may_again(place, dag, name) for name in users & left)
 

@@ -26,7 +26,7 @@ def start_over(place: SubmitDir) -> list[Path]:
     """
     _check_reservation(place)
     notes = [place.bb / name for name in ("reservation.json", "manifest.jsonl", FILE)]
-    folders = (NOTES, "carried", elsewhere.FOLDER)
+    folders = (NOTES, elsewhere.FOLDER)
     notes += [place.bb / name for name in ("gate.json", *folders)]
     old = [place.journal, *place.rescues(), *notes]
     return [aside(file) for file in old if file.exists()]

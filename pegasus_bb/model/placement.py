@@ -69,49 +69,6 @@ class Worth:
     why_none: str = ""  # why no job could
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """Where the reservation that jobs share is given back before the last jobs, which
-    run on the PFS. Bytes, and bytes times how long: docs/placement.md has the rule."""
-
-    level: int  # the last one of jobs that run with the reservation
-    levels: int
-    unit: str  # seconds; levels where nobody knows how long a task runs
-    span: float  # in units: how long it is kept now
-    whole_span: float  # and to the end of the last job
-    early: float  # what is reserved, rooms included
-    whole: float  # and without closing early
-    carried: int  # bytes that are copied to the PFS, for jobs after the closing
-    moved: int  # bytes that tasks read and write on the PFS in place of the tier
-    traffic: int  # bytes that they would read and write on the tier without it
-    jobs: frozenset[str] = frozenset()  # ids of those that run after it
-    files: frozenset[str] = frozenset()  # LFNs made on the tier that those read
-    links: frozenset[str] = frozenset()  # of inputs that those alone find behind a link
-    why_none: str = ""  # why it is not closed early; then the figures say nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """Where the reservation that jobs share is asked for after the first jobs, which
-    run on the PFS. Figures as of Closing, and with that where both are."""
-
-    level: int  # the last one of jobs that run before it is asked for
-    levels: int
-    unit: str
-    span: float  # in units: how long it is kept now
-    whole_span: float
-    late: float  # what is reserved, rooms included
-    whole: float  # and without opening late
-    longer: float  # in units: jobs that could have run beside the first ones wait
-    moved: int  # bytes that tasks read and write on the PFS in place of the tier
-    traffic: int
-    wait: float | None = None  # seconds that an earlier run waited for its reservation
-    jobs: frozenset[str] = frozenset()  # ids of those that run before it
-    files: frozenset[str] = frozenset()  # LFNs that those leave for jobs on the tier
-    used: frozenset[str] = frozenset()  # LFNs of all that they read and make
-    why_none: str = ""  # why it is not opened late; then the figures say nothing
-
-
 @dataclass(frozen=True)
 class Placement:
     """Every file's place, and the room that the tier needs for them."""
@@ -127,10 +84,7 @@ class Placement:
     pinned: frozenset[str] = frozenset()  # LFNs on the tier by more than its own rules
     fit: Fit | None = None  # where a capacity below ``need`` was asked for
     worth: Worth | None = None  # mode hybrid
-    # As mode persistent would have it, where mode hybrid or a cut changed it.
-    whole: Placement | None = None
-    opening: Opening | None = None  # where that was asked for
-    closing: Closing | None = None  # likewise
+    whole: Placement | None = None  # mode hybrid: as mode persistent would have it
     to_rooms: frozenset[str] = frozenset()  # LFNs that the user wants there
     apart: Tier | None = None  # mode hybrid: where rooms are, if not on ``tier``
 
@@ -138,36 +92,6 @@ class Placement:
     def room_tier(self) -> Tier:
         """Where the rooms of jobs are."""
         return self.apart or self.tier
-
-    @property
-    def opens_late(self) -> bool:
-        """Whether the reservation is asked for after the first jobs."""
-        return self.opening is not None and not self.opening.why_none
-
-    @property
-    def closes_early(self) -> bool:
-        """Whether it is given back before the last ones."""
-        return self.closing is not None and not self.closing.why_none
-
-    def is_after(self, job: str) -> bool:
-        """Whether ``job`` runs after the reservation is given back."""
-        return self.closing is not None and job in self.closing.jobs
-
-    def is_before(self, job: str) -> bool:
-        """Whether ``job`` runs before the reservation is asked for."""
-        return self.opening is not None and job in self.opening.jobs
-
-    def is_outside(self, job: str) -> bool:
-        """Whether ``job`` runs on the PFS, without the reservation."""
-        return self.is_before(job) or self.is_after(job)
-
-    @property
-    def part_kept(self) -> float:
-        """For how much of the run the reservation that jobs share is kept."""
-        for cut in (self.opening, self.closing):
-            if cut is not None and cut.jobs:
-                return cut.span / cut.whole_span
-        return 1.0
 
     def on_tier(self, lfn: str) -> bool:
         """Whether the bytes of ``lfn`` lie on the tier."""

@@ -38,16 +38,7 @@ class Settings:
     speeds: Path | None = None  # how fast storage is, in place of the site catalog
     history: Path | None = None  # an earlier run's submit directory, to learn from
     fallback: str = "fail"  # pfs: where the reservation cannot be used, run on the PFS
-    # When the reservation that jobs share is asked for, and given back.
-    open: str = "start"  # start | auto: late where it pays | late
-    close: str = "end"  # end | auto: early where it pays | early
     guard: str = "stat"  # stat: trust what transfer verified | digest: read all again
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether a reservation that jobs share may be kept for a part of the run."""
-        asked = (self.open, self.close) != ("start", "end")
-        return asked and self.mode in ("persistent", "hybrid")
 
     @property
     def falls_back(self) -> bool:
@@ -148,7 +139,5 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "python": _program,
     "counters": _choice("on", "off"),
     "fallback": _choice("fail", "pfs"),
-    "open": _choice("start", "auto", "late"),
-    "close": _choice("end", "auto", "early"),
     "guard": _choice("stat", "digest"),
 }

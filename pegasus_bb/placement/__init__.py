@@ -8,7 +8,6 @@ from pegasus_bb.placement.hybrid import part
 from pegasus_bb.placement.lint import lint_replicas, lint_tier
 from pegasus_bb.placement.liveness import Ending, Figures, figures
 from pegasus_bb.placement.rooms import reserve_rooms
-from pegasus_bb.placement.shortening import shortened
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "planned_rooms",
     "reserve",
     "reserve_rooms",
-    "shortened",
     "staged_executables",
     "staged_name",
     "wanted_capacity",

@@ -35,7 +35,6 @@ from pegasus_bb.placement.policy import (
 )
 from pegasus_bb.placement.rooms import reserve_rooms
 from pegasus_bb.placement.roomtier import room_tier
-from pegasus_bb.placement.shortening import shortened
 from pegasus_bb.placement.sizes import size_of
 from pegasus_bb.placement.sizing import choose_capacity, wanted_capacity
 from pegasus_bb.placement.survey import File, survey
@@ -67,17 +66,14 @@ def place(
     ending: Ending,
     history: History | None = None,
 ) -> Placement:
-    """``place_files``, in mode hybrid what leaves the shared reservation then, and
-    what keeping it for a part of the run changes. Raises UsageError as well."""
+    """``place_files``, and in mode hybrid what leaves the shared reservation then.
+    Raises CatalogError."""
     history = history or History()
     sizes = history.sizes
     placement = place_files(workflow, graph, catalogs, tier, settings, sizes)
-    rest = (ending, history)
-    if settings.mode == "hybrid":
-        placement = part(workflow, graph, catalogs, settings, placement, *rest)
-    if settings.is_cut:
-        placement = shortened(workflow, graph, catalogs, settings, placement, *rest)
-    return placement
+    if settings.mode != "hybrid":
+        return placement
+    return part(workflow, graph, catalogs, settings, placement, ending, history)
 
 
 def place_files(

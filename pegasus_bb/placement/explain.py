@@ -6,15 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from pegasus_bb.model.placement import (
-    Closing,
-    Fit,
-    Opening,
-    Placed,
-    Placement,
-    Room,
-    Worth,
-)
+from pegasus_bb.model.placement import Fit, Placed, Placement, Room, Worth
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.placement.liveness import Figures
 from pegasus_bb.placement.sizing import wanted_capacity
@@ -51,8 +43,6 @@ class Explanation:
     # By job. Mode transient: ``capacity`` is the largest; hybrid: beside ``capacity``.
     rooms: dict[str, Room] = field(default_factory=dict)
     worth: Worth | None = None  # mode hybrid: why these jobs have a room
-    opening: Opening | None = None  # where opening late was asked for
-    closing: Closing | None = None  # where closing early was
     rooms_on: str = ""  # the tier of these rooms, where it is another one
 
     @property
@@ -64,15 +54,9 @@ class Explanation:
         """Everything, for orjson, which writes a dataclass as a mapping: files and
         rooms may be 100,000 each, and are not copied."""
         data = {known.name: getattr(self, known.name) for known in fields(self)}
-        for key in ("rooms", "worth", "opening", "closing", "rooms_on"):
+        for key in ("rooms", "worth", "rooms_on"):
             if not data[key]:
                 del data[key]
-        for key, cut in (("opening", self.opening), ("closing", self.closing)):
-            if cut is not None:
-                data[key] = {
-                    name: sorted(value) if isinstance(value, frozenset) else value
-                    for name, value in asdict(cut).items()
-                }
         if self.fit is not None:
             data["fit"] = {"phases": self.fit.phases, **asdict(self.fit)}
             del data["fit"]["ends"]
@@ -99,8 +83,6 @@ def explain(placement: Placement, settings: Settings, live: Figures) -> Explanat
         unknown=placement.unknown,
         rooms=placement.rooms,
         worth=placement.worth,
-        opening=placement.opening,
-        closing=placement.closing,
         rooms_on=placement.apart.name if placement.apart and placement.rooms else "",
         fit=placement.fit,
     )

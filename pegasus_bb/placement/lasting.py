@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import accumulate
 from statistics import median
 
 from pegasus_bb.model.graph import Graph
@@ -21,8 +20,6 @@ class Lasting:
     unit: str
     span: float  # one for all jobs is needed for so long at least
     rooms: Mapping[str, float]  # one for that job alone, by the job's id
-    until: Sequence[float] = ()  # one that goes after the jobs of that level, from 1
-    around: float = 1.0  # for which a reservation is filled, or emptied
 
 
 def lasting(workflow: Workflow, graph: Graph, history: History) -> Lasting:
@@ -36,9 +33,8 @@ def lasting(workflow: Workflow, graph: Graph, history: History) -> Lasting:
     known = dict(_known(workflow, history))
     if not known:  # each job and each staging takes a level
         deepest = max(graph.level.values(), default=0)
-        until = [level + 2.0 for level in range(1, deepest + 1)]
         rooms = dict.fromkeys(graph.level, 2.0)
-        return Lasting("levels", deepest + 2.0, rooms, until, 1.0)
+        return Lasting("levels", deepest + 2.0, rooms)
     usual = median(known.values())
     ends: dict[str, float] = {}
     for ident in graph.order:
@@ -48,18 +44,7 @@ def lasting(workflow: Workflow, graph: Graph, history: History) -> Lasting:
         "seconds",
         max(ends.values()) + 2 * AROUND,
         {ident: known.get(ident, usual) + AROUND for ident in ends},
-        [end + 2 * AROUND for end in _by_level(graph, ends)],
-        AROUND,
     )
-
-
-def _by_level(graph: Graph, ends: Mapping[str, float]) -> Sequence[float]:
-    """When all jobs up to each level have ended."""
-    last = [0.0] * max(graph.level.values(), default=0)
-    for ident, end in ends.items():
-        level = graph.level[ident] - 1
-        last[level] = max(last[level], end)
-    return list(accumulate(last, max))
 
 
 def _known(workflow: Workflow, history: History) -> list[tuple[str, float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -16,12 +16,8 @@ def placement_json(
     scratch: str,
     pfs_scratch: str,
     outputs: Mapping[str, str],
-    later: Set[str] = frozenset(),
-    earlier: Set[str] = frozenset(),
 ) -> bytes:
-    """placement.json: where each file lives, and the results that are promised;
-    ``later`` are those that nobody waits for before the reservation is given back,
-    ``earlier`` those that are staged out by nodes which run before it is asked for."""
+    """placement.json: where each file lives, and the results that are promised."""
     files = {
         lfn: {"tier": placed.tier, "how": placed.how, "size": placed.size}
         for lfn, placed in placement.files.items()
@@ -32,17 +28,8 @@ def placement_json(
         "scratch": scratch,
         "pfs_scratch": pfs_scratch,
         "files": files,
-        "outputs": {n: place for n, place in outputs.items() if n not in later},
+        "outputs": outputs,
     }
-    if placement.opening is not None and placement.opening.files:
-        data["before"] = sorted(placement.opening.files)
-    carried = placement.closing.files if placement.closing else ()
-    if carried:
-        data["carried"] = sorted(lfn for lfn in carried if placement.on_tier(lfn))
-    if earlier:
-        data["earlier"] = sorted(earlier)
-    if later:
-        data["later"] = {n: place for n, place in outputs.items() if n in later}
     return as_json(data)
 
 

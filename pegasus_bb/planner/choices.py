@@ -10,8 +10,6 @@ from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.reservation.mishaps import parse_mishaps
 
-_CUTS = (("open", "start"), ("close", "end"))  # settings, and what changes nothing
-
 
 def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
     """The one site where the tasks run. Raises UsageError and CatalogError."""
@@ -46,32 +44,6 @@ def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
         )
 
 
-def check_cuts_are_of_use(options: PlanOptions, settings: Settings) -> None:
-    """Raises UsageError where --bb-open or --bb-close was said for a run without a
-    reservation that its jobs share; a property is left aside there."""
-    for name, default in _CUTS:
-        said = options.said.get(f"{PREFIX}{name}", default)
-        if said == default or settings.mode in ("persistent", "hybrid", "auto"):
-            continue
-        raise UsageError(
-            f"--bb-{name} {said} is for --bb-mode persistent and hybrid, where jobs "
-            f"share a reservation; this is mode {settings.mode}. Leave it out"
-        )
-
-
-def check_cuts(settings: Settings, site: Site) -> None:
-    """Raises UsageError where --bb-open or --bb-close could not do what it says."""
-    if not settings.is_cut:
-        return
-    opens = f"--bb-open {settings.open}"
-    said = opens if settings.open != "start" else f"--bb-close {settings.close}"
-    if settings.falls_back and settings.open != "start":
-        raise UsageError(
-            f"{opens} and --bb-fallback pfs are not for one run: leave one of them out"
-        )
-    _check_scratch(said, site)
-
-
 def check_rooms_are_of_use(options: PlanOptions, settings: Settings) -> None:
     """Raises UsageError where --bb-rooms was said for a run that has no second tier."""
     if f"{PREFIX}rooms" in options.said and settings.mode not in ("hybrid", "auto"):
@@ -84,15 +56,11 @@ def check_rooms_are_of_use(options: PlanOptions, settings: Settings) -> None:
 
 def check_fallback(settings: Settings, site: Site) -> None:
     """Raises UsageError where --bb-fallback pfs could not do what it says."""
-    if settings.falls_back:
-        _check_scratch("--bb-fallback pfs", site)
-
-
-def _check_scratch(option: str, site: Site) -> None:
     path = site.scratch.path.rstrip("/") if site.scratch else ""
-    if not path.startswith("/") or any(c < " " or c in "\"'\\" for c in path):
+    wrong = not path.startswith("/") or any(c < " " or c in "\"'\\" for c in path)
+    if settings.falls_back and wrong:
         raise UsageError(
-            f"{option} needs the site's own scratch; {path or '/'!r}, the "
+            f"--bb-fallback pfs needs the site's own scratch; {path or '/'!r}, the "
             f"sharedScratch of site {site.name}, cannot stand for a reservation: it "
             "must be a full path without quotes, backslashes and control characters"
         )

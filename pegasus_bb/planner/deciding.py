@@ -28,7 +28,6 @@ from pegasus_bb.placement import Ending, Figures, figures, reserve
 from pegasus_bb.placement import place as place_in_mode
 from pegasus_bb.placement.liveness import flow, lifetimes, sizes
 from pegasus_bb.planner.choices import (
-    check_cuts,
     check_fallback,
     check_mishaps,
     choose_tier,
@@ -144,7 +143,6 @@ def place(options: PlanOptions, given: Given) -> Decided:
     site = execution_site(options, catalogs)
     history = _history(settings)
     check_fallback(settings, site)
-    check_cuts(settings, site)
     ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
     placement = None
     if settings.mode != "off":

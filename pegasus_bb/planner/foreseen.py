@@ -16,7 +16,6 @@ from pegasus_bb.placement import (
     part,
     place_files,
     reserve,
-    shortened,
 )
 from pegasus_bb.planner.choices import choose_tier
 from pegasus_bb.planner.deciding import Decided
@@ -122,8 +121,6 @@ class Foreseen:
         workflow, graph, catalogs = decided.workflow, decided.graph, decided.catalogs
         known = workflow, graph, catalogs, replace(decided.settings, mode=mode)
         placed = self._hybrid if mode == "hybrid" else self.whole
-        if known[-1].is_cut:
-            placed = shortened(*known, placed, decided.ending, decided.history)
         return reserve(*known, placed, decided.ending)
 
 

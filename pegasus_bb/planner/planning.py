@@ -25,7 +25,6 @@ from pegasus_bb.planner.deciding import (
     read_and_decide,
 )
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.outside import Outside, outside_files
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.rooms import common_files, job_files, where_file
 from pegasus_bb.rewrite import (
@@ -180,10 +179,6 @@ def _plan_on_tier(
     pfs_scratch = f"{scratch.path.rstrip('/')}/{context.relative_dir}"
     check_apart(executable, pfs_scratch)
     known = {name: text.encode() for name, text in directive_files(knows).items()}
-    nodes = ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
-    outside = Outside(executable.prior, executable.beyond)
-    own = decided.workflow
-    known.update(outside_files(placement, own, nodes, outside, pfs_scratch))
     write(
         executable,
         workflow,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import Closing, Fit, Opening, Placement, Worth
+from pegasus_bb.model.placement import Fit, Placement, Worth
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement import wanted_capacity
 from pegasus_bb.planner.interpreter import untried
-from pegasus_bb.units import format_duration, format_size
+from pegasus_bb.units import format_size
 
 _SHOWN = 3  # LFNs
 
@@ -31,8 +31,6 @@ def summary(
         _capacity(catalogs, settings, placement),
         *fit_lines(placement),
         *room_lines(placement),
-        *opening_lines(placement),
-        *closing_lines(placement),
         *_unknown_sizes(placement),
         *python,
     )
@@ -120,56 +118,6 @@ def room_lines(placement: Placement) -> list[str]:
         f"rooms:    {len(sizes)} of {worth.asked} jobs with files of their own, "
         f"{_span_of(sizes)} each{where}; {_figures(worth)}"
     ]
-
-
-def closing_lines(placement: Placement) -> list[str]:
-    """Where the reservation is given back before the last jobs, and what that saves."""
-    closing = placement.closing
-    if closing is None:
-        return []
-    if closing.why_none:
-        return [f"closing:  at the end: {closing.why_none}"]
-    early, whole = (format_size(int(each)) for each in (closing.early, closing.whole))
-    both = ", with the late opening" if placement.opens_late else ""
-    return [
-        f"closing:  early, after level {closing.level} of {closing.levels}: "
-        f"{len(closing.jobs)} jobs run on the PFS, {format_size(closing.carried)} are "
-        f"copied there for them; bytes x {closing.unit} reserved{both}: {early}, at "
-        f"the end {whole}; {_part_moved(closing)}"
-    ]
-
-
-def opening_lines(placement: Placement) -> list[str]:
-    """Where the reservation is asked for after the first jobs, and what that saves."""
-    opening = placement.opening
-    if opening is None:
-        return []
-    if opening.why_none:
-        return [f"opening:  at the start: {opening.why_none}"]
-    late, whole = (format_size(int(each)) for each in (opening.late, opening.whole))
-    both = ", with the early closing" if placement.closes_early else ""
-    return [
-        f"opening:  late, after level {opening.level} of {opening.levels}: "
-        f"{len(opening.jobs)} jobs run on the PFS before; bytes x {opening.unit} "
-        f"reserved{both}: {late}, from the start {whole}; {_part_moved(opening)}; "
-        f"{_longer(opening)}"
-    ]
-
-
-def _part_moved(cut: Opening | Closing) -> str:
-    part = 100 * cut.moved / max(1, cut.traffic)
-    return f"{part:.1f} % of what tasks read and write goes to the PFS"
-
-
-def _longer(opening: Opening) -> str:
-    """What the run takes longer, as far as anybody knows."""
-    more = "jobs after it begin when all before it have ended"
-    if opening.longer:
-        more += f", which takes {opening.longer:.0f} {opening.unit} more"
-    if opening.wait is None:
-        return f"{more}, and how long they wait for the reservation is not known"
-    waited = format_duration(opening.wait)
-    return f"{more}, and wait for the reservation: {waited} in the earlier run"
 
 
 def _no_gain(placement: Placement) -> str:

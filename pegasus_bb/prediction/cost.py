@@ -82,8 +82,7 @@ def predict_hybrid(work: Workload, placement: Placement, speeds: Speeds) -> Pred
 def predict_shared(
     work: Workload, placement: Placement, speeds: Speeds, mode: str
 ) -> Prediction:
-    """A run with one reservation for all jobs together, from start to end or for the
-    part of the run for which a cut keeps it."""
+    """A run with one reservation for all jobs together."""
     pfs, tier = speeds.pfs, speeds.places[placement.tier.name]
     levels, in_rooms = _levels_shared(work, placement, speeds)
     into, out = staged(work, placement, placement.on_tier)
@@ -96,8 +95,7 @@ def predict_shared(
         byte_hours=0.0,
         least=in_phases(levels, placement.fit),
     )
-    kept = found.makespan * placement.part_kept
-    hours = (placement.capacity * kept + in_rooms) / 3600
+    hours = (placement.capacity * found.makespan + in_rooms) / 3600
     return replace(found, byte_hours=hours)
 
 

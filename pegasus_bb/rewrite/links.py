@@ -22,8 +22,6 @@ def links(
         return {}
     found: dict[str, dict[str, str]] = {}
     for job in workflow.jobs.values():
-        if placement.is_outside(job.id):
-            continue  # it runs on the PFS
         for use in job.uses:
             if use.kind != "input" and use.lfn in wanted:
                 path = f"{pfs_scratch.rstrip('/')}/{use.lfn}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, FrozenSet, List, Optional
+from typing import Any, Dict, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import Request, Reservation
@@ -122,69 +122,6 @@ class BBDir:
             "knows which results were promised, so everything is kept. Where planning "
             "was killed: plan again"
         )
-
-    @property
-    def has_outside(self) -> bool:
-        """Whether any node runs without the reservation: on the PFS."""
-        return any(os.path.exists(self.file(name)) for name in ("prior", "beyond"))
-
-    def is_outside(self, node: str) -> bool:
-        """Whether ``node`` runs without the reservation: on the PFS."""
-        return self.is_prior(node) or self._names(node, "beyond")
-
-    def is_prior(self, node: str) -> bool:
-        """Whether ``node`` runs before the reservation is asked for."""
-        return self._names(node, "prior")
-
-    def _names(self, node: str, file: str) -> bool:
-        try:
-            with open(self.file(file), encoding="utf-8") as names:
-                return f"\n{node}\n" in "\n" + names.read()
-        except FileNotFoundError:
-            return False
-
-    def prior(self) -> FrozenSet[str]:
-        """All nodes that run before the reservation is asked for."""
-        return self._listed("prior")
-
-    def beyond(self) -> FrozenSet[str]:
-        """All nodes that run after the reservation was given back."""
-        return self._listed("beyond")
-
-    def _listed(self, file: str) -> FrozenSet[str]:
-        try:
-            with open(self.file(file), encoding="utf-8") as names:
-                return frozenset(names.read().splitlines())
-        except FileNotFoundError:
-            return frozenset()
-
-    def carried(self, node: str) -> Dict[str, str]:
-        """LFN -> path on the PFS for what ``node`` makes and such nodes read."""
-        try:
-            data: Dict[str, str] = read_json(self.file(f"carry/{node}.json"))
-        except FileNotFoundError:
-            return {}
-        return data
-
-    def carriers(self) -> List[str]:
-        """All nodes for which ``carried`` names anything."""
-        try:
-            files = sorted(os.listdir(self.file("carry")))
-        except FileNotFoundError:
-            return []
-        return [file[: -len(".json")] for file in files]
-
-    def uncarried(self) -> List[str]:
-        """LFNs that such nodes read and nobody would copy: a carry/<node>.json is
-        lost. Raises UsageError."""
-        wanted = self.placement().get("carried", ())
-        nodes = self.carriers() if wanted else ()
-        named = {lfn for node in nodes for lfn in self.carried(node)}
-        return [lfn for lfn in wanted if lfn not in named]
-
-    def has_carried(self, node: str) -> bool:
-        """Whether the last try of ``node`` has copied what ``carried`` names."""
-        return os.path.exists(self.file(f"carried/{node}"))
 
     def links(self, node: str) -> Dict[str, str]:
         """LFN -> path on the PFS for the files of ``node`` that live there."""

@@ -251,8 +251,7 @@ def _was_used(bb: BBDir, buffer: str) -> bool:
     lies on it."""
     if os.path.lexists(bb.file("ready.json")):
         return True
-    saved = os.path.lexists(bb.file("manifest.jsonl"))
-    if saved and not ours.only_earlier(bb, bb.request().uuid):
+    if os.path.lexists(bb.file("manifest.jsonl")):
         return True
     try:
         return bool(buffer) and set(os.listdir(buffer)) != {identity.FILE}

@@ -35,9 +35,7 @@ class Books(NamedTuple):
 def unsafe_results(
     bb: BBDir, uuid: str, read_all: bool, buffer: str = ""
 ) -> Iterator[Unsafe]:
-    """Every promised result that the manifest and the disk do not vouch for; those of
-    jobs that run when the reservation is gone were never on it, and are not asked for;
-    what these jobs read is, until it has been copied.
+    """Every promised result that the manifest and the disk do not vouch for.
 
     ``read_all``: read every result again, also where it is unchanged since it was
     verified. ``buffer``: the reservation itself, where this machine sees it.
@@ -48,17 +46,6 @@ def unsafe_results(
         why = _why_unsafe(_local_path(place), noted.get(lfn, {}), read_all, buffer)
         if why:
             yield Unsafe(lfn, why)
-    yield from _not_carried(bb)
-
-
-def _not_carried(bb: BBDir) -> Iterator[Unsafe]:
-    """What jobs read when the reservation is gone, and is nowhere else yet."""
-    for node in bb.carriers():
-        if not bb.has_carried(node):
-            why = f"{node} has not copied it to the PFS, where later jobs read it"
-            yield from (Unsafe(lfn, why) for lfn in bb.carried(node))
-    why = "nothing in bb/carry says who copies it to the PFS, where later jobs read it"
-    yield from (Unsafe(lfn, why) for lfn in bb.uncarried())
 
 
 class Promises:
@@ -75,7 +62,7 @@ class Promises:
             request = self._bb.request()
             placement = self._bb.placement()
             self._books = Books(
-                {**placement.get("outputs", {}), **placement.get("later", {})},
+                placement.get("outputs", {}),
                 manifest.read(self._bb.file("manifest.jsonl"), request.uuid),
                 request.settings.get("guard") == "digest",
             )

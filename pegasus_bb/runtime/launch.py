@@ -72,38 +72,8 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
         return run_command(bb, argv, environ)
     argv, environ = binding.argv(argv), binding.environ(environ)
     links = job_links(bb, binding, environ)
-    node = environ.get("PEGASUS_DAG_JOB_ID", "")
-    if bb.is_prior(node):
-        from pegasus_bb.runtime.prior import make_place
-
-        make_place(bb, binding.text(bb.scratch()))
     with Alone(bb, environ):
-        if not bb.carried(node):
-            return _run_bound(bb, binding, argv, environ, links)
-        return _run_and_carry(bb, node, binding, argv, environ, links)
-
-
-def _run_and_carry(
-    bb: BBDir,
-    node: str,
-    binding: Binding,
-    argv: List[str],
-    environ: Dict[str, str],
-    links: Sequence[Link],
-) -> int:
-    """As ``_run_bound``, with copies on the PFS of what later jobs read there: 1 where
-    these could not be made."""
-    from pegasus_bb.runtime.carry import carry_of, forget
-
-    forget(bb, node)
-    status = _run_bound(bb, binding, argv, environ, links)
-    try:
-        if status == 0:
-            carry_of(bb, node, binding.text(bb.scratch()))
-    except (PegasusBBError, OSError) as error:
-        _tell(f"not copied to the PFS, where later jobs read it: {error}")
-        return 1
-    return status
+        return _run_bound(bb, binding, argv, environ, links)
 
 
 def _bound(bb: BBDir, environ: Dict[str, str]) -> Optional[Binding]:
@@ -136,10 +106,6 @@ def real_path(bb: BBDir, environ: Dict[str, str]) -> str:
     """Where the reservation is, for this job, or what stands for it on the PFS. Raises
     ReservationFailed."""
     request = bb.request()
-    if bb.is_outside(environ.get("PEGASUS_DAG_JOB_ID", "")):
-        from pegasus_bb.runtime.settled import pfs_prefix
-
-        return pfs_prefix(bb.placement())
     path = _place(bb, request, environ)
     if not os.path.isabs(path) or any(c < " " or c in "\"\\'" for c in path):
         raise ReservationFailed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Optional
 
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
@@ -140,16 +140,4 @@ def has_progressed(bb: BBDir, noted: Reservation) -> bool:
     """Whether work of this run may have lived on the reservation and nowhere else."""
     if was_ready(bb, noted):
         return True
-    saved = manifest.read(bb.file("manifest.jsonl"), noted.uuid)
-    return bool(saved) and not _are_earlier(bb, saved)
-
-
-def only_earlier(bb: BBDir, uuid: str) -> bool:
-    """Whether results were saved, and all of them are of jobs that ran before the
-    reservation was asked for. Raises UsageError."""
-    saved = manifest.read(bb.file("manifest.jsonl"), uuid)
-    return bool(saved) and _are_earlier(bb, saved)
-
-
-def _are_earlier(bb: BBDir, saved: Mapping[str, Any]) -> bool:
-    return saved.keys() <= set(bb.placement().get("earlier", ()))
+    return bool(manifest.read(bb.file("manifest.jsonl"), noted.uuid))

@@ -66,25 +66,6 @@ def test_where_the_tier_wins_nothing_auto_leaves_it_alone(learned: Site) -> None
     assert learned.run("bb").returncode == 0
 
 
-def foretold(site: Site, *words: str) -> dict[str, float]:
-    """Mode -> byte-hours."""
-    given = ("--sites", "cluster", "--output-sites", "local", "--json", *learning(site))
-    done = site.bb("explain", *given, "--bb-mode", "auto", *words, check=True)
-    modes = json.loads(done.stdout)["predicted"]["modes"]
-    return {each["mode"]: each["byte_hours"] for each in modes}
-
-
-def test_a_reservation_for_a_part_of_the_run_is_reckoned_with(learned: Site) -> None:
-    learned.declare(granularity="1KiB")
-    speeds(learned, pfs=SLOW, bb=FAST)
-    whole = foretold(learned)
-    for cut in (("--bb-open", "late"), ("--bb-close", "early")):
-        part = foretold(learned, *cut)
-        assert 0 < part["persistent"] < whole["persistent"]
-        assert 0 < part["hybrid"] < whole["hybrid"]
-        assert part["off"] == whole["off"] == 0
-
-
 def without_sizes(site: Site) -> None:
     workflow = site.document("workflow.yml")
     for job in workflow["jobs"]:

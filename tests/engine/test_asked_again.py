@@ -27,11 +27,10 @@ def asked(folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Re
     bb.mkdir()
     write_json(str(bb / "request.json"), request.to_json())
     write_json(str(bb / "plan.json"), {"version": 1, "dag": "w.dag"})
-    (bb / "prior").write_text("before\n")
     backend = open_backend("directory", request.settings)
     BBDir(str(bb)).note_reservation(backend.create(request))
     on_site = '+pegasus_site = "cluster"'
-    folder.job("before", submit=on_site)
+    folder.job("before")
     folder.job("bb_setup_1")
     folder.job("first", "exits=1,0", submit=on_site)
     folder.chain("before", "bb_setup_1", "first")

@@ -46,8 +46,6 @@ def test_all_that_can_be_said() -> None:
         "history": "/runs/earlier",
         "fallback": "pfs",
         "guard": "digest",
-        "open": "late",
-        "close": "early",
     }
     assert set(said) == {field.name for field in fields(Settings)}
     assert read(**said) == Settings(
@@ -67,8 +65,6 @@ def test_all_that_can_be_said() -> None:
         history=Path("/runs/earlier"),
         fallback="pfs",
         guard="digest",
-        open="late",
-        close="early",
     )
 
 
@@ -102,7 +98,7 @@ def test_an_absolute_placement_file_stays_where_it_is() -> None:
         ("name", "ümlaut", "letters and digits"),
         ("python", "/usr/bin/python\n3", "control character"),
         ("guard", "none", "not one of stat, digest"),
-        ("close", "late", "not one of end, auto, early"),
+        ("open", "late", "there is no such setting"),
         ("modes", "off", "did you mean pegasus.bb.mode?"),
         ("zzz", "off", "one of pegasus.bb.capacity"),
     ],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.placement import Ending, automatic_capacity
 from pegasus_bb.units import MIB
@@ -243,13 +243,4 @@ def test_the_name_means_nothing_where_rooms_are_elsewhere(hybrid: World) -> None
     of_its_metadata(hybrid)
     says(hybrid, rooms="bb")
     with pytest.raises(CatalogError, match="no such tier in this run"):
-        hybrid.decide()
-
-
-def test_closing_early_keeps_the_rooms_that_the_user_wants(hybrid: World) -> None:
-    """Jobs that run after the shared reservation is gone have none."""
-    says(hybrid, close="early")
-    assert hybrid.decide().is_after("third")
-    hybrid.jobs[2]["uses"][-1]["metadata"]["bb.tier"] = "nvme"
-    with pytest.raises(UsageError, match="cannot be given back early"):
         hybrid.decide()

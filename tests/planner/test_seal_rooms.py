@@ -187,3 +187,13 @@ class TestModeHybrid:
         landed = f"{hybrid}/bb/bin/landed work_ID1 $JOBID $RETURN "
         change(dag, begins + landed, "SCRIPT POST work_ID1 ")
         looked_at(hybrid)
+
+
+@pytest.mark.parametrize("name", ["prior", "beyond"])
+def test_a_run_of_an_older_version_that_lacks_the_buffer_is_refused(
+    folder: Path, name: str
+) -> None:
+    """Some of its jobs ran on the PFS; no job does now."""
+    (folder / "bb" / name).write_text("other_ID2\n")
+    with pytest.raises(NotSealed, match=f"{name}: an older version .* plan again"):
+        looked_at(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -29,8 +29,6 @@ class Run:
     users: set[str]
     removes: dict[str, set[str]]
     ours: bool = True
-    beyond: set[str] = field(default_factory=set)
-    prior: set[str] = field(default_factory=set)
 
     def node(self, name: str, **changes: Any) -> None:
         self.dag.nodes[name] = replace(self.dag.nodes[name], **changes)
@@ -43,8 +41,7 @@ class Run:
         self.dag.children.setdefault(parent, []).append(child)
 
     def view(self) -> View:
-        known = (self.users, "cori", GATE, self.removes, self.ours, self.beyond)
-        return View(self.dag, *known, self.prior)
+        return View(self.dag, self.users, "cori", GATE, self.removes, self.ours)
 
 
 def good() -> Run:
@@ -103,17 +100,6 @@ SPOILT: dict[Rule, list[Spoil]] = {
         lambda run: run.add(CREATE, "bb_setup_T"),
         lambda run: run.add(CREATE, "bb_delete_E"),
         lambda run: run.add(CREATE, "create_dir_w_1_cori"),
-    ],
-    rules.none_comes_back: [
-        lambda run: run.beyond.add("task_1"),
-        lambda run: run.beyond.update(("task_1", OUT)),
-    ],
-    rules.none_waits_before: [
-        lambda run: run.prior.add("task_1"),
-        lambda run: (run.add("bb_setup_S", "task_0"), run.prior.add("task_0")),
-    ],
-    rules.setup_waits_for_prior: [
-        lambda run: (run.add("task_0", "task_1"), run.prior.add("task_0")),
     ],
     rules.setup_waits_for_no_user: [lambda run: run.add("task_1", "bb_setup_S")],
     rules.setup_and_delete_need_no_buffer: [

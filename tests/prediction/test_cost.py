@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
-from pegasus_bb.model.placement import Closing, Fit, Placement, Room
+from pegasus_bb.model.placement import Fit, Placement, Room
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction import (
     Prediction,
@@ -149,17 +149,6 @@ def test_what_a_room_shares_is_copied_on_the_tier(tmp_path: Path) -> None:
     plain = predict_hybrid(work, placement, speeds())
     found = predict_hybrid(work, shares, speeds())
     assert found.compute - plain.compute == pytest.approx(100 / 200)
-
-
-def test_a_reservation_for_half_of_the_run_costs_half(tmp_path: Path) -> None:
-    work, placement = loaded(tmp_path, fan(2))
-    whole = predict_persistent(work, placement, speeds())
-    figures = (1, 2, "levels", 2.0, 4.0, 0.0, 0.0, 0, 0, 0)
-    cut = replace(placement, closing=Closing(*figures, jobs=frozenset(("ID1",))))
-    half = predict_persistent(work, cut, speeds())
-    assert half == replace(whole, byte_hours=whole.byte_hours / 2)
-    none = replace(placement, closing=Closing(*figures, why_none="nothing saved"))
-    assert predict_persistent(work, none, speeds()) == whole
 
 
 def test_without_rooms_it_is_as_in_mode_persistent(tmp_path: Path) -> None:

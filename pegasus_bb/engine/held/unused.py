@@ -29,7 +29,7 @@ def is_unused(place: SubmitDir) -> bool:
         name
         for name in touching(dag, place.path, bb.request())
         if role_of(name) not in RESERVATION
-    } - bb.prior()
+    }
     history = read_history(place.journal)
     begun = {e.node for e in history.events if e.event not in _HELD_BACK}
     return bool(users) and not users & (begun | done_before(place, dag, history))

@@ -26,11 +26,8 @@ from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.rooms import landed_post
 from pegasus_bb.planner.seal import (
     Phases,
-    beyond_the_cut,
     check_phases,
     in_phases,
-    opened,
-    prior_to_the_cut,
     read_lives,
     removals,
     seal,
@@ -54,11 +51,8 @@ def build(
     _add_auxiliary(plan)
     _check_submit_files(plan)
     dag = _dag(plan)
-    phases, beyond, prior = None, set[str](), set[str]()
+    phases = None
     if context.request is not None:
-        prior = _prior(plan, dag)
-        dag = opened(dag, prior, context.site)
-        beyond = _beyond(plan, dag)
         touching = {node.name for node in plan.jobs.values() if not node.detached}
         gate = f"{context.bin}/gate"
         removes = removals(plan.jobs, lambda name: plan.jobs[name].entries or ())
@@ -72,46 +66,11 @@ def build(
             removes,
             ours=True,
             again=context.gate_again,
-            beyond=beyond,
-            prior=prior,
         )
         if phases is not None:
             check_phases(dag, phases)
     _note(plan)
-    return Executable(
-        plan.jobs,
-        dag,
-        plan.scratch,
-        plan.outputs,
-        plan.notes,
-        phases,
-        beyond,
-        prior,
-        _staged_out_by(beyond, plan),
-        _staged_out_by(prior, plan),
-    )
-
-
-def _staged_out_by(nodes: set[str], plan: Plan) -> frozenset[str]:
-    return frozenset(lfn for lfn, node in plan.results.items() if node in nodes)
-
-
-def _prior(plan: Plan, dag: Dag) -> set[str]:
-    """Nodes that run before the buffer is asked for; none where that is the first."""
-    placement = plan.context.placement
-    entries = {name: node.entries or () for name, node in plan.jobs.items()}
-    opening = placement.opening if placement else None
-    return prior_to_the_cut(dag, plan.names, entries.__getitem__, opening)
-
-
-def _beyond(plan: Plan, dag: Dag) -> set[str]:
-    """Nodes that run when the buffer may be gone; none where it is kept to the end."""
-    placement = plan.context.placement
-    if placement is None or placement.closing is None:
-        return set()
-    tasks = {plan.names[job] for job in placement.closing.jobs}
-    entries = {name: node.entries or () for name, node in plan.jobs.items()}
-    return beyond_the_cut(dag, tasks, entries.__getitem__, placement)
+    return Executable(plan.jobs, dag, plan.scratch, plan.outputs, plan.notes, phases)
 
 
 def _in_phases(plan: Plan, dag: Dag) -> tuple[Dag, Phases | None]:

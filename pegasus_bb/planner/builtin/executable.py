@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,7 +89,3 @@ class Executable:
     outputs: dict[str, str]  # LFN -> the path where stage-out puts it
     notes: list[str]  # for the user: what was asked for and is not done here
     phases: Phases | None = None  # where the files do not fit onto the tier at once
-    beyond: Set[str] = frozenset()  # nodes that run when the buffer may be gone
-    prior: Set[str] = frozenset()  # nodes that run before it is asked for
-    later: frozenset[str] = frozenset()  # LFNs of results that ``beyond`` stages out
-    earlier: frozenset[str] = frozenset()  # and of those that ``prior`` does

@@ -75,8 +75,6 @@ def bb_files(
             executable.scratch,
             pfs_scratch,
             executable.outputs,
-            executable.later,
-            executable.earlier,
         ),
     )
     if executable.phases is not None:

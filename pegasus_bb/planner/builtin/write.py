@@ -21,7 +21,6 @@ from pegasus_bb.planner.builtin.joblists import job_list
 from pegasus_bb.planner.builtin.records import bb_files, top_files
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.seal import without_the_buffer
 
 WORTH_A_PROCESS = 5000  # jobs: a second one writes submit files from here on
 
@@ -87,10 +86,7 @@ def files_of(
     submits = Submits(executable.scratch, catalogs, context)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
-        text = submits.text(planned)
-        if planned.name in executable.beyond or planned.name in executable.prior:
-            text = without_the_buffer(text, context.submit_dir)
-        yield f"{stem}.sub", text.encode()
+        yield f"{stem}.sub", submits.text(planned).encode()
         if planned.entries is not None:
             yield f"{stem}.in", job_list(planned.entries)
 

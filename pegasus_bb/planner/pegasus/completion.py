@@ -9,14 +9,13 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.bbjson import as_json, placement_json
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
-from pegasus_bb.planner.outside import outside_files, with_reused
 from pegasus_bb.planner.pegasus.bbfiles import link_files, plan_json
 from pegasus_bb.planner.pegasus.checks import vanishing
-from pegasus_bb.planner.pegasus.folder import replace_text, with_lines
+from pegasus_bb.planner.pegasus.folder import with_lines
 from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
 from pegasus_bb.planner.pegasus.reading import Found
 from pegasus_bb.planner.pegasus.starts import start_outside
-from pegasus_bb.planner.seal import PHASES, phases_json, without_the_buffer
+from pegasus_bb.planner.seal import PHASES, phases_json
 from pegasus_bb.rewrite import links
 
 
@@ -35,20 +34,9 @@ class Completion:
             file = self._context.submit_dir / "bb" / path
             file.parent.mkdir(exist_ok=True)
             file.write_bytes(data)
-        sealed = with_lines(found.outcome.dag_file, found.missing, found.less)
+        sealed = with_lines(found.outcome.dag_file, found.missing)
         start_outside(found.outcome, found.dag, self._context.site, found.scratch)
-        self._name_no_buffer(found)
         sealed.replace(found.outcome.dag_file)
-
-    def _name_no_buffer(self, found: Found) -> None:
-        """In what runs when there may be none."""
-        names = found.outside.prior | found.outside.beyond
-        for node in (found.dag.nodes[name] for name in names):
-            text = found.outcome.text(node)
-            changed = without_the_buffer(text, self._context.submit_dir)
-            if changed != text:
-                file = found.outcome.folder / node.directory / node.submit_file
-                replace_text(file, changed.encode("utf-8", "surrogateescape"))
 
     def _files(self, found: Found) -> dict[str, bytes]:
         """Path below bb/ -> contents. Raises CatalogError."""
@@ -59,18 +47,13 @@ class Completion:
         pfs_scratch = _on_the_pfs(decided, self._request, scratch)
         own = links(decided.workflow, placement, pfs_scratch)
         files = link_files(own, nodes_of_jobs(outcome, found.dag)) if own else {}
-        workflow, outside = decided.workflow, found.outside
-        nodes = list(nodes_of_jobs(outcome, found.dag)) if any(outside) else []
         files["placement.json"] = placement_json(
-            with_reused(placement, workflow, nodes) if nodes else placement,
+            placement,
             self._request.prefix,
             scratch,
             pfs_scratch,
             found.outputs,
-            found.later,
-            found.earlier,
         )
-        files.update(outside_files(placement, workflow, nodes, outside, pfs_scratch))
         if found.phases is not None:
             files[PHASES] = as_json(phases_json(found.phases))
         name = outcome.dag_file.name

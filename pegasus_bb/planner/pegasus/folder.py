@@ -10,13 +10,12 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.aside import check_aside, move_aside
-from pegasus_bb.planner.seal import without_edges
 
 SAID = "pegasus-plan.out"  # what pegasus-plan printed, beside what it read
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
@@ -65,14 +64,9 @@ def replace_text(path: Path, data: bytes) -> None:
     _part_of(path, data).replace(path)
 
 
-def with_lines(
-    path: Path, lines: Iterable[str], less: Mapping[str, Set[str]] | None = None
-) -> Path:
-    """A file beside ``path``, to be put in its place: what that has, and ``lines``;
-    not the edges ``less``, children by parent."""
+def with_lines(path: Path, lines: Iterable[str]) -> Path:
+    """A file beside ``path``, to be put in its place: what that has, and ``lines``."""
     text = path.read_bytes()
-    if less:
-        text = without_edges(text.splitlines(keepends=True), less)
     end = b"" if text.endswith(b"\n") else b"\n"
     return _part_of(path, text, end, *(f"{line}\n".encode() for line in lines))
 

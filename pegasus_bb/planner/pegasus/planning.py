@@ -20,7 +20,6 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.addrooms import (
     add_rooms,
     check_clusters,
-    refuse_clusters,
 )
 from pegasus_bb.planner.pegasus.arguments import Call
 from pegasus_bb.planner.pegasus.call import plan_argv, started_planner
@@ -71,12 +70,6 @@ def _plan(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
     notes = check_sub_workflows(decided, call.passed)
     if placement.rooms:
         check_clusters(call.passed, context.mode)
-    if placement.opens_late:
-        why = "some jobs run before the reservation is asked for, others with it"
-        refuse_clusters(call.passed, why, "--bb-open start")
-    if placement.closes_early:
-        why = "some jobs run when the reservation is given back, others before"
-        refuse_clusters(call.passed, why, "--bb-close end")
     folder = planned_folder(context.submit_dir)
     knows = Plan(context.site, placement, request, context.submit_dir)
     before = Inputs.of(given.workflow, given.catalogs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Set
+from dataclasses import dataclass
 
 from pegasus_bb.dag.joblists import Entries, job_lists
 from pegasus_bb.dag.nodes import Dag
@@ -13,7 +13,6 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.liveness import sizes
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.outside import Outside
 from pegasus_bb.planner.pegasus.outcome import (
     Outcome,
     nodes_of_jobs,
@@ -25,18 +24,12 @@ from pegasus_bb.planner.pegasus.outcome import (
 from pegasus_bb.planner.pegasus.sealed import lines_to_seal
 from pegasus_bb.planner.seal import (
     Phases,
-    beyond_the_cut,
     in_phases,
-    lines_to_open,
-    opened,
-    prior_to_the_cut,
     read_lives,
     removals,
     touching_in_doubt,
 )
 from pegasus_bb.planner.seal.view import View
-
-_NONE = Outside(frozenset(), frozenset())
 
 
 @dataclass(frozen=True)
@@ -49,10 +42,6 @@ class Found:
     scratch: str
     outputs: dict[str, str]  # LFN -> where bb_delete looks for it
     phases: Phases | None = None  # where the files do not fit onto the tier at once
-    outside: Outside = _NONE
-    later: Set[str] = frozenset()  # LFNs of results that nodes beyond a cut stage out
-    less: Mapping[str, Set[str]] = field(default_factory=dict)  # edges to take out
-    earlier: Set[str] = frozenset()  # LFNs of results that nodes prior to one stage out
     results: Set[str] = frozenset()  # LFNs of all that is staged out, from anywhere
 
 
@@ -73,61 +62,21 @@ class Reader:
         return self._read(outcome)
 
     def _read(self, outcome: Outcome) -> Found:
-        dag, site = read_dag(outcome.dag_file), self._context.site
+        dag = read_dag(outcome.dag_file)
         gate = f"{self._context.bin}/gate"
         users = touching_in_doubt(dag, outcome.folder, self._request, gate)
         entries = job_lists(dag, outcome.folder)
         removes = removals(dag.nodes, entries)
-        planned, prior = dag, self._prior(outcome, dag, entries)
-        dag = opened(planned, prior, site)
-        lines, less = lines_to_open(planned, dag)
-        beyond = self._beyond(outcome, dag, entries)
-        view = View(dag, users, site, gate, removes, beyond=beyond, prior=prior)
+        view = View(dag, users, self._context.site, gate, removes)
         phased = self._in_phases(outcome, view, entries)
         context = self._context
-        lines += lines_to_seal(view, context.poll, phased, context.gate_again)
+        lines = lines_to_seal(view, context.poll, phased, context.gate_again)
         (create_dir,) = view.gated
         scratch = scratch_of(create_dir, entries)
         results, prefix = stage_outs(dag.nodes, entries).keys(), self._request.prefix
         outputs = promised(stage_outs(dag.nodes, entries, prefix))
         phases = None if phased is None else phased[1]
-        later = stage_outs(beyond, entries, prefix).keys()
-        earlier = stage_outs(prior, entries, prefix).keys()
-        outside = Outside(prior, beyond)
-        return Found(
-            outcome,
-            dag,
-            lines,
-            scratch,
-            outputs,
-            phases,
-            outside,
-            later,
-            less,
-            earlier,
-            results,
-        )
-
-    def _prior(
-        self, outcome: Outcome, dag: Dag, entries: Callable[[str], Entries]
-    ) -> set[str]:
-        """Nodes that run before the buffer is asked for; none where that is first."""
-        placement = self._context.placement
-        if placement is None or placement.opening is None:
-            return set()
-        nodes = dict(nodes_of_jobs(outcome, dag))
-        return prior_to_the_cut(dag, nodes, entries, placement.opening)
-
-    def _beyond(
-        self, outcome: Outcome, dag: Dag, entries: Callable[[str], Entries]
-    ) -> set[str]:
-        """Nodes that run when the buffer may be gone; none where it is kept."""
-        placement = self._context.placement
-        if placement is None or placement.closing is None:
-            return set()
-        nodes = nodes_of_jobs(outcome, dag)
-        tasks = {node for ident, node in nodes if placement.is_after(ident)}
-        return beyond_the_cut(dag, tasks, entries, placement)
+        return Found(outcome, dag, lines, scratch, outputs, phases, results)
 
     def _in_phases(
         self, outcome: Outcome, view: View, entries: Callable[[str], Entries]

@@ -7,9 +7,8 @@ from typing import Any
 
 from pegasus_bb.dag.joblists import job_lists
 from pegasus_bb.dag.nodes import Dag
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.files import read_json
-from pegasus_bb.planner.seal.beyond import check_outside
 from pegasus_bb.planner.seal.periods import check_phases
 from pegasus_bb.planner.seal.phasesfile import PHASES, read_phases
 from pegasus_bb.planner.seal.removals import removals
@@ -20,6 +19,7 @@ from pegasus_bb.planner.seal.view import View
 from pegasus_bb.runtime.bbdir import BBDir
 
 BUILT_IN = "pegasus-bb built-in"
+_OLD = ("prior", "beyond")  # of bb/: nodes without the buffer, which are no more
 
 
 def check_directory(submit_dir: Path, dag: Dag) -> None:
@@ -30,6 +30,7 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
     where the run has no reservation. Raises NotSealed, CatalogError and UsageError.
     """
     bb = BBDir(str(submit_dir / "bb"))
+    _check_version(bb)
     if bb.is_transient:
         check_rooms(dag, submit_dir)
     if not bb.has_request:
@@ -38,12 +39,21 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
     gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
     users = touching_in_doubt(dag, submit_dir, request, gate)
     removes = removals(dag.nodes, job_lists(dag, submit_dir))
-    prior, beyond = check_outside(dag, submit_dir)
     ours = plan["planner"] == BUILT_IN
-    check(dag, users, request.site, gate, removes, ours, beyond, prior)
+    check(dag, users, request.site, gate, removes, ours)
     phases = read_phases(bb.file(PHASES))
     if phases is not None:
         check_phases(dag, phases)
+
+
+def _check_version(bb: BBDir) -> None:
+    old = [name for name in _OLD if Path(bb.file(name)).exists()]
+    if old:
+        raise NotSealed(
+            f"{bb.file(old[0])}: an older version of pegasus-bb planned this run with "
+            "--bb-open or --bb-close, which this version does not have; end the run "
+            "with that version, or plan again"
+        )
 
 
 def _plan(submit_dir: Path) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from pegasus_bb.dag.nodes import Node, Script
 from pegasus_bb.dag.roles import is_local_cleanup
 from pegasus_bb.planner.seal.node_rules import NODES
-from pegasus_bb.planner.seal.prior import is_task
-from pegasus_bb.planner.seal.view import DEFERRED, View, reach, some
+from pegasus_bb.planner.seal.view import DEFERRED, View, some
 
 Rule = Callable[[View], Iterator[str]]
 # These bring nodes that are not in this file.
@@ -127,7 +126,7 @@ def no_line_breaks(view: View) -> Iterator[str]:
 
 def users_wait_for_the_gate(view: View) -> Iterator[str]:
     """Every node that touches the buffer descends from the gated node."""
-    early = view.users - view.behind_gate - view.prior
+    early = view.users - view.behind_gate
     if view.gated and early:
         yield (
             f"{some(early)} would not wait for the gate on {some(view.gated)}: it "
@@ -167,10 +166,8 @@ def gate_waits_for_setup(view: View) -> Iterator[str]:
 
 
 def delete_waits_for_all(view: View) -> Iterator[str]:
-    """bb_delete descends from every node that it does not precede, but for those
-    that run on the PFS when the buffer is gone."""
+    """bb_delete descends from every node that it does not precede."""
     early = view.dag.nodes.keys() - view.before_delete - view.after_delete
-    early -= view.beyond
     if view.deletes and early:
         yield (
             f"{some(view.deletes)} does not wait for {some(early)}: the buffer could "
@@ -179,43 +176,8 @@ def delete_waits_for_all(view: View) -> Iterator[str]:
         )
 
 
-def none_comes_back(view: View) -> Iterator[str]:
-    """What waits for nodes that run when the buffer may be gone is one of them."""
-    late = reach(view.beyond, view.dag.children) - view.beyond
-    late -= {*view.deletes, *view.after_delete}
-    if late:
-        yield (
-            f"{some(late)} would wait for {some(view.beyond)}, which runs when the "
-            "buffer may be gone, and is not said (bb/beyond) to do without it. Plan "
-            "again, with --bb-close end"
-        )
-
-
-def none_waits_before(view: View) -> Iterator[str]:
-    """What runs before the buffer is asked for waits for nothing behind that."""
-    late = view.prior & reach([*view.setups, *view.gated], view.dag.children)
-    if late:
-        yield (
-            f"{some(late)} would wait for the buffer, and is said (bb/prior) to run "
-            "before it is asked for. Plan again, with --bb-open start"
-        )
-
-
-def setup_waits_for_prior(view: View) -> Iterator[str]:
-    """bb_setup descends from the tasks that run before it."""
-    before = reach(view.setups, view.parents)
-    missing = {name for name in view.prior - before if is_task(name)}
-    if view.setups and missing:
-        yield (
-            f"{some(view.setups)} does not wait for {some(missing)}: the buffer would "
-            "be held while they run, which do without it. Seal the DAG again"
-        )
-
-
 BEFORE: tuple[Rule, ...] = (
     one_of_each,
-    none_comes_back,
-    none_waits_before,
     setup_waits_for_no_user,
     setup_and_delete_need_no_buffer,
     delete_is_the_end,
@@ -226,12 +188,7 @@ BEFORE: tuple[Rule, ...] = (
     users_wait_for_the_gate,
     *NODES,
 )
-AFTER: tuple[Rule, ...] = (
-    one_gate,
-    gate_waits_for_setup,
-    setup_waits_for_prior,
-    delete_waits_for_all,
-)
+AFTER: tuple[Rule, ...] = (one_gate, gate_waits_for_setup, delete_waits_for_all)
 
 
 def _is_gate(node: Node, view: View) -> bool:

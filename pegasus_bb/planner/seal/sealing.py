@@ -20,19 +20,16 @@ def seal(
     removes: Mapping[str, Set[str]] | None = None,
     ours: bool = False,
     again: int = 0,
-    beyond: Set[str] = frozenset(),
-    prior: Set[str] = frozenset(),
 ) -> Dag:
     """``dag`` with the gate on create_dir of ``site``, and bb_delete after all else.
 
     ``touching`` are the nodes that need the reservation; ``removes`` says which
     stage-outs each clean-up must wait for; ``ours`` is a DAG of the built-in planner;
-    ``again``: how often the gate and its node are tried once more; ``beyond``: nodes
-    that bb_delete need not wait for; ``prior``: that the gate does not hold. ``dag``
-    stays as it is; sealing what is sealed changes nothing. Linear in nodes and edges.
-    Raises NotSealed with every broken rule.
+    ``again``: how often the gate and its node are tried once more. ``dag`` stays as it
+    is; sealing what is sealed changes nothing. Linear in nodes and edges. Raises
+    NotSealed with every broken rule.
     """
-    view = View(dag, touching, site, gate, removes or {}, ours, beyond, prior)
+    view = View(dag, touching, site, gate, removes or {}, ours)
     return sealed(view, poll, again)
 
 
@@ -52,11 +49,9 @@ def check(
     gate: str,
     removes: Mapping[str, Set[str]] | None = None,
     ours: bool = False,
-    beyond: Set[str] = frozenset(),
-    prior: Set[str] = frozenset(),
 ) -> None:
     """Whether ``dag`` is sealed, as it must be before it runs. Raises NotSealed."""
-    view = View(dag, touching, site, gate, removes or {}, ours, beyond, prior)
+    view = View(dag, touching, site, gate, removes or {}, ours)
     _refuse(view, (*BEFORE, *AFTER))
 
 
@@ -88,7 +83,6 @@ def _last(view: View) -> list[str]:
     """Nodes that bb_delete does not wait for yet and that nothing else waits for;
     for bb_setup the gated node does."""
     free = view.dag.nodes.keys() - view.before_delete - view.after_delete
-    free -= view.beyond
     return [
         name
         for name in view.dag.nodes

@@ -33,8 +33,6 @@ class View:
     # clean-up node -> the stage-outs of what it removes
     removes: Mapping[str, Set[str]] = field(default_factory=dict)
     ours: bool = False  # planned by the built-in planner
-    beyond: Set[str] = frozenset()  # on the PFS, when the buffer may be gone
-    prior: Set[str] = frozenset()  # on the PFS, before the buffer is asked for
 
     @cached_property
     def setups(self) -> list[str]:
@@ -60,7 +58,7 @@ class View:
     def saving(self) -> set[str]:
         """Those of them that may bring something from the run's folder: not those of
         an earlier result that is reused, which wait for nothing there."""
-        return set(self.stage_outs) & (self.users | self.behind_gate | self.prior)
+        return set(self.stage_outs) & (self.users | self.behind_gate)
 
     @cached_property
     def leaf_cleanups(self) -> list[str]:
@@ -79,7 +77,7 @@ class View:
         submit host."""
         behind = {
             name
-            for name in (self.behind_gate | self.prior) - self.after_delete
+            for name in self.behind_gate - self.after_delete
             if role_of(name) is not Role.REGISTRATION and not is_local_cleanup(name)
         }
         cleanups = {*self.leaf_cleanups, *self.removes}

@@ -12,8 +12,7 @@ from pegasus_bb.errors import BUG, PegasusBBError
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.carry import carry, carry_of
-from pegasus_bb.runtime.carry import forget as forget_carried
+from pegasus_bb.runtime.copy_back import copy_back
 from pegasus_bb.runtime.files import write_json
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.room import elsewhere
@@ -50,7 +49,6 @@ def list_kept(bb: BBDir, node: str, number: str) -> None:
 
 def forget(bb: BBDir, node: str) -> None:
     """What an earlier try has noted must not pass for this one's. Raises OSError."""
-    forget_carried(bb, node)
     elsewhere.forget(bb, node)
     for path in (note_path(bb, node), bb.file(f"{NOTES}/{node}.err")):
         with contextlib.suppress(FileNotFoundError):
@@ -77,7 +75,6 @@ def finish(
     try:
         if status == 0:
             _share(room, space, scratch)
-            carry_of(bb, room.node, space.run, os.path.dirname(space.run))
             remove(space.results)  # by this very try, killed and started again
             files = {lfn: _put(space, lfn) for lfn in _links_first(room, space)}
     except PegasusBBError as error:
@@ -130,7 +127,7 @@ def _check_made(room: Room, space: Space) -> int:
 def _share(room: Room, space: Space, scratch: str) -> None:
     """Copies on the reservation of all jobs, in the place of any older try's."""
     copies = {lfn: checked_path(scratch, lfn) for lfn in room.share}
-    carry(copies, space.run, vanishing=os.path.dirname(space.run))
+    copy_back(copies, space.run, vanishing=os.path.dirname(space.run))
 
 
 def _links_first(room: Room, space: Space) -> List[str]:

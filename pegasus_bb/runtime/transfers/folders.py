@@ -9,7 +9,7 @@ from typing import Callable, Container, List
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.paths import is_below, plain_path
 from pegasus_bb.removal import remove as remove_tree
-from pegasus_bb.runtime.links import checked_path, put_link
+from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfers.jobs import Mkdir, Remove
 from pegasus_bb.runtime.transfers.scratch import Scratch
@@ -35,17 +35,7 @@ def make_folder(scratch: Scratch, roots: Roots, job: Mkdir) -> str:
             roots.make(folder)
         else:
             os.makedirs(folder, exist_ok=True)
-    if scratch.is_root(path) and scratch.has_homes:
-        _lead_to_the_pfs(scratch)
     return " and ".join(made)
-
-
-def _lead_to_the_pfs(scratch: Scratch) -> None:
-    """What jobs before the reservation have left for those on it is found there."""
-    for lfn in scratch.before:
-        path = checked_path(scratch.root, lfn)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        put_link(path, checked_path(scratch.pfs_root, lfn))
 
 
 class Remover:

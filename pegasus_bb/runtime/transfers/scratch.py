@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Mapping, Optional, Sequence
+from typing import Any, Dict, Mapping, Optional
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.paths import is_below
@@ -22,11 +22,8 @@ class Scratch:
         self, placement: Mapping[str, Any], binding: Optional[Binding], why: str = ""
     ) -> None:
         self.files: Mapping[str, Dict[str, Any]] = placement.get("files", {})
-        promised = {
-            lfn: parse_url(place)
-            for when in ("outputs", "later")
-            for lfn, place in placement.get(when, {}).items()
-        }
+        outputs = placement.get("outputs", {})
+        promised = {lfn: parse_url(place) for lfn, place in outputs.items()}
         self.outputs = {lfn: url.path for lfn, url in promised.items() if url.is_local}
         self.promised = frozenset(promised)  # also what goes where we cannot look
         self.pfs_root = str(placement.get("pfs_scratch", ""))
@@ -35,9 +32,6 @@ class Scratch:
         self._binding, self._why = binding, why
         self.root = binding.text(self._planned) if binding else ""
         self.prefix = binding.real if binding else ""  # what goes with the run
-        self.has_outside = False  # jobs that run when that is not there
-        # LFNs that jobs before that have left on the PFS for those on it.
-        self.before: Sequence[str] = placement.get("before", ())
 
     @classmethod
     def of(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
@@ -45,12 +39,9 @@ class Scratch:
         if not bb.has_request:
             return cls({}, None)
         from pegasus_bb.reservation.registry import open_backend
-        from pegasus_bb.runtime.settled import on_the_pfs, pfs_prefix
+        from pegasus_bb.runtime.settled import on_the_pfs
 
         request = bb.request()
-        if bb.is_outside(environ.get("PEGASUS_DAG_JOB_ID", "")):
-            prefix = pfs_prefix(bb.placement())
-            return cls._on_the_pfs(bb, Binding(request.prefix, prefix))
         moved = on_the_pfs(bb, request)
         if moved:
             return cls._on_the_pfs(bb, Binding(request.prefix, moved.prefix))
@@ -59,14 +50,12 @@ class Scratch:
             real = backend.path(request, environ)
         except PegasusBBError as error:  # a job beside the buffer may still do its work
             return cls(bb.placement(), None, str(error))
-        scratch = cls(bb.placement(), Binding(request.prefix, real))
-        scratch.has_outside = bb.has_outside
-        return scratch
+        return cls(bb.placement(), Binding(request.prefix, real))
 
     @classmethod
     def _on_the_pfs(cls, bb: BBDir, binding: Binding) -> Scratch:
         """No file has a home elsewhere, and the site's own scratch outlives the run."""
-        scratch = cls({**bb.placement(), "pfs_scratch": "", "before": ()}, binding)
+        scratch = cls({**bb.placement(), "pfs_scratch": ""}, binding)
         scratch.prefix = ""
         return scratch
 
@@ -111,13 +100,10 @@ class Scratch:
 
     @property
     def has_homes(self) -> bool:
-        """Whether any file of the run lives in its folder on the PFS, or any job."""
-        return bool(self.pfs_root) and (
-            self.has_outside
-            or any(
-                entry.get("tier") == PFS and entry.get("how") != "link"
-                for entry in self.files.values()
-            )
+        """Whether any file of the run lives in its folder on the PFS."""
+        return bool(self.pfs_root) and any(
+            entry.get("tier") == PFS and entry.get("how") != "link"
+            for entry in self.files.values()
         )
 
     def is_root(self, path: str) -> bool:

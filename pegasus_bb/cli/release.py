@@ -12,7 +12,7 @@ from pegasus_bb import ledger
 from pegasus_bb.engine.dagman.find import find
 from pegasus_bb.engine.held import of_a_job
 from pegasus_bb.engine.held.asked import Case, Finder
-from pegasus_bb.engine.held.unused import is_unused
+from pegasus_bb.engine.held.nothing_lost import why_nothing_lost
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.processes import left_over
 from pegasus_bb.engine.submitdir import find_submit_dir
@@ -41,7 +41,8 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     data that lives only on the burst buffer is lost, so its name has to be said: as
     NAME, or once more on a terminal.
 
-    A reservation that no job ever had holds nothing, so it needs no --discard.
+    A reservation that no job ever had holds nothing, so it needs no --discard; nor
+    does that of a failed run none of whose tasks is done.
 
     Where the folder of a directory tier is not there any more, or is another one,
     nobody can tell whether it is only not mounted; --gone NAME says that it will not
@@ -76,17 +77,17 @@ def _release(bb: BBDir, discard: bool) -> str:
     try:
         return release(bb, discard)
     except DataNotSafe:
-        if not _unused(bb):
+        claim = _why_nothing_lost(bb)
+        if not claim:
             raise
-    return release(bb, unused=True)
+    return release(bb, why_nothing_lost=claim)
 
 
-def _unused(bb: BBDir) -> bool:
-    """Whether no job of the run ever had it."""
+def _why_nothing_lost(bb: BBDir) -> str:
     try:
-        return is_unused(find_submit_dir(Path(bb.path).parent))
+        return why_nothing_lost(find_submit_dir(Path(bb.path).parent))
     except PegasusBBError:
-        return False
+        return ""
 
 
 def _running(submit_dir: Path) -> str:

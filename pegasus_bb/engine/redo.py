@@ -7,7 +7,6 @@ for ever: the user has removed or edited a result, or the manifest was lost.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import deque
 from collections.abc import Iterator, Set
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, of_role, role_of
+from pegasus_bb.engine.jobclass import STAGE_IN, SUB_WORKFLOWS, TASK, job_class
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe, ReservationFailed
 from pegasus_bb.model.reservation import Request
@@ -28,7 +28,7 @@ from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 from pegasus_bb.staging.folder import digest_path
 
 # Tasks, stage-in and sub-workflows: what they have read may be cleaned up since.
-_NOT_TWICE = re.compile(r"^\+pegasus_job_class\s*=\s*(1|2|10|11)\s*$", re.M | re.I)
+_NOT_TWICE = (TASK, STAGE_IN, *SUB_WORKFLOWS)
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,4 @@ def _with_those_below(
 
 
 def _may_again(place: SubmitDir, dag: Dag, name: str) -> bool:
-    node = dag.nodes[name]
-    file = place.path / node.directory / node.submit_file
-    text = file.read_text(encoding="utf-8", errors="surrogateescape")
-    return not _NOT_TWICE.search(text)
+    return job_class(place, dag.nodes[name]) not in _NOT_TWICE

@@ -37,6 +37,10 @@ from pegasus_bb.runtime.guard import Unsafe, unsafe_results
 from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_size
 
+# Why nothing can be lost, as a caller knows it; checked against what is there.
+UNUSED = "no job ever had it"
+NO_RESULTS = "no task of its run has made a result: going on would run each again"
+
 _SHOWN = 10  # of the results that are not safe; the rest is counted
 
 
@@ -47,20 +51,20 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     return program.answer("delete", lambda: release(program.bb_dir(given)))
 
 
-def release(bb: BBDir, discard: bool = False, unused: bool = False) -> str:
+def release(bb: BBDir, discard: bool = False, why_nothing_lost: str = "") -> str:
     """Give the run's reservation back; words for the user.
 
-    ``discard``: even where results would be lost. ``unused``: the caller knows that
-    no job of the run ever had it; results are guarded all the same where anything
-    here tells otherwise. Raises DataNotSafe, ReservationFailed, SchedulerUnreachable;
-    everything was kept then.
+    ``discard``: even where results would be lost. ``why_nothing_lost``: UNUSED or
+    NO_RESULTS; results are guarded all the same where anything here tells otherwise.
+    Raises DataNotSafe, ReservationFailed, SchedulerUnreachable; everything was kept
+    then.
     """
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
     on_the_pfs = settled.on_the_pfs(bb, request)
     if on_the_pfs:
         if not discard:
-            _check_on_the_pfs(bb, request, on_the_pfs, unused)
+            _check_on_the_pfs(bb, request, on_the_pfs, why_nothing_lost)
         return _release_unused(bb, request, noted, backend)
     if not discard:
         was_noted = noted is not None
@@ -71,7 +75,7 @@ def release(bb: BBDir, discard: bool = False, unused: bool = False) -> str:
             return nothing
         if noted is not None and not was_noted:
             bb.note_reservation(noted)
-        _check_results(bb, request, backend, unused)
+        check_results(bb, backend, why_nothing_lost)
     words = give_back(
         request, noted, backend, lambda: _status(bb, request, noted, backend)
     )
@@ -94,12 +98,14 @@ def _release_unused(
 
 
 def _check_on_the_pfs(
-    bb: BBDir, request: Request, found: settled.Settled, unused: bool
+    bb: BBDir, request: Request, found: settled.Settled, why_nothing_lost: str
 ) -> None:
     """Raises DataNotSafe, where it matters: nothing of the run is on the reservation,
-    so who gives that back by hand takes nothing away."""
+    so a person who gives that back takes nothing away."""
+    if why_nothing_lost:
+        return
     read_all = request.settings.get("guard") == "digest"
-    unsafe = [] if unused else list(unsafe_results(bb, request.uuid, read_all))
+    unsafe = list(unsafe_results(bb, request.uuid, read_all))
     if unsafe:
         scratch = str(bb.placement().get("pfs_scratch", ""))
         lines = [
@@ -112,7 +118,7 @@ def _check_on_the_pfs(
         raise DataNotSafe("\n".join(lines))
 
 
-def would_release(bb: BBDir, unused: bool = False) -> str:
+def would_release(bb: BBDir, why_nothing_lost: str = "") -> str:
     """What ``release`` would do, in words; raises where it would. Changes nothing."""
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
@@ -121,11 +127,11 @@ def would_release(bb: BBDir, unused: bool = False) -> str:
     noted, nothing = _nothing_there(bb, request, noted, backend)
     if nothing:
         return nothing
-    _check_results(bb, request, backend, unused)
+    check_results(bb, backend, why_nothing_lost)
     status = checked(request, noted, _status(bb, request, noted, backend))
     if status.state is State.ABSENT:
         return absent_already(request, noted)
-    why = "no job ever had it" if unused else "every promised result is safe"
+    why = why_nothing_lost or "every promised result is safe"
     return f"{status.state.value}; {why}"
 
 
@@ -236,12 +242,16 @@ def _never_made(
     return backend.status(request).state is State.ABSENT
 
 
-def _check_results(bb: BBDir, request: Request, backend: Backend, unused: bool) -> None:
+def check_results(bb: BBDir, backend: Backend, why_nothing_lost: str = "") -> None:
+    """Raises DataNotSafe where giving back would lose a promised result."""
+    request = bb.request()
     read_all = request.settings.get("guard") == "digest"
     buffer = _seen_from_here(request, backend)
-    if unused and not _was_used(bb, buffer):
+    if why_nothing_lost == UNUSED and not _was_used(bb, buffer):
         return
     found = list(unsafe_results(bb, request.uuid, read_all, buffer))
+    if why_nothing_lost == NO_RESULTS and not _has_results(bb, request, found, buffer):
+        return
     if found:
         raise DataNotSafe(_not_safe(bb, request, found, buffer))
 
@@ -249,14 +259,32 @@ def _check_results(bb: BBDir, request: Request, backend: Backend, unused: bool) 
 def _was_used(bb: BBDir, buffer: str) -> bool:
     """Whether anything tells so: that it was up, that a result came from it, or what
     lies on it."""
-    if os.path.lexists(bb.file("ready.json")):
-        return True
-    if os.path.lexists(bb.file("manifest.jsonl")):
+    if os.path.lexists(bb.file("ready.json")) or _has_saved(bb):
         return True
     try:
         return bool(buffer) and set(os.listdir(buffer)) != {identity.FILE}
     except OSError:
         return True
+
+
+def _has_results(
+    bb: BBDir, request: Request, unsafe: List[Unsafe], buffer: str
+) -> bool:
+    """Whether one was staged out, or one that is not safe lies there."""
+    return _has_saved(bb) or any(_left(unsafe, _folders(bb, request, buffer)))
+
+
+def _has_saved(bb: BBDir) -> bool:
+    """Whether this run has staged anything out."""
+    return os.path.lexists(bb.file("manifest.jsonl"))
+
+
+def _folders(bb: BBDir, request: Request, buffer: str) -> List[str]:
+    """Where results may lie, on the reservation first; as far as this machine sees."""
+    placement = bb.placement()
+    below = str(placement.get("scratch", ""))[len(request.prefix) :].strip("/")
+    on_buffer = os.path.join(buffer, below) if buffer else ""
+    return [on_buffer, str(placement.get("pfs_scratch", ""))]
 
 
 def _seen_from_here(request: Request, backend: Backend) -> str:
@@ -294,10 +322,9 @@ def _to_be_copied_by_hand(
     if not buffer:
         where = f"{below or '.'} on {request.name}, which cannot be seen from here"
         return [f"look:    what nobody removed is in {where}"]
-    twin = str(placement.get("pfs_scratch", ""))
-    left = list(_left(found, [os.path.join(buffer, below), twin]))
+    left = list(_left(found, _folders(bb, request, buffer)))
     if not left:
-        return [f"look:    none of them is in {os.path.join(buffer, below)} any more"]
+        return [f"look:    none of them is in {os.path.join(buffer, below)}"]
     lines = [f"still on {request.name}, to be copied by hand or by stage-out:"]
     return lines + _first([f"  {path}" for path in left])
 

@@ -15,14 +15,14 @@ from pegasus_bb.engine.held import of_a_job
 from pegasus_bb.engine.held.asked import is_of_a_job
 from pegasus_bb.engine.held.holding import Holding
 from pegasus_bb.engine.held.listing import holdings, is_unknown
+from pegasus_bb.engine.held.nothing_lost import why_nothing_lost
 from pegasus_bb.engine.held.spaces import drop, why_not_needed
-from pegasus_bb.engine.held.unused import is_unused
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.processes import left_over
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.errors import BUG, DONE, DataNotSafe, PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.delete import release, would_release
+from pegasus_bb.runtime.delete import UNUSED, release, would_release
 from pegasus_bb.runtime.settled import on_the_pfs
 
 
@@ -53,8 +53,8 @@ def give_back(leftover: Leftover) -> Leftover:
             if is_of_a_job(BBDir(str(place.bb)), leftover.holding.name):
                 _may_go(place, leftover.holding)
                 return replace(leftover, why=of_a_job.drop(leftover.holding.name))
-            unused = _may_go(place, leftover.holding)[0]
-            words = release(BBDir(str(place.bb)), unused=unused)
+            claim = _may_go(place, leftover.holding)[0]
+            words = release(BBDir(str(place.bb)), why_nothing_lost=claim)
         return replace(leftover, why=words)
     except PegasusBBError as error:
         return replace(leftover, goes=False, why=str(error), exit_code=error.exit_code)
@@ -84,8 +84,9 @@ def _in_doubt(holding: Holding) -> str:
     return f"{about}{holding.run}{words}"
 
 
-def _may_go(place: SubmitDir, holding: Holding) -> tuple[bool, str]:
-    """Whether no job ever had it, and what is true of it, in words.
+def _may_go(place: SubmitDir, holding: Holding) -> tuple[str, str]:
+    """Why nothing can be lost, where that is not because all results are safe; and what
+    is true of it.
 
     Raises where it is kept: DataNotSafe, ReservationFailed, SchedulerUnreachable, and
     UsageError where its run is alive.
@@ -95,12 +96,12 @@ def _may_go(place: SubmitDir, holding: Holding) -> tuple[bool, str]:
     if left:
         raise UsageError(f"processes of its killed engine run on: {sorted(left)}")
     if holding.job:
-        return False, why_not_needed(place, holding)
+        return "", why_not_needed(place, holding)
     bb = BBDir(str(place.bb))
     if is_of_a_job(bb, holding.name):
-        return True, of_a_job.WHY
+        return "", of_a_job.WHY
     if on_the_pfs(bb, bb.request()):
-        return True, would_release(bb, unused=True)
+        return UNUSED, would_release(bb, UNUSED)
     try:
         words = would_release(bb)
         if holding.run != runs.DONE and not bb.placement().get("outputs"):
@@ -108,8 +109,9 @@ def _may_go(place: SubmitDir, holding: Holding) -> tuple[bool, str]:
                 "its run did not come to its end and promised no results: whether "
                 "anybody needs what is on it cannot be told"
             )
-        return False, words
+        return "", words
     except DataNotSafe:
-        if not is_unused(place):
+        claim = why_nothing_lost(place)
+        if not claim:
             raise
-    return True, would_release(bb, unused=True)
+    return claim, would_release(bb, claim)

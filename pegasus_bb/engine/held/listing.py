@@ -13,8 +13,10 @@ from pegasus_bb.engine.held.asked import Case, Finder
 from pegasus_bb.engine.held.doing import Doing, doing
 from pegasus_bb.engine.held.holding import NOT_OURS, Holding
 from pegasus_bb.engine.held.look import look
+from pegasus_bb.engine.held.nothing_lost import check_nothing_lost
 from pegasus_bb.engine.held.spaces import holdings_of
-from pegasus_bb.errors import UsageError
+from pegasus_bb.engine.submitdir import find_submit_dir
+from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.ledger import Asked
 from pegasus_bb.model.reservation import State, Status
 from pegasus_bb.reservation.base import Row
@@ -109,9 +111,27 @@ def _next(case: Case, run: Doing) -> tuple[str, ...]:
     if run.state == runs.AWAY:
         elsewhere = case.is_of_another_host or case.request is None
         return () if elsewhere else (f"pegasus-bb release {name} --discard",)
+    release = f"pegasus-bb release {name}"
+    if not _loses_nothing(case):
+        release += " --discard"
     if run.state == runs.DONE:
-        return (f"pegasus-bb release {name}",)
-    return (f"pegasus-bb run {folder}", f"pegasus-bb release {name}")
+        return (release,)
+    return (f"pegasus-bb run {folder}", release)
+
+
+def _loses_nothing(case: Case) -> bool:
+    """Whether `pegasus-bb release` gives it back without --discard."""
+    if case.bb is None or case.request is None:
+        return False
+    try:
+        if case.is_of_a_job or on_the_pfs(case.bb, case.request):
+            return True
+        noted = case.bb.reservation()
+        if noted is not None and not noted.was_refused:
+            check_nothing_lost(find_submit_dir(Path(case.submit_dir)))
+        return True
+    except (PegasusBBError, OSError):
+        return False
 
 
 def _ended(asked: Asked, row: Row | None) -> Holding:

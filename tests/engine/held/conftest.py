@@ -12,6 +12,7 @@ import pytest
 from pegasus_bb.engine.held.holding import Holding
 from pegasus_bb.engine.held.leftovers import Leftover, leftovers
 from pegasus_bb.engine.held.listing import holdings
+from pegasus_bb.engine.jobclass import CREATE_DIR, TASK
 from tests.runtime.lifecycle import Run
 
 DAG = """\
@@ -40,8 +41,9 @@ class OneRun(Run):
         (self.submit / "w.dag").write_text(DAG.format(bb=self.bb.path))
         for file in ("setup", "delete"):
             (self.submit / f"{file}.sub").write_text("executable = x\nqueue\n")
-        for file in ("dir", "work"):
-            text = f"executable = x\narguments = /bb/{name}/run\nqueue\n"
+        for file, number in (("dir", CREATE_DIR), ("work", TASK)):
+            kind = f"+pegasus_job_class = {number}"
+            text = f"executable = x\narguments = /bb/{name}/run\n{kind}\nqueue\n"
             (self.submit / f"{file}.sub").write_text(text)
 
     def folder(self) -> Path:
@@ -69,6 +71,12 @@ class OneRun(Run):
         self.note("create_dir_w_0_cori PRE_SCRIPT_SUCCESS 0 cori - 2")
         self.note("create_dir_w_0_cori SUBMIT 1.0 cori - 2", "work SUBMIT 2.0 cori - 3")
         (self.folder() / "scratch").write_text("only here")
+
+    def fails(self) -> None:
+        """Its one task has failed, and so has the run."""
+        self.note("create_dir_w_0_cori JOB_SUCCESS 0 cori - 2")
+        self.note("work JOB_FAILURE 1 cori - 3")
+        self.ends(1)
 
     def ends(self, status: int) -> None:
         self.note(f"INTERNAL *** DAGMAN_FINISHED {status} ***")

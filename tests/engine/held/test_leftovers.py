@@ -115,7 +115,39 @@ def test_killed_once_it_was_listed_and_before_it_was_asked_for(world: World) -> 
     assert run.held().ended == "released"
 
 
+def test_a_failed_run_none_of_whose_tasks_is_done(world: World) -> None:
+    run = world.dead()
+    run.fails()
+    assert run.held().next[-1] == "pegasus-bb release pbbone"
+    assert "no task of its run has made a result" in gc().output
+    goes(run)
+
+
 # -- unsaved results
+
+
+def test_a_failed_run_that_left_a_promised_result(world: World) -> None:
+    run = world.dead()
+    run.write("placement.json", {**run.bb.placement(), "scratch": "/bb/pbbone/run"})
+    (run.folder() / "run").mkdir()
+    (run.folder() / "run" / "out.txt").write_text("half of it")
+    run.fails()
+    is_kept(run, f"{run.folder()}/run/out.txt")
+    assert run.held().next[-1] == "pegasus-bb release pbbone --discard"
+
+
+def test_a_failed_run_that_may_go_on_from_a_checkpoint(world: World) -> None:
+    run = world.dead()
+    run.fails()
+    (run.submit / "workflow.yml").write_text("uses: [{lfn: c, type: checkpoint}]\n")
+    is_kept(run, "promised results are not safe")
+
+
+def test_a_failed_run_with_one_task_done(world: World) -> None:
+    run = world.dead()
+    run.note("work JOB_SUCCESS 0 cori - 3")
+    run.ends(1)
+    is_kept(run, "promised results are not safe")
 
 
 def test_a_result_that_is_on_the_reservation_alone(world: World) -> None:

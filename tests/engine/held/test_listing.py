@@ -52,7 +52,10 @@ def test_a_run_that_has_ended(world: World, status: int, doing: str) -> None:
     assert (found.run, found.state, found.label) == (doing, "ready", "l-pbbone")
     assert (found.site, found.tier, found.size) == ("cori", "bb", 100 << 20)
     resume = f"pegasus-bb run {run.submit}"
-    assert found.next == ((resume,) if status else ()) + ("pegasus-bb release pbbone",)
+    if status:
+        assert found.next == (resume, "pegasus-bb release pbbone")
+    else:  # its result is saved nowhere
+        assert found.next == ("pegasus-bb release pbbone --discard",)
 
 
 def test_a_run_that_was_killed_and_then_goes_on(world: World) -> None:

@@ -18,6 +18,7 @@ class Executable:
     pfn: str
     kind: str  # installed | stageable
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    container: str = ""  # its name in the catalog; empty: the program runs as it is
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,9 @@ def _read_entry(document: Document, entry: Data, index: int) -> Transformation:
             )
         kind = str(site.get("type", "installed"))
         profiles = profiles_under(document, site, [*at, "sites", place])
+        container = str(site.get("container") or "")
         executables.append(
-            Executable(str(site["name"]), str(site["pfn"]), kind, profiles)
+            Executable(str(site["name"]), str(site["pfn"]), kind, profiles, container)
         )
     return Transformation(
         namespace=str(entry.get("namespace", "")),

@@ -34,6 +34,7 @@ from pegasus_bb.planner.choices import (
     execution_site,
     output_site,
 )
+from pegasus_bb.planner.containers import containers_file
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.interpreter import tried_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
@@ -143,6 +144,7 @@ def place(options: PlanOptions, given: Given) -> Decided:
     site = execution_site(options, catalogs)
     history = _history(settings)
     check_fallback(settings, site)
+    containers_file(workflow, catalogs, site)  # refuses what cannot be started
     ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
     placement = None
     if settings.mode != "off":

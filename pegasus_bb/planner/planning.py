@@ -17,6 +17,7 @@ from pegasus_bb.planner.aside import check_aside
 from pegasus_bb.planner.builtin import Executable, build, check_apart, write
 from pegasus_bb.planner.builtin.fill import File
 from pegasus_bb.planner.builtin.folders import Folders
+from pegasus_bb.planner.containers import containers_file
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
     Decided,
@@ -99,6 +100,7 @@ def plan(options: PlanOptions) -> Planned:
                 decided.workflow,
                 decided.catalogs,
                 context,
+                extra=_containers(decided),
                 force=options.force,
             )
     return Planned(
@@ -117,10 +119,14 @@ def _plan_rooms(
     executable = build(workflow, decided.graph, catalogs, context)
     check_apart(executable, executable.scratch)
     where = where_file(context, executable.scratch, executable.outputs)
-    files = dict([where, *common_files(context)])
+    files = {**dict([where, *common_files(context)]), **_containers(decided)}
     rooms = _rooms(executable, catalogs, context)
     write(executable, workflow, catalogs, context, extra=files, force=force, more=rooms)
     return executable
+
+
+def _containers(decided: Decided) -> dict[str, bytes]:
+    return containers_file(decided.workflow, decided.catalogs, decided.site)
 
 
 def _rooms(executable: Executable, catalogs: Catalogs, context: PlanContext) -> Folders:
@@ -179,6 +185,7 @@ def _plan_on_tier(
     pfs_scratch = f"{scratch.path.rstrip('/')}/{context.relative_dir}"
     check_apart(executable, pfs_scratch)
     known = {name: text.encode() for name, text in directive_files(knows).items()}
+    known.update(_containers(decided))
     write(
         executable,
         workflow,

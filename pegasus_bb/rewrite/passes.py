@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pegasus_bb.rewrite.containers import leave_containers_to_launcher
 from pegasus_bb.rewrite.inputs import Inputs, Plan
 from pegasus_bb.rewrite.launcher import launch_jobs_through_us, launch_through_us
 from pegasus_bb.rewrite.lifecycle import add_lifecycle_jobs
@@ -19,10 +20,16 @@ PASSES: tuple[Pass, ...] = (
     launch_through_us,
     name_the_buffers,
     transfer_on_the_site,
+    leave_containers_to_launcher,
 )
 
 # Mode transient: scratch stays on the PFS, nobody reserves for the whole workflow.
-OF_EACH_JOB: tuple[Pass, ...] = (launch_jobs_through_us, name_each_buffer, share_files)
+OF_EACH_JOB: tuple[Pass, ...] = (
+    launch_jobs_through_us,
+    name_each_buffer,
+    share_files,
+    leave_containers_to_launcher,
+)
 
 
 def rewrite(inputs: Inputs, plan: Plan, passes: tuple[Pass, ...] = PASSES) -> Inputs:

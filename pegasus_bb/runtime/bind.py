@@ -27,6 +27,10 @@ class Binding:
         pattern = rf"{re.escape(self.real)}(?![{_NAME}])|{planned}"
         self._pattern: Pattern[str] = re.compile(pattern)
 
+    def folders(self) -> List[str]:
+        """The real folders that paths are bound to."""
+        return [self.real]
+
     def text(self, text: str) -> str:
         """``text`` with the real path in it."""
         if self.prefix not in text:
@@ -55,6 +59,10 @@ class Nested(Binding):
     def __init__(self, planned: str, real: str, outer: Binding) -> None:
         super().__init__(planned, real)
         self._outer = outer
+
+    def folders(self) -> List[str]:
+        """As of a Binding: this one's own and the outer one's."""
+        return [self.real, *self._outer.folders()]
 
     def text(self, text: str) -> str:
         """``text`` with the real paths in it."""

@@ -92,6 +92,7 @@ def _run_bound(
     links: Sequence[Link],
 ) -> int:
     """Run what was bound already, with its stdin and its links."""
+    environ = {**environ, "PEGASUS_BB_FOLDERS": os.pathsep.join(binding.folders())}
     if wants_stdin(argv):
         bind_stdin(binding, environ)
     for link in links:
@@ -183,19 +184,31 @@ def bind_stdin(binding: Binding, environ: Dict[str, str]) -> None:
 
 def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     """Run ``argv``; our own recorder in this process, for it costs no second start."""
-    if is_own_record(bb, argv[0]):
-        from pegasus_bb.runtime.record import run_recorded
-
-        return run_recorded(argv[1:], environ)
     from pegasus_bb.runtime.proc import CannotStart, run
 
+    recorded = is_own_record(bb, argv[0])
     try:
+        if recorded or os.path.basename(argv[0]) == KICKSTART:
+            argv = with_container(bb, argv, environ)
+        if recorded:
+            from pegasus_bb.runtime.record import run_recorded
+
+            return run_recorded(argv[1:], environ)
         if os.path.basename(argv[0]) == KICKSTART:
             return run_counted(bb, argv, environ)
         return run(argv[0], argv, environ)
     except CannotStart as error:
         print(f"launch: {error}", file=sys.stderr)
         return error.status
+
+
+def with_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[str]:
+    """``argv`` of a recorder, its task in a container where it has one."""
+    if not os.path.exists(bb.file("containers.json")):
+        return argv
+    from pegasus_bb.runtime.container import in_container
+
+    return in_container(bb, argv, environ)
 
 
 def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:

@@ -38,6 +38,7 @@ class Program:
     pfn: str  # the path that is started
     staged: tuple[StagedProgram, ...] = ()  # what has to be in scratch first
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    container: str = ""  # in mode off: else the launcher alone knows of it
 
 
 @dataclass(frozen=True, slots=True)

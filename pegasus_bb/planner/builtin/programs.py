@@ -52,13 +52,15 @@ class Programs:
         where = f"the PFN of {transformation}"
         if found.kind != "stageable":
             pfn = self._expanded(plain_text(found.pfn, where), site, profiles)
-            return Program(transformation, pfn, tuple(staged), profiles)
+            return Program(
+                transformation, pfn, tuple(staged), profiles, found.container
+            )
         path = local_path(plain_text(found.pfn, where))
         url = found.pfn if path is None else f"file://{path}"
         lfn = "-".join(p for p in (known.namespace, known.name, known.version) if p)
         staged.append(StagedProgram(lfn, (Source(found.site, url),)))
         pfn = f"{self._scratch}/{lfn}"
-        return Program(transformation, pfn, tuple(staged), profiles)
+        return Program(transformation, pfn, tuple(staged), profiles, found.container)
 
     def _expanded(self, pfn: str, site: str, profiles: Mapping[str, Any]) -> str:
         """``$PEGASUS_HOME/bin/x`` with what env profiles say; the rest as it is."""

@@ -148,7 +148,7 @@ class Submits:
         if not planned.detached:
             assert site is not None  # noqa: S101 - the site that the plan is for
             style = style_of(site, profiles)
-            executable, launcher = self._launcher(profiles, record)
+            executable, launcher = self._launcher(planned, profiles, record)
             keys = (
                 grid_keys(site, style, profiles, _grid_role(planned))
                 if style in GRID
@@ -166,10 +166,13 @@ class Submits:
             stamp,
         )
 
-    def _launcher(self, profiles: Profiles, record: str) -> tuple[str, list[str]]:
+    def _launcher(
+        self, planned: PlannedJob, profiles: Profiles, record: str
+    ) -> tuple[str, list[str]]:
         """The executable, and what stands in front of the recorder's options."""
         pegasus = profiles.get("pegasus", {})
-        default = f"{self._context.bin}/launch" if self._context.request else ""
+        needed = self._context.request is not None or planned.program.container
+        default = f"{self._context.bin}/launch" if needed else ""
         launcher = pegasus.get("gridstart.launcher", default)
         if not launcher:
             return record, []

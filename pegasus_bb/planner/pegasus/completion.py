@@ -7,6 +7,7 @@ from collections.abc import Set
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.bbjson import as_json, placement_json
+from pegasus_bb.planner.containers import containers_file
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.planner.pegasus.bbfiles import link_files, plan_json
@@ -54,6 +55,7 @@ class Completion:
             pfs_scratch,
             found.outputs,
         )
+        files.update(containers_file(decided.workflow, decided.catalogs, decided.site))
         if found.phases is not None:
             files[PHASES] = as_json(phases_json(found.phases))
         name = outcome.dag_file.name

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.placement import join_rooms, planned_rooms
+from pegasus_bb.planner.containers import containers_file
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
     Decided,
@@ -92,6 +93,8 @@ def _complete(context: PlanContext, decided: Decided) -> tuple[Found, Decided]:
     nodes += [(name, name) for name in clusters]
     scratch, name = request.prefix, outcome.dag_file.name
     files = dict(transient_files(context, decided.catalogs, nodes, scratch, {}))
+    site = decided.site
+    files.update(containers_file(decided.workflow, decided.catalogs, site))
     files["plan.json"] = plan_json(context, outcome.version, name, scratch)
     sealed = add_rooms(context, outcome, dag, nodes, files)
     return Found(outcome, sealed, [], scratch, {}), decided

@@ -1,0 +1,152 @@
+"""A task in its container: the recorder stays outside.
+
+The container sees every folder of the run under the name that it has on the node, so
+paths in arguments and in links mean the same inside and outside.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Any, Dict, List, NamedTuple
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.files import read_json
+from pegasus_bb.runtime.proc import CannotStart, find_program
+from pegasus_bb.runtime.records.options import Options, parse_options
+
+FOLDERS = "PEGASUS_BB_FOLDERS"  # real folders on the tier; launch sets it for its job
+_FILE = "containers.json"
+# Docker's containers get a job's environment, but for what describes the node.
+_OF_THE_NODE = {"HOME", "HOSTNAME", "PATH", "PWD", "SHELL", "TEMP", "TMP", "TMPDIR"}
+
+
+class Task(NamedTuple):
+    """What runs inside, and where."""
+
+    argv: List[str]
+    folder: str  # its working directory
+    mounts: List[str]  # SOURCE:TARGET, as every container's program takes it
+
+
+def in_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[str]:
+    """``argv`` of a recorder, its task in the task's container if it has one.
+
+    Adds to ``environ`` what the container needs. Raises UsageError, CannotStart.
+    """
+    planned = read_json(bb.file(_FILE))
+    options = parse_options(argv[1:])
+    container = planned["transformations"].get(options.value("transformation"))
+    if container is None:
+        return argv
+    place = len(argv) - len(options.argv)
+    task = _task(planned["folders"], container, options, environ)
+    before = argv[:place]
+    if options.flags.get("make executable"):  # of the task, not of the container
+        before.remove("-X")
+        os.chmod(task.argv[0], os.stat(task.argv[0]).st_mode | stat.S_IXUSR)
+    return [*before, *_STARTS[container["type"]](container, task, environ)]
+
+
+def _task(
+    folders: List[str],
+    container: Dict[str, Any],
+    options: Options,
+    environ: Dict[str, str],
+) -> Task:
+    said = options.value("workdir") or options.value("made workdir")
+    folder = os.path.normpath(os.path.join(os.getcwd(), said))
+    real = environ.get(FOLDERS, "").split(os.pathsep)
+    temporary = environ.get("TMPDIR", "")
+    wanted = [folder, *real, *folders, temporary]
+    seen = [path for path in wanted if os.path.isdir(path)]
+    seen += [os.path.realpath(path) for path in seen]
+    mounts = [_mount(path) for path in dict.fromkeys(seen)]
+    return Task(options.argv, folder, [*mounts, *container["mounts"]])
+
+
+def _mount(path: str) -> str:
+    if any(c in path for c in ":,;"):
+        raise UsageError(
+            f"{path!r} cannot be mounted in a container: it has one of the characters "
+            "`:`, `,` and `;`; choose a folder without them"
+        )
+    return f"{path}:{path}"
+
+
+def _apptainer(
+    container: Dict[str, Any], task: Task, environ: Dict[str, str]
+) -> List[str]:
+    """Its working directory is its home, as Pegasus has it."""
+    for name, value in container["env"].items():
+        environ[f"APPTAINERENV_{name}"] = environ[f"SINGULARITYENV_{name}"] = value
+    if container["image"].startswith("/") and not os.path.exists(container["image"]):
+        raise UsageError(
+            f"{container['image']}: the image of this task's container is not on "
+            f"{os.uname().nodename}; copy it to a folder that every node sees"
+        )
+    return [
+        _program(("apptainer", "singularity"), environ),
+        "exec",
+        *("--home", task.folder),
+        *_each("--bind", task.mounts),
+        *("--pwd", task.folder),
+        *container["arguments"],
+        container["image"],
+        *task.argv,
+    ]
+
+
+def _docker(
+    container: Dict[str, Any], task: Task, environ: Dict[str, str]
+) -> List[str]:
+    """It runs as the job's user, so that the files that it makes are the user's."""
+    passed = sorted(environ.keys() - _OF_THE_NODE - container["env"].keys())
+    values = {"HOME": task.folder, **container["env"]}
+    return [
+        _program(("docker",), environ),
+        *("run", "--rm", "--interactive"),
+        *("--user", f"{os.getuid()}:{os.getgid()}"),
+        *_each("--volume", task.mounts),
+        *("--workdir", task.folder),
+        *_each("--env", passed),
+        *_each("--env", [f"{name}={value}" for name, value in values.items()]),
+        *("--entrypoint", task.argv[0]),
+        *container["arguments"],
+        container["image"],
+        *task.argv[1:],
+    ]
+
+
+def _shifter(
+    container: Dict[str, Any], task: Task, environ: Dict[str, str]
+) -> List[str]:
+    return [
+        _program(("shifter",), environ),
+        f"--image={container['image']}",
+        f"--volume={';'.join(task.mounts)}",
+        f"--workdir={task.folder}",
+        *(f"--env={name}={value}" for name, value in container["env"].items()),
+        *container["arguments"],
+        *task.argv,
+    ]
+
+
+_STARTS = {"singularity": _apptainer, "docker": _docker, "shifter": _shifter}
+
+
+def _each(option: str, values: List[str]) -> List[str]:
+    return [word for value in values for word in (option, value)]
+
+
+def _program(names: Any, environ: Dict[str, str]) -> str:
+    """The first of ``names`` on PATH. Raises CannotStart, of the first of them."""
+    missing = None
+    for name in names:
+        try:
+            return find_program(name, environ)
+        except CannotStart as error:
+            missing = missing or error
+    assert missing is not None  # noqa: S101 - there is at least one name
+    raise missing

@@ -65,6 +65,8 @@ def command(
     refuse the capacity or miss an input, the table comes first, then the error.
     """
     said = plan_options(options, mode="persistent")
+    if html is not None:
+        import pegasus_bb.page  # noqa: F401 - says now whether it is installed
     with no_collection():
         placed, fault = _placed(said, _elsewhere(ctx))
         _show(placed, as_json, html)

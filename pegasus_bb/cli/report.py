@@ -66,6 +66,8 @@ def command(
     """
     _check_apart("--pfs", pfs)
     _check_apart("--bb", bb)
+    if html is not None:
+        import pegasus_bb.page  # noqa: F401 - says now whether it is installed
     measured = None if bench is None else read_benchmark(bench)
     gc.disable()  # of many records, a third of the time went into looking for garbage
     comparison = compare([read_run(p) for p in pfs], [read_run(p) for p in bb])

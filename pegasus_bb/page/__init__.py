@@ -1,6 +1,16 @@
-"""A planning, or a comparison of runs, as one HTML file: drawn, and in tables."""
+"""A plan, or a comparison of runs, as one HTML file: figures and tables."""
 
-from pegasus_bb.page.explained import explained_page
-from pegasus_bb.page.reported import report_page
+from pegasus_bb.errors import UsageError
+
+try:
+    from pegasus_bb.page.explained import explained_page
+    from pegasus_bb.page.reported import report_page
+except ModuleNotFoundError as missing:
+    if missing.name not in ("altair", "vl_convert"):
+        raise
+    raise UsageError(
+        f"a page needs {missing.name}, which is not installed; "
+        "pip install 'pegasus-bb[pages]' brings it"
+    ) from missing
 
 __all__ = ["explained_page", "report_page"]

@@ -1,93 +1,65 @@
-"""Bars on their sides: a few for each name, in one or in several parts."""
+"""Horizontal bars: a pair for each name, or one bar in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import altair as alt
 
-from pegasus_bb.page.plot import (
-    Mark,
-    Panel,
-    Plot,
-    Text,
-    lying_whisker,
-    rectangle,
+from pegasus_bb.page.charts import (
+    ALERT,
+    LINE,
+    SIDES,
+    SOFT,
+    STAGE_IN,
+    WAIT,
+    Chart,
+    chart,
+    draw,
+    series_color,
 )
-from pegasus_bb.page.scale import Scale, from_zero
+from pegasus_bb.page.dataset import Column, Dataset
 
-WIDTH, _LEFT, _RIGHT = 900, 300, 40
-_BAR, _GAP, _TOP = 14, 10, 8
-_LETTERS = 34  # that fit left of the bars
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of a bar."""
-
-    value: float
-    style: str
-    title: str
+_BAR, _FRAME = 18, 12  # pixels
+_FOR_TEXT = 1.4  # the axis is so much longer than the bars
+_PARTS = {"read": STAGE_IN, "write": WAIT, "metadata": ALERT, "other": SOFT}
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One bar, its parts from left to right."""
-
-    name: str
-    parts: tuple[Part, ...]
-    error: float | None = None  # of the whole
-    apart: bool = False  # whether another name's bars begin with it
-
-    @property
-    def whole(self) -> float:
-        return sum(part.value for part in self.parts)
-
-
-def bars(
-    found: Sequence[Bar], unit: str, label: str, key: tuple[tuple[Mark, str], ...]
-) -> Plot:
-    """A drawing of all of them."""
-    most = [bar.whole + (bar.error or 0.0) for bar in found]
-    across = from_zero(most, _LEFT, WIDTH - _RIGHT, unit)
-    places = list(_places(found))
-    height = places[-1] + _BAR + _GAP - _TOP
-    marks = [
-        m for b, y in zip(found, places, strict=True) for m in _marks(b, y, across)
-    ]
-    names = zip(found, places, strict=True)
-    texts = [Text(_LEFT - 8, y + _BAR - 3, _cut(b.name), "end") for b, y in names]
-    panel = Panel(
-        _LEFT,
-        _TOP,
-        WIDTH - _LEFT - _RIGHT,
-        height,
-        tuple(marks),
-        across.ticks,
-        (),
-        tuple(texts),
+def pair_columns(name: str, title: str, unit: str) -> tuple[Column, ...]:
+    """The columns of ``paired_bars``."""
+    return (
+        Column("name", name),
+        Column("series", "side"),
+        Column("mean", title, unit),
+        Column("error", "standard error", unit, axis="mean"),
     )
-    return Plot(WIDTH, _TOP + height + 30, (panel,), label, key)
 
 
-def _places(found: Sequence[Bar]) -> Iterator[float]:
-    y = float(_TOP + 4)
-    for number, bar in enumerate(found):
-        if number and bar.apart:
-            y += _GAP
-        yield y
-        y += _BAR + 2
+def paired_bars(data: Dataset, label: str) -> Chart:
+    """For each name a bar of each side, its standard error and its value."""
+    unit, sides = data.unit("mean"), list(SIDES.values())
+    longest = max(row["mean"] + (row["error"] or 0.0) for row in data.rows) or 1.0
+    scale = alt.Scale(domain=[0, _FOR_TEXT * longest / unit.size])
+    base = draw("bars", data).encode(
+        x=alt.X("mean:Q", title=unit.name, scale=scale),
+        y=alt.Y("name:N", title=None, sort=None),
+        yOffset=alt.YOffset("series:N", sort=sides),
+    )
+    values = base.transform_calculate(high="datum.mean + datum.error")
+    drawing = alt.layer(
+        base.mark_bar().encode(color=series_color(sides)),
+        base.mark_errorbar().encode(xError="error:Q"),
+        values.mark_text(align="left", dx=5).encode(x="high:Q", text="mean_text:N"),
+    )
+    names = {row["name"] for row in data.rows}
+    return chart(drawing, label, _FRAME + 2 * _BAR * len(names), bars=data)
 
 
-def _marks(bar: Bar, y: float, across: Scale) -> Iterator[Mark]:
-    begun = 0.0
-    for part in bar.parts:
-        left, right = across.at(begun), across.at(begun + part.value)
-        yield Mark(rectangle(left, y, right - left, _BAR), part.style, part.title)
-        begun += part.value
-    if bar.error is not None:
-        ends = across.at(max(0.0, begun - bar.error)), across.at(begun + bar.error)
-        yield Mark(lying_whisker(y + _BAR / 2, *ends), "error")
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}\u2026"
+def stacked_bars(data: Dataset, label: str) -> Chart:
+    """A bar for each ``name``; its parts are columns that share the axis ``part``."""
+    colors = alt.Scale(domain=list(_PARTS), range=list(_PARTS.values()))
+    parts = draw("bars", data).transform_fold(list(_PARTS), as_=["part", "length"])
+    drawing = parts.mark_bar(stroke=LINE).encode(
+        x=alt.X("length:Q", title=data.unit("part").name),
+        y=alt.Y("name:N", title=None, sort=None),
+        color=alt.Color("part:N", scale=colors),
+    )
+    return chart(drawing, label, _FRAME + _BAR * len(data.rows), bars=data)

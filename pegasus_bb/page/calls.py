@@ -1,88 +1,52 @@
-"""Time per process in calls for input and output: figures 12 and 13 of the paper."""
+"""Time per process in I/O calls (Ferreira da Silva et al. 2017, Figs. 12 and 13)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pegasus_bb.page.bars import Bar, Part, bars
-from pegasus_bb.page.figure import Cell, Figure, Number, Table, table
-from pegasus_bb.page.plot import SIDES, key_of
-from pegasus_bb.page.said import RATIO, said
+from pegasus_bb.page.bars import stacked_bars
+from pegasus_bb.page.dataset import Column, Dataset, Row
+from pegasus_bb.page.figure import Figure, table
+from pegasus_bb.page.quantity import RATIO
 
 _TITLE = "Time per process"
-_IN_CALLS = {"read_time": "read", "write_time": "write", "meta_time": "metadata"}
-_PARTS = {**_IN_CALLS, "other_time": "other"}
-_KEY = tuple((f"c-{key}", words) for key, words in _PARTS.items())
-_MORE = {
-    "slowest_time": ("slowest process", "s"),
-    "slowest_to_average": ("slowest to average", RATIO),
-    "processes": ("processes", "processes"),
-}
+_MISSING = (
+    "Left out: there is no Darshan log of these runs. Put logs anywhere below the "
+    "submit directories."
+)
+_ABOUT = (
+    "Mean seconds that a process spent in calls; other is the rest of its run time: "
+    "computing, waiting, calls of other layers. POSIX, MPI-IO and STDIO are layers. "
+    "One may call another, so they are not to be added up."
+)
+_IN_CALLS = {"read": "read_time", "write": "write_time", "metadata": "meta_time"}
+_COLUMNS = (
+    Column("name", "transformation, layer, side"),
+    *(Column(part, part, "s", axis="part") for part in (*_IN_CALLS, "other")),
+    Column("slowest_time", "slowest process", "s"),
+    Column("slowest_to_average", "slowest to average", RATIO),
+    Column("processes", "processes", "processes"),
+)
+_KEYS = {**_IN_CALLS, "other": "other_time"}
+_LABEL = "Seconds per process of each transformation; the table has the numbers"
 
 
 def calls(document: Mapping[str, Any]) -> Figure:
-    """Two bars for each transformation and layer; layers are never added."""
-    layers = document["darshan"]["layers"]
-    found = [bar for layer in layers for bar in _bars(layer)]
-    if not found:
-        return Figure(
-            "calls",
-            _TITLE,
-            "Left out: there is no Darshan log of these runs. Logs anywhere below the "
-            "submit directories tell it.",
-        )
-    label = "Seconds per process of each transformation; the table below has them"
-    return Figure(
-        "calls",
-        _TITLE,
-        "Seconds that a process spent in calls, on average; other is what is left of "
-        "its run time: computing, waiting, calls of other layers. POSIX, MPI-IO and "
-        "STDIO are layers, of which one may call another: they are not to be added.",
-        (bars(found, "s", label, key_of(*_KEY)),),
-        tuple(_table(layers, side) for side in SIDES),
-    )
+    """A bar for each transformation, layer and side; layers are never added up."""
+    rows = [row for layer in document["darshan"]["layers"] for row in _rows(layer)]
+    if not rows:
+        return Figure("calls", _TITLE, _MISSING)
+    data = Dataset(_COLUMNS, rows)
+    charts, tables = stacked_bars(data, _LABEL), table("Seconds per process", data)
+    return Figure("calls", _TITLE, _ABOUT, (charts,), (tables,))
 
 
-def _name(layer: Mapping[str, Any]) -> str:
-    return f"{layer['name']}, {layer['layer']}"
-
-
-def _bars(layer: Mapping[str, Any]) -> Iterator[Bar]:
-    """What is not known of a side is no bar."""
-    first = True
-    for side, words in SIDES.items():
-        stats = {key: layer[key][side] for key in _PARTS}
-        if all(stats[key] for key in _IN_CALLS):
-            parts = tuple(
-                Part(stat["mean"], f"c-{key}", _title(layer, words, key, stat["mean"]))
-                for key, stat in stats.items()
-                if stat
-            )
-            yield Bar(f"{_name(layer)}, {_SHORT[side]}", parts, apart=first)
-            first = False
-
-
-_SHORT = {"pfs": "PFS", "bb": "BB"}
-
-
-def _title(layer: Mapping[str, Any], side: str, key: str, seconds: float) -> str:
-    return f"{_name(layer)}, {side}, {_PARTS[key]}: {said(seconds, 's')}"
-
-
-def _table(layers: list[Mapping[str, Any]], side: str) -> Table:
-    head = ("transformation, layer", *_PARTS.values(), *(w for w, _ in _MORE.values()))
-    rows = [_row(layer, side) for layer in layers]
-    return table(f"Seconds per process, {SIDES[side]}", head, rows)
-
-
-def _row(layer: Mapping[str, Any], side: str) -> tuple[Cell, ...]:
-    units = {
-        **dict.fromkeys(_PARTS, "s"),
-        **{k: unit for k, (_, unit) in _MORE.items()},
-    }
-    means = ((layer[key][side] or {}).get("mean") for key in units)
-    numbers = (
-        Number(mean, unit) for mean, unit in zip(means, units.values(), strict=True)
-    )
-    return (_name(layer), *numbers)
+def _rows(layer: Mapping[str, Any]) -> Iterator[Row]:
+    """A row of each side whose calls were measured."""
+    for side, short in (("pfs", "PFS"), ("bb", "BB")):
+        if all(layer[key][side] for key in _IN_CALLS.values()):
+            keys = (_KEYS.get(column.key, column.key) for column in _COLUMNS[1:])
+            means = ((layer[key][side] or {}).get("mean") for key in keys)
+            row = dict(zip((c.key for c in _COLUMNS[1:]), means, strict=True))
+            yield {"name": f"{layer['name']}, {layer['layer']}, {short}", **row}

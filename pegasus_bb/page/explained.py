@@ -16,7 +16,6 @@ from pegasus_bb.placement import Explanation
 from pegasus_bb.prediction import Compared
 
 ROWS = 2_000  # files in the table; all of them are in --json
-_LIVE = "Live bytes in each level of the workflow; what they come to is said above"
 
 
 def explained_page(
@@ -40,7 +39,7 @@ def explained_page(
             jobs=len(workflow.jobs),
             explanation=explanation,
             picture=draw(grouped(workflow, graph, placement)),
-            live=levels(_live(*flow), explanation.capacity, _LIVE) if whole else None,
+            live=levels(_live(*flow), explanation) if whole else None,
             files=explanation.files[:ROWS],
             more=max(0, len(explanation.files) - ROWS),
             predicted=predicted,

@@ -1,118 +1,81 @@
-"""Run time and waiting of each job against its footprint: figure 7 of the paper."""
+"""Run time and waiting against footprint (Ferreira da Silva et al. 2017, Fig. 7)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from pegasus_bb.page.figure import Cell, Figure, Number, Table, table
-from pegasus_bb.page.plot import (
+import altair as alt
+
+from pegasus_bb.page.charts import (
     SIDES,
-    Mark,
-    Panel,
-    Plot,
-    Text,
-    axes,
-    key_of_sides,
-    symbol,
+    Chart,
+    chart,
+    draw,
+    series_color,
+    series_shape,
 )
-from pegasus_bb.page.said import said
-from pegasus_bb.page.scale import from_zero, spread
+from pegasus_bb.page.dataset import Column, Dataset, Row
+from pegasus_bb.page.figure import Figure, table
 
 _TITLE = "Run time and waiting against footprint"
-_POINTS = 2000  # of a side: those with the largest footprints
-_LEFT, _TOP, _WIDTH, _HEIGHT, _BETWEEN = 90, 26, 400, 240, 110
-
-
-class _Point(NamedTuple):
-    footprint: float  # bytes
-    seconds: float
-    side: str
-    node: str
+_MISSING = (
+    "Left out: no record has the bytes that its job read and wrote. Records of our "
+    "launcher, of Kickstart with -t, and Darshan logs have them."
+)
+_ABOUT = (
+    "Each job of the user by the bytes that it read and wrote; means over repetitions. "
+    "Lower is better."
+)
+_POINTS = 4000  # jobs with the largest footprints
+_WIDE = 50.0  # from this on, largest to smallest, an axis is logarithmic
+_KEYS = ("bytes_moved", "run_time", "io_wait")
 
 
 def footprint(document: Mapping[str, Any]) -> Figure:
-    """A point for each job and side, a panel for each kind of time."""
-    jobs = document["jobs"]
-    names = {"run_time": "run time", "io_wait": _wait(document)}
-    found = {key: list(_points(jobs, key)) for key in names}
-    panels = [
-        _panel(found[key], words, number)
-        for number, (key, words) in enumerate(names.items())
-        if found[key]
+    """A point for each job and side, a chart for each kind of time."""
+    rows = [row for job in document["jobs"] for row in _rows(job)]
+    rows.sort(key=lambda row: -float(row["bytes_moved"]))
+    wait = "I/O wait" if document["io_wait"] == "measured" else "time off CPU"
+    data = Dataset(
+        (
+            Column("job", "job"),
+            Column("series", "side"),
+            Column("bytes_moved", "bytes read and written", "B"),
+            Column("run_time", "run time", "s"),
+            Column("io_wait", wait, "s"),
+        ),
+        rows[:_POINTS],
+    )
+    charts = [
+        _chart(data, key, words)
+        for key, words in (("run_time", "run time"), ("io_wait", wait))
+        if any(row[key] is not None for row in rows)
     ]
-    if not panels:
-        return Figure(
-            "footprint",
-            _TITLE,
-            "Left out: no record tells how many bytes its job read and wrote. Those of "
-            "our launcher, of Kickstart with -t, and Darshan logs do.",
-        )
-    plot = Plot(
-        2 * (_LEFT + _WIDTH) + 80,
-        _TOP + _HEIGHT + 50,
-        tuple(panels),
-        "Run time and waiting of each job against its footprint; the table below has "
-        "the numbers",
-        key_of_sides(),
+    if not charts:
+        return Figure("footprint", _TITLE, _MISSING)
+    tables = (table("Each job", data),)
+    return Figure("footprint", _TITLE, _ABOUT, tuple(charts), tables, side_by_side=True)
+
+
+def _rows(job: Mapping[str, Any]) -> Iterator[Row]:
+    for side, words in SIDES.items():
+        means = {key: (job[key][side] or {}).get("mean") for key in _KEYS}
+        if means["bytes_moved"]:  # a logarithm needs more than 0
+            yield {"job": f"{job['name']} {job['job']}", "series": words, **means}
+
+
+def _chart(data: Dataset, key: str, words: str) -> Chart:
+    moved, sides = [row["bytes_moved"] for row in data.rows], list(SIDES.values())
+    logarithmic = max(moved) >= _WIDE * min(moved)
+    scale = alt.Scale(type="log" if logarithmic else "linear", nice=False)
+    title = f"{data.unit('bytes_moved').name} read and written"
+    marks = draw("jobs", data).mark_point(filled=True, opacity=0.6, size=60)
+    drawing = marks.encode(
+        x=alt.X("bytes_moved:Q", title=title, scale=scale),
+        y=alt.Y(f"{key}:Q", title=data.unit(key).name),
+        color=series_color(sides),
+        shape=series_shape(sides),
     )
-    about = (
-        "Each job of the user's by the bytes that it read and wrote; means over "
-        "repetitions. Down is better."
-    )
-    return Figure(
-        "footprint", _TITLE, about, (plot,), (_table(jobs, names["io_wait"]),)
-    )
-
-
-def _wait(document: Mapping[str, Any]) -> str:
-    return "I/O wait" if document["io_wait"] == "measured" else "time off CPU"
-
-
-def _points(jobs: Sequence[Mapping[str, Any]], key: str) -> Iterator[_Point]:
-    for side in SIDES:
-        stats = ((job, job["bytes_moved"][side], job[key][side]) for job in jobs)
-        points = [
-            _Point(moved["mean"], time["mean"], side, f"{job['name']} {job['job']}")
-            for job, moved, time in stats
-            if moved and time
-        ]
-        yield from sorted(points, reverse=True)[:_POINTS]
-
-
-def _panel(points: Sequence[_Point], words: str, number: int) -> Panel:
-    left = _LEFT + number * (_WIDTH + _BETWEEN)
-    across = spread([p.footprint for p in points], left, left + _WIDTH, "B")
-    up = from_zero([p.seconds for p in points], _TOP + _HEIGHT, _TOP, "s")
-    marks = [
-        Mark(
-            symbol(p.side, across.at(p.footprint), up.at(p.seconds)),
-            p.side,
-            f"{p.node}, {SIDES[p.side]}: {words} {said(p.seconds, 's')}, "
-            f"moved {said(p.footprint, 'B')}",
-        )
-        for p in points
-    ]
-    texts = [
-        Text(left, _TOP - 10, words, style="head"),
-        Text(left + _WIDTH, _TOP + _HEIGHT + 38, "bytes read and written", "end"),
-    ]
-    return axes((left, _TOP, _WIDTH, _HEIGHT), marks, across, up, texts)
-
-
-_UNITS = {"bytes_moved": "B", "run_time": "s", "io_wait": "s"}
-
-
-def _table(jobs: Sequence[Mapping[str, Any]], wait: str) -> Table:
-    words = ("bytes read and written", "run time", wait)
-    head = ("job", *(f"{word}, {side}" for word in words for side in ("PFS", "BB")))
-    return table("Each job", head, [_row(job) for job in jobs])
-
-
-def _row(job: Mapping[str, Any]) -> tuple[Cell, ...]:
-    means = (
-        Number((job[key][side] or {}).get("mean"), unit)
-        for key, unit in _UNITS.items()
-        for side in SIDES
-    )
-    return (f"{job['name']} {job['job']}", *means)
+    label = f"{words} of each job against its footprint; the table has the numbers"
+    return chart(drawing, label, 240, words, jobs=data)

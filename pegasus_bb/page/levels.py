@@ -1,51 +1,58 @@
-"""Live bytes on the tier, level by level, against what is reserved."""
+"""Live bytes on the tier, level by level, against the reserved capacity."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from pegasus_bb.page.plot import Mark, Panel, Plot, Text, rectangle
-from pegasus_bb.page.said import said
-from pegasus_bb.page.scale import from_zero
+import altair as alt
 
-_LEFT, _RIGHT, _TOP, _HEIGHT = 90, 20, 12, 174
-_WIDEST, _NARROWEST, _ALL = 60.0, 2.0, 770.0
-_LEAST = 330.0  # so that words have room
-_NUMBERED = 30  # levels with a number below them
+from pegasus_bb.page.charts import ALERT, Chart, chart, draw
+from pegasus_bb.page.dataset import Column, Dataset
+from pegasus_bb.page.figure import Figure, table
+from pegasus_bb.page.quantity import format_quantity
+from pegasus_bb.placement import Explanation
+
+_COLUMNS = (
+    Column("level", "level of the workflow"),
+    Column("bytes", "live bytes", "B"),
+    Column("reserved", "reserved", "B", axis="bytes"),
+)
 
 
-def levels(live: Sequence[int], capacity: int | None, label: str) -> Plot:
-    """``live`` are bytes in each level, clean-ups between them done at once."""
-    step = min(_WIDEST, max(_NARROWEST, _ALL / max(1, len(live))))
-    width = max(_LEAST, step * len(live) + 10)
-    up = from_zero([*live, capacity or 0], _TOP + _HEIGHT, _TOP, "B")
-    marks = [
-        Mark(
-            rectangle(
-                _LEFT + number * step,
-                up.at(size),
-                step * 0.8,
-                up.at(0) - up.at(size),
-            ),
-            "bar",
-            f"level {number + 1}: {said(size, 'B')}",
-        )
-        for number, size in enumerate(live)
+def levels(live: Sequence[int], explanation: Explanation) -> Figure:
+    """``live`` are the bytes of each level; clean-ups between levels are done."""
+    rows = [
+        {"level": str(level), "bytes": size, "reserved": explanation.capacity}
+        for level, size in enumerate(live, start=1)
     ]
-    below = _TOP + _HEIGHT
-    texts = [Text(_LEFT, below + 32, "level of the workflow")]
-    texts += _numbers(len(live), step, below + 15)
-    if capacity is not None:
-        y, words = up.at(capacity), f"reserved: {said(capacity, 'B')}"
-        marks.append(Mark(f"M{_LEFT},{y:g}h{width:g}", "reserved"))
-        texts.append(Text(_LEFT + 8, y + 15, words, style="reserved"))
-    panel = Panel(_LEFT, _TOP, width, _HEIGHT, tuple(marks), (), up.ticks, tuple(texts))
-    return Plot(_LEFT + width + _RIGHT, below + 40, (panel,), label)
+    capacity = explanation.capacity
+    data = Dataset(_COLUMNS if capacity else _COLUMNS[:2], rows)
+    title = f"Live bytes on tier {explanation.tier}"
+    best, worst = (
+        format_quantity(size, "B")
+        for size in (explanation.planned_order, explanation.any_order)
+    )
+    return Figure(
+        "levels",
+        title,
+        f"Level by level, with every clean-up at once, at most {best}. In any order of "
+        f"the jobs, at most {worst}.",
+        (_chart(data, capacity),),
+        (table(title, data),),
+    )
 
 
-def _numbers(count: int, step: float, y: float) -> Iterator[Text]:
-    """Of as many levels as there is room for."""
-    every = -(-count // _NUMBERED) or 1
-    for number in range(0, count, every):
-        x = round(_LEFT + number * step + step * 0.4, 2)
-        yield Text(x, y, str(number + 1), "middle", "tick")
+def _chart(data: Dataset, capacity: int | None) -> Chart:
+    base = draw("levels", data)
+    layers = [
+        base.mark_bar().encode(
+            x=alt.X("level:O", title="level of the workflow", sort=None),
+            y=alt.Y("bytes:Q", title=data.unit("bytes").name),
+        )
+    ]
+    words = ""
+    if capacity:
+        layers.append(base.mark_rule(stroke=ALERT, size=2).encode(y="max(reserved):Q"))
+        words = f"reserved: {format_quantity(capacity, 'B')}"
+    label = "Live bytes in each level of the workflow; the table has the numbers"
+    return chart(alt.layer(*layers), label, 180, words, levels=data)

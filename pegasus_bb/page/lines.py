@@ -2,64 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import altair as alt
 
-from pegasus_bb.page.plot import Mark, Panel, Text, axes, line, symbol, whisker
-from pegasus_bb.page.said import said
-from pegasus_bb.page.scale import Scale, doubling
+from pegasus_bb.page.charts import Chart, chart, draw, series_color, series_shape
+from pegasus_bb.page.dataset import Dataset
 
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A mean, with its standard error where there are several repetitions."""
-
-    processes: int
-    value: float
-    error: float | None
+_HEIGHT = 180
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """All of one tier or side."""
+def line_chart(data: Dataset, title: str, value: str, highest: float = 0.0) -> Chart:
+    """The column ``value`` by the columns ``processes`` and ``series``.
 
-    name: str
-    style: str  # pfs | bb | tier2, ...
-    points: tuple[Point, ...]
-
-
-def lines(
-    panel: tuple[float, float, float, float],
-    found: Sequence[Line],
-    head: str,
-    up: Scale,
-) -> Panel:
-    """A panel at (x, y, width, height) with a line for each of ``found``."""
-    x, y, width, height = panel
-    widths = [point.processes for one in found for point in one.points]
-    across = doubling(widths, x, x + width, "")
-    marks = [mark for one in found for mark in _marks(one, across, up)]
-    texts = [
-        Text(x, y - 8, head, style="head"),
-        Text(x + width, y + height + 34, "processes", "end"),
+    Charts with the same ``highest`` value share an axis.
+    """
+    unit = data.unit(value)
+    top = alt.Scale(domainMax=highest / unit.size) if highest else alt.Undefined
+    names = list(dict.fromkeys(row["series"] for row in data.rows))
+    base = draw("points", data).encode(
+        x="processes:O",
+        y=alt.Y(f"{value}:Q", title=unit.name, scale=top),
+    )
+    color, error = series_color(names), f"{value}_error"
+    layers = [
+        base.mark_line().encode(color=color),
+        base.mark_point(filled=True, size=60).encode(
+            color=color, shape=series_shape(names)
+        ),
     ]
-    return axes(panel, marks, across, up, texts)
-
-
-def _marks(one: Line, across: Scale, up: Scale) -> Iterator[Mark]:
-    places = [(across.at(p.processes), up.at(p.value)) for p in one.points]
-    if len(places) > 1:
-        yield Mark(line(places), f"{one.style} line")
-    for point, (x, y) in zip(one.points, places, strict=True):
-        if point.error is not None:
-            low = up.at(max(0.0, point.value - point.error))
-            yield Mark(whisker(x, up.at(point.value + point.error), low), "error")
-        words = f"{one.name}, {said(point.processes, 'processes')}"
-        title = f"{words}: {said(point.value, up.unit)}"
-        yield Mark(symbol(one.style, x, y), one.style, title)
-
-
-def highest(found: Iterable[Line]) -> list[float]:
-    """What an upward axis must have room for."""
-    points = (point for one in found for point in one.points)
-    return [point.value + (point.error or 0.0) for point in points]
+    if any(row.get(error) for row in data.rows):
+        layers.append(base.mark_errorbar().encode(yError=f"{error}:Q"))
+    return chart(alt.layer(*layers), title, _HEIGHT, title, points=data)

@@ -1,26 +1,34 @@
-"""Live bytes on the tier over the time of a run, against what was reserved."""
+"""Live bytes on the tier over the time of a run, against the reserved capacity."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pegasus_bb.page.figure import Figure, Number, Table, table
-from pegasus_bb.page.plot import Mark, Plot, Text, axes
-from pegasus_bb.page.said import said
-from pegasus_bb.page.scale import Scale, from_zero
-from pegasus_bb.page.timeline import LEFT, RIGHT, WIDTH
+import altair as alt
 
-_HEIGHT, _TOP = 220, 34
+from pegasus_bb.page.charts import ALERT, Chart, chart, draw
+from pegasus_bb.page.dataset import Column, Dataset
+from pegasus_bb.page.figure import Figure, Table, table
+from pegasus_bb.page.quantity import format_quantity
+
 _TITLE = "Live bytes on the tier"
+_MISSING = (
+    "Left out: no record of what was on the tier. A submit directory of any mode but "
+    "off has one, in its job lists and its bb folder."
+)
+_ABOUT = (
+    "At most {most}. A file counts from the start of the job that brings or writes it "
+    "to the end of the one that removes it, or of the reservation."
+)
 Steps = Sequence[Sequence[float]]
 
 
 class _Part(NamedTuple):
-    """What stands under a key of the run."""
+    """How the page words a key of the run."""
 
-    head: str
-    bytes: str  # the head of their column
+    where: str
+    bytes: str  # head of the column
     reserved: str
 
 
@@ -37,91 +45,95 @@ _PARTS = {
 
 
 def live(document: Mapping[str, Any]) -> Figure:
-    """Of the first run on the burst buffer of which it is known."""
+    """The first run on the burst buffer that has a record of its tier."""
     runs = [run for run in document["runs"]["bb"] if any(_parts(run))]
     if not runs:
-        return Figure(
-            "live",
-            _TITLE,
-            "Left out: nothing tells what was on the tier. A submit directory of any "
-            "mode but off, with its job lists and its bb folder, would.",
-        )
+        return Figure("live", _TITLE, _MISSING)
     run = runs[0]
-    parts = list(_parts(run))
-    across = from_zero(_times(run, parts), LEFT, WIDTH - RIGHT, "s")
+    parts = {part: run[key] for key, part in _parts(run)}
+    end = max(_times(run, parts.values()))
     return Figure(
         "live",
         _TITLE,
-        _about(run, parts),
-        tuple(_plot(_PARTS[key], run[key], across) for key in parts),
-        tuple(t for key in parts for t in _tables(_PARTS[key], run[key])),
+        _about(parts),
+        tuple(_chart(part, found, end) for part, found in parts.items()),
+        tuple(t for part, found in parts.items() for t in _tables(part, found)),
     )
 
 
-def _parts(run: Mapping[str, Any]) -> Iterator[str]:
-    return (key for key in _PARTS if run[key] and run[key]["steps"])
+def _parts(run: Mapping[str, Any]) -> Iterator[tuple[str, _Part]]:
+    return (each for each in _PARTS.items() if run[each[0]] and run[each[0]]["steps"])
 
 
-def _times(run: Mapping[str, Any], parts: Sequence[str]) -> Iterator[float]:
-    """What the axis must have room for."""
+def _times(run: Mapping[str, Any], parts: Any) -> Iterator[float]:
+    """Every time that the axis has to show."""
     yield from (task["offset"] + task["duration"] for task in run["tasks"])
-    for key in parts:
-        for steps in (run[key]["steps"], run[key]["reserved"]):
-            yield from (at for at, _ in steps)
+    for found in parts:
+        yield from (at for at, _ in (*found["steps"], *found["reserved"]))
 
 
-def _plot(part: _Part, found: Mapping[str, Any], across: Scale) -> Plot:
-    steps, capacity = found["steps"], found["capacity"]
-    sizes = [size for _, size in steps] + ([capacity] if capacity else [])
-    up = from_zero(sizes, _TOP + _HEIGHT, _TOP, "B")
-    marks = [Mark(_path(steps, across, up), "k-compute")]
-    texts = [Text(LEFT, _TOP - 12, part.head, style="head")]
-    if capacity is not None:
-        whole = [[0.0, capacity]]
-        path = _path(found["reserved"] or whole, across, up)
-        words = f"{part.reserved}: {said(capacity, 'B')}"
-        marks.append(Mark(path, "reserved line", words))
-        texts.append(Text(WIDTH - RIGHT, _TOP - 12, words, "end", "reserved"))
-    panel = (LEFT, _TOP, WIDTH - LEFT - RIGHT, _HEIGHT)
-    return Plot(
-        WIDTH,
-        _TOP + _HEIGHT + 30,
-        (axes(panel, marks, across, up, texts),),
-        f"Live bytes over time {part.head}; the table below has them",
+def _about(parts: Mapping[_Part, Mapping[str, Any]]) -> str:
+    most, unknown = (
+        " and ".join(
+            f"{format_quantity(found[key], unit)} {part.where}"
+            for part, found in parts.items()
+            if found[key]
+        )
+        for key, unit in (("most", "B"), ("unknown", "files"))
     )
+    left_out = f" Not in it, of unknown size or writer: {unknown}." if unknown else ""
+    return _ABOUT.format(most=most) + left_out
 
 
-def _path(steps: Steps, across: Scale, up: Scale) -> str:
-    """What was there from the beginning on, or is to the end, has no edge there."""
-    ground, left, right = up.at(0), across.begin, across.end
-    path = [f"M{min(right, max(left, across.at(steps[0][0]))):g},{ground:g}"]
-    for at, size in steps:
-        path.append(f"H{min(right, max(left, across.at(at))):g}V{up.at(size):g}")
-    return "".join(path) + ("" if not steps[-1][1] else f"H{right:g}V{ground:g}")
-
-
-def _about(run: Mapping[str, Any], parts: Sequence[str]) -> str:
-    most = " and ".join(
-        f"{said(run[key]['most'], 'B')} {_PARTS[key].head}" for key in parts
+def _chart(part: _Part, found: Mapping[str, Any], end: float) -> Chart:
+    capacity = found["capacity"]
+    reserved = found["reserved"] or ([(0.0, capacity)] if capacity else [])
+    rows = [*_drawn("bytes", found["steps"], end), *_drawn("reserved", reserved, end)]
+    data = Dataset(_DRAWN, rows)
+    seconds, size = data.unit("at"), data.unit("bytes")
+    across = alt.Scale(domain=[0, end / seconds.size])
+    base = draw("steps", data).encode(
+        x=alt.X("at:Q", title=seconds.name, scale=across), tooltip=alt.value(None)
     )
-    unknown = " and ".join(
-        f"{said(run[key]['unknown'], 'files')} {_PARTS[key].head}"
-        for key in parts
-        if run[key]["unknown"]
+    live, line = (
+        base.transform_filter(f"isValid(datum.{key})").encode(
+            y=alt.Y(f"{key}:Q", title=size.name)
+        )
+        for key in ("bytes", "reserved")
     )
-    return (
-        f"At most {most}. A file counts from the start of the job that brings or "
-        "writes it to the end of the one that removes it, or of the reservation."
-        + (f" Not in it, of unknown size or writer: {unknown}." if unknown else "")
+    layers = alt.layer(
+        live.mark_area(), line.mark_line(interpolate="step-after", stroke=ALERT)
     )
+    words = f", {part.reserved}: {format_quantity(capacity, 'B')}" if capacity else ""
+    label = f"Live bytes over time {part.where}; the table has the numbers"
+    return chart(layers, label, 220, part.where + words, steps=data)
+
+
+_DRAWN = (
+    Column("at", "", "s"),
+    Column("bytes", "", "B"),
+    Column("reserved", "", "B", axis="bytes"),
+)
+
+
+def _drawn(key: str, steps: Steps, end: float) -> Iterator[Mapping[str, float]]:
+    """``steps`` from the ground up, between the run's beginning and ``end``."""
+    if steps:
+        yield {"at": max(0.0, steps[0][0]), key: 0.0}
+        yield from ({"at": max(0.0, at), key: size} for at, size in steps)
+        yield {"at": end, key: steps[-1][1]}
+
+
+def _steps(title: str, steps: Steps) -> Dataset:
+    columns = (
+        Column("at", "seconds since the run began", "s"),
+        Column("bytes", title, "B"),
+    )
+    return Dataset(columns, [{"at": at, "bytes": size} for at, size in steps])
 
 
 def _tables(part: _Part, found: Mapping[str, Any]) -> Iterator[Table]:
-    for words, head, steps in (
-        ("Live bytes", part.bytes, found["steps"]),
-        ("Reserved", "bytes reserved", found["reserved"]),
-    ):
-        rows = [(Number(at, "s"), Number(size, "B")) for at, size in steps]
-        if rows:
-            caption = f"{words} {part.head}, from then on"
-            yield table(caption, ("seconds since the run began", head), rows)
+    yield table(f"Live bytes {part.where}", _steps(part.bytes, found["steps"]))
+    if found["reserved"]:
+        reserved = _steps("bytes reserved", found["reserved"])
+        yield table(f"Reserved {part.where}", reserved)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pegasus_bb.model.parts import PARTS
 from pegasus_bb.page.figure import Cell, Number, Table
-from pegasus_bb.page.said import RATIO, TO_ONE
+from pegasus_bb.page.quantity import RATIO, TO_ONE
 
 _WORDS = {
     **PARTS,

@@ -1,7 +1,4 @@
-"""``pegasus-bb report --html``: a comparison as one file that needs no other.
-
-What is on the page is in the JSON document, from which it is drawn.
-"""
+"""``pegasus-bb report --html``: a comparison as one file that needs no other."""
 
 from __future__ import annotations
 
@@ -11,63 +8,60 @@ from typing import Any
 
 from pegasus_bb.page.benchmark import benchmark
 from pegasus_bb.page.calls import calls
+from pegasus_bb.page.charts import SIDES
 from pegasus_bb.page.figure import Figure, Table
 from pegasus_bb.page.footprint import footprint
+from pegasus_bb.page.headline import headline, makespans
 from pegasus_bb.page.live import live
 from pegasus_bb.page.overview import clock, staging, transformations, workflow
-from pegasus_bb.page.plot import SIDES
 from pegasus_bb.page.processors import processors
 from pegasus_bb.page.templates import templates
 from pegasus_bb.page.timeline import timeline
 from pegasus_bb.page.widths import by_processes
 
-FIGURES = (
-    timeline,
-    live,
-    footprint,
-    calls,
-    processors,
-    by_processes,
-    benchmark,
-)
+FIGURES = (timeline, live, footprint, calls, processors, by_processes, benchmark)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One comparison on a page."""
 
-    name: str  # empty where it is the only one
+    name: str  # empty for the only one
+    headline: str
     runs: tuple[tuple[str, Mapping[str, Any]], ...]  # "PFS run 1" -> run
     notes: tuple[str, ...]
-    workflow: tuple[Table, ...]
     break_even: tuple[str, ...]  # sentences
-    transformations: tuple[Table, ...]
     figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
 
 
 def report_page(documents: Mapping[str, Mapping[str, Any]]) -> str:
-    """The page of all ``documents``, by name. Names in it are text, whatever they
-    hold."""
+    """The page of all ``documents``, by name; it escapes every name."""
     parts = [_part(name, document) for name, document in documents.items()]
     labels = dict.fromkeys(run["label"] for part in parts for _, run in part.runs)
     return (
         templates()
         .get_template("report.html.j2")
-        .render(parts=parts, title=", ".join(label for label in labels if label))
+        .render(
+            parts=parts,
+            title=", ".join(label for label in labels if label),
+            makespans=makespans(documents),
+        )
     )
 
 
 def _part(name: str, document: Mapping[str, Any]) -> Part:
+    overview = (workflow(document), clock(document), staging(document))
     return Part(
         name,
+        headline(document),
         tuple(
             (f"{words} run {number}", run)
             for side, words in SIDES.items()
             for number, run in enumerate(document["runs"][side], start=1)
         ),
         tuple(document["notes"]),
-        (workflow(document), clock(document), staging(document)),
         tuple((document["break_even"] or {}).get("sentences", ())),
-        tuple(transformations(document)),
         tuple(make(document) for make in FIGURES),
+        (*overview, *transformations(document)),
     )

@@ -1,4 +1,4 @@
-"""Both runs over time, one above the other, with what was on the tier."""
+"""Both runs over time, one above the other."""
 
 from __future__ import annotations
 
@@ -7,16 +7,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from pegasus_bb.page.figure import Figure, Number, Table, table
-from pegasus_bb.page.plot import SIDES, Mark, Panel, Plot, Text, key_of, rectangle
-from pegasus_bb.page.said import said
-from pegasus_bb.page.scale import Scale, from_zero
+import altair as alt
 
-WIDTH, LEFT, RIGHT = 1040, 120, 40
-_LANE, _GAP, _HEAD = 12, 10, 26
-_LANES = 16  # of one group; where more jobs ran at once, their number is drawn
+from pegasus_bb.page.charts import (
+    ALERT,
+    BUFFER,
+    INK,
+    LINE,
+    SIDES,
+    SOFT,
+    STAGE_IN,
+    STAGE_OUT,
+    WAIT,
+    Chart,
+    chart,
+    draw,
+)
+from pegasus_bb.page.dataset import Column, Dataset, Row
+from pegasus_bb.page.figure import Figure, table
+
+_LANES = 16  # of one group; of more jobs at once their number is drawn
 _BARS = 1500  # of one group, likewise
-# Group -> kinds of its bars. What is told apart has lanes of its own, not only a color.
+# Group -> kinds of its bars. Each group has lanes of its own, not only a color.
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "reservation": ("bb_setup", "gate", "bb_delete"),
     "staging": ("stage_in", "stage_inter", "stage_out"),
@@ -32,11 +44,23 @@ _KINDS = {
     "stage_out": "stage-out",
     "compute": "job",
 }
-_KEY = ("compute", "stage_in", "stage_out", "bb_setup", "gate", "bb_delete", "other")
+_COLORS = {
+    "job": BUFFER,
+    **{"stage-in": STAGE_IN, "stage-out": STAGE_OUT},
+    **{"reserve": INK, "gate wait": WAIT, "release": ALERT, "other": LINE},
+}
+_COLUMNS = (
+    Column("node", "node"),
+    Column("what", "what"),
+    Column("start", "begun", "s", axis="time"),
+    Column("end", "", "s", axis="time"),
+    Column("seconds", "took", "s"),
+)
+_LANE, _FRAME = 13, 12  # pixels
 
 
 class Bar(NamedTuple):
-    """Something that took time."""
+    """A task, or the gate's wait."""
 
     start: float  # seconds since the run began
     end: float
@@ -44,37 +68,34 @@ class Bar(NamedTuple):
     name: str
     seconds: float
 
+    @property
+    def what(self) -> str:
+        return _KINDS.get(self.kind, "other")
+
 
 def timeline(document: Mapping[str, Any]) -> Figure:
     """The first run of each side."""
     runs = {side: document["runs"][side][0] for side in SIDES}
-    bars = {side: list(_bars(run)) for side, run in runs.items()}
+    bars = {side: sorted(_bars(run)) for side, run in runs.items()}
     if not any(bars.values()):
-        about = "Left out: no record says when a job began. Any Kickstart record does."
+        about = "Left out: no record has the start of a job. Any Kickstart record does."
         return Figure("timeline", "Timeline", about)
-    ends = [bar.end for found in bars.values() for bar in found]
-    across = from_zero(ends, LEFT, WIDTH - RIGHT, "s")
-    panels, y = [], 0.0
-    for side in SIDES:
-        panels.append(_panel(SIDES[side], bars[side], across, y))
-        y += panels[-1].height + _HEAD + 24
+    end = max(bar.end for found in bars.values() for bar in found)
     several = any(len(document["runs"][side]) > 1 for side in SIDES)
     about = "Seconds since the beginning of each run, on one axis."
     if any(bar.kind == "gate" for found in bars.values() for bar in found):
-        about += " The gate's are of jobstate.log, in whole seconds."
-    plot = Plot(
-        width=WIDTH,
-        height=y,
-        panels=tuple(panels),
-        label="Both runs over time; the table below has the times",
-        key=key_of(*((f"k-{k}", _KINDS.get(k, "other")) for k in _KEY)),
-    )
+        about += " The gate's times are those of jobstate.log, in whole seconds."
     return Figure(
         "timeline",
         "Timeline",
-        about + (" Of repetitions the first is drawn." if several else ""),
-        (plot,),
-        tuple(_table(SIDES[side], bars[side]) for side in SIDES),
+        about + (" The first repetition is drawn." if several else ""),
+        tuple(c for side in SIDES for c in _charts(SIDES[side], bars[side], end)),
+        tuple(
+            table(
+                f"{SIDES[side]}, over time", Dataset(_COLUMNS, [*map(_row, bars[side])])
+            )
+            for side in SIDES
+        ),
     )
 
 
@@ -87,40 +108,70 @@ def _bars(run: Mapping[str, Any]) -> Iterator[Bar]:
         yield Bar(start, start + took, task["kind"], task["node"], took)
 
 
-def _panel(side: str, bars: Sequence[Bar], across: Scale, top: float) -> Panel:
-    marks: list[Mark] = []
-    texts = [Text(0, top + 16, side, style="side")]
-    y = top + _HEAD
+def _charts(side: str, bars: Sequence[Bar], end: float) -> Iterator[Chart]:
+    """Lanes of bars; a chart of their number for each group that has too many."""
+    few: list[Row] = []
     for group, kinds in _GROUPS.items():
-        found = sorted(bar for bar in bars if bar.kind in kinds)
-        if not found:
-            continue
+        found = [bar for bar in bars if bar.kind in kinds]
         lanes = _lanes(found)
-        if max(lanes) < _LANES and len(found) <= _BARS:
-            height = (max(lanes) + 1) * _LANE
-            marks += (_mark(b, across, y, n) for b, n in zip(found, lanes, strict=True))
-            words = group
+        if max(lanes, default=0) >= _LANES or len(found) > _BARS:
+            yield _crowd(f"{side}: {group} at once", found, end)
         else:
-            height = _LANES * _LANE
-            path = _crowd(found, across, y, height)
-            marks.append(Mark(path, f"k-{kinds[0]}", f"{group}: how many at once"))
-            words = f"{group}, at once"
-        texts.append(Text(LEFT - 8, y + _LANE - 2, words, "end"))
-        y += height + _GAP
-    return Panel(
-        LEFT,
-        top + _HEAD - 4,
-        WIDTH - LEFT - RIGHT,
-        y - top - _HEAD,
-        tuple(marks),
-        across.ticks,
-        (),
-        tuple(texts),
+            pairs = zip(found, lanes, strict=True)
+            few += (
+                {**_row(b), "lane": f"{group} {n}" if n else group} for b, n in pairs
+            )
+    if few:
+        yield _gantt(side, few, end)
+
+
+def _gantt(side: str, rows: Sequence[Row], end: float) -> Chart:
+    data = Dataset(_COLUMNS, rows)
+    colors = alt.Scale(domain=list(_COLORS), range=list(_COLORS.values()))
+    names = alt.Axis(labelExpr="split(datum.label, ' ')[1] ? '' : datum.label")
+    bars = draw("tasks", data).mark_bar(stroke=SOFT, strokeWidth=0.5)
+    drawing = bars.encode(
+        x=_across(data, "start", end),
+        x2="end:Q",
+        y=alt.Y("lane:N", title=None, sort=None, axis=names),
+        color=alt.Color("what:N", scale=colors),
     )
+    label = f"{side}: tasks over time; the table has the times"
+    lanes = {row["lane"] for row in rows}
+    return chart(drawing, label, _FRAME + _LANE * len(lanes), side, tasks=data)
+
+
+def _crowd(title: str, bars: Sequence[Bar], end: float) -> Chart:
+    """How many of ``bars`` were under way at each time."""
+    changes = sorted([(b.start, 1) for b in bars] + [(b.end, -1) for b in bars])
+    at_once = accumulate(change for _, change in changes)
+    rows = [
+        {"at": time, "number": number}
+        for (time, _), number in zip(changes, at_once, strict=True)
+    ]
+    columns = (
+        Column("at", "", "s", axis="time"),
+        Column("number", "", "tasks"),
+    )
+    data = Dataset(columns, rows)
+    drawing = draw("changes", data).mark_area(tooltip=False)
+    shown = drawing.encode(x=_across(data, "at", end), y=alt.Y("number:Q", title=None))
+    return chart(shown, f"{title}; the table has the times", 160, title, changes=data)
+
+
+def _across(data: Dataset, key: str, end: float) -> alt.X:
+    unit = data.unit("time")
+    scale = alt.Scale(domain=[0, end / unit.size], nice=False)
+    return alt.X(f"{key}:Q", title=unit.name, scale=scale)
+
+
+def _row(bar: Bar) -> Row:
+    times = {"start": bar.start, "end": bar.end, "seconds": bar.seconds}
+    return {"node": bar.name, "what": bar.what, **times}
 
 
 def _lanes(bars: Sequence[Bar]) -> list[int]:
-    """The lowest free lane for each; ``bars`` are in the order of their starts."""
+    """The lowest free lane for each of ``bars``, which are sorted by start."""
     free: list[int] = []
     busy: list[tuple[float, int]] = []
     lanes = []
@@ -131,36 +182,3 @@ def _lanes(bars: Sequence[Bar]) -> list[int]:
         heapq.heappush(busy, (bar.end, lane))
         lanes.append(lane)
     return lanes
-
-
-def _mark(bar: Bar, across: Scale, y: float, lane: int) -> Mark:
-    left, right = across.at(bar.start), across.at(bar.end)
-    path = rectangle(left, y + lane * _LANE, right - left, _LANE - 2)
-    what = _KINDS.get(bar.kind, bar.kind)
-    begun, took = said(bar.start, "s"), said(bar.seconds, "s")
-    return Mark(path, f"k-{bar.kind}", f"{bar.name} ({what}): at {begun}, for {took}")
-
-
-def _crowd(bars: Sequence[Bar], across: Scale, y: float, height: float) -> str:
-    """A curve of how many were under way at each time."""
-    changes = sorted([(b.start, 1) for b in bars] + [(b.end, -1) for b in bars])
-    at_once = list(accumulate(change for _, change in changes))
-    most = max(at_once)
-    steps = [f"M{across.at(changes[0][0]):g},{y + height:g}"]
-    for (time, _), number in zip(changes, at_once, strict=True):
-        level = y + height * (1 - number / most)
-        steps.append(f"H{across.at(time):g}V{level:.1f}")
-    return "".join(steps) + "z"
-
-
-def _table(side: str, bars: Sequence[Bar]) -> Table:
-    rows = [
-        (
-            bar.name,
-            _KINDS.get(bar.kind, bar.kind),
-            Number(bar.start, "s"),
-            Number(bar.seconds, "s"),
-        )
-        for bar in sorted(bars)
-    ]
-    return table(f"{side}, over time", ("node", "what", "begun", "took"), rows)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from shutil import copytree
 
@@ -80,6 +82,30 @@ def test_the_page_is_written_beside_the_json(recorded: Path, tmp_path: Path) -> 
     assert result.exit_code == 0, result.output
     assert result.output.endswith(f"drawn: {html}\n")
     assert "cat1_ID0000002" in html.read_text()
+
+
+@pytest.mark.parametrize("library", ["altair", "vl_convert"])
+def test_a_page_without_its_libraries_names_the_pip_command(
+    recorded: Path, tmp_path: Path, library: str
+) -> None:
+    run, html = str(recorded / "gated"), tmp_path / "report.html"
+    program = (
+        f"import sys; sys.modules[{library!r}] = None; "
+        "from pegasus_bb.cli import main; main()"
+    )
+
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", program),
+            *("report", "--pfs", run, "--bb", run, "--html", str(html)),
+        ],
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode, done.stdout, html.exists()) == (2, "", False)
+    assert f"a page needs {library}, which is not installed" in done.stderr
+    assert "pip install 'pegasus-bb[pages]'" in done.stderr
 
 
 def test_a_bad_benchmark_leaves_nothing_behind(recorded: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Numbers for people: each with its unit."""
+"""Numbers with their units, for people."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ RATIO, TO_ONE = "ratio", "to one"  # units of quotients; others are s, B, B/s, o
 UNKNOWN = "unknown"
 
 
-def said(value: float | None, unit: str) -> str:
-    """``value`` in words; what nobody measured is no zero."""
+def format_quantity(value: float | None, unit: str) -> str:
+    """``value`` with its unit, or ``unknown``; an unmeasured value is never zero."""
     if value is None:
         return UNKNOWN
     if unit == "s":
@@ -27,7 +27,7 @@ def said(value: float | None, unit: str) -> str:
 
 
 def _seconds(value: float) -> str:
-    """Not in powers of ten: calls may take a few microseconds."""
+    """Microseconds rather than powers of ten: a call may take only a few."""
     if 0 < abs(value) < 0.001:
         return f"{value * 1e6:.3g} \u00b5s"
     return f"{value:.3g} s" if abs(value) < 10 else format_duration(value)

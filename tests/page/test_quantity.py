@@ -1,10 +1,10 @@
-"""Numbers in words: each with its unit."""
+"""Numbers on a page have units."""
 
 from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.page.said import RATIO, TO_ONE, said
+from pegasus_bb.page.quantity import RATIO, TO_ONE, format_quantity
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from pegasus_bb.page.said import RATIO, TO_ONE, said
     ],
 )
 def test_a_number_has_its_unit(value: float | None, unit: str, words: str) -> None:
-    assert said(value, unit) == words
+    assert format_quantity(value, unit) == words

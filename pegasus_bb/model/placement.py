@@ -47,7 +47,6 @@ class Fit:
     peak: int  # the most that is on the tier in any phase
     moved: tuple[str, ...] = ()  # LFNs that went to the PFS for want of room
     benefit: int = 0  # bytes that tasks read and write of files that could have moved
-    bound: int = 0  # no choice of the files to move would have more
 
     @property
     def phases(self) -> int:

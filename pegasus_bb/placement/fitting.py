@@ -7,7 +7,9 @@ runs, some files have to go to the PFS: those that tasks read and write the leas
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
+from typing import NamedTuple
 
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
@@ -15,8 +17,6 @@ from pegasus_bb.model.placement import PFS, Fit, Placed, Placement
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.executables import program_users
-from pegasus_bb.placement.items import Item
-from pegasus_bb.placement.knapsack import Choice, choose
 from pegasus_bb.placement.liveness import (
     Ending,
     Lives,
@@ -66,13 +66,14 @@ def fitted(
         need = limit - min(room)
         pinned = " by rules of their own"
         raise too_small(catalogs, tier, settings, need, pinned)
-    choice = choose(_items(workflow, graph, catalogs, placement, lives), room)
-    smaller = _with_moved(placement, choice, limit)
-    kept = {lfn: life for lfn, life in lives.items() if smaller.on_tier(lfn)}
-    fit = _phases(smaller, kept, levels, limit)
+    kept = _keep(_candidates(workflow, graph, catalogs, placement, lives), room)
+    stays = placement.pinned.union(each.lfn for each in kept)
+    smaller = _with_moved(placement, stays, limit)
+    left = {lfn: life for lfn, life in lives.items() if smaller.on_tier(lfn)}
+    fit = _phases(smaller, left, levels, limit)
     assert fit is not None  # noqa: S101 - no level has more than the limit
     moved = tuple(lfn for lfn in lives if not smaller.on_tier(lfn))
-    fit = replace(fit, moved=moved, benefit=choice.benefit, bound=choice.bound)
+    fit = replace(fit, moved=moved, benefit=sum(each.benefit for each in kept))
     return replace(smaller, fit=fit), fit.peak
 
 
@@ -94,30 +95,57 @@ def _room(placement: Placement, lives: Lives, levels: int, limit: int) -> list[i
     return room
 
 
-def _items(
+class _Candidate(NamedTuple):
+    """A file that may stay on the tier or move to the PFS."""
+
+    lfn: str
+    size: int  # bytes
+    uses: int  # how often tasks read or write it
+    first: int  # level, counted from 1
+    last: int
+
+    @property
+    def benefit(self) -> int:
+        """The bytes that tasks read and write."""
+        return self.size * self.uses
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """The benefit for each byte and level, the best first; then the size."""
+        return -self.uses / (self.last - self.first + 1), -self.size
+
+
+def _keep(candidates: Iterable[_Candidate], room: list[int]) -> list[_Candidate]:
+    """The files that stay: the best first, each where its levels have room for it."""
+    left, kept = list(room), []
+    for each in sorted(candidates, key=lambda each: each.rank):
+        levels = slice(each.first - 1, each.last)
+        if min(left[levels]) >= each.size:
+            left[levels] = [there - each.size for there in left[levels]]
+            kept.append(each)
+    return kept
+
+
+def _candidates(
     workflow: Workflow,
     graph: Graph,
     catalogs: Catalogs,
     placement: Placement,
     lives: Lives,
-) -> list[Item]:
-    """What may move, with the bytes that tasks read of it, and write."""
+) -> Iterator[_Candidate]:
+    """The files that no narrower rule keeps on the tier."""
     site = placement.tier.site
     programs = program_users(workflow, catalogs.transformations, site)
-    items = []
     for lfn, (first, last) in lives.items():
         file = placement.files[lfn]
         if lfn not in placement.pinned:
             readers = graph.consumers.get(lfn) or programs.get(lfn) or []
-            size = file.size or 0
             uses = len(readers) + (file.how == "write")
-            items.append(Item(lfn, size, size * uses, first - 1, last - 1))
-    return items
+            yield _Candidate(lfn, file.size or 0, uses, first, last)
 
 
-def _with_moved(placement: Placement, choice: Choice, limit: int) -> Placement:
+def _with_moved(placement: Placement, stays: Set[str], limit: int) -> Placement:
     files: dict[str, Placed] = {}
-    stays = placement.pinned | choice.kept
     why = f"capacity is short ({format_size(limit)}): others are read and written more"
     for lfn, file in placement.files.items():
         goes = file.tier != PFS and lfn not in stays

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import Fit, Placement, Worth
+from pegasus_bb.model.placement import Placement, Worth
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement import wanted_capacity
@@ -92,8 +92,8 @@ def fit_lines(placement: Placement) -> list[str]:
         size = sum(placement.files[lfn].size or 0 for lfn in fit.moved)
         lines.append(
             f"moved:    {len(fit.moved)} files, {format_size(size)}, to the PFS, for "
-            f"capacity is short; of the others tasks read and write "
-            f"{format_size(fit.benefit)} on the tier, {_gap(fit)}"
+            f"capacity is short; tasks read and write {format_size(fit.benefit)} of "
+            "the others on the tier"
         )
     return lines
 
@@ -137,14 +137,6 @@ def _figures(worth: Worth) -> str:
 def _span_of(sizes: Sequence[int]) -> str:
     each = format_size(min(sizes))
     return each if max(sizes) == min(sizes) else f"{each} to {format_size(max(sizes))}"
-
-
-def _gap(fit: Fit) -> str:
-    gap = fit.bound - fit.benefit
-    if not gap:
-        return "and no other choice has more"
-    part = 100 * gap / fit.bound
-    return f"and no choice has more than {format_size(gap)} ({part:.1f} %) above that"
 
 
 def _unknown_sizes(placement: Placement) -> list[str]:

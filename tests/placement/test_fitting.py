@@ -66,7 +66,7 @@ def test_with_another_clean_up_what_is_used_least_moves(
     long.ending = Ending(cleanup)
     long.defines = ["pegasus.bb.capacity=110"]
     assert moved(long) == {"in"}
-    assert fit(long) == Fit(110, (1,), 65, ("in",), benefit=125, bound=125)
+    assert fit(long) == Fit(110, (1,), 65, ("in",), benefit=125)
 
 
 def test_where_a_level_is_too_much_something_moves_and_the_rest_runs_in_phases(
@@ -74,7 +74,7 @@ def test_where_a_level_is_too_much_something_moves_and_the_rest_runs_in_phases(
 ) -> None:
     long.defines = ["pegasus.bb.capacity=52"]
     assert moved(long) == {"in"}
-    assert fit(long) == Fit(52, (2, 3, 4), 50, ("in",), benefit=125, bound=125)
+    assert fit(long) == Fit(52, (2, 3, 4), 50, ("in",), benefit=125)
     placed = long.placed("in")
     assert (placed.how, placed.tier) == ("copy", "pfs")
     assert placed.reason.startswith("capacity is short (52 B): ")
@@ -85,7 +85,7 @@ def test_what_the_user_pinned_to_the_tier_does_not_move(long: World) -> None:
     long.defines = ["pegasus.bb.capacity=110"]
     long.jobs[0]["uses"][0] = use("in", "input", **said("bb", 100))
     assert moved(long) == {"b", "c", "out"}
-    assert fit(long).benefit == fit(long).bound == 20  # of a, which had to compete
+    assert fit(long).benefit == 20  # of a, which had to compete
 
 
 def test_pinned_files_take_room_only_while_they_live(long: World) -> None:
@@ -169,5 +169,5 @@ def test_explain_says_the_same_to_programs(
     words = ["--output-dir", "out", "--bb-capacity", "52", "--json"]
     data = json.loads(CliRunner().invoke(command, words).output)
     told = {"limit": 52, "phases": 3, "peak": 50, "moved": ["in"]}
-    assert data["fit"] == {**told, "benefit": 125, "bound": 125}
+    assert data["fit"] == {**told, "benefit": 125}
     assert (data["any_order"], data["planned_order"]) == (65, 50)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.files import write_json
+from pegasus_bb.files import write_json, write_text
 from pegasus_bb.process import ask
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import call
@@ -22,6 +22,9 @@ print(json.dumps([sys.executable, sys.base_prefix, sys.prefix,
                   sysconfig.get_path("stdlib"), os.path.realpath(sys.executable)]))
 """
 _JAVA = ["-XshowSettings:properties", "-version"]
+_CONDOR_CONFIG = "etc/condor/config.d/60-pegasus.config"
+# HTCondor starts Pegasus's own jobs with the environment of the submit file alone.
+_OF_EACH_JOB = ("JAVA_HOME", "PEGASUS_PYTHON", "GIT_PYTHON_REFRESH")
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ def share_pegasus(home: Home, installed: Installed) -> None:
     May be repeated. Raises PegasusBBError, with its own words where it does not work.
     """
     show(home, installed.paths)
+    _tell_condor(home, installed.environ)
     write_json(str(home.environ), installed.environ)
     for tool in ("pegasus-preflight-check", "pegasus-version"):
         answer = call(home, [tool])
@@ -69,6 +73,19 @@ def share_pegasus(home: Home, installed: Installed) -> None:
             home.environ.unlink()
             said = (answer.err or answer.out).strip()[-600:]
             raise PegasusBBError(f"in the testbed, {tool} failed: {said}")
+
+
+def forget_pegasus(home: Home) -> None:
+    """No job of HTCondor's is told of the Pegasus of the last time."""
+    (home.root / _CONDOR_CONFIG).unlink(missing_ok=True)
+
+
+def _tell_condor(home: Home, environ: Mapping[str, str]) -> None:
+    """Jobs on the submit host, such as registrations, find Java and Python."""
+    if home.flavour.htcondor:
+        pairs = (f"{key}='{environ[key]}'" for key in _OF_EACH_JOB if key in environ)
+        line = f'STARTER_JOB_ENVIRONMENT = "{" ".join(pairs)}"\n'
+        write_text(str(home.root / _CONDOR_CONFIG), line)
 
 
 def _java_home(environ: Mapping[str, str]) -> Path:

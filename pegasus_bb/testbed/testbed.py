@@ -13,7 +13,7 @@ from pegasus_bb.testbed import namespace, rootfs, site
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.needs import check_programs, check_root
 from pegasus_bb.testbed.ourselves import share_ourselves
-from pegasus_bb.testbed.pegasus import Installed, share_pegasus
+from pegasus_bb.testbed.pegasus import Installed, forget_pegasus, share_pegasus
 
 _ALWAYS = ("unshare", "nsenter", "mount", "chroot")
 
@@ -67,6 +67,7 @@ def up(
         home.work.mkdir(exist_ok=True)
         home.work.chmod(0o1777)
         site.configure(home, pool_size)
+        forget_pegasus(home)
         try:
             namespace.hold(home, [home.work, *shares], life)
             share_ourselves(home)

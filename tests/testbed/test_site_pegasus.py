@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+import sqlite3
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
 from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.namespace import inside
 from tests.end_to_end.conftest import expected
-from tests.testbed.condor_desk import PERSISTENT, REAL, Desk
+from tests.testbed.condor_desk import PERSISTENT, REAL, USER, Desk
 from tests.testbed.condor_desk import expected as first_of
 from tests.testbed.site_hands import Site
 
@@ -34,6 +37,13 @@ RANKS = """#!/bin/sh
 say='echo $SLURM_PROCID of $SLURM_NTASKS in $PWD with $(cat in.txt)'
 srun sh -c "$say > part.\\$SLURM_PROCID"
 cat part.0 part.1 > a.dat
+"""
+PORT = 8765
+# Ends with the one request that it waits for, or when it has waited for long.
+SERVE = f"""import http.server as h
+server = h.HTTPServer(("127.0.0.1", {PORT}), h.SimpleHTTPRequestHandler)
+server.timeout = 500
+server.handle_request()
 """
 TOGETHER = 500.0  # seconds, for all of them side by side
 HOOKED = 'eval "$(pegasus-bb hook)"; '
@@ -158,6 +168,29 @@ def the_plan_of_a_workflow_in_python(home: Home) -> None:
     assert desk.content("bb") == first_of(jobs=1)
 
 
+def a_result_that_is_registered(home: Home) -> None:
+    """Java for HTCondor's own job, and curl for the input: it comes over http."""
+    desk = Desk(home, "register", 1, "pegasus")
+    workflow = desk.document("workflow.yml")
+    for use in workflow["jobs"][0]["uses"]:
+        if use["type"] == "output":
+            use["registerReplica"] = True
+    desk.save("workflow.yml", workflow)
+    pfns = [{"site": "web", "pfn": f"http://127.0.0.1:{PORT}/in.txt"}]
+    inputs = [{"lfn": "in.txt", "pfns": pfns}]
+    desk.save("replicas.yml", {"pegasus": "5.0", "replicas": inputs})
+    submit = desk.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
+    folder = str(desk.root / "inputs")
+    server = subprocess.Popen(inside(home, ["python3", "-c", SERVE], USER, folder))
+    done = desk.start("bb").end(TOGETHER)
+    assert done.status == 0, done.err
+    assert desk.content("bb") == first_of(jobs=1)
+    assert server.wait(timeout=TOGETHER) == 0
+    with sqlite3.connect(submit / "diamond-0.replicas.db") as catalog:
+        rows = catalog.execute("SELECT lfn, pfn FROM rc_lfn NATURAL JOIN rc_pfn")
+        assert rows.fetchall() == [("a.dat", f"file://{desk.results('bb')}/a.dat")]
+
+
 STORIES = (
     clusters_of_a_level,
     clusters_of_a_label,
@@ -166,6 +199,7 @@ STORIES = (
     ranks_under_srun,
     a_hooked_pegasus_plan_that_submits,
     the_plan_of_a_workflow_in_python,
+    a_result_that_is_registered,
 )
 
 

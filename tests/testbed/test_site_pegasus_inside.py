@@ -31,6 +31,8 @@ def test_it_is_found_by_every_command(home: Home, folder: Path) -> None:
         share_pegasus(home, Installed(environ, (folder.parent,)))
         answer = call(home, ["sh", "-c", "pegasus-version; which sinfo; echo $HOME"])
         assert answer.out.split() == ["/some/java", "/usr/bin/sinfo", "/root"]
+        said = call(home, ["condor_config_val", "STARTER_JOB_ENVIRONMENT"]).out
+        assert "JAVA_HOME='/some/java'" in said
         (folder / "pegasus-preflight-check").write_text("#!/bin/sh\necho no git; false")
         with pytest.raises(PegasusBBError, match=r"preflight-check failed: no git"):
             share_pegasus(home, Installed(environ, (folder.parent,)))

@@ -60,6 +60,15 @@ class TestStageIn:
         assert (site.scratch / "a").is_symlink()
         assert not (site.scratch / "b").is_symlink()
 
+    def test_a_link_inside_the_buffer_survives_another_mount(self, site: Site) -> None:
+        (site.real / "outer").mkdir()
+        (site.real / "outer" / "mid.txt").write_text("made by the outer workflow")
+        made = f"{PREFIX}/outer/mid.txt"
+        do(site, transfer("mid.txt", made, f"symlink://{SCRATCH}/deep/mid.txt"))
+        site.real.rename(site.fast / "seen-by-another-job")
+        seen = site.fast / "seen-by-another-job" / site.scratch.name / "deep"
+        assert (seen / "mid.txt").read_text() == "made by the outer workflow"
+
     def test_an_executable_may_be_executed(self, site: Site, given: Path) -> None:
         given.chmod(0o640)
         do(site, transfer("in.txt", given, f"{SCRATCH}/run", executable=True))

@@ -103,19 +103,20 @@ def clusters_with_a_room_each(home: Home) -> None:
 
 
 def a_workflow_in_a_workflow(home: Home) -> None:
-    """The inner one makes results of its own from the same inputs."""
+    """The inner one makes results of its own from what a job of the outer made."""
     desk = desk_of(home, "inner")
     inner = desk.document("workflow.yml")
     text = json.dumps(inner["jobs"]).replace('"d.dat"', '"i.dat"')
     jobs = json.loads(text.replace('"e.dat"', '"j.dat"'))
+    jobs = [job for job in jobs if job["id"] != "A"]  # B and C read its a.dat
     desk.save("inner.yml", {**inner, "name": "inner", "jobs": jobs})
     replicas = desk.document("replicas.yml")
     pfns = [{"site": "local", "pfn": str(desk.work / "inner.yml")}]
     replicas["replicas"].append({"lfn": "inner.yml", "pfns": pfns})
     desk.save("replicas.yml", replicas)
     outer = desk.document("workflow.yml")
-    use = {"lfn": "inner.yml", "type": "input"}
-    job = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB", "uses": [use]}
+    uses = [{"lfn": lfn, "type": "input"} for lfn in ("inner.yml", "a.dat")]
+    job = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB", "uses": uses}
     words = ["--output-sites", "local", "--output-dir", str(desk.results("bb"))]
     outer["jobs"].append({**job, "arguments": words})
     desk.save("workflow.yml", outer)

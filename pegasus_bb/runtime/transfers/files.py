@@ -120,7 +120,7 @@ class Transfers:
     def _link(self, source: str, dest: str) -> str:
         if source == dest or (not os.path.islink(dest) and is_same(source, dest)):
             return f"{dest} is {source} already"
-        put_link(dest, source)
+        put_link(dest, self._scratch.link_text(source, dest))
         return f"link from {dest} to {source}"
 
     def _link_home(self, way: Way) -> None:

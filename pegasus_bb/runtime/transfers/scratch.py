@@ -98,6 +98,19 @@ class Scratch:
             return ""
         return checked_path(self.pfs_root, lfn) if self.pfs_root else ""
 
+    def link_text(self, source: str, dest: str) -> str:
+        """What a link at ``dest`` says to lead to ``source``.
+
+        Relative inside the buffer: each job may see the buffer under another path.
+        """
+        folder, name = os.path.split(source)
+        target = os.path.join(os.path.realpath(folder), name)
+        start = os.path.realpath(os.path.dirname(dest))
+        buffer = os.path.realpath(self.prefix) if self.prefix else ""
+        if is_below(target, buffer) and is_below(f"{start}/", buffer):
+            return os.path.relpath(target, start)
+        return source
+
     @property
     def has_homes(self) -> bool:
         """Whether any file of the run lives in its folder on the PFS."""

@@ -68,15 +68,16 @@ def command(
     _check_apart("--bb", bb)
     if html is not None:
         import pegasus_bb.page  # noqa: F401 - says now whether it is installed
-    measured = None if bench is None else read_benchmark(bench)
+    benchmark = None if bench is None else read_benchmark(bench)
     gc.disable()  # of many records, a third of the time went into looking for garbage
-    comparison = compare([read_run(p) for p in pfs], [read_run(p) for p in bb])
+    runs = [read_run(p) for p in pfs], [read_run(p) for p in bb]
+    comparison = compare(*runs, benchmark)
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first
     text = render_text(comparison, color=sys.stdout.isatty(), width=width)
     click.echo(text, nl=False)
     if json_file is None and html is None:
         return
-    document = to_document(comparison, measured)
+    document = to_document(comparison)
     if json_file is not None:
         write_document(json_file, document)
         click.echo(f"every number: {json_file}")

@@ -1,4 +1,4 @@
-"""A quantity over repetitions: its mean, and how much is known of it."""
+"""A quantity over repetitions: its mean and error; and the same on both sides."""
 
 from __future__ import annotations
 
@@ -22,6 +22,34 @@ class Stat:
         return None if self.error is None or not self.mean else self.error / self.mean
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One quantity on the PFS and on the burst buffer; None: not measured there."""
+
+    pfs: Stat | None
+    bb: Stat | None
+
+    @property
+    def ratio(self) -> float | None:
+        """PFS to BB; None if either is unknown or the BB's is zero."""
+        if self.pfs is None or self.bb is None or self.bb.mean == 0:
+            return None
+        return self.pfs.mean / self.bb.mean
+
+    @property
+    def beyond_error(self) -> bool | None:
+        """Whether the sides differ by more than twice the error of the difference.
+
+        None if a side has one repetition: its scatter is unknown.
+        """
+        if self.pfs is None or self.bb is None:
+            return None
+        if self.pfs.error is None or self.bb.error is None:
+            return None
+        difference = abs(self.pfs.mean - self.bb.mean)
+        return difference > 2 * math.hypot(self.pfs.error, self.bb.error)
+
+
 def stat(values: Iterable[float | None]) -> Stat | None:
     """Mean and standard error of the values that are known; None without any."""
     known = [value for value in values if value is not None]
@@ -30,6 +58,16 @@ def stat(values: Iterable[float | None]) -> Stat | None:
     if len(known) == 1:
         return Stat(float(known[0]), None, 1)
     n, mean = len(known), statistics.fmean(known)
-    # Not statistics.stdev: it reckons in fractions, and there may be 100,000 of these.
+    # Not statistics.stdev: it computes in fractions, too slow for 100,000 values.
     squares = math.fsum((value - mean) ** 2 for value in known)
     return Stat(mean, math.sqrt(squares / (n - 1) / n), n)
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """The sum; None if any part is unknown, or there is none."""
+    known: list[float] = []
+    for value in values:
+        if value is None:
+            return None
+        known.append(value)
+    return math.fsum(known) if known else None

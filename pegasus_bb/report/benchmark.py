@@ -1,23 +1,55 @@
-"""What `pegasus-bb bench --json` has written, read back and looked over."""
+"""Reads and checks what `pegasus-bb bench --json` has written."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.stat import Stat
 
 VERSION = 1
 _LIMIT = 64 << 20  # bytes
 _MOST = 1e18  # of any number
-_WORDS = ("mode", "layout")
-_COUNTS = ("block", "processes")
 
 
-def read_benchmark(path: Path) -> dict[str, Any]:
-    """The document at ``path``. Raises UsageError where it is none of a benchmark."""
+@dataclass(frozen=True, slots=True)
+class BenchCell:
+    """One combination that was measured on one tier."""
+
+    tier: str
+    mode: str
+    layout: str
+    block: int  # bytes
+    processes: int
+    write: Stat | None  # bytes per second
+    read: Stat | None
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A benchmark's document, and its cells."""
+
+    document: Mapping[str, Any]  # as it was read
+    cells: tuple[BenchCell, ...]
+
+
+def read_benchmark(path: Path) -> Benchmark:
+    """The benchmark at ``path``. Raises UsageError if it is none."""
+    document = _document(path)
+    cells = tuple(
+        cell
+        for number, tier in enumerate(document["tiers"])
+        for cell in _cells(path, tier, f"tiers[{number}]")
+    )
+    return Benchmark(document, cells)
+
+
+def _document(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as source:
             text = source.read(_LIMIT + 1)
@@ -27,63 +59,79 @@ def read_benchmark(path: Path) -> dict[str, Any]:
             "bench --json` has written"
         ) from error
     try:
-        found = orjson.loads(text)
+        document = orjson.loads(text)
     except ValueError as error:
         raise _wrong(path, "", f"no JSON: {error}") from error
-    if not isinstance(found, dict) or "tiers" not in found:
+    if not isinstance(document, dict) or "tiers" not in document:
         raise _wrong(path, "tiers", "a document without it")
-    if found.get("version") != VERSION:
-        raise _wrong(path, "version", repr(found.get("version")))
-    if not isinstance(found["tiers"], list):
-        raise _wrong(path, "tiers", _short(found["tiers"]))
-    for number, tier in enumerate(found["tiers"]):
-        _look_over(path, tier, f"tiers[{number}]")
-    return found
+    if document.get("version") != VERSION:
+        raise _wrong(path, "version", document.get("version"))
+    if not isinstance(document["tiers"], list):
+        raise _wrong(path, "tiers", document["tiers"])
+    return document
 
 
-def _look_over(path: Path, tier: Any, key: str) -> None:
+def _cells(path: Path, tier: Any, key: str) -> Iterator[BenchCell]:
     if not isinstance(tier, dict) or not isinstance(tier.get("name"), str):
-        raise _wrong(path, f"{key}.name", _short(tier))
+        raise _wrong(path, f"{key}.name", tier)
     cells = tier.get("cells")
     if not isinstance(cells, list):
-        raise _wrong(path, f"{key}.cells", _short(cells))
+        raise _wrong(path, f"{key}.cells", cells)
     for number, cell in enumerate(cells):
-        if not isinstance(cell, dict) or not _is_cell(cell):
-            raise _wrong(path, f"{key}.cells[{number}]", _short(cell))
+        try:
+            yield _cell(tier["name"], cell)
+        except (KeyError, TypeError):
+            raise _wrong(path, f"{key}.cells[{number}]", cell) from None
 
 
-def _is_cell(cell: dict[str, Any]) -> bool:
-    return (
-        all(isinstance(cell.get(word), str) for word in _WORDS)
-        and all(
-            isinstance(cell.get(word), int) and _is_rate(cell[word]) for word in _COUNTS
-        )
-        and all(cell[word] for word in _COUNTS)
-        and all(_is_figure(cell.get(way)) for way in ("write", "read"))
+def _cell(tier: str, cell: Any) -> BenchCell:
+    """Raises KeyError and TypeError."""
+    return BenchCell(
+        tier,
+        _text(cell["mode"]),
+        _text(cell["layout"]),
+        _positive(cell["block"]),
+        _positive(cell["processes"]),
+        _rate(cell["write"]),
+        _rate(cell["read"]),
     )
 
 
-def _is_figure(figure: Any) -> bool:
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _positive(value: Any) -> int:
+    if not isinstance(value, int) or not _number(value):
+        raise TypeError
+    return value
+
+
+def _rate(figure: Any) -> Stat | None:
+    """None if it was not measured."""
     if not isinstance(figure, dict):
-        return False
+        raise TypeError
     mean, error = figure.get("mean"), figure.get("error")
-    return (mean is None or _is_rate(mean)) and (error is None or _is_rate(error))
+    error = None if error is None else _number(error)
+    repetitions = figure.get("n")
+    n = repetitions if isinstance(repetitions, int) else 1
+    return None if mean is None else Stat(_number(mean), error, n)
 
 
-def _is_rate(value: Any) -> bool:
+def _number(value: Any) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 <= value < _MOST
+    if not is_number or not 0 <= value < _MOST:
+        raise TypeError
+    return float(value)
 
 
-def _short(found: Any) -> str:
-    return repr(found)[:80]
-
-
-def _wrong(path: Path, key: str, found: str) -> CatalogError:
+def _wrong(path: Path, key: str, found: Any) -> CatalogError:
     return CatalogError(
         "not a benchmark",
         file=str(path),
         key=key,
-        found=found,
+        found=found if isinstance(found, str) else repr(found)[:80],
         would_do=f"what `pegasus-bb bench --json` has written, version {VERSION}",
     )

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pegasus_bb.report.stats import Pair
+from pegasus_bb.model.stat import Pair
 from pegasus_bb.units import format_size
 
 

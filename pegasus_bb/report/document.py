@@ -1,245 +1,75 @@
-"""A comparison as a JSON document, version 1. docs/report.md describes its keys."""
+"""What a report shows, typed: compare.py makes it; tables, page and JSON read it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-import orjson
-
-from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import FileUse, Layer, LiveBytes, NodeTimes, Run, Task
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.run import Run
+from pegasus_bb.model.stat import Pair
+from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import BreakEven
-from pegasus_bb.report.by_job import JobRow
-from pegasus_bb.report.by_layer import LayerRow
-from pegasus_bb.report.by_width import SHOWN, widths
-from pegasus_bb.report.clock import by_the_clock
-from pegasus_bb.report.compare import STAGING, Comparison, Row
-from pegasus_bb.report.layer_metrics import LAYER_METRICS
-from pegasus_bb.report.metrics import IOWait, off_cpu
-from pegasus_bb.report.offsets import RunTime, gate_began, run_time
-from pegasus_bb.report.stats import Pair
-
-VERSION = 1
-_SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
+from pegasus_bb.report.metrics import IOWait, TaskMetric
+from pegasus_bb.report.offsets import RunTime
 
 
-def to_document(
-    comparison: Comparison, bench: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """A mapping of plain values; what nobody measured is null, never zero.
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Bandwidth relative to that with the fewest processes of the same side."""
 
-    ``bench`` is a benchmark's document, which is handed on.
+    pfs: float | None
+    bb: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A group of tasks, or of Darshan's counters, on both sides."""
+
+    name: str  # of the transformation; of auxiliary jobs their kind
+    cells: Mapping[str, Pair]  # key of a metric -> pair
+    job: str = ""  # id in the abstract workflow, else the node; empty: several jobs
+    layer: str = ""  # POSIX, MPI-IO or STDIO
+    file: str = ""  # LFN or path; empty: all files together
+    gains: Mapping[str, Gain] = field(default_factory=dict)  # read_gain, write_gain
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedRun:
+    """One run, and its times as a report shows them."""
+
+    run: Run
+    clock: Mapping[str, float]  # clock.PARTS -> seconds
+    time: RunTime  # epoch -> seconds since the run began
+    gate_offset: float | None  # when the gate was first asked; None: no gate
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Runs on the PFS next to runs on a burst buffer; runs of a side are repetitions.
+
+    Pairs of seconds add up jobs that may have run side by side, except ``clock``.
     """
-    return {
-        "version": VERSION,
-        "io_wait": comparison.io_wait.value,
-        "units": {metric.key: metric.unit for metric in comparison.metrics},
-        "notes": list(comparison.notes),
-        "workflow": _pairs(comparison.workflow),
-        "clock": _pairs(comparison.clock),
-        "staging": {
-            "units": {key: unit for key, (unit, _) in STAGING.items()},
-            **_pairs(comparison.staging),
-        },
-        "break_even": _break_even(comparison.break_even),
-        "compute": [_row(row) for row in comparison.compute],
-        "all_compute": _row(comparison.all_compute),
-        "auxiliary": [_row(row) for row in comparison.auxiliary],
-        "jobs": [_job(row) for row in comparison.jobs],
-        "darshan": {
-            "units": {metric.key: metric.unit for metric in LAYER_METRICS},
-            "layers": [_layer_row(row) for row in comparison.layers],
-            "widths": [
-                {**_width_row(row), **gains} for row, gains in widths(comparison.widths)
-            ],
-            "files": [
-                {"file": row.file, **_layer_row(row)} for row in comparison.files
-            ],
-        },
-        "bench": bench,
-        "runs": {
-            "pfs": [_run(run, comparison.io_wait) for run in comparison.pfs],
-            "bb": [_run(run, comparison.io_wait) for run in comparison.bb],
-        },
-    }
 
+    pfs: tuple[ReportedRun, ...]
+    bb: tuple[ReportedRun, ...]
+    io_wait: IOWait
+    metrics: tuple[TaskMetric, ...]  # columns of the rows below, in their order
+    compute: tuple[Row, ...]  # a row per transformation of the user's
+    all_compute: Row  # those together
+    auxiliary: tuple[Row, ...]  # a row per kind: create_dir, stage_in, ...
+    jobs: tuple[Row, ...]  # a row per job of the user's
+    layers: tuple[Row, ...]  # of Darshan logs: a row per transformation and layer
+    widths: tuple[Row, ...]  # the same by number of processes, where several were used
+    files: tuple[Row, ...]  # of Darshan logs: a row per transformation, file and layer
+    workflow: Mapping[str, Pair]  # makespan and its parts, seconds
+    clock: Mapping[str, Pair]  # clock.PARTS, seconds, each second counted once
+    staging: Mapping[str, Pair]  # quantities.STAGING
+    break_even: BreakEven | None  # None: a side has no records
+    notes: tuple[str, ...]  # what a reader must know to judge the numbers
+    benchmark: Benchmark | None = None
 
-def write_document(path: Path, document: dict[str, Any]) -> None:
-    """Write ``document`` to ``path``. Raises UsageError where that cannot be."""
-    try:
-        path.write_bytes(_as_text(document))
-    except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be written ({error.strerror}); name a file in a folder "
-            "that exists and is yours"
-        ) from error
-
-
-def _as_text(document: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(
-            document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        )
-    except TypeError:  # a name that is not UTF-8, a number of more than 64 bits
-        return f"{json.dumps(document, indent=2)}\n".encode()
-
-
-def _row(row: Row) -> dict[str, Any]:
-    return {"name": row.name, **_pairs(row.cells)}
-
-
-def _job(row: JobRow) -> dict[str, Any]:
-    return {"name": row.name, "job": row.job, **_pairs(row.cells)}
-
-
-def _layer_row(row: LayerRow) -> dict[str, Any]:
-    return {"name": row.name, "layer": row.layer, **_pairs(row.cells)}
-
-
-def _width_row(row: LayerRow) -> dict[str, Any]:
-    shown = {key: row.cells[key] for key in SHOWN}
-    return {"name": row.name, "layer": row.layer, **_pairs(shown)}
-
-
-def _break_even(found: BreakEven | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        "units": {**dict.fromkeys(_SECONDS, "s"), "runs": "1", "footprint": "B"},
-        **{key: getattr(found, key) for key in (*_SECONDS, "runs", "footprint")},
-        "sentences": list(found.sentences),
-    }
-
-
-def _pairs(pairs: Mapping[str, Pair]) -> dict[str, Any]:
-    return {key: _pair(pair) for key, pair in pairs.items()}
-
-
-def _pair(pair: Pair) -> dict[str, Any]:
-    return {
-        "pfs": _stat(pair.pfs),
-        "bb": _stat(pair.bb),
-        "ratio": pair.ratio,
-        "beyond_error": pair.beyond_error,
-    }
-
-
-def _stat(value: Stat | None) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    return {"mean": value.mean, "error": value.error, "n": value.n}
-
-
-def _run(run: Run, io_wait: IOWait) -> dict[str, Any]:
-    time, gate = run_time(run), gate_began(run)
-    return {
-        "label": run.label,
-        "mode": run.mode,
-        "tier": run.tier,
-        "backend": run.backend,
-        "fallback": {"to": "pfs", "because": run.fallback} if run.fallback else None,
-        "rooms": run.rooms,
-        "on_pfs": [asdict(each) for each in run.elsewhere],
-        "submit_dir": run.submit_dir,
-        "uuid": run.uuid,
-        "makespan": run.makespan,
-        "makespan_from": run.makespan_from,
-        "begun": time.begun,
-        "predicted_makespan": run.predicted,
-        "reserved_byte_hours": run.reserved,
-        "span": run.span,
-        "clock": dict(by_the_clock(run)),
-        "gate_wait": run.gate_wait,
-        "gate_offset": None if gate is None else time.at(gate),
-        "live": _live(run.live, time) if run.live else None,
-        "live_rooms": _live(run.live_rooms, time) if run.live_rooms else None,
-        "staged_in": run.brought,
-        "staged_out": run.saved,
-        "results_safe": run.safe,
-        "footprint": run.footprint,
-        "retries": run.retries,
-        "missing": list(run.missing),
-        "problems": [{"file": p.file, "why": p.why} for p in run.problems],
-        "tasks": [_task(task, io_wait, time) for task in run.tasks],
-        "nodes": [_node(node) for node in run.nodes],
-    }
-
-
-def _node(node: NodeTimes) -> dict[str, Any]:
-    return {
-        "node": node.node,
-        "ready": node.ready,
-        "submitted": node.submitted,
-        "executing": node.executing,
-        "terminated": node.terminated,
-        "ended": node.ended,
-        "attempts": node.attempts,
-        "ready_wait": node.ready_wait,
-        "pre_wait": node.pre_wait,
-        "queue": node.queue,
-        "post_wait": node.post_wait,
-    }
-
-
-def _live(live: LiveBytes, time: RunTime) -> dict[str, Any]:
-    return {
-        "capacity": live.capacity,
-        "unknown": live.unknown,
-        "most": max((size for _, size in live.steps), default=None),
-        "steps": [[time.at(since), size] for since, size in live.steps],
-        "reserved": [[time.at(since), size] for since, size in live.reserved],
-    }
-
-
-def _task(task: Task, io_wait: IOWait, time: RunTime) -> dict[str, Any]:
-    waited = task.iowait if io_wait is IOWait.MEASURED else off_cpu(task)
-    return {
-        "transformation": task.transformation,
-        "job": task.job,
-        "node": task.node,
-        "kind": task.kind.value,
-        "site": task.site,
-        "host": task.host,
-        "start": task.start,
-        "offset": time.at(task.start),
-        "duration": task.duration,
-        "exit_code": task.exit_code,
-        "retry": task.retry,
-        "queue": task.queued,
-        "ready_wait": task.ready_wait,
-        "utime": task.utime,
-        "stime": task.stime,
-        "maxrss": task.maxrss,
-        "bytes_read": task.rchar,
-        "bytes_written": task.wchar,
-        "block_read": task.rbytes,
-        "block_written": task.wbytes,
-        "io_wait": waited,
-        "io_time": task.calls.seconds if task.calls else None,
-        "layers": [_layer(layer) for layer in task.layers],
-        "files": [_file(file) for file in task.files if _counted(file)],
-    }
-
-
-def _counted(file: FileUse) -> bool:
-    return file.bytes_read is not None or file.bytes_written is not None
-
-
-def _file(file: FileUse) -> dict[str, Any]:
-    return {
-        "name": file.name,
-        "size": file.size,
-        "bytes_read": file.bytes_read,
-        "bytes_written": file.bytes_written,
-        "layers": [_layer(layer) for layer in file.layers],
-    }
-
-
-def _layer(layer: Layer) -> dict[str, Any]:
-    numbers = {metric.key: metric.of(layer) for metric in LAYER_METRICS}
-    return {"layer": layer.name, **numbers}
+    def named_runs(self) -> Iterator[tuple[str, ReportedRun]]:
+        """("PFS run 1", run), and so on, the PFS first."""
+        for side, runs in (("PFS", self.pfs), ("BB", self.bb)):
+            for number, run in enumerate(runs, start=1):
+                yield f"{side} run {number}", run

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.parse import parse
 from pegasus_bb.model.run import Kind, Task
+from pegasus_bb.model.stat import total
 from pegasus_bb.report.joblists import entries
 from pegasus_bb.report.learn import sizes_of
 from pegasus_bb.report.staged import placed, size_of
-from pegasus_bb.report.stats import total
 from pegasus_bb.units import parse_size
 
 _WORDS = 64 << 10  # bytes that a job may print

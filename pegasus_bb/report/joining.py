@@ -12,7 +12,7 @@ from pathlib import Path
 from pegasus_bb.model.run import Calls, Problem, Process, Task
 from pegasus_bb.report.darshan import Log
 from pegasus_bb.report.kinds import kind_of
-from pegasus_bb.report.layers import together
+from pegasus_bb.report.layers import merge_layers
 from pegasus_bb.report.uses import with_calls
 
 _BLIND = (
@@ -149,7 +149,7 @@ def _with_logs(task: Task, logs: Sequence[Log]) -> Task:
         rchar=calls.read if calls and task.rchar is None else task.rchar,
         wchar=calls.written if calls and task.wchar is None else task.wchar,
         calls=calls,
-        layers=together(layer for log in logs for layer in log.modules.values())
+        layers=merge_layers(layer for log in logs for layer in log.modules.values())
         if calls
         else (),
         files=with_calls(task.files, uses, _process(task).cwd),

@@ -1,4 +1,4 @@
-"""What several Darshan logs, or processes, saw of the same calls, together."""
+"""What Darshan saw of one layer of calls (POSIX, MPI-IO, STDIO): sums and metrics."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Iterable
 from functools import reduce
 
 from pegasus_bb.model.run import Layer
-from pegasus_bb.report.stats import total
+from pegasus_bb.model.stat import total
+from pegasus_bb.report.metrics import SLACK_SECONDS, SLACK_SHARE, Metric
+
+LayerMetric = Metric[Layer]
 
 
-def together(some: Iterable[Layer]) -> tuple[Layer, ...]:
+def merge_layers(layers: Iterable[Layer]) -> tuple[Layer, ...]:
     """One Layer of each name.
 
-    Programs of one task ran one after the other, or nobody knows better: the seconds
-    of their slowest processes are added up.
+    The seconds of the slowest processes are added up, as if the programs of a task ran
+    one after the other: whether they overlapped is unknown.
     """
-    named: dict[str, list[Layer]] = {}
-    for layer in some:
-        named.setdefault(layer.name, []).append(layer)
-    return tuple(reduce(_sum, layers) for layers in named.values())
+    by_name: dict[str, list[Layer]] = {}
+    for layer in layers:
+        by_name.setdefault(layer.name, []).append(layer)
+    return tuple(reduce(_sum, same) for same in by_name.values())
 
 
 def _sum(one: Layer, other: Layer) -> Layer:
@@ -35,3 +38,40 @@ def _sum(one: Layer, other: Layer) -> Layer:
         slowest_write=one.slowest_write + other.slowest_write,
         run_time=total((one.run_time, other.run_time)),
     )
+
+
+def _over(part: float, whole: float) -> float | None:
+    return part / whole if part and whole > 0 else None
+
+
+def _average(layer: Layer) -> float:
+    """Seconds in calls per process."""
+    whole = layer.read_time + layer.write_time + layer.meta_time
+    return whole / layer.processes
+
+
+def _other(layer: Layer) -> float | None:
+    """Seconds per process outside these calls.
+
+    None if several threads were in calls at once: the difference says nothing then.
+    """
+    if layer.run_time is None:
+        return None
+    left = layer.run_time / layer.processes - _average(layer)
+    slack = max(SLACK_SECONDS, SLACK_SHARE * layer.run_time / layer.processes)
+    return max(0.0, left) if left >= -slack else None
+
+
+LAYER_METRICS: tuple[LayerMetric, ...] = (
+    Metric("processes", "1", lambda layer: float(layer.processes)),
+    Metric("bytes_read", "B", lambda layer: float(layer.read)),
+    Metric("bytes_written", "B", lambda layer: float(layer.written)),
+    Metric("read_bandwidth", "B/s", lambda x: _over(x.read, x.slowest_read)),
+    Metric("write_bandwidth", "B/s", lambda x: _over(x.written, x.slowest_write)),
+    Metric("read_time", "s", lambda layer: layer.read_time / layer.processes),
+    Metric("write_time", "s", lambda layer: layer.write_time / layer.processes),
+    Metric("meta_time", "s", lambda layer: layer.meta_time / layer.processes),
+    Metric("other_time", "s", _other),
+    Metric("slowest_time", "s", lambda layer: layer.seconds),
+    Metric("slowest_to_average", "1", lambda x: _over(x.seconds, _average(x))),
+)

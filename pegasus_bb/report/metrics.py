@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Generic, TypeVar
 
 from pegasus_bb.model.run import Run, Task
-from pegasus_bb.report.stats import total
+from pegasus_bb.model.stat import total
 
 # Clocks and CPU counters are rounded apart: a task that never waits may come out
 # below zero by this much and no more.
 SLACK_SECONDS, SLACK_SHARE = 0.02, 0.02
+T = TypeVar("T")
 
 
 class IOWait(Enum):
@@ -31,12 +33,16 @@ class IOWait(Enum):
         )
 
 
-class Metric(NamedTuple):
-    """A quantity of a group of tasks."""
+@dataclass(frozen=True, slots=True)
+class Metric(Generic[T]):
+    """A number taken from a group: of tasks, or of Darshan's counters."""
 
     key: str  # in JSON
     unit: str  # s | B | B/s | 1
-    of: Callable[[Sequence[Task]], float | None]
+    of: Callable[[T], float | None]
+
+
+TaskMetric = Metric[Sequence[Task]]
 
 
 def off_cpu(task: Task) -> float | None:
@@ -60,7 +66,7 @@ def io_wait_of(runs: Iterable[Run]) -> IOWait:
     return IOWait.MEASURED if measured else IOWait.OFF_CPU
 
 
-def metrics(io_wait: IOWait) -> tuple[Metric, ...]:
+def metrics(io_wait: IOWait) -> tuple[TaskMetric, ...]:
     """Every quantity of a report, in the order in which it is shown."""
     measured = io_wait is IOWait.MEASURED
     return (

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from pegasus_bb.model.readable import readable
 from pegasus_bb.model.run import Run
-from pegasus_bb.report.compare import Comparison
+from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.tables import MOST, PLAIN, Tables, fitting
 from pegasus_bb.units import format_size
 
@@ -54,22 +54,21 @@ def render_text(
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:
-    for side, runs in (("PFS", comparison.pfs), ("BB", comparison.bb)):
-        for number, run in enumerate(runs, start=1):
-            yield f"{side} run {number}: {_about(run)}"
-            if run.fallback:
-                because = " ".join(run.fallback.split())
-                yield f"*** {side} run {number} WAS REALLY ON THE PFS: {because} ***"
-            if run.elsewhere:
-                many = f"{len(run.elsewhere)} OF {run.rooms} JOBS"
-                why = run.elsewhere[0].because
-                yield f"*** {side} run {number}: {many} WERE ON THE PFS: {why} ***"
-            yield from _foreseen(run)
-            if run.reserved is not None:
-                yield f"  reserved {format_size(int(run.reserved))} x hours"
+    for name, reported in comparison.named_runs():
+        run = reported.run
+        yield f"{name}: {_about(run)}"
+        if run.fallback:
+            because = " ".join(run.fallback.split())
+            yield f"*** {name} WAS REALLY ON THE PFS: {because} ***"
+        if run.elsewhere:
+            many = f"{len(run.elsewhere)} OF {run.rooms} JOBS"
+            yield f"*** {name}: {many} WERE ON THE PFS: {run.elsewhere[0].because} ***"
+        yield from _predicted(run)
+        if run.reserved is not None:
+            yield f"  reserved {format_size(int(run.reserved))} x hours"
 
 
-def _foreseen(run: Run) -> Iterator[str]:
+def _predicted(run: Run) -> Iterator[str]:
     if run.predicted is not None and run.makespan:
         error = run.predicted / run.makespan - 1
         yield (
@@ -126,7 +125,8 @@ def _on_break_even(comparison: Comparison) -> Iterator[str]:
 
 
 def _unread(comparison: Comparison) -> Iterator[str]:
-    for run in (*comparison.pfs, *comparison.bb):
+    for _, reported in comparison.named_runs():
+        run = reported.run
         for entry in run.problems[:_UNREAD]:
             yield f"unread: {entry.file}: {entry.why}"
         more = len(run.problems) - _UNREAD

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pegasus_bb.model.run import Kind, Task
-from pegasus_bb.report.stats import total
+from pegasus_bb.model.stat import total
 
 _LINE_LIMIT = 1 << 20  # bytes; a real one has some 500
 _NOTE_LIMIT = 16 << 20

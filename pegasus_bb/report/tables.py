@@ -13,12 +13,10 @@ from rich.table import Table
 
 from pegasus_bb.model.parts import PARTS
 from pegasus_bb.model.readable import readable
-from pegasus_bb.model.stat import Stat
-from pegasus_bb.report.by_job import SHOWN, differing
-from pegasus_bb.report.by_layer import longest
-from pegasus_bb.report.compare import Comparison, Row
+from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.report.document import Comparison, Row
 from pegasus_bb.report.metrics import IOWait
-from pegasus_bb.report.stats import Pair
+from pegasus_bb.report.rows import JOB_COLUMNS
 from pegasus_bb.report.titles import CLOCK, LAYER, RATES, SIZES, STAGING, WAIT
 from pegasus_bb.units import format_size
 
@@ -98,7 +96,7 @@ def _tables(
     if len(comparison.jobs) > len(comparison.compute):
         few = [
             Row(_two_lines(row.name, row.job), row.cells)
-            for row in differing(comparison.jobs, MOST)
+            for row in _most_different(comparison.jobs)
         ]
         ways = (
             _jobs_table("jobs", few, columns, style, layout)
@@ -122,7 +120,7 @@ def _layer_tables(
     ]
     files = [
         Row(_two_lines(row.file, row.layer), row.cells)
-        for row in longest(comparison.files, MOST)
+        for row in _longest(comparison.files)
     ]
     narrow = () if layout.calls else ("other_time", "slowest_time")
     shown = {key: title for key, title in LAYER.items() if key not in narrow}
@@ -131,6 +129,26 @@ def _layer_tables(
         yield _jobs_table("calls,\nper process", calls, shown, style, layout)
     if files:
         yield _jobs_table("files,\nper process", files, of_files, style, layout)
+
+
+def _most_different(jobs: Iterable[Row]) -> Sequence[Row]:
+    """Those whose run times differ most between the sides."""
+
+    def difference(row: Row) -> float:
+        pair = row.cells["run_time"]
+        return abs(pair.pfs.mean - pair.bb.mean) if pair.pfs and pair.bb else -1.0
+
+    return sorted(jobs, key=difference, reverse=True)[:MOST]
+
+
+def _longest(files: Iterable[Row]) -> Sequence[Row]:
+    """Those whose calls took longest."""
+
+    def seconds(row: Row) -> float:
+        pair = row.cells["slowest_time"]
+        return max(side.mean for side in (pair.pfs, pair.bb) if side is not None)
+
+    return sorted(files, key=seconds, reverse=True)[:MOST]
 
 
 def _two_lines(name: str, more: str) -> str:
@@ -168,7 +186,7 @@ def _of_jobs(shown: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Of those columns what a single job has, in ways that are less and less wide. In
     place of their number and mean time it has how long it queued, and its CPU time
     beside the quotient of that, or in its place."""
-    kept = {key: head for key, head in shown.items() if key in SHOWN}
+    kept = {key: head for key, head in shown.items() if key in JOB_COLUMNS}
     ratio = {"user_system": kept.pop("user_system")}
     first = {"run_time": kept.pop("run_time"), "queue": "queue\ns"}
     for cpu in ({**_CPU, **ratio}, _CPU, ratio):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pegasus_bb.model.run import FileUse
-from pegasus_bb.report.layers import together
+from pegasus_bb.report.layers import merge_layers
 
 # Programs, libraries and devices: no files of a workflow. Darshan leaves out the like,
 # but not what lives elsewhere: a Python of the user's.
@@ -81,7 +81,7 @@ def _together(one: FileUse, other: FileUse) -> FileUse:
         output=one.output or other.output,
         bytes_read=_sum(one.bytes_read, other.bytes_read),
         bytes_written=_sum(one.bytes_written, other.bytes_written),
-        layers=together([*one.layers, *other.layers]),
+        layers=merge_layers([*one.layers, *other.layers]),
     )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pegasus_bb.model.run import Calls, Kind, Layer, LiveBytes, NodeTimes, Run, Task
-from pegasus_bb.report import compare
-from pegasus_bb.report.compare import Comparison
+from pegasus_bb.report import Comparison, compare
 
 MIB = 1 << 20
 

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.stat import Stat
 from pegasus_bb.report import read_benchmark
+from pegasus_bb.report.benchmark import BenchCell
 
 CELL = {
     **{"mode": "fsync", "layout": "shared-file", "block": 4096, "processes": 2},
@@ -27,8 +29,14 @@ def of(cell: Any) -> dict[str, Any]:
     return {"version": 1, "tiers": [{"name": "bb", "cells": [cell]}]}
 
 
-def test_it_is_handed_on_as_it_is(tmp_path: Path) -> None:
-    assert read_benchmark(written(tmp_path, of(CELL))) == of(CELL)
+def test_it_is_read_and_handed_on_as_it_is(tmp_path: Path) -> None:
+    found = read_benchmark(written(tmp_path, of(CELL)))
+
+    assert found.document == of(CELL)
+    rate = Stat(10.5, None, 1)
+    assert found.cells == (
+        BenchCell("bb", "fsync", "shared-file", 4096, 2, write=rate, read=None),
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,6 +49,7 @@ def test_it_is_handed_on_as_it_is(tmp_path: Path) -> None:
         ({"version": 1, "tiers": {}}, "tiers"),
         ({"version": 1, "tiers": [{"cells": []}]}, "tiers[0].name"),
         ({"version": 1, "tiers": [{"name": "bb"}]}, "tiers[0].cells"),
+        (of({**CELL, "read": "fast"}), "tiers[0].cells[0]"),
         (of({**CELL, "block": "4 KiB"}), "tiers[0].cells[0]"),
         (of({**CELL, "processes": 0}), "tiers[0].cells[0]"),
         (of({**CELL, "write": {"mean": "fast"}}), "tiers[0].cells[0]"),

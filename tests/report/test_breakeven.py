@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.breakeven import BreakEven, break_even
 from pegasus_bb.report.clock import PARTS
-from pegasus_bb.report.stats import Pair
 
 GIB = 1 << 30
 

@@ -9,7 +9,8 @@ import pytest
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Calls, Kind, Problem, Run, Task
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.report.compare import Comparison, Row, compare
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.document import Comparison, Row
 
 MakeTask = Callable[..., Task]
 MakeRun = Callable[..., Run]

@@ -15,7 +15,7 @@ from pegasus_bb.model.run import Problem
 from pegasus_bb.process import ask
 from pegasus_bb.report import darshan
 from pegasus_bb.report.darshan import Log, is_log, read_logs
-from pegasus_bb.report.layer_metrics import LAYER_METRICS
+from pegasus_bb.report.layers import LAYER_METRICS
 
 MIB = 1 << 20
 

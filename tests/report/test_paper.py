@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.run import Calls, Kind, Layer, Run, Task
-from pegasus_bb.report import compare, to_document
-from pegasus_bb.report.compare import Comparison
+from pegasus_bb.report import Comparison, compare, to_document
 
 MakeTask = Callable[..., Task]
 PAPER = Path(__file__).parent.parent / "recorded" / "paper" / "figures.json"

@@ -1,0 +1,220 @@
+"""A comparison as a JSON document, version 1. docs/report.md describes its keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.run import FileUse, Layer, LiveBytes, NodeTimes, Task
+from pegasus_bb.model.stat import Pair
+from pegasus_bb.report.breakeven import BreakEven
+from pegasus_bb.report.compare import STAGING_UNITS
+from pegasus_bb.report.document import Comparison, ReportedRun, Row
+from pegasus_bb.report.layers import LAYER_METRICS
+from pegasus_bb.report.metrics import IOWait, off_cpu
+from pegasus_bb.report.offsets import RunTime
+
+VERSION = 1
+_SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
+
+
+def to_document(
+    comparison: Comparison, bench: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A mapping of plain values; what is not measured is null, never zero."""
+    if comparison.benchmark is not None:
+        bench = comparison.benchmark.document
+    return {
+        "version": VERSION,
+        "io_wait": comparison.io_wait.value,
+        "units": {metric.key: metric.unit for metric in comparison.metrics},
+        "notes": list(comparison.notes),
+        "workflow": _pairs(comparison.workflow),
+        "clock": _pairs(comparison.clock),
+        "staging": {
+            "units": STAGING_UNITS,
+            **_pairs(comparison.staging),
+        },
+        "break_even": _break_even(comparison.break_even),
+        "compute": [_row(row) for row in comparison.compute],
+        "all_compute": _row(comparison.all_compute),
+        "auxiliary": [_row(row) for row in comparison.auxiliary],
+        "jobs": [_row(row) for row in comparison.jobs],
+        "darshan": {
+            "units": {metric.key: metric.unit for metric in LAYER_METRICS},
+            "layers": [_row(row) for row in comparison.layers],
+            "widths": [_row(row) for row in comparison.widths],
+            "files": [_row(row) for row in comparison.files],
+        },
+        "bench": bench,
+        "runs": {
+            "pfs": [_run(run, comparison.io_wait) for run in comparison.pfs],
+            "bb": [_run(run, comparison.io_wait) for run in comparison.bb],
+        },
+    }
+
+
+def write_document(path: Path, document: dict[str, Any]) -> None:
+    """Write ``document`` to ``path``. Raises UsageError where that cannot be."""
+    try:
+        path.write_bytes(_as_text(document))
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be written ({error.strerror}); name a file in a folder "
+            "that exists and is yours"
+        ) from error
+
+
+def _as_text(document: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(
+            document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        )
+    except TypeError:  # a name that is not UTF-8, a number of more than 64 bits
+        return f"{json.dumps(document, indent=2)}\n".encode()
+
+
+def _row(row: Row) -> dict[str, Any]:
+    names = {"file": row.file, "name": row.name, "job": row.job, "layer": row.layer}
+    gains = {key: asdict(gain) for key, gain in row.gains.items()}
+    own = {key: text for key, text in names.items() if text or key == "name"}
+    return {**own, **_pairs(row.cells), **gains}
+
+
+def _break_even(found: BreakEven | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "units": {**dict.fromkeys(_SECONDS, "s"), "runs": "1", "footprint": "B"},
+        **{key: getattr(found, key) for key in (*_SECONDS, "runs", "footprint")},
+        "sentences": list(found.sentences),
+    }
+
+
+def _pairs(pairs: Mapping[str, Pair]) -> dict[str, Any]:
+    return {key: _pair(pair) for key, pair in pairs.items()}
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    return {
+        "pfs": asdict(pair.pfs) if pair.pfs else None,
+        "bb": asdict(pair.bb) if pair.bb else None,
+        "ratio": pair.ratio,
+        "beyond_error": pair.beyond_error,
+    }
+
+
+def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
+    run, time = reported.run, reported.time
+    return {
+        "label": run.label,
+        "mode": run.mode,
+        "tier": run.tier,
+        "backend": run.backend,
+        "fallback": {"to": "pfs", "because": run.fallback} if run.fallback else None,
+        "rooms": run.rooms,
+        "on_pfs": [asdict(each) for each in run.elsewhere],
+        "submit_dir": run.submit_dir,
+        "uuid": run.uuid,
+        "makespan": run.makespan,
+        "makespan_from": run.makespan_from,
+        "begun": time.begun,
+        "predicted_makespan": run.predicted,
+        "reserved_byte_hours": run.reserved,
+        "span": run.span,
+        "clock": dict(reported.clock),
+        "gate_wait": run.gate_wait,
+        "gate_offset": reported.gate_offset,
+        "live": _live(run.live, time) if run.live else None,
+        "live_rooms": _live(run.live_rooms, time) if run.live_rooms else None,
+        "staged_in": run.brought,
+        "staged_out": run.saved,
+        "results_safe": run.safe,
+        "footprint": run.footprint,
+        "retries": run.retries,
+        "missing": list(run.missing),
+        "problems": [asdict(problem) for problem in run.problems],
+        "tasks": [_task(task, io_wait, time) for task in run.tasks],
+        "nodes": [_node(node) for node in run.nodes],
+    }
+
+
+def _node(node: NodeTimes) -> dict[str, Any]:
+    return {
+        "node": node.node,
+        "ready": node.ready,
+        "submitted": node.submitted,
+        "executing": node.executing,
+        "terminated": node.terminated,
+        "ended": node.ended,
+        "attempts": node.attempts,
+        "ready_wait": node.ready_wait,
+        "pre_wait": node.pre_wait,
+        "queue": node.queue,
+        "post_wait": node.post_wait,
+    }
+
+
+def _live(live: LiveBytes, time: RunTime) -> dict[str, Any]:
+    return {
+        "capacity": live.capacity,
+        "unknown": live.unknown,
+        "most": max((size for _, size in live.steps), default=None),
+        "steps": [[time.at(since), size] for since, size in live.steps],
+        "reserved": [[time.at(since), size] for since, size in live.reserved],
+    }
+
+
+def _task(task: Task, io_wait: IOWait, time: RunTime) -> dict[str, Any]:
+    waited = task.iowait if io_wait is IOWait.MEASURED else off_cpu(task)
+    return {
+        "transformation": task.transformation,
+        "job": task.job,
+        "node": task.node,
+        "kind": task.kind.value,
+        "site": task.site,
+        "host": task.host,
+        "start": task.start,
+        "offset": time.at(task.start),
+        "duration": task.duration,
+        "exit_code": task.exit_code,
+        "retry": task.retry,
+        "queue": task.queued,
+        "ready_wait": task.ready_wait,
+        "utime": task.utime,
+        "stime": task.stime,
+        "maxrss": task.maxrss,
+        "bytes_read": task.rchar,
+        "bytes_written": task.wchar,
+        "block_read": task.rbytes,
+        "block_written": task.wbytes,
+        "io_wait": waited,
+        "io_time": task.calls.seconds if task.calls else None,
+        "layers": [_layer(layer) for layer in task.layers],
+        "files": [_file(file) for file in task.files if _counted(file)],
+    }
+
+
+def _counted(file: FileUse) -> bool:
+    return file.bytes_read is not None or file.bytes_written is not None
+
+
+def _file(file: FileUse) -> dict[str, Any]:
+    return {
+        "name": file.name,
+        "size": file.size,
+        "bytes_read": file.bytes_read,
+        "bytes_written": file.bytes_written,
+        "layers": [_layer(layer) for layer in file.layers],
+    }
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    numbers = {metric.key: metric.of(layer) for metric in LAYER_METRICS}
+    return {"layer": layer.name, **numbers}

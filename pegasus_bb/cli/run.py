@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pegasus_bb.cli.fallback import pfs_lines
-from pegasus_bb.engine import Outcome, Watcher, choose, run
+from pegasus_bb.engine import Outcome, Quiet, Watcher, choose, run
 from pegasus_bb.engine.choice import AUTO, DAGMAN, ENGINES, choose_engine
 from pegasus_bb.engine.dagman import running
 from pegasus_bb.engine.refused import told
@@ -39,7 +39,7 @@ from pegasus_bb.units import format_duration
     help="Start over: the journal and rescue files of earlier runs are moved aside. "
     "Refused while the reservation of the run still stands.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing while it goes well.")
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing while all goes well.")
 @click.argument("submit_dir", type=click.Path(path_type=Path))
 def command(
     engine: str, slots: int | None, restart: bool, quiet: bool, submit_dir: Path
@@ -54,10 +54,14 @@ def command(
     Exit status: 0 all nodes are done, or ABORT-DAG-ON of the DAG calls it so; 80 a
     node failed; 130 it was interrupted.
     """
-    progress = None if quiet else choose(submit_dir)
+    progress = Quiet(sys.stderr) if quiet else choose(submit_dir)
     try:
         with told(submit_dir):
-            done = _run(engine, slots, restart, progress, submit_dir)
+            chosen = choose_engine(find_submit_dir(submit_dir), engine, restart)
+            if not quiet:
+                words = f"engine: {chosen.engine} ({chosen.why})"
+                print(words, file=unbreakable(sys.stderr), flush=True)
+            done = _run(chosen.engine, slots, restart, progress, submit_dir)
     finally:  # how it ended is the exit status, also where nobody hears the words
         mute_if_gone(sys.stderr)
     for line in pfs_lines(find_submit_dir(submit_dir).path):
@@ -88,13 +92,9 @@ def _run(
     engine: str,
     slots: int | None,
     restart: bool,
-    progress: Watcher | None,
+    progress: Watcher,
     submit_dir: Path,
 ) -> Outcome:
-    chosen = choose_engine(find_submit_dir(submit_dir), engine, restart)
-    if progress is not None:
-        words = f"engine: {chosen.engine} ({chosen.why})"
-        print(words, file=unbreakable(sys.stderr), flush=True)
-    if chosen.engine == DAGMAN:
+    if engine == DAGMAN:
         return running.run(submit_dir, progress=progress, restart=restart)
     return run(submit_dir, slots=slots or 0, progress=progress, restart=restart)

@@ -26,7 +26,10 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_duration, format_size
 
-_STATES = ("done", "running", "ready", "waiting", "deferred", "failed", "futile")
+_STATES = (
+    *("done", "running", "ready", "waiting"),  # in any case
+    *("held", "deferred", "failed", "futile"),
+)
 _OVER = "MORE THAN RESERVED, at the cost of other runs on this tier"
 _FAILED = "failed"
 _EARLIER, _MENDED = "failed in an earlier attempt", "failed earlier, then done"
@@ -145,15 +148,23 @@ def _show(status: RunStatus, reservation: dict[str, Any] | None) -> None:
     table.add_row(*(str(status.nodes.get(name, 0)) for name in (*shown, "total")))
     console.print(table)
     if status.running:
-        more = len(status.running) - 8
-        names = ", ".join(status.running[:8]) + (f" and {more} more" * (more > 0))
-        console.print(f"running: {names}")
+        console.print(f"running: {_names(status.running)}")
+    if status.held:
+        console.print(
+            f"held: {_names(status.held)}\n  `condor_q -hold` says why, and "
+            "`condor_release` lets a job go on once that is mended"
+        )
     if reservation is not None:
         console.print(_reservation_line(reservation))
     failures = status.last_failures
     for heading in (_FAILED, _EARLIER, _MENDED):
         here = [failure for failure in failures if _heading(failure) == heading]
         _show_failures(console, heading, here)
+
+
+def _names(nodes: list[str]) -> str:
+    more = len(nodes) - 8
+    return ", ".join(nodes[:8]) + (f" and {more} more" * (more > 0))
 
 
 def _heading(failure: dict[str, Any]) -> str:

@@ -12,6 +12,6 @@ SERVICE and PROVISIONER are refused by name.
 from __future__ import annotations
 
 from pegasus_bb.engine.local import Outcome, run
-from pegasus_bb.engine.progress import Watcher, choose
+from pegasus_bb.engine.progress import Quiet, Watcher, choose
 
-__all__ = ["Outcome", "Watcher", "choose", "run"]
+__all__ = ["Outcome", "Quiet", "Watcher", "choose", "run"]

@@ -17,7 +17,7 @@ _RUNNING = {
     "SUBMIT": State.RUNNING,
     "EXECUTE": State.RUNNING,
     "GRID_SUBMIT": State.RUNNING,
-    "JOB_HELD": State.RUNNING,
+    "JOB_HELD": State.HELD,
     "JOB_RELEASED": State.RUNNING,
     "JOB_EVICTED": State.RUNNING,
     "JOB_TERMINATED": State.RUNNING,

@@ -47,8 +47,11 @@ class Watcher(Protocol):
     def ended(self, name: str, how: str, seconds: float) -> None:
         """A node came to an end: done, failed, or failed with a retry to come."""
 
-    def note(self, words: str) -> None:
-        """Something that a person should know, and perhaps mend, while it runs."""
+    def note(self, message: str) -> None:
+        """Something that a person should know while it runs."""
+
+    def warn(self, message: str) -> None:
+        """Something that stands still, perhaps until a person mends it."""
 
     def close(self) -> None:
         """The run is over, however."""
@@ -61,8 +64,19 @@ class Silent:
     def running(self, name: str) -> None: ...
     def waiting(self, name: str) -> None: ...
     def ended(self, name: str, how: str, seconds: float) -> None: ...
-    def note(self, words: str) -> None: ...
+    def note(self, message: str) -> None: ...
+    def warn(self, message: str) -> None: ...
     def close(self) -> None: ...
+
+
+class Quiet(Silent):
+    """Warnings alone: `run --quiet` while it goes well."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = unbreakable(out)
+
+    def warn(self, message: str) -> None:
+        print(message, file=self._out, flush=True)
 
 
 class Lines:
@@ -93,8 +107,10 @@ class Lines:
             took = format_duration(seconds)
             self._say(f"[{self._done}/{self._total}] {name}: {how} ({took})")
 
-    def note(self, words: str) -> None:
-        self._say(words)
+    def note(self, message: str) -> None:
+        self._say(message)
+
+    warn = note
 
     def close(self) -> None:
         self._out.flush()
@@ -138,8 +154,10 @@ class Bar:
             self._bar.console.print(f"{name}: {how}", markup=False, highlight=False)
         self._show(1 if how == "done" else 0)
 
-    def note(self, words: str) -> None:
-        self._bar.console.print(words, markup=False, highlight=False)
+    def note(self, message: str) -> None:
+        self._bar.console.print(message, markup=False, highlight=False)
+
+    warn = note
 
     def close(self) -> None:
         self._reservation.look()  # what stays on the screen is how it ended

@@ -33,6 +33,7 @@ class RunStatus:
     engine: str  # who runs it now; empty: nobody
     nodes: dict[str, int] = field(default_factory=dict)  # by state, and total
     running: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     last_failures: list[dict[str, Any]] = field(default_factory=list)
     finished: int | None = None  # exit status of the last run that came to an end
@@ -50,6 +51,7 @@ def run_status(submit_dir: Path) -> RunStatus:
     status.nodes = {state.value: count for state, count in table.counts.items()}
     status.nodes["total"] = len(dag.nodes)
     status.running = table.names(State.RUNNING)
+    status.held = table.names(State.HELD)
     status.failed = table.names(State.FAILED)
     status.last_failures = list(_last_failures(history.events, table, place))
     status.finished = None if history.crashed else history.finished

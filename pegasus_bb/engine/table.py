@@ -18,6 +18,7 @@ class State(Enum):
     READY = "ready"  # for a slot
     DEFERRED = "deferred"  # its script said: ask again later
     RUNNING = "running"  # its script or its job
+    HELD = "held"  # its job, by HTCondor
     DONE = "done"
     FAILED = "failed"
     FUTILE = "futile"  # a node that it needs has failed

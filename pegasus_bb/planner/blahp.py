@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 LOST_SIGHT = "Error parsing classad or job not found"
 # In what sbatch says while slurmctld is away.
 AWAY = "Unable to contact slurm controller"
+# blahp has given up on sbatch, which may have been heard all the same: on a busy
+# machine its 30 seconds pass, or it is ended with SIGTERM.
+GIVEN_UP = (
+    "no jobId in submission script's output .*seconds timeout expired",
+    "submission command failed .exit code = -15.",
+)
+_FEW = "(NumHolds < 100)"
+
+
+def _says(*reasons: str) -> str:
+    return " || ".join(f'regexp("{reason}", HoldReason, "s")' for reason in reasons)
+
+
 # Without it HTCondor holds such jobs for ever, or until Pegasus has them removed.
 #
 # blahp does not know Slurm's state STAGE_OUT: a job that is asked after in the moment
@@ -13,12 +28,14 @@ AWAY = "Unable to contact slurm controller"
 #
 # Nor is anything while slurmctld is away. "Socket timed out" is not in here: slurmctld
 # may have taken that job (seen with 24.11), and a person should look.
-PERIODIC_RELEASE = (
-    f'(HoldReason =?= "{LOST_SIGHT}" || regexp("{AWAY}", HoldReason))'
-    " && (NumHolds < 100)"
-)
+_ANY_JOB = f'HoldReason =?= "{LOST_SIGHT}" || regexp("{AWAY}", HoldReason)'
+PERIODIC_RELEASE = f"({_ANY_JOB}) && {_FEW}"
+# For jobs behind `launch`, which may be submitted twice: of two Slurm jobs of a node
+# one works at a time, and the one that HTCondor has given up does not begin later.
+GUARDED_RELEASE = f"({_ANY_JOB} || {_says(*GIVEN_UP)}) && {_FEW}"
 
 
 def is_released(reason: str) -> bool:
-    """Whether a job that is held for ``reason`` goes on by itself soon."""
-    return reason == LOST_SIGHT or AWAY in reason
+    """Whether a job behind `launch` that is held for ``reason`` goes on by itself."""
+    given_up = any(re.search(words, reason, re.DOTALL) for words in GIVEN_UP)
+    return reason == LOST_SIGHT or AWAY in reason or given_up

@@ -1,22 +1,26 @@
 """One job per node at a time.
 
-Where Slurm's controller does not answer for some time, blahp calls a job ended that
-runs on; the node fails, is tried again, and its task would run twice on the same files.
-So each job notes its number in bb/running/<node>, and one that finds another's number
-there waits while that other job runs.
+blahp may lose sight of a Slurm job: it calls one ended that runs on while slurmctld
+gives no answer, or gives one up that sbatch has submitted after all. The node is then
+submitted again, and its task would run twice on the same files. So each job notes its
+number in bb/running/<node>, and the note stays:
+
+* A job that finds the number of another that runs waits for its end.
+* A job that finds a higher number ends at once: HTCondor has submitted the node again
+  since, and follows that job alone. Results may be in use by now.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
 from typing import Callable, Mapping
 
-from pegasus_bb.errors import SchedulerUnreachable
+from pegasus_bb.errors import RunFailed, SchedulerUnreachable
 from pegasus_bb.runtime.bbdir import BBDir
 
+_COUNTS_ANEW = 1_000_000  # a number so much lower is of a new round
 PAUSE = 10.0  # seconds between two questions about the other job
 _RUNS = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"}
 
@@ -37,6 +41,7 @@ class Alone:
         self._pause = pause
 
     def __enter__(self) -> None:
+        """Raises RunFailed where a later job has the node."""
         if not self._job or not self._note:
             return
         self._wait_for(self._noted())
@@ -48,20 +53,28 @@ class Alone:
             error.filename = self._note  # a write knows none
             raise
 
+    def _check_latest(self, other: str) -> None:
+        if other and 0 < int(other) - int(self._job) < _COUNTS_ANEW:
+            raise RunFailed(
+                f"Slurm job {other} of this node was submitted after this job "
+                f"{self._job}, so HTCondor does not follow this one; nothing was run. "
+                f"Where Slurm has begun to count anew, remove {self._note}"
+            )
+
     def _wait_for(self, other: str) -> None:
+        self._check_latest(other)
         if other in ("", self._job) or not _runs(other):
             return
         print(f"launch: waits for job {other} of this node", file=sys.stderr)
         while self._noted() == other and _runs(other):
             self._pause(PAUSE)
+        self._check_latest(self._noted())
 
     def __exit__(self, *_: object) -> None:
-        if self._job and self._note and self._noted() == self._job:
-            with contextlib.suppress(OSError):  # the task is done, whatever is left
-                os.unlink(self._note)
+        """The note stays, for jobs that were submitted before and begin later."""
 
     def _noted(self) -> str:
-        """The number of the job that is at work, or was killed; empty for none."""
+        """The number of the last job that was at work; empty for none."""
         try:
             with open(self._note, encoding="ascii", errors="replace") as source:
                 text = source.read(100)

@@ -69,7 +69,8 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
             return run_in_room(bb, room, argv, environ, partial(_run_bound, bb), shared)
     binding = _bound(bb, environ)
     if binding is None:
-        return run_command(bb, argv, environ)
+        with Alone(bb, environ):
+            return run_command(bb, argv, environ)
     argv, environ = binding.argv(argv), binding.environ(environ)
     links = job_links(bb, binding, environ)
     with Alone(bb, environ):

@@ -18,7 +18,7 @@ from pegasus_bb.errors import RunFailed
 
 from .conftest import Folder
 
-RECORDED = Path(__file__).parent.parent / "planner" / "recorded"
+RECORDED = Path(__file__).parent.parent / "dag" / "recorded"
 
 
 def test_the_job_finds_what_its_submit_file_says(

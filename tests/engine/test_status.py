@@ -12,9 +12,10 @@ import pytest
 
 from pegasus_bb import ledger
 from pegasus_bb.engine.journal import failure
+from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.status import bytes_below, run_status
 from pegasus_bb.errors import RunFailed
-from pegasus_bb.files import write_json
+from pegasus_bb.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
@@ -142,6 +143,24 @@ def test_an_attempt_that_failed_is_one_line_under_its_own_heading(
 )
 def test_a_line_of_the_journal_in_words(event: str, detail: str, why: str) -> None:
     assert failure(event, detail) == why
+
+
+def test_held_jobs_are_counted_apart(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.job("a")
+    folder.job("b")
+    folder.write()
+    lines = ["a SUBMIT 1.0 - - 1", "a JOB_HELD 1.0 - - 1", "b SUBMIT 2.0 - - 2"]
+    lines.insert(0, "INTERNAL *** DAGMAN_STARTED 1.0 ***")
+    text = "".join(f"1700000000 {line}\n" for line in lines)
+    (folder.path / "jobstate.log").write_text(text)
+    with locked(folder.path / ENGINE_LOCK):
+        status = run_status(folder.path)
+        said = folder.command("status", str(folder.path)).stdout
+    assert (status.held, status.running) == (["a"], ["b"])
+    assert (status.nodes["held"], status.nodes["running"]) == (1, 1)
+    assert "\nheld: a\n  `condor_q -hold` says why" in said
 
 
 def test_monitord_notes_the_job_s_number_where_we_note_a_status() -> None:

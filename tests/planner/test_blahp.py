@@ -5,15 +5,27 @@ from __future__ import annotations
 import classad2
 import pytest
 
-from pegasus_bb.planner.blahp import LOST_SIGHT, PERIODIC_RELEASE, is_released
+from pegasus_bb.planner.blahp import (
+    GUARDED_RELEASE,
+    LOST_SIGHT,
+    PERIODIC_RELEASE,
+    is_released,
+)
 
 # As blahp words it, in the testbed.
 REFUSED = "submission command failed (exit code = 1) (stderr:sbatch: error: {})"
 AWAY = "Batch job submission failed: Unable to contact slurm controller (connect fail"
 LATE = "Batch job submission failed: Socket timed out on send/recv operation"
+SLOW = (
+    "no jobId in submission script's output (stdout:) (stderr:<blah> execute_cmd: "
+    "30 seconds timeout expired, killing child process.\n)"
+)
+ENDED = "submission command failed (exit code = -15) (stdout:) (stderr:)"
 REASONS = {
     LOST_SIGHT: True,
     REFUSED.format(AWAY): True,
+    SLOW: True,
+    ENDED: True,
     REFUSED.format(LATE): False,  # slurmctld may have taken it
     "via condor_hold (by user wfuser)": False,
 }
@@ -22,8 +34,10 @@ REASONS = {
 @pytest.mark.parametrize(("reason", "released"), REASONS.items())
 def test_what_mends_itself_is_released(reason: str, released: bool) -> None:
     ad = classad2.ClassAd({"HoldReason": reason, "NumHolds": 1})
-    said = classad2.ExprTree(PERIODIC_RELEASE)
+    said = classad2.ExprTree(GUARDED_RELEASE)
     assert said.eval(ad) is released
     assert is_released(reason) is released
+    unguarded = released and reason not in (SLOW, ENDED)
+    assert classad2.ExprTree(PERIODIC_RELEASE).eval(ad) is unguarded
     ad["NumHolds"] = 100
     assert said.eval(ad) is False

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.planner.blahp import PERIODIC_RELEASE
+from pegasus_bb.planner.blahp import GUARDED_RELEASE
 from pegasus_bb.planner.seal.view import View
 from tests.planner.real_desk import MARKS, Desk
 
@@ -71,7 +71,7 @@ def test_style_glite_lets_kickstart_change_to_the_folder(tmp_path: Path) -> None
     text = (submit / "00/00/cat1_ID1.sub").read_text()
     prefix = json.loads((submit / "bb/request.json").read_text())["prefix"]
     assert f" -w {prefix}/" in text
-    assert f"\nperiodic_release = {PERIODIC_RELEASE}\n" in text
+    assert f"\nperiodic_release = {GUARDED_RELEASE}\n" in text
     assert "initialdir" not in text
     assert f"executable = {submit}/bb/bin/launch" in text
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.errors import RunFailed
 from pegasus_bb.runtime.alone import Alone
 from pegasus_bb.runtime.bbdir import BBDir
 
@@ -63,10 +64,10 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return Desk(tmp_path)
 
 
-def test_a_job_notes_itself_while_it_works_and_asks_nobody(desk: Desk) -> None:
+def test_a_job_notes_itself_and_asks_nobody(desk: Desk) -> None:
     with desk.job("41"):
         assert desk.noted == "41"
-    assert desk.noted == ""
+    assert desk.noted == "41"
     with desk.job("41"), desk.job("41"):  # Slurm has started the same one again
         pass
     assert desk.calls() == []
@@ -91,10 +92,36 @@ def test_what_a_killed_job_has_left_keeps_nobody_waiting(desk: Desk) -> None:
         assert desk.noted == "41"
 
 
-def test_the_note_of_a_later_job_is_left_alone(desk: Desk) -> None:
-    with desk.job("41"):
-        desk.note("42")
+@pytest.mark.parametrize("state", [RUNS, ENDED])
+def test_a_job_that_was_given_up_does_not_begin_after_a_later_one(
+    desk: Desk, state: str
+) -> None:
+    """blahp gave up on sbatch, which had submitted 41; released, it submitted 42."""
+    desk.note("42")
+    desk.answers = [state]
+    desk.next()
+    refused = pytest.raises(RunFailed, match="Slurm job 42 of this node was submitted")
+    with refused, desk.job("41"):
+        pytest.fail("41 must not run")
     assert desk.noted == "42"
+
+
+def test_a_job_that_waits_does_not_begin_after_a_later_one(desk: Desk) -> None:
+    desk.note("40")
+    desk.answers = [RUNS, RUNS]
+    desk.next()
+    waiting = desk.job("41")
+    waiting._pause = lambda _: desk.note("42")
+    with pytest.raises(RunFailed, match="Slurm job 42"), waiting:
+        pytest.fail("41 must not run")
+
+
+def test_slurm_that_counts_anew_keeps_no_job_from_its_node(desk: Desk) -> None:
+    desk.note("67043327")
+    desk.answers = [ENDED]
+    desk.next()
+    with desk.job("1"):
+        assert desk.noted == "1"
 
 
 def test_outside_of_slurm_nothing_is_noted(desk: Desk) -> None:

@@ -75,8 +75,8 @@ class Follower:
                 raise RunInterrupted(_goes_on(self._place, cluster))
             self._still_there(cluster)
             self._stop_in_vain(cluster)
-            for words in self._stageouts.given_up():
-                self._watcher.note(words)
+            for message in self._stageouts.given_up():
+                self._watcher.warn(message)
             select.select([self._signals.handle], [], [], _LOOK)
 
     def _stop_in_vain(self, cluster: int) -> None:
@@ -85,7 +85,7 @@ class Follower:
             return
         self.gone = self._watch.gone()
         if self.gone:
-            self._watcher.note(f"{self.gone}: DAGMan, job {cluster}, is removed")
+            self._watcher.warn(f"{self.gone}: DAGMan, job {cluster}, is removed")
             queue.remove(cluster)
 
     def _read_to_the_end(self) -> None:
@@ -107,7 +107,7 @@ class Follower:
         self._replay.tick()
         held = life.words if life is not None and life.state == "held" else ""
         if held and held != self._held and life is not None:
-            self._watcher.note(
+            self._watcher.warn(
                 f"DAGMan is held: {held}; condor_release {life.cluster} lets it go on"
             )
         self._held = held

@@ -28,6 +28,7 @@ class Replay:
         self._table, self._place = table, place
         self._watcher, self._held = watcher, held
         self._asking: dict[str, Item] = {}  # nodes whose PRE script may defer
+        self._told: set[tuple[str, str]] = set()  # nodes that are held, and why
         self._known = {
             "PRE_SCRIPT_STARTED": self._pre_started,
             "PRE_SCRIPT_SUCCESS": self._pre_ended,
@@ -128,12 +129,13 @@ class Replay:
     def _job_held(self, item: Item, event: Event) -> None:
         number = event.detail.partition(".")[0]
         why = self._held(int(number)) if number.isdigit() else None
-        # Empty where it was released since.
-        if why and not is_released(why):
-            self._watcher.note(
-                f"{item.node.name} is held: {why}; once that is mended: "
-                f"condor_release {number}"
-            )
+        if not why or (item.node.name, why) in self._told:  # released since, or again
+            return
+        self._told.add((item.node.name, why))
+        then = f"once that is mended: condor_release {number}"
+        if is_released(why):
+            then = f"HTCondor releases it soon; or now: condor_release {number}"
+        self._watcher.warn(f"{item.node.name} is held: {why}; {then}")
 
 
 def _script(script: Script | None, kind: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.batch import WOULD_DO, is_plain
 from pegasus_bb.model.sites import Site
-from pegasus_bb.planner.blahp import PERIODIC_RELEASE
+from pegasus_bb.planner.blahp import GUARDED_RELEASE, PERIODIC_RELEASE
 from pegasus_bb.planner.builtin.checks import REAL_PLANNER, plain_text
 from pegasus_bb.planner.builtin.executable import Profiles
 
@@ -55,8 +55,11 @@ def condor_keys(profiles: Profiles) -> dict[str, str]:
     }
 
 
-def grid_keys(site: Site, style: str, profiles: Profiles, role: str) -> dict[str, str]:
-    """What blahp has to know of a job. Raises CatalogError."""
+def grid_keys(
+    site: Site, style: str, profiles: Profiles, role: str, guarded: bool
+) -> dict[str, str]:
+    """What blahp has to know of a job; ``guarded``: launch starts it. Raises
+    CatalogError."""
     resource = profiles.get("condor", {}).get("grid_resource")
     if style == "ssh":
         resource = _ssh_resource(site, role)
@@ -69,7 +72,7 @@ def grid_keys(site: Site, style: str, profiles: Profiles, role: str) -> dict[str
     keys = {
         "universe": "grid",
         "grid_resource": resource,
-        "periodic_release": PERIODIC_RELEASE,
+        "periodic_release": GUARDED_RELEASE if guarded else PERIODIC_RELEASE,
     }
     queue = profiles.get("pegasus", {}).get("queue")
     return {**keys, "batch_queue": _for_scripts(queue, "queue")} if queue else keys

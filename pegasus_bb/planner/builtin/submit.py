@@ -149,8 +149,9 @@ class Submits:
             assert site is not None  # noqa: S101 - the site that the plan is for
             style = style_of(site, profiles)
             executable, launcher = self._launcher(planned, profiles, record)
+            guarded = bool(self._context.request)
             keys = (
-                grid_keys(site, style, profiles, _grid_role(planned))
+                grid_keys(site, style, profiles, _grid_role(planned), guarded)
                 if style in GRID
                 else condor_keys(profiles)
             )

@@ -17,7 +17,7 @@ from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.sites import SCRATCH
-from pegasus_bb.planner.blahp import PERIODIC_RELEASE
+from pegasus_bb.planner.blahp import GUARDED_RELEASE
 from pegasus_bb.planner.pegasus.places import programs_on_site, replicas_by_path
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.edit import Keys, site_index, with_values
@@ -55,7 +55,7 @@ def in_the_folder(sites: Document, site: str) -> Document:
     glite = str((profiles.get("pegasus") or {}).get("style")).lower() == "glite"
     if glite and "periodic_release" not in (profiles.get("condor") or {}):
         at = ("sites", index, "profiles", "condor", "periodic_release")
-        change[at] = PERIODIC_RELEASE
+        change[at] = GUARDED_RELEASE
     return with_values(sites, change)
 
 

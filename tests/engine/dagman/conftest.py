@@ -125,7 +125,10 @@ class Listener:
     def ended(self, name: str, how: str, seconds: float) -> None:
         self.heard.append(f"{name} {how} after {seconds:.0f} s")
 
-    def note(self, words: str) -> None:
-        self.heard.append(words)
+    def note(self, message: str) -> None:
+        self.heard.append(message)
+
+    def warn(self, message: str) -> None:
+        self.heard.append(f"WARNING {message}")
 
     def close(self) -> None: ...

@@ -8,7 +8,7 @@ from pegasus_bb.engine.journal import parse_event, read_history
 from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
-from pegasus_bb.planner.blahp import AWAY, LOST_SIGHT
+from pegasus_bb.planner.blahp import LOST_SIGHT
 from tests.engine.dagman.conftest import RECORDED, Listener
 
 
@@ -71,15 +71,17 @@ def test_what_recovery_repeats_is_not_told_twice(place: SubmitDir) -> None:
 
 def test_a_job_that_is_held_is_told_with_what_to_do(place: SubmitDir) -> None:
     table, listener = Table(read_dag(place.dag), ()), Listener()
-    reasons = {7: "disk full", 8: LOST_SIGHT, 9: "", 10: f"sbatch: error: {AWAY}"}
+    reasons = {7: "disk full", 8: LOST_SIGHT, 9: ""}
     player = Replay(table, place, listener, reasons.get)
-    for words in ("SUBMIT 7.0", *(f"JOB_HELD {number}.0" for number in reasons)):
+    for words in ("SUBMIT 7.0", *(f"JOB_HELD {n}.0" for n in (7, 7, 8, 9))):
         event = parse_event(f"10 E {words} cluster - 1\n")
         assert event is not None
         player.apply(event)
     assert listener.heard == [
         "E runs",
-        "E is held: disk full; once that is mended: condor_release 7",
+        "WARNING E is held: disk full; once that is mended: condor_release 7",
+        f"WARNING E is held: {LOST_SIGHT}; HTCondor releases it soon; or now: "
+        "condor_release 8",
     ]
 
 

@@ -1,1 +1,1 @@
-"""How fast a tier really is: blocks written and read by many processes, measured."""
+"""How fast a tier is: the figures of the cost model, measured."""

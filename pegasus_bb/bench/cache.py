@@ -1,36 +1,34 @@
-"""Take what was written out of the page cache, and see whether it went."""
+"""Drop written files from the page cache, and check that they are gone."""
 
 from __future__ import annotations
 
 import os
 from enum import Enum
 
-from pegasus_bb.bench.plan import PAGE
-
-_LOOKS = 4  # places in a file, spread over it
-_TRIES = 3  # storage may be so fast that it answers without being waited for
+_PAGE = 4096
+_SAMPLES = 4  # of a file, spread over it
+_TRIES = 3  # fast storage may answer a sample at once
 
 
 class Cache(Enum):
-    """Where reads came from, as far as this machine can tell; the worst is last."""
+    """Where reads come from, as far as this machine can tell; the worst is last."""
 
-    PAST = "bypassed"  # direct I/O
-    DROPPED = "dropped"  # none of it was in the page cache any more
-    UNKNOWN = "unknown"  # asked to drop it; the file system does not tell
-    WARM = "warm"  # some of it was still there
-    MEMORY = "memory"  # a file system that lives in memory
+    DROPPED = "dropped"  # the page cache holds none of the samples
+    UNKNOWN = "unknown"  # the file system does not tell
+    WARM = "warm"  # the page cache still holds a part
+    MEMORY = "memory"  # the file system lives in memory
 
 
-_WORST = list(Cache)
+_ORDER = list(Cache)
 
 
 def worse(one: Cache, other: Cache) -> Cache:
     """The one that says less about the storage."""
-    return max(one, other, key=_WORST.index)
+    return max(one, other, key=_ORDER.index)
 
 
 def drop(folder: str) -> Cache:
-    """Put all files of ``folder`` on the storage and out of the page cache.
+    """Write all files of ``folder`` to the storage and drop them from the page cache.
 
     Raises OSError.
     """
@@ -44,12 +42,12 @@ def _drop(path: str) -> Cache:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
-        # Else each look would have the kernel read ahead what is not to be there.
+        # Without this a sample makes the kernel read ahead what shall not be there.
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
         size = os.fstat(handle).st_size
         for _ in range(_TRIES):
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-            found = _look(handle, size)
+            found = _sample(handle, size)
             if found is not Cache.WARM:
                 break
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -58,15 +56,15 @@ def _drop(path: str) -> Cache:
         os.close(handle)
 
 
-def _look(handle: int, size: int) -> Cache:
-    """Read what is there without waiting for any storage."""
-    step = max(PAGE, size // _LOOKS // PAGE * PAGE)
+def _sample(handle: int, size: int) -> Cache:
+    """Read some pages with RWF_NOWAIT, which never waits for the storage."""
+    step = max(_PAGE, size // _SAMPLES // _PAGE * _PAGE)
     for at in range(0, size, step):
         try:
-            if os.preadv(handle, [bytearray(PAGE)], at, os.RWF_NOWAIT):
+            if os.preadv(handle, [bytearray(_PAGE)], at, os.RWF_NOWAIT):
                 return Cache.WARM
         except BlockingIOError:
-            continue  # it would have to be waited for
+            continue
         except OSError:
             return Cache.UNKNOWN
     return Cache.DROPPED

@@ -6,85 +6,70 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pegasus_bb.bench.figures import Figures
-from pegasus_bb.bench.measuring import Limits, Measuring, certain
+from pegasus_bb.bench.measurement import ERROR, Measurement, certain
 from pegasus_bb.bench.session import Session, Tier
 from pegasus_bb.model.stat import Stat
 
-VERSION = 1
-UNITS = {
-    "block": "B",
-    "transfer": "B",
-    "processes": "1",
-    "write": "B/s",
-    "read": "B/s",
-    "latency": "s",
-    "seconds": "s",
-    "target_error": "1",
-    "n": "1",
+_UNITS = {
+    **dict.fromkeys(("block", "transfer"), "B"),
+    **dict.fromkeys(("write", "read"), "B/s"),
+    **dict.fromkeys(("latency", "seconds"), "s"),
+    **dict.fromkeys(("processes", "target_error", "n"), "1"),
 }
 
 
 def to_document(
     session: Session,
-    made: Mapping[str, Any],  # host, time, seconds, interrupted
+    run: Mapping[str, Any],  # host, cores, time, seconds, complete
     notes: Sequence[str],
     speeds: Mapping[str, Figures],
 ) -> dict[str, Any]:
-    """Plain values; what nobody measured is null or not there, never zero."""
+    """Plain values; an unmeasured value is null or missing, never zero."""
     engine = session.engine
     return {
-        "version": VERSION,
-        "units": UNITS,
-        **made,
-        "engine": engine
-        and {
-            "name": engine.name,
-            "because": engine.because,
-            "command": engine.command,
-        },
-        "target_error": session.limits.error,
+        "version": 1,
+        "units": _UNITS,
+        **run,
+        "engine": engine and {"name": engine.name, "because": engine.because},
+        "target_error": ERROR,
         "notes": list(notes),
-        "tiers": [_tier(tier, session.limits) for tier in session.tiers],
+        "tiers": [_tier(tier) for tier in session.tiers],
         "speeds": {name: found.as_speeds() for name, found in speeds.items()},
-        "speeds_from": {name: found.how for name, found in speeds.items()},
+        "speeds_from": {name: found.source for name, found in speeds.items()},
     }
 
 
-def _tier(tier: Tier, limits: Limits) -> dict[str, Any]:
+def _tier(tier: Tier) -> dict[str, Any]:
     return {
         "name": tier.place.name,
         "path": tier.place.path,
         "file_system": tier.place.kind,
         "latency": _stat(tier.latency),
-        "cells": [_cell(one, limits) for one in tier.measured()],
-        "not_measured": [_what(one) for one in tier.measurings if not one.writes],
+        "cells": [_cell(one) for one in tier.measured()],
+        "not_measured": [_key(one) for one in tier.measurements if not one.writes],
     }
 
 
-def _what(one: Measuring) -> dict[str, Any]:
+def _key(one: Measurement) -> dict[str, Any]:
+    """Mode and layout never vary; readers of version 1 want them."""
     cell = one.cell
     return {
-        "mode": cell.mode.value,
-        "layout": cell.layout.value,
-        "block": cell.block,
-        "processes": cell.processes,
-        "transfer": cell.transfer,
+        **{"mode": "fsync", "layout": "file-per-process", "block": cell.block},
+        **{"processes": cell.processes, "transfer": cell.transfer},
     }
 
 
-def _cell(one: Measuring, limits: Limits) -> dict[str, Any]:
+def _cell(one: Measurement) -> dict[str, Any]:
     return {
-        **_what(one),
-        "write": _figure(one.write, one.writes, limits),
-        "read": _figure(one.read, one.reads, limits) | {"cache": one.cache.value},
+        **_key(one),
+        "write": _figure(one.write, one.writes),
+        "read": _figure(one.read, one.reads) | {"cache": one.cache.value},
     }
 
 
-def _figure(
-    value: Stat | None, repetitions: Sequence[float], limits: Limits
-) -> dict[str, Any]:
+def _figure(value: Stat | None, repetitions: Sequence[float]) -> dict[str, Any]:
     found = _stat(value) or {}
-    return {**found, "sure": certain(value, limits), "repetitions": list(repetitions)}
+    return {**found, "sure": certain(value), "repetitions": list(repetitions)}
 
 
 def _stat(value: Stat | None) -> dict[str, Any] | None:

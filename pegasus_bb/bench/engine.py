@@ -1,4 +1,4 @@
-"""What measures: our own processes, or ior."""
+"""The interface of what measures: our own processes, or ior."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from pegasus_bb.bench.plan import Cell
 
 
 class TimeIsUp(Exception):
-    """A phase was not at its end in time; nothing is known of it."""
+    """A phase did not end in time; it gives no figure."""
 
 
 class Engine(Protocol):
-    """Does one phase of a cell in an empty folder, with all processes at once.
+    """Runs one phase of a cell in an empty folder, with all processes at once.
 
-    A phase lasts from the moment when the first process opens its file to that when the
-    last one has closed it. Neither phase is repeated, and ``until`` is a time of
-    time.monotonic(). Raises TimeIsUp; NotMeasured with the process that failed.
+    A phase lasts from the first open to the last close. ``until`` is a time of
+    time.monotonic(). Raises TimeIsUp, and NotMeasured with the process that failed.
     """
 
+    name: str  # own | ior VERSION
+    because: str  # why this one measures
+
     def write(self, cell: Cell, folder: str, until: float) -> float:
-        """Seconds for writing. With mode fsync the data is on the storage by then."""
+        """Seconds for writing, until the data is on the storage."""
 
     def read(self, cell: Cell, folder: str, until: float) -> float:
-        """Seconds for reading what write has written."""
+        """Seconds for reading what ``write`` has written."""
 
     def close(self) -> None:
-        """End every process that was started. Twice is fine."""
+        """End all processes. A second call does nothing."""

@@ -1,99 +1,75 @@
-"""What the cost model is told of a tier: a few figures out of all cells."""
+"""The few figures of a tier that the cost model reads, from all cells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pegasus_bb.bench.cache import Cache
-from pegasus_bb.bench.measuring import Measuring
-from pegasus_bb.bench.plan import Cell, Layout, Mode
+from pegasus_bb.bench.measurement import Measurement
+from pegasus_bb.bench.plan import Cell
 from pegasus_bb.bench.session import Tier
 from pegasus_bb.errors import NotMeasured
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.units import KIB, MIB, format_size
 
-# Jobs write through the page cache, each its own files, and what counts is on storage.
-_MODES = (Mode.FSYNC, Mode.DIRECT, Mode.BUFFERED)
-_LAYOUTS = (Layout.FILES, Layout.SHARED)
+RATES = ("read", "write", "job_read", "job_write")
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """As x-storage-speeds has them. Bytes per second; seconds."""
+    """The keys of x-storage-speeds, in bytes per second and seconds."""
 
     read: float  # of all processes together
     write: float
     job_read: float  # of one process
     job_write: float
     latency: float
-    writes: Cell  # of job_write: with one process, or the fewest
-    reads: Cell  # of job_read
+    job: Cell  # from which job_read and job_write are
 
     @property
-    def how(self) -> str:
+    def source(self) -> str:
         """Which cells they are from, for a person."""
-        if self.writes == self.reads:
-            return _words(self.writes)
-        return f"{_words(self.writes)}; reads: {_words(self.reads)}"
+        count = self.job.processes
+        job = "a job is one process" if count == 1 else f"a job is one of {count}"
+        return f"blocks of {format_size(self.job.block)}, {job}"
 
     def as_speeds(self) -> dict[str, str]:
         """Text that model.speeds reads."""
-        rates = ("read", "write", "job_read", "job_write")
-        found = {name: _rate(getattr(self, name)) for name in rates}
-        return {**found, "latency": f"{self.latency * 1e6:.1f}us"}
+        rates = {name: _rate(getattr(self, name)) for name in RATES}
+        return {**rates, "latency": f"{self.latency * 1e6:.1f}us"}
 
 
 def figures(tier: Tier) -> Figures:
-    """Those of ``tier``, from the cells that are likest to jobs.
+    """The figures of ``tier``, from the cells with the largest block.
 
-    Raises NotMeasured where there is none.
+    Raises NotMeasured if there is no cell.
     """
-    measured = list(tier.measured())
+    measured = tier.measured()
     if not measured or tier.latency is None:
         raise NotMeasured(
             f"tier {tier.place.name}: there was no time to measure anything; --within "
-            "has more"
+            "allows more"
         )
-    cold = [one for one in measured if one.cache is not Cache.WARM]
-    writes, reads = _likest(measured), _likest(cold or measured)
-    writer, reader = _fewest(writes), _fewest(reads)
+    cold = [one for one in measured if one.cache is not Cache.WARM] or measured
+    writes, reads = _of_largest_block(measured), _of_largest_block(cold)
+    writer, reader = _fewest_processes(writes), _fewest_processes(reads)
     return Figures(
         read=max(_mean(one.read) for one in reads),
         write=max(_mean(one.write) for one in writes),
         job_read=_mean(reader.read) / reader.cell.processes,
         job_write=_mean(writer.write) / writer.cell.processes,
         latency=tier.latency.mean,
-        writes=writer.cell,
-        reads=reader.cell,
+        job=writer.cell,
     )
 
 
-def _likest(measured: Sequence[Measuring]) -> list[Measuring]:
-    """Of one mode, one layout and one size of blocks: the largest that there is."""
-    for mode in _MODES:
-        for layout in _LAYOUTS:
-            cells = [
-                one
-                for one in measured
-                if one.cell.mode is mode and one.cell.layout is layout
-            ]
-            if cells:
-                block = max(one.cell.block for one in cells)
-                return [one for one in cells if one.cell.block == block]
-    return []
+def _of_largest_block(measured: list[Measurement]) -> list[Measurement]:
+    largest = max(one.cell.block for one in measured)
+    return [one for one in measured if one.cell.block == largest]
 
 
-def _fewest(cells: Sequence[Measuring]) -> Measuring:
-    return min(cells, key=lambda one: one.cell.processes)
-
-
-def _words(cell: Cell) -> str:
-    job = "a process alone" if cell.processes == 1 else f"one of {cell.processes}"
-    return (
-        f"{cell.mode.value}, {cell.layout.value}, blocks of {format_size(cell.block)}, "
-        f"a job being {job}"
-    )
+def _fewest_processes(measured: list[Measurement]) -> Measurement:
+    return min(measured, key=lambda one: one.cell.processes)
 
 
 def _mean(value: Stat | None) -> float:
@@ -101,7 +77,7 @@ def _mean(value: Stat | None) -> float:
 
 
 def _rate(value: float) -> str:
-    """Whole numbers: ``parse_size`` takes no others."""
+    """Whole numbers, because ``parse_size`` takes no others."""
     if value >= 100 * MIB:
         return f"{round(value / MIB)}MiB/s"
     return f"{max(1, round(value / KIB))}KiB/s"

@@ -1,10 +1,12 @@
-"""ior (https://github.com/hpc/ior, 3.3 or newer) as an engine: under MPI, so its
-processes may be on several nodes."""
+"""ior (https://github.com/hpc/ior, 3.3 or newer) as an engine.
+
+It runs under MPI, so its processes may be on several nodes."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import time
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from pegasus_bb.bench.engine import TimeIsUp
-from pegasus_bb.bench.plan import Cell, Layout, Mode
+from pegasus_bb.bench.plan import Cell
 from pegasus_bb.errors import NotMeasured
 from pegasus_bb.process import start
 from pegasus_bb.units import MIB
@@ -20,7 +22,7 @@ from pegasus_bb.units import MIB
 PROGRAM = "ior"
 COUNT = "{n}"  # in a launcher: how many processes
 _GRACE = 10.0  # seconds in which MPI may end its processes itself
-_SAID = 3  # lines of a failed ior
+_LINES = 3  # of the message of a failed ior
 
 
 class Ior:
@@ -29,20 +31,20 @@ class Ior:
     def __init__(self, launcher: tuple[str, ...], grace: float = _GRACE) -> None:
         self._launcher = launcher
         self._grace = grace
-        self.version = ""  # as it says itself, once it has run
+        self.name = PROGRAM  # with its version, once it has run
+        self.because = f"started by {shlex.join(launcher)}"
 
     def write(self, cell: Cell, folder: str, until: float) -> float:
-        """As Engine has it."""
-        fsync = ["-e"] if cell.mode is Mode.FSYNC else []
-        return self._phase("write", ["-w", *fsync], cell, folder, until)
+        """See ``Engine.write``; -e is fsync."""
+        return self._phase("write", ["-w", "-e"], cell, folder, until)
 
     def read(self, cell: Cell, folder: str, until: float) -> float:
-        """As Engine has it. Nobody reads what it has written itself: another node
-        has none of it in its memory."""
+        """See ``Engine.read``. With -C each process reads the file of another node,
+        because its own node may have the file in memory."""
         return self._phase("read", ["-r", "-C"], cell, folder, until)
 
     def close(self) -> None:
-        """As Engine has it: nothing outlives a phase."""
+        """See ``Engine.close``: no process outlives a phase."""
 
     def _phase(
         self, do: str, words: list[str], cell: Cell, folder: str, until: float
@@ -50,9 +52,9 @@ class Ior:
         summary = os.path.join(os.path.dirname(folder), f"ior.{do}.json")
         words = [*words, *_cell(cell, folder, summary)]
         try:
-            status, said = self._call(words, cell, until)
+            status, message = self._call(words, cell, until)
             if status:
-                raise NotMeasured(f"ior ended with status {status}: {said}")
+                raise NotMeasured(f"ior ended with status {status}: {message}")
             with open(summary, encoding="utf-8", errors="replace") as source:
                 answer = json.load(source)
         except (OSError, ValueError, RecursionError) as error:
@@ -61,17 +63,17 @@ class Ior:
             with suppress(FileNotFoundError):
                 os.unlink(summary)
         first = next(_entries(answer), {})
-        self.version = str(first.get("Version", ""))
+        self.name = f"{PROGRAM} {first.get('Version', '')}".strip()
         return cell.total / bandwidth(answer, do)
 
     def _call(self, words: list[str], cell: Cell, until: float) -> tuple[int, str]:
-        """Exit status, and the end of what was said. Raises NotMeasured, TimeIsUp."""
+        """Exit status and failure message. Raises NotMeasured, TimeIsUp."""
         argv = [word.replace(COUNT, str(cell.processes)) for word in self._launcher]
         log = os.memfd_create("ior")
         try:
             status = _run([*argv, PROGRAM, *words], log, until, self._grace)
             os.lseek(log, max(0, os.lseek(log, 0, os.SEEK_END) - 4096), os.SEEK_SET)
-            return status, _telling(os.read(log, 4096).decode(errors="replace"))
+            return status, _message(os.read(log, 4096).decode(errors="replace"))
         finally:
             os.close(log)
 
@@ -88,7 +90,7 @@ def bandwidth(answer: Any, do: str) -> float:
 
 
 def _entries(value: Any) -> Iterator[dict[str, Any]]:
-    """Every mapping in ``value``: results are one list deeper in some versions."""
+    """Every mapping in ``value``: some versions nest results one list deeper."""
     if isinstance(value, dict):
         yield value
         value = list(value.values())
@@ -98,16 +100,15 @@ def _entries(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _cell(cell: Cell, folder: str, summary: str) -> list[str]:
-    """Files are kept for the other phase; whoever made the folder removes it."""
-    words = ["-a", "POSIX", "-k", "-b", str(cell.block), "-t", str(cell.transfer)]
+    """-F: a file for each process; -k: keep it for the other phase."""
+    words = ["-a", "POSIX", "-F", "-k"]
+    words += ["-b", str(cell.block), "-t", str(cell.transfer)]
     words += ["-o", os.path.join(folder, "data")]
-    words += ["-F"] if cell.layout is Layout.FILES else []
-    words += ["--posix.odirect"] if cell.mode is Mode.DIRECT else []
     return [*words, "-O", "summaryFormat=JSON", "-O", f"summaryFile={summary}"]
 
 
 def _run(argv: list[str], log: int, until: float, grace: float) -> int:
-    """The exit status. What was started has ended, however this ends."""
+    """The exit status. All processes have ended when this returns or raises."""
     try:
         process = start(argv, stdout=log, stderr=log, new_session=True)
     except OSError as error:
@@ -118,13 +119,13 @@ def _run(argv: list[str], log: int, until: float, grace: float) -> int:
         return process.returncode
     finally:
         if process.poll() is None:
-            process.terminate()  # what starts MPI processes ends those of other nodes
+            process.terminate()  # the launcher ends the processes on other nodes
             _ended(process, time.monotonic() + grace)
         _kill(process, time.monotonic() + grace)
 
 
 def _kill(process: Any, until: float) -> None:
-    """End what is left of its group: one that is killed may write a little longer."""
+    """Kill its process group, again and again: a killed process may go on a little."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -134,7 +135,7 @@ def _kill(process: Any, until: float) -> None:
 
 
 def _ended(process: Any, until: float) -> bool:
-    """Whether that subprocess.Popen has, by then."""
+    """Whether the process has ended by then."""
     while process.poll() is None:
         if time.monotonic() > until:
             return False
@@ -142,8 +143,8 @@ def _ended(process: Any, until: float) -> bool:
     return True
 
 
-def _telling(text: str) -> str:
-    """What ior calls an error, before what follows from it; else the last words."""
+def _message(text: str) -> str:
+    """The lines that ior marks as errors; else the last lines."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR")][:_SAID]
-    return " / ".join(errors or lines[-_SAID:]) or "nothing was said"
+    errors = [line for line in lines if line.startswith("ERROR")][:_LINES]
+    return " / ".join(errors or lines[-_LINES:]) or "no message"

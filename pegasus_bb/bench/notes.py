@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pegasus_bb.bench.cache import Cache
-from pegasus_bb.bench.measuring import Limits, certain
+from pegasus_bb.bench.measurement import ERROR, LEAST, certain
 from pegasus_bb.bench.place import left_behind
-from pegasus_bb.bench.plan import Mode
 from pegasus_bb.bench.session import Session, Tier
 
 
@@ -20,75 +19,47 @@ def before(tiers: Sequence[Tier]) -> Iterator[str]:
             yield f"{name} and {tier.place.name} are on one file system"
         for path in left_behind(tier.place):
             yield (
-                f"{path}: of a benchmark that runs there as well, and disturbs this "
-                "one, or was killed: rm -r it then"
+                f"{path}: another benchmark runs there and disturbs this one, or was "
+                "killed; if it was, rm -r it"
             )
 
 
 def after(session: Session) -> Iterator[str]:
     """What the figures are worth."""
     for tier in session.tiers:
-        for sentence in (*_memory(tier), *_direct(tier), *_reads(tier)):
-            yield f"{tier.place.name}: {sentence}"
-        for sentence in (*_writes(tier), *_doubtful(tier, session.limits)):
+        for sentence in (*_reads(tier), *_doubtful(tier)):
             yield f"{tier.place.name}: {sentence}"
     if session.engine is not None and session.engine.name != "own":
         yield (
-            "ior: where processes were on several nodes, the page cache was dropped on "
-            "this one only; each read what its neighbour had written"
-        )
-
-
-def _memory(tier: Tier) -> Iterator[str]:
-    if tier.place.in_memory:
-        yield f"{tier.place.kind} is memory: so are all of its figures"
-
-
-def _direct(tier: Tier) -> Iterator[str]:
-    if tier.no_direct:
-        yield (
-            f"direct I/O is not measured, for {tier.place.kind} takes none "
-            f"({tier.no_direct})"
+            "ior: with processes on several nodes, only this node dropped its page "
+            "cache; each process read the file of another node"
         )
 
 
 def _reads(tier: Tier) -> Iterator[str]:
-    found = [one.cache for one in tier.measured()]
-    if Cache.WARM in found:
-        yield (
-            "reads marked w came out of the page cache, at least in part: it was asked "
-            "to drop them, and did not"
-        )
-    if Cache.UNKNOWN in found:
-        yield (
-            f"the page cache was asked to drop what is read; {tier.place.kind} does "
-            "not tell whether it did"
-        )
-    if Cache.DROPPED in found:
-        yield (
-            "the page cache was seen to hold nothing of what is read; caches of "
-            "servers and devices are beyond this"
-        )
+    """How far the reads are those of the storage."""
+    kind, found = tier.place.kind, {one.cache for one in tier.measured()}
+    words = {
+        Cache.MEMORY: f"{kind} is memory: all figures are those of memory",
+        Cache.WARM: "reads marked w came, at least in part, from the page cache",
+        Cache.UNKNOWN: f"{kind} does not tell whether the page cache dropped the files",
+        Cache.DROPPED: "the page cache held nothing of what was read; caches of "
+        "servers and devices are out of our reach",
+    }
+    return (sentence for cache, sentence in words.items() if cache in found)
 
 
-def _writes(tier: Tier) -> Iterator[str]:
-    buffered = any(one.cell.mode is Mode.BUFFERED for one in tier.measured())
-    if buffered and not tier.place.in_memory:
-        yield "buffered writes may have ended in memory"
-
-
-def _doubtful(tier: Tier, limits: Limits) -> Iterator[str]:
+def _doubtful(tier: Tier) -> Iterator[str]:
     figures = [value for one in tier.measured() for value in (one.write, one.read)]
-    unsure = sum(not certain(value, limits) for value in figures)
-    if unsure:
+    uncertain = sum(not certain(value) for value in figures)
+    if uncertain:
         yield (
-            f"{unsure} of {len(figures)} figures, marked *, are not sure to "
-            f"{limits.error * 100:g}%: their standard error is larger, or they have "
-            f"less than {limits.least} repetitions"
+            f"{uncertain} of {len(figures)} figures, marked *, have a standard error "
+            f"above {ERROR:.0%} or less than {LEAST} repetitions"
         )
-    missing = sum(not one.writes for one in tier.measurings)
+    missing = len(tier.measurements) - len(tier.measured())
     if missing:
         yield (
-            f"{missing} of {len(tier.measurings)} cells were not measured by the end; "
-            "--within allows more time"
+            f"the time was up before {missing} of {len(tier.measurements)} cells were "
+            "measured; --within allows more"
         )

@@ -1,4 +1,4 @@
-"""Our own engine: processes on this machine, each a Python that does nothing else."""
+"""Our own engine: Python processes on this machine that only write and read."""
 
 from __future__ import annotations
 
@@ -10,105 +10,93 @@ import time
 from typing import Any
 
 from pegasus_bb.bench.engine import TimeIsUp
-from pegasus_bb.bench.plan import Cell, Mode
+from pegasus_bb.bench.plan import Cell
 from pegasus_bb.errors import NotMeasured
 from pegasus_bb.process import start
 
 _PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
-COMMAND = (sys.executable, "-I", "-S", _PROGRAM)
-_LEAD, _LEAD_EACH = 0.005, 0.0002  # seconds in which all are told when to begin
+_COMMAND = (sys.executable, "-I", "-S", _PROGRAM)
+_LEAD, _LEAD_EACH = 0.005, 0.0002  # seconds for telling all of them when to begin
 
 
 class Own:
-    """Starts its processes once; each cell is done by the first so many of them."""
+    """Starts its processes once; a cell takes as many of them as it needs."""
 
-    def __init__(self, processes: int) -> None:
+    name = "own"
+
+    def __init__(self, processes: int, because: str = "") -> None:
+        self.because = because
         self._workers: list[_Worker] = []
         try:
             for number in range(processes):
-                self._workers.append(_Worker(number, processes))
+                self._workers.append(_Worker(f"process {number} of {processes}"))
         except OSError as error:
             self.close()
             raise NotMeasured(
                 f"process {len(self._workers)} of {processes} cannot be started "
-                f"({error.strerror}); fewer of them would do: --processes"
+                f"({error.strerror}); use fewer: --processes"
             ) from error
 
     def write(self, cell: Cell, folder: str, until: float) -> float:
-        """As Engine has it."""
+        """See ``Engine.write``."""
         return self._phase("write", cell, folder, until)
 
     def read(self, cell: Cell, folder: str, until: float) -> float:
-        """As Engine has it."""
+        """See ``Engine.read``."""
         return self._phase("read", cell, folder, until)
 
     def close(self) -> None:
-        """As Engine has it."""
+        """See ``Engine.close``."""
         for worker in self._workers:
             worker.end()
         self._workers = []
 
     def _phase(self, do: str, cell: Cell, folder: str, until: float) -> float:
-        crew = self._workers[: cell.processes]
-        for number, worker in enumerate(crew):
-            worker.say(order(do, cell, folder, number, until))
-        for worker in crew:
+        workers = self._workers[: cell.processes]
+        order = {"do": do, "block": cell.block, "transfer": cell.transfer}
+        for number, worker in enumerate(workers):
+            path = cell.path(folder, number)
+            worker.tell({**order, "path": path, "until": until})
+        for worker in workers:
             worker.hear()
-        begin = time.monotonic() + _LEAD + _LEAD_EACH * len(crew)
-        for worker in crew:
-            worker.say({"begin": begin})
-        answers = [worker.hear() for worker in crew]
+        begin = time.monotonic() + _LEAD + _LEAD_EACH * len(workers)
+        for worker in workers:
+            worker.tell({"begin": begin})
+        answers = [worker.hear() for worker in workers]
         if any("late" in answer for answer in answers):
             raise TimeIsUp
         ended = max(answer["ended"] for answer in answers)
-        began = min(answer["began"] for answer in answers)
-        return float(ended - began)
-
-
-def order(
-    do: str, cell: Cell, folder: str, number: int, until: float
-) -> dict[str, Any]:
-    """What process ``number`` has to do in a phase of ``cell``."""
-    return {
-        "do": do,
-        "path": cell.path(folder, number),
-        "offset": cell.offset(number),
-        "block": cell.block,
-        "transfer": cell.transfer,
-        "direct": cell.mode is Mode.DIRECT,
-        "fsync": cell.mode is Mode.FSYNC,
-        "until": until,
-    }
+        return float(ended - min(answer["began"] for answer in answers))
 
 
 class _Worker:
     """A process of worker.py, and the line to it. Raises OSError, NotMeasured."""
 
-    def __init__(self, number: int, of: int) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         ours, its = socket.socketpair()
         with ours, its:
-            self._talk = ours.makefile("rwb")
+            self._line = ours.makefile("rwb")
             try:
-                # Not in our session: Ctrl-C is for us, and we end all of them.
+                # A session of its own: Ctrl-C reaches us only, and we end all of them.
                 self._process = start(
-                    COMMAND, stdin=its.fileno(), stdout=its.fileno(), new_session=True
+                    _COMMAND, stdin=its.fileno(), stdout=its.fileno(), new_session=True
                 )
             except OSError:
-                self._talk.close()
+                self._line.close()
                 raise
-        self._name = f"process {number} of {of}"
 
-    def say(self, order: dict[str, Any]) -> None:
+    def tell(self, order: dict[str, Any]) -> None:
         try:
-            self._talk.write(json.dumps(order).encode() + b"\n")
-            self._talk.flush()
+            self._line.write(json.dumps(order).encode() + b"\n")
+            self._line.flush()
         except OSError as error:
             raise self._gone() from error
 
     def hear(self) -> dict[str, Any]:
         """The answer, unless it is a failure."""
         try:
-            line = self._talk.readline()
+            line = self._line.readline()
         except OSError as error:
             raise self._gone() from error
         if not line:
@@ -122,9 +110,9 @@ class _Worker:
         self._process.kill()
         self._process.wait()
         try:
-            self._talk.close()
+            self._line.close()
         except OSError:
-            pass  # what was not said yet, nobody hears
+            pass  # the process has not read all of it
 
     def _gone(self) -> NotMeasured:
         status = self._process.wait()

@@ -1,9 +1,8 @@
-"""A tier to be measured: its folder, its file system, its room; the folder of ours."""
+"""A tier to measure: its folder, its file system, and our temporary folder there."""
 
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import re
 import secrets
@@ -11,13 +10,13 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pegasus_bb.bench.plan import PAGE, Plan, smaller
+from pegasus_bb.bench.plan import Plan
 from pegasus_bb.errors import NotMeasured, UsageError
 from pegasus_bb.removal import remove
 from pegasus_bb.units import format_size
 
 PREFIX = "pegasus-bb-bench."
-_SHARE = 0.9  # of what is free; a file system that is full to the brim is slow
+_SHARE = 0.9  # of the free space; a full file system is slow
 _IN_MEMORY = ("tmpfs", "ramfs")
 _MOUNTS = "/proc/self/mountinfo"
 _MEMORY = "/proc/meminfo"
@@ -25,7 +24,7 @@ _MEMORY = "/proc/meminfo"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A tier by its name, and the folder to measure it in."""
+    """The name of a tier, and the folder to measure it in."""
 
     name: str
     path: str
@@ -34,7 +33,7 @@ class Place:
 
     @property
     def in_memory(self) -> bool:
-        """Whether nothing that is written there ever leaves memory."""
+        """True if the file system lives in memory."""
         return self.kind in _IN_MEMORY
 
     def free(self) -> int:
@@ -44,12 +43,12 @@ class Place:
         return min(free, _available_memory()) if self.in_memory else free
 
     def room(self) -> int:
-        """Bytes that a benchmark may take of them. Raises OSError."""
+        """Bytes that a benchmark may write. Raises OSError."""
         return int(self.free() * _SHARE)
 
 
 def place(text: str) -> Place:
-    """Of NAME=DIR, or of DIR, whose last part is the name then. Raises UsageError."""
+    """Read NAME=DIR, or DIR alone, whose last part is the name. Raises UsageError."""
     name, equals, path = text.partition("=")
     if not equals or "/" in name:
         name, path = "", text
@@ -65,35 +64,33 @@ def place(text: str) -> Place:
 
 
 def check_room(place: Place, plan: Plan) -> None:
-    """Raises UsageError where the largest cell of ``plan`` would fill the tier."""
-    room = place.room()
-    if plan.most <= room:
-        return
-    raise UsageError(
-        f"tier {place.name}: {place.path} has {format_size(place.free())} free, of "
-        f"which {format_size(room)} may be used, and {max(plan.processes)} processes "
-        f"with {format_size(max(plan.blocks))} each write {format_size(plan.most)}; "
-        f"what would do: {smaller(plan, room)}"
-    )
+    """Raises UsageError if the largest cell of ``plan`` would fill the tier."""
+    room, largest = place.room(), plan.largest
+    if largest.total > room:
+        raise UsageError(
+            f"tier {place.name}: {largest} are {format_size(largest.total)}, and "
+            f"{place.path} has room for {format_size(room)}; use smaller --blocks, "
+            "fewer --processes, or another folder"
+        )
 
 
 def left_behind(place: Place) -> list[str]:
     """Folders of benchmarks that run there now, or were killed."""
     with contextlib.suppress(OSError), os.scandir(place.path) as entries:
         return sorted(e.path for e in entries if e.name.startswith(PREFIX))
-    return []  # one may write there and not look
+    return []  # one may be allowed to write there and not to list
 
 
 @contextlib.contextmanager
-def our_folder(place: Place) -> Iterator[str]:
-    """A new folder there; it and all in it is gone afterwards, whatever happens.
+def temporary_folder(place: Place) -> Iterator[str]:
+    """A new folder there, which is removed with all that is in it, whatever happens.
 
-    Raises NotMeasured where it cannot be made or removed.
+    Raises NotMeasured if it cannot be made or removed.
     """
     host = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())
     name = f"{PREFIX}{host}.{os.getpid()}.{secrets.token_hex(4)}"
     path = os.path.join(place.path, name)
-    try:  # the name is known before the folder is there: no signal comes in between
+    try:  # the name is known before the folder exists, so no signal loses it
         try:
             os.mkdir(path, 0o700)
         except OSError as error:
@@ -107,30 +104,13 @@ def _remove(path: str) -> None:
     try:
         remove(path)
     except OSError as error:
-        raise NotMeasured(f"{path}: stays there ({error}); rm -r it") from error
+        raise NotMeasured(f"{path}: cannot be removed ({error}); rm -r it") from error
     except (KeyboardInterrupt, SystemExit) as error:
-        raise NotMeasured(f"{path}: stays there; rm -r it") from error
-
-
-def takes_direct(folder: str) -> str:
-    """Why files in ``folder`` take no direct I/O; empty where they do."""
-    path = os.path.join(folder, "direct")
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_DIRECT, 0o600)
-        try:  # some open it and refuse what comes next
-            os.pwrite(handle, mmap.mmap(-1, PAGE), 0)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        return error.strerror or str(error)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-    return ""
+        raise NotMeasured(f"{path}: its removal was interrupted; rm -r it") from error
 
 
 def _kind(path: str) -> str:
-    """Of the mount that ``path`` is on: the one with the longest way in common."""
+    """The file system of the mount that holds ``path``: its path is the longest."""
     real, found, longest = os.path.realpath(path), "unknown", -1
     with contextlib.suppress(OSError), open(_MOUNTS, errors="surrogateescape") as lines:
         for line in lines:
@@ -150,4 +130,4 @@ def _available_memory() -> int:
         for line in lines:
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) << 10
-    return 1 << 62  # this kernel does not say
+    return 1 << 62  # this kernel does not tell

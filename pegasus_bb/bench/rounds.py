@@ -1,7 +1,7 @@
-"""Repetitions, in rounds: each round does every cell once that is not sure yet.
+"""Repetitions, in rounds: each round runs every cell once that is not certain yet.
 
-So the repetitions of a cell lie far apart, and tiers take turns: a machine that others
-use is never equally fast twice. Where the time ends, all cells have had their share.
+The repetitions of a cell lie far apart and tiers take turns, so the load of other users
+falls on all cells alike. If the time is up, every cell has had its share.
 """
 
 from __future__ import annotations
@@ -12,61 +12,61 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pegasus_bb.bench.cache import Cache, drop
 from pegasus_bb.bench.engine import Engine, TimeIsUp
-from pegasus_bb.bench.measuring import Limits, Measuring
-from pegasus_bb.bench.plan import Mode
+from pegasus_bb.bench.measurement import Measurement
 from pegasus_bb.errors import NotMeasured
 from pegasus_bb.removal import remove
 from pegasus_bb.units import format_size
 
 Clock = Callable[[], float]
-Tell = Callable[[Measuring, int, int], None]  # what is next; repetitions done, to do
+Tell = Callable[[Measurement, int, int], None]  # the next one; repetitions done, to do
+_GRACE = 10.0  # seconds in which a phase may end that has begun in time
 
 
 class Rounds:
-    """Fills measurings in, with one engine."""
+    """Fills measurements in, with one engine."""
 
     def __init__(
         self,
         engine: Engine,
         folders: Mapping[str, str],  # tier -> our folder there
-        limits: Limits,
+        until: float,
         tell: Tell = lambda *_: None,
         clock: Clock = time.monotonic,
     ) -> None:
         self._engine = engine
         self._folders = folders
-        self._limits = limits
+        self._until = until
         self._tell = tell
         self._clock = clock
         self._pace: dict[str, tuple[int, float]] = {}  # tier -> bytes took seconds
         self._done = 0
 
-    def run(self, measurings: Sequence[Measuring]) -> None:
-        """Until all are settled, or the time is up.
+    def run(self, measurements: Sequence[Measurement]) -> None:
+        """Run until all are finished, or the time is up.
 
-        Raises NotMeasured: a process failed, or the tier has no room any more.
+        Raises NotMeasured if a process fails, or the tier has no room any more.
         """
-        waiting = list(measurings)
+        waiting = list(measurements)
         while waiting and self._round(waiting):
-            waiting = [one for one in waiting if not one.settled(self._limits)]
+            waiting = [one for one in waiting if not one.finished]
 
-    def _round(self, waiting: Sequence[Measuring]) -> bool:
-        """Whether any was done: where none was, there is no time for another."""
+    def _round(self, waiting: Sequence[Measurement]) -> bool:
+        """False if there was time for no cell."""
         done = 0
         for number, one in enumerate(waiting):
-            if self._clock() + self._foreseen(one) > self._limits.until:
+            if self._clock() + self._predicted(one) > self._until:
                 continue
             self._tell(one, self._done, self._done + len(waiting) - number)
             done += self._repeat(one)
         return done > 0
 
-    def _foreseen(self, one: Measuring) -> float:
-        """Seconds of the next repetition; by other cells where it is the first."""
+    def _predicted(self, one: Measurement) -> float:
+        """Seconds of the next repetition; from another cell if it is the first."""
         size, seconds = self._pace.get(one.place.name, (one.cell.total, 0.0))
         return one.seconds or seconds * max(1.0, one.cell.total / size)
 
-    def _repeat(self, one: Measuring) -> bool:
-        """Whether there was time enough."""
+    def _repeat(self, one: Measurement) -> bool:
+        """False if there was not enough time."""
         begun = self._clock()
         _check_room(one)
         folder = os.path.join(self._folders[one.place.name], "data")
@@ -80,37 +80,29 @@ class Rounds:
             return False
         except (OSError, NotMeasured) as error:
             raise NotMeasured(f"tier {one.place.name}, {one.cell}: {error}") from error
-        seconds = self._clock() - begun
-        one.add(write, read, cache, seconds)
-        self._note_pace(one, seconds)
+        one.add(write, read, cache, self._clock() - begun)
+        self._note_pace(one)
         return True
 
-    def _both(self, one: Measuring, folder: str) -> tuple[float, Cache, float]:
-        """Write, forget, read."""
-        until = self._limits.until + self._limits.grace
+    def _both(self, one: Measurement, folder: str) -> tuple[float, Cache, float]:
+        until = self._until + _GRACE
         write = self._engine.write(one.cell, folder, until)
         cache = drop(folder)
         read = self._engine.read(one.cell, folder, until)
-        return write, _known(one, cache), read
+        return write, Cache.MEMORY if one.place.in_memory else cache, read
 
-    def _note_pace(self, one: Measuring, seconds: float) -> None:
-        """Large cells foretell large ones best."""
+    def _note_pace(self, one: Measurement) -> None:
+        """The largest cell so far predicts larger ones best."""
         self._done += 1
         size, _ = self._pace.get(one.place.name, (0, 0.0))
         if one.cell.total >= size:
-            self._pace[one.place.name] = one.cell.total, seconds
+            self._pace[one.place.name] = one.cell.total, one.seconds
 
 
-def _known(one: Measuring, cache: Cache) -> Cache:
-    if one.place.in_memory:
-        return Cache.MEMORY
-    return Cache.PAST if one.cell.mode is Mode.DIRECT else cache
-
-
-def _check_room(one: Measuring) -> None:
+def _check_room(one: Measurement) -> None:
     room = one.place.room()
     if one.cell.total > room:
         raise NotMeasured(
-            f"tier {one.place.name}, {one.cell}: there is room for "
-            f"{format_size(room)} only by now; others write to {one.place.path}"
+            f"tier {one.place.name}, {one.cell}: only {format_size(room)} are left; "
+            f"others write to {one.place.path}"
         )

@@ -1,4 +1,4 @@
-"""A file for ``--bb-speeds``: what was measured, beside what it has already."""
+"""A file for ``--bb-speeds``: measured figures beside those that it already has."""
 
 from __future__ import annotations
 
@@ -19,24 +19,19 @@ from pegasus_bb.model.speeds import KEY, read_speeds
 
 @dataclass(frozen=True)
 class SpeedsFile:
-    """Where the figures of one site go."""
+    """The file, and the site whose figures go into it."""
 
     path: Path
     site: str
     before: dict[str, Any]  # site -> its entry, as the file has it now
 
-    def put(
-        self, places: Mapping[str, Mapping[str, str]], slots: int | None, why: str
-    ) -> None:
-        """Write ``places``; other sites and other places stay. ``why`` is its head.
+    def put(self, places: Mapping[str, Mapping[str, str]], comment: str) -> None:
+        """Write ``places`` below ``comment``; other sites, places and slots stay.
 
-        Raises UsageError where it cannot be written.
+        Raises UsageError if it cannot be written.
         """
-        known = self.before.get(self.site, {})
-        slots = slots or known.get("slots")
-        entry = {"slots": slots} if slots else {}
-        entry.update((name, value) for name, value in known.items() if name != "slots")
-        entry.update((name, dict(value)) for name, value in places.items())
+        measured = {name: dict(value) for name, value in places.items()}
+        entry = {**self.before.get(self.site, {}), **measured}
         text = yaml.safe_dump(
             {KEY: {**self.before, self.site: entry}},
             sort_keys=False,
@@ -45,45 +40,44 @@ class SpeedsFile:
             width=1000,
         )
         try:
-            write_text(str(self.path), f"# {why}\n{text}")
+            write_text(str(self.path), f"# {comment}\n{text}")
         except OSError as error:
             raise UsageError(f"{self.path}: cannot be written: {error}") from error
 
 
 def open_speeds(path: Path, site: str, names: list[str]) -> SpeedsFile:
-    """``path``, for figures of tiers ``names``; looked at before anything is measured.
+    """``path``, for figures of the tiers ``names``; checked before measuring.
 
-    Raises UsageError: it is another file, may not be written, or would be none that
-    --bb-speeds takes.
+    Raises UsageError if it is another file, cannot be written, or would have no PFS.
     """
     folder = path.absolute().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"--speeds {path}: no file can be made in {folder}")
+        raise UsageError(f"--speeds {path}: {folder} is no folder of yours to write to")
     before = _sites(path) if path.exists() else {}
     if PFS not in names and PFS not in before.get(site, {}):
         raise UsageError(
-            f"--speeds {path}: all is compared with the speed of the PFS, and that is "
-            f"not there yet; measure it too: --tier {PFS}=DIR"
+            f"--speeds {path}: it has no speed of the PFS yet, to compare tiers "
+            f"with; measure it too: --tier {PFS}=DIR"
         )
     return SpeedsFile(path, site, before)
 
 
 def _sites(path: Path) -> dict[str, Any]:
-    """What the file has. Raises UsageError."""
+    """Site -> its entry in the file. Raises UsageError."""
     document = load(path, os.environ)
     sites = document.data.get(KEY, document.data)
     alone = KEY not in document.data or len(document.data) == 1
     if not alone or not isinstance(sites, dict):
         raise UsageError(
-            f"--speeds {path}: is no file of speeds alone, and what else it holds "
-            "would be lost; name another: it goes before the catalog"
+            f"--speeds {path}: it holds more than speeds, which would be lost; name "
+            "another file: it goes before the catalog"
         )
     _check(document, sites)
     return sites
 
 
 def _check(document: Document, sites: Mapping[str, Any]) -> None:
-    """Raises CatalogError where it is no file of speeds."""
+    """Raises CatalogError if it is no file of speeds."""
     root = (KEY,) if KEY in document.data else ()
     for site in sites:
         read_speeds(document, root, site)

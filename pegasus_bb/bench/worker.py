@@ -1,15 +1,13 @@
-"""One process that writes and reads: started by own.py, as a program of its own.
+"""One process that writes and reads: own.py starts it as a program of its own.
 
-It is told and answers in lines of JSON, on its standard files: an order, after which it
-is ready; when to begin; then it says when it began and ended. All that start at one
-moment, on one machine, have one clock. It ends where nobody talks to it any more.
+Orders come and answers go as lines of JSON on the standard files: an order; "ready";
+when to begin; when it began and ended. It ends when its input ends.
 """
 
 from __future__ import annotations
 
 import errno
 import json
-import mmap
 import os
 import sys
 import time
@@ -22,26 +20,19 @@ class Late(Exception):
 
 
 def main() -> None:
-    data = mmap.mmap(-1, mmap.PAGESIZE)
+    data = b""
     for line in iter(sys.stdin.buffer.readline, b""):
         order = json.loads(line)
         if len(data) != order["transfer"]:
-            data = _noise(order["transfer"])
-        _say({})
-        told = sys.stdin.buffer.readline()
-        if told:
-            _say(done(order, data, json.loads(told)["begin"]))
+            data = os.urandom(order["transfer"])  # nothing can compress it
+        _answer({})
+        begin = sys.stdin.buffer.readline()
+        if begin:
+            _answer(run(order, bytearray(data), json.loads(begin)["begin"]))
 
 
-def _noise(size: int) -> mmap.mmap:
-    """Whole pages, as direct I/O wants them, that nothing on the way can compress."""
-    data = mmap.mmap(-1, size)
-    data[:] = os.urandom(size)
-    return data
-
-
-def done(order: dict[str, Any], data: mmap.mmap, begin: float) -> dict[str, Any]:
-    """Do what is ordered, from ``begin`` on, and say when that was; or what failed."""
+def run(order: dict[str, Any], data: bytearray, begin: float) -> dict[str, Any]:
+    """Write or read from ``begin`` on; say when that was, or what failed."""
     time.sleep(max(0.0, begin - time.monotonic()))
     began = time.monotonic()
     try:
@@ -53,21 +44,20 @@ def done(order: dict[str, Any], data: mmap.mmap, begin: float) -> dict[str, Any]
     return {"began": began, "ended": time.monotonic()}
 
 
-def _write(order: dict[str, Any], data: mmap.mmap) -> None:
-    handle = _open(order, os.O_WRONLY | os.O_CREAT)
+def _write(order: dict[str, Any], data: bytearray) -> None:
+    handle = os.open(order["path"], os.O_WRONLY | os.O_CREAT, 0o600)
     try:
         for at, size in _pieces(order):
             while size:  # a file system that gets full takes a part, then says so
                 taken = os.pwrite(handle, memoryview(data)[:size], at)
                 at, size = at + taken, size - taken
-        if order["fsync"]:
-            os.fsync(handle)
+        os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def _read(order: dict[str, Any], data: mmap.mmap) -> None:
-    handle = _open(order, os.O_RDONLY)
+def _read(order: dict[str, Any], data: bytearray) -> None:
+    handle = os.open(order["path"], os.O_RDONLY)
     try:
         for at, size in _pieces(order):
             while size:
@@ -79,23 +69,15 @@ def _read(order: dict[str, Any], data: mmap.mmap) -> None:
         os.close(handle)
 
 
-def _open(order: dict[str, Any], flags: int) -> int:
-    direct = os.O_DIRECT if order["direct"] else 0
-    return os.open(order["path"], flags | direct, 0o600)
-
-
 def _pieces(order: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """Offset and size of each call, until it is too late for any more."""
-    at, end = order["offset"], order["offset"] + order["block"]
-    while at < end:
+    """Offset and size of each call. Raises Late."""
+    for at in range(0, order["block"], order["transfer"]):
         if time.monotonic() > order["until"]:
             raise Late
-        size = min(order["transfer"], end - at)
-        yield at, size
-        at += size
+        yield at, min(order["transfer"], order["block"] - at)
 
 
-def _say(answer: dict[str, Any]) -> None:
+def _answer(answer: dict[str, Any]) -> None:
     sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
     sys.stdout.buffer.flush()
 
@@ -104,4 +86,4 @@ if __name__ == "__main__":
     try:
         main()
     except (BrokenPipeError, ConnectionResetError):
-        os._exit(1)  # who has started it is gone
+        os._exit(1)  # the benchmark has ended

@@ -1,4 +1,4 @@
-"""Measure, and say what was measured: also of a benchmark that was interrupted."""
+"""Run a benchmark, show its progress, and print it even if it is interrupted."""
 
 from __future__ import annotations
 
@@ -13,76 +13,68 @@ from datetime import datetime, timezone
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
 
-from pegasus_bb.bench.choice import Chosen, choose
 from pegasus_bb.bench.document import to_document
-from pegasus_bb.bench.figures import Figures, figures
+from pegasus_bb.bench.figures import figures
+from pegasus_bb.bench.measurement import Measurement
 from pegasus_bb.bench.notes import after, before
 from pegasus_bb.bench.rounds import Tell
 from pegasus_bb.bench.session import Session
-from pegasus_bb.cli.bench_shown import shown, shown_figures, wrapped
+from pegasus_bb.cli.bench_shown import figure_lines, table_lines, wrapped
 from pegasus_bb.cli.ended import cleanly_ended
 
 
-def measure(
-    session: Session, engine: str, launch: tuple[str, ...], as_json: bool
-) -> None:
-    """Fill ``session`` in and print it. Raises what ends it, after that."""
+def measure(session: Session, as_json: bool) -> None:
+    """Run ``session`` and print it; an error is raised after that."""
     notes = list(before(session.tiers))
     for sentence in notes:
         click.echo(f"pegasus-bb: {sentence}", err=True)
-
-    def chosen(folder: str) -> Chosen:
-        most, until = max(session.plan.processes), session.limits.until
-        return choose(engine, launch, most, folder, until)
-
-    began, at = time.monotonic(), datetime.now(timezone.utc)
-    made: dict[str, Any] = {
-        "host": socket.gethostname(),
-        "cores": os.cpu_count(),
-        "time": at.isoformat(timespec="seconds"),
-        "complete": False,
-    }
+    began, now = time.monotonic(), datetime.now(timezone.utc)
+    run: dict[str, Any] = {"host": socket.gethostname(), "cores": os.cpu_count()}
+    run |= {"time": now.isoformat(timespec="seconds"), "complete": False}
     with cleanly_ended():
         try:
-            with _progress(shown=not as_json) as tell:
-                session.run(chosen, tell)
-            made["complete"] = True
+            with _progress(shown=not as_json and sys.stderr.isatty()) as tell:
+                session.run(tell)
+            run["complete"] = True
         except (KeyboardInterrupt, SystemExit):
-            click.echo("pegasus-bb: interrupted; what was written is gone", err=True)
+            click.echo("pegasus-bb: interrupted; its files are removed", err=True)
             raise
         finally:
-            made["seconds"] = round(time.monotonic() - began, 3)
-            if any(any(tier.measured()) for tier in session.tiers):
-                _show(session, made, notes, as_json)
+            run["seconds"] = round(time.monotonic() - began, 3)
+            if any(tier.measured() for tier in session.tiers):
+                _print(session, run, notes, as_json)
 
 
 @contextmanager
 def _progress(shown: bool) -> Iterator[Tell]:
-    if not (shown and sys.stderr.isatty()):
-        yield lambda *_: None
-        return
-    from pegasus_bb.cli.bench_progress import shown_progress
+    """A bar on the terminal. Its end may move: noisy cells are repeated."""
+    with Progress(
+        console=Console(stderr=True), transient=True, disable=not shown
+    ) as bar:
+        task = bar.add_task("starting", total=None)
 
-    with shown_progress() as tell:
+        def tell(one: Measurement, done: int, to_do: int) -> None:
+            what = escape(f"{one.place.name}: {one.cell}")
+            bar.update(task, description=what, completed=done, total=to_do)
+
         yield tell
 
 
-def _show(
-    session: Session, made: dict[str, Any], notes: list[str], as_json: bool
+def _print(
+    session: Session, run: dict[str, Any], notes: list[str], as_json: bool
 ) -> None:
-    found, said = _figures(session), list(after(session))
+    known = (tier for tier in session.tiers if tier.measured())
+    found = {tier.place.name: figures(tier) for tier in known}
+    remarks = list(after(session))
     if as_json:
-        document = to_document(session, made, [*notes, *said], found)
+        document = to_document(session, run, [*notes, *remarks], found)
         click.echo(json.dumps(document, indent=1))
         return
-    lines = [*shown(session), *map(wrapped, said), "", *shown_figures(found)]
-    if not made["complete"]:
-        lines.append("not complete: this is what was measured by then")
+    lines = [*table_lines(session), *map(wrapped, remarks), "", *figure_lines(found)]
+    if not run["complete"]:
+        lines.append("not complete: the benchmark was ended before that")
     click.echo("\n".join(lines))
-
-
-def _figures(session: Session) -> dict[str, Figures]:
-    """Of tiers of which anything is known."""
-    known = (tier for tier in session.tiers if any(tier.measured()))
-    return {tier.place.name: figures(tier) for tier in known}

@@ -8,34 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.bench.measuring import Limits, Measuring
+from pegasus_bb.bench.measurement import Measurement
 from pegasus_bb.bench.place import Place
-from pegasus_bb.bench.plan import Cell, Layout, Mode
+from pegasus_bb.bench.plan import Cell
 from pegasus_bb.bench.rounds import Rounds
 from pegasus_bb.units import KIB
 
 
-def cell(processes: int = 2, **other: object) -> Cell:
-    return Cell(
-        **{
-            "mode": Mode.FSYNC,
-            "layout": Layout.FILES,
-            "block": 64 * KIB,
-            "processes": processes,
-            "transfer": 16 * KIB,
-            **other,
-        }
-    )
+def cell(processes: int = 2, block: int = 64 * KIB) -> Cell:
+    return Cell(block, processes)
 
 
 @dataclass
 class Player:
-    """Takes as long as it is told: ``seconds`` has a function of the cell."""
+    """An engine whose phases take as long as ``seconds`` says."""
 
     seconds: Callable[[Cell], float]
+    name: str = "own"
+    because: str = ""
     now: float = 0.0
     done: list[Cell] = field(default_factory=list)
-    until: float = 0.0  # as it was told last
+    until: float = 0.0  # of the last phase
 
     def write(self, cell: Cell, folder: str, until: float) -> float:
         Path(folder, "data").write_bytes(b"x")
@@ -65,13 +58,18 @@ class Stage:
         (self.path / name).mkdir(exist_ok=True)
         return Place(name, str(self.path / name), "ext4", 1)
 
-    def measurings(self, *cells: Cell, name: str = "bb") -> list[Measuring]:
-        return [Measuring(self.place(name), cell) for cell in cells]
+    def measurements(self, *cells: Cell, name: str = "bb") -> list[Measurement]:
+        return [Measurement(self.place(name), cell) for cell in cells]
 
-    def play(self, player: Player, measurings: list[Measuring], limits: Limits) -> None:
-        folders = {one.place.name: one.place.path for one in measurings}
+    def play(
+        self,
+        player: Player,
+        measurements: list[Measurement],
+        until: float = float("inf"),
+    ) -> None:
+        folders = {one.place.name: one.place.path for one in measurements}
         clock = lambda: player.now  # noqa: E731
-        Rounds(player, folders, limits, clock=clock).run(measurings)
+        Rounds(player, folders, until, clock=clock).run(measurements)
 
 
 IOR_OUTPUT = Path(__file__).parents[1] / "recorded" / "ior-4.1"
@@ -85,22 +83,24 @@ esac; done
 
 
 class FakeIor:
-    """A script that plays ior. Another starts it, as MPI would, but once."""
+    """A script in place of ior, and one in place of mpiexec, which starts it once."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
         self.program = folder / "ior"
         self._calls = folder / "calls"
-        self._write("mpi", f'printf "%s\\n" "$*" >>{self._calls}\nshift 2\nexec "$@"')
+        self._write(
+            "mpiexec", f'printf "%s\\n" "$*" >>{self._calls}\nshift 2\nexec "$@"'
+        )
         self.instead(f'{_IOR}cat {IOR_OUTPUT}/$did.json >"$summary"')
-        self.launch = (str(folder / "mpi"), "-n", "{n}")
+        self.launch = ("mpiexec", "-n", "{n}")
 
     def instead(self, text: str) -> None:
-        """What it does from now on."""
+        """Replace the script of ior."""
         self._write("ior", text)
 
     def calls(self) -> list[list[str]]:
-        """The words of each, without the program."""
+        """The words of each call, without the program."""
         if not self._calls.exists():
             return []
         lines = self._calls.read_text().splitlines()

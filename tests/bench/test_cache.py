@@ -1,4 +1,4 @@
-"""Reads that come out of memory say nothing of a tier, and are known for it."""
+"""Reads from memory say nothing of a tier, so they are recognised."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def written(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-def test_what_the_kernel_keeps_is_seen(
+def test_a_file_that_stays_in_the_cache_is_warm(
     written: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "posix_fadvise", lambda *_: None)
-    # A file system that does not tell is no reason to believe in an empty cache.
+    # Some file systems do not tell.
     assert drop(written) in (Cache.WARM, Cache.UNKNOWN)
 
 
@@ -30,7 +30,7 @@ def test_what_the_kernel_keeps_is_seen(
     ("answer", "found"),
     [(errno.EAGAIN, Cache.DROPPED), (errno.EOPNOTSUPP, Cache.UNKNOWN)],
 )
-def test_what_it_answers_is_what_is_believed(
+def test_the_answer_of_the_kernel_decides(
     answer: int, found: Cache, written: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def preadv(*_: object) -> int:
@@ -40,10 +40,10 @@ def test_what_it_answers_is_what_is_believed(
     assert drop(written) is found
 
 
-def test_storage_that_answers_at_once_is_no_cache(
+def test_storage_that_answers_one_sample_at_once_is_no_cache(
     written: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Now and then it does; what is asked for again then is not there."""
+    """The sample is taken again after the file is dropped again."""
     answers = iter([4096])
 
     def preadv(*_: object) -> int:
@@ -55,7 +55,7 @@ def test_storage_that_answers_at_once_is_no_cache(
     assert drop(written) is Cache.DROPPED
 
 
-def test_one_file_that_stayed_is_enough(
+def test_one_warm_file_makes_the_cell_warm(
     written: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path(written, "more").write_bytes(b"")
@@ -63,6 +63,6 @@ def test_one_file_that_stayed_is_enough(
     assert drop(written) is not Cache.DROPPED
 
 
-def test_the_worst_is_what_counts() -> None:
+def test_the_worst_file_counts() -> None:
     assert worse(Cache.DROPPED, Cache.WARM) is Cache.WARM
-    assert worse(Cache.UNKNOWN, Cache.PAST) is Cache.UNKNOWN
+    assert worse(Cache.UNKNOWN, Cache.DROPPED) is Cache.UNKNOWN

@@ -1,4 +1,4 @@
-"""Our own processes: they write what they are told, and a failure has a name."""
+"""Our own engine: its processes write what they shall, and a failure names them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import pytest
 
 from pegasus_bb.bench.engine import TimeIsUp
 from pegasus_bb.bench.own import Own
-from pegasus_bb.bench.place import takes_direct
-from pegasus_bb.bench.plan import Cell, Layout, Mode
+from pegasus_bb.bench.plan import Cell
 from pegasus_bb.errors import NotMeasured
-from pegasus_bb.units import KIB
+from pegasus_bb.units import KIB, MIB
 
 from .conftest import cell
 
@@ -34,34 +33,17 @@ def children() -> list[int]:
     return [int(pid) for pid in mine.split()]
 
 
-@pytest.mark.parametrize("mode", Mode)
-def test_each_writes_its_own_file_and_reads_it(
-    own: Own, mode: Mode, tmp_path: Path
-) -> None:
-    if mode is Mode.DIRECT and takes_direct(str(tmp_path)):
-        pytest.skip("no direct I/O here")
-    what = cell(mode=mode)
+def test_each_writes_its_own_file_and_reads_it(own: Own, tmp_path: Path) -> None:
+    """With a size that is no multiple of a call's."""
+    what = cell(block=2 * MIB + 8 * KIB)
     assert own.write(what, str(tmp_path), LATER) > 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "data.00000000",
-        "data.00000001",
-    ]
-    assert {path.stat().st_size for path in tmp_path.iterdir()} == {64 * KIB}
+    files = sorted(tmp_path.iterdir())
+    assert [path.name for path in files] == ["data.00000000", "data.00000001"]
+    assert {path.stat().st_size for path in files} == {what.block}
     assert own.read(what, str(tmp_path), LATER) > 0
 
 
-def test_a_shared_file_is_written_from_end_to_end(own: Own, tmp_path: Path) -> None:
-    """With sizes that are no multiple of a call's."""
-    what = cell(layout=Layout.SHARED, block=40 * KIB)
-    own.write(what, str(tmp_path), LATER)
-    written = (tmp_path / "data").read_bytes()
-    assert len(written) == what.total
-    pages = [written[at : at + 4096] for at in range(0, len(written), 4096)]
-    assert all(any(page) for page in pages)
-    assert own.read(what, str(tmp_path), LATER) > 0
-
-
-def test_the_first_so_many_do_a_small_cell(own: Own, tmp_path: Path) -> None:
+def test_a_small_cell_takes_the_first_processes(own: Own, tmp_path: Path) -> None:
     own.write(cell(processes=1), str(tmp_path), LATER)
     assert [path.name for path in tmp_path.iterdir()] == ["data.00000000"]
 
@@ -80,7 +62,7 @@ def test_a_process_that_cannot_write_is_named(own: Own, tmp_path: Path) -> None:
     assert said == f"process 1 of 2: write {path}: Is a directory"
 
 
-def test_what_was_not_written_is_not_read(own: Own, tmp_path: Path) -> None:
+def test_a_file_that_ends_early_is_a_failure(own: Own, tmp_path: Path) -> None:
     own.write(cell(), str(tmp_path), LATER)
     os.truncate(tmp_path / "data.00000000", 5000)
     with pytest.raises(NotMeasured, match=r"process 0 of 2: read .* ends at 5000"):
@@ -99,7 +81,7 @@ def test_time_that_is_up_is_no_failure(own: Own, tmp_path: Path) -> None:
     assert own.write(cell(), str(tmp_path), LATER) > 0
 
 
-def test_afterwards_there_are_none() -> None:
+def test_closing_ends_every_process() -> None:
     before = set(children())
     own = Own(3)
     assert len(set(children()) - before) == 3

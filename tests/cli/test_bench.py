@@ -1,4 +1,4 @@
-"""pegasus-bb bench, as it is typed: small blocks, and never a word about how fast."""
+"""pegasus-bb bench, as it is typed: small blocks, whatever their speed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from pegasus_bb.errors import DONE, INTERRUPTED, NOT_MEASURED, USAGE
 from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import KEY, read_speeds
 
-SMALL = ("--blocks", "64KiB", "--processes", "1,2", "--engine", "own")
-BRIEF = (*SMALL, "--repetitions", "1")
-ENDLESS = (*SMALL, "--repetitions", "1000000", "--error", "0.0001")
+SMALL = ("--blocks", "64KiB", "--processes", "1,2")
+LONG = ("--blocks", "64KiB", "--processes", ",".join(map(str, range(1, 65))))
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Iterator[Path]:
-    """Two tiers, in which nothing may be left."""
+    """Two tiers, which are empty afterwards."""
     for name in ("pfs", "bb"):
         (tmp_path / name).mkdir()
     yield tmp_path
@@ -38,33 +37,38 @@ def typed(*words: str) -> list[str]:
 
 
 def bench(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = typed(*words)
-    return subprocess.run(argv, cwd=work, capture_output=True, text=True, timeout=100)
+    return subprocess.run(
+        typed(*words),
+        cwd=work,
+        env={**os.environ, "PATH": str(work)},  # without ior
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
 
 
 def test_a_table_for_each_tier(work: Path) -> None:
-    done = bench(work, "--tier", "pfs", "--tier", "fast=bb", *BRIEF)
+    done = bench(work, "--tier", "pfs", "--tier", "fast=bb", *SMALL)
     assert done.returncode == DONE, done.stderr
     assert f"pfs: {work}/pfs (" in done.stdout
     assert f"fast: {work}/bb (" in done.stdout
-    assert done.stdout.count("fsync") >= 8  # 2 tiers, 2 layouts, 1 and 2 processes
-    assert "measured by own: --engine own" in done.stdout
+    assert done.stdout.count("64.0 KiB") >= 4  # 2 tiers, 1 and 2 processes
+    assert "measured by own: no ior on PATH" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100 + len(str(work))
 
 
-def test_a_quick_one_ends_with_speeds_to_plan_by(work: Path) -> None:
-    said = ("--speeds", "speeds.yml", "--site", "cluster", "--slots", "4")
-    done = bench(work, "--tier", "pfs", "--tier", "bb", "--quick", *BRIEF, *said)
+def test_the_speeds_can_be_planned_with(work: Path) -> None:
+    said = ("--speeds", "speeds.yml", "--site", "cluster")
+    done = bench(work, "--tier", "pfs", "--tier", "bb", *SMALL, *said)
     assert done.returncode == DONE, done.stderr
     assert "explain --sites cluster --bb-speeds speeds.yml" in done.stderr
     found = read_speeds(load(work / "speeds.yml", {}), (KEY,), "cluster")
     assert found is not None and set(found.places) == {"pfs", "bb"}
-    assert found.slots == 4 and found.pfs.read > 0 and found.pfs.latency > 0
+    assert found.pfs.read > 0 and found.pfs.latency > 0
 
 
 def test_json_has_every_figure_with_its_unit(work: Path) -> None:
-    words = ("--mode", "fsync", "--mode", "buffered", "--layout", "shared-file")
-    done = bench(work, "--tier", "bb", *SMALL, *words, "--repetitions", "3", "--json")
+    done = bench(work, "--tier", "bb", *SMALL, "--json")
     assert done.returncode == DONE, done.stderr
     said = json.loads(done.stdout)
     assert said["version"] == 1 and said["complete"] is True
@@ -75,13 +79,11 @@ def test_json_has_every_figure_with_its_unit(work: Path) -> None:
     assert [(c["mode"], c["processes"]) for c in cells] == [
         ("fsync", 1),
         ("fsync", 2),
-        ("buffered", 1),
-        ("buffered", 2),
     ]
     for cell in cells:
-        assert (cell["layout"], cell["block"]) == ("shared-file", 65536)
+        assert (cell["layout"], cell["block"]) == ("file-per-process", 65536)
         for figure in (cell["write"], cell["read"]):
-            assert figure["n"] == len(figure["repetitions"]) == 3
+            assert figure["n"] == len(figure["repetitions"]) >= 3
             assert figure["mean"] > 0 and figure["error"] >= 0
         assert "cache" in cell["read"]
     assert set(cells[0]) <= set(said["units"]) | {"mode", "layout"}
@@ -95,19 +97,11 @@ def test_json_has_every_figure_with_its_unit(work: Path) -> None:
     }
 
 
-def test_what_is_too_noisy_is_said(work: Path) -> None:
-    """Once says nothing of the scatter."""
-    done = bench(work, "--tier", "bb", *BRIEF, "--mode", "fsync")
-    assert done.returncode == DONE
-    assert "bb: 8 of 8 figures, marked *, are not sure to 5%" in done.stdout
-    assert done.stdout.count("*") == 8 + 1
-
-
 def test_a_full_tier_is_refused_before_anything_is_written(work: Path) -> None:
     done = bench(work, "--tier", "bb", "--blocks", "64MiB,900TiB", "--processes", "1")
     assert done.returncode == USAGE
     assert "tier bb: " in done.stderr and "900.0 TiB" in done.stderr
-    assert "what would do: " in done.stderr
+    assert "use smaller --blocks" in done.stderr
     assert done.stdout == ""
 
 
@@ -120,7 +114,7 @@ def test_a_compute_node_needs_little_for_it() -> None:
     assert not foreign & {"yaml", "orjson", "jinja2", "blake3", "htcondor2", "ryaml"}
 
 
-def test_where_there_is_no_time_there_is_no_figure(work: Path) -> None:
+def test_without_time_there_is_no_figure(work: Path) -> None:
     said = ("--speeds", "speeds.yml", "--site", "cluster")
     done = bench(work, "--tier", "pfs", *SMALL, "--within", "0s", *said)
     assert done.returncode == NOT_MEASURED
@@ -135,12 +129,11 @@ def test_where_there_is_no_time_there_is_no_figure(work: Path) -> None:
         (("--tier", "none"), "there is no folder"),
         (("--tier", "bb", "--tier", "bb=pfs"), "another tier is called bb"),
         (("--tier", "bb", "--blocks", "1.5GiB"), "decimal sizes are not taken"),
-        (("--tier", "bb", "--blocks", "5000"), "--blocks: whole multiples of 4KiB"),
+        (("--tier", "bb", "--blocks", "1100KiB"), "--blocks: less than 1MiB, or whole"),
         (("--tier", "bb", "--processes", "4,x"), "'x' is no number of processes"),
-        (("--tier", "bb", "--speeds", "s.yml"), "of which site?"),
-        (("--tier", "bb", "--site", "cluster"), "go with --speeds"),
+        (("--tier", "bb", "--speeds", "s.yml"), "add --site"),
+        (("--tier", "bb", "--site", "cluster"), "--site goes with --speeds"),
         (("--tier", "bb", "--speeds", "s.yml", "--site", "x"), "--tier pfs=DIR"),
-        (("--tier", "bb", "--launcher", "mpirun"), "{n} has to stand"),
     ],
 )
 def test_a_mistake_is_named_and_nothing_is_measured(
@@ -152,20 +145,20 @@ def test_a_mistake_is_named_and_nothing_is_measured(
     assert not (work / "s.yml").exists()
 
 
-def test_who_else_measures_there_is_told(work: Path) -> None:
+def test_another_benchmark_on_the_tier_is_reported(work: Path) -> None:
     other = work / "bb" / f"{PREFIX}elsewhere.1.abc"
     other.mkdir()
-    done = bench(work, "--tier", "bb", "--tier", "pfs", *BRIEF, "--mode", "fsync")
+    done = bench(work, "--tier", "bb", "--tier", "pfs", *SMALL)
     other.rmdir()
     assert done.returncode == DONE
-    assert f"{other}: of a benchmark that runs there as well" in done.stderr
+    assert f"{other}: another benchmark runs there" in done.stderr
     assert "bb and pfs are on one file system" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, 143)]
 )
-def test_a_signal_leaves_nothing_but_what_was_measured(
+def test_a_signal_leaves_no_file_and_no_process(
     work: Path, number: int, status: int
 ) -> None:
     """Slurm's end of a job is a SIGTERM."""
@@ -173,10 +166,10 @@ def test_a_signal_leaves_nothing_but_what_was_measured(
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == status, err
-    assert "interrupted; what was written is gone" in err
+    assert "interrupted; its files are removed" in err
     assert list((work / "bb").iterdir()) == []
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
-    assert out == "" or "not complete: this is what was measured" in out
+    assert out == "" or "not complete: " in out
 
 
 def test_a_process_that_dies_is_named(work: Path) -> None:
@@ -184,13 +177,13 @@ def test_a_process_that_dies_is_named(work: Path) -> None:
     os.kill(workers[0], signal.SIGKILL)
     _, err = process.communicate(timeout=60)
     assert process.returncode == NOT_MEASURED
-    assert "process 0 of 2 ended by itself, with signal 9" in err
+    assert "process 0 of 64 ended by itself, with signal 9" in err
 
 
 def started(work: Path) -> tuple[subprocess.Popen[str], list[int]]:
-    """One that has no end, and its processes."""
+    """A long benchmark, and its processes."""
     process = subprocess.Popen(
-        typed("--tier", "bb", *ENDLESS),
+        typed("--tier", "bb", *LONG),
         cwd=work,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -201,7 +194,7 @@ def started(work: Path) -> tuple[subprocess.Popen[str], list[int]]:
 
 
 def writing(pid: int) -> list[int]:
-    """Its processes, once one of them has a file of the tier's open."""
+    """Its processes, once one of them has a file of the tier open."""
     task = Path(f"/proc/{pid}/task/{pid}/children")
     workers = [int(word) for word in task.read_text().split()]
     for worker in workers:

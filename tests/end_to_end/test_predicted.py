@@ -113,9 +113,9 @@ def test_speeds_that_were_measured_are_planned_by(site: Site) -> None:
     for name in ("pfs", "bb"):
         (site.work / f"of {name}").mkdir()
     tiers = [f"--tier={name}={site.work}/of {name}" for name in ("pfs", "bb")]
-    how = ("--quick", "--blocks", "64KiB", "--processes", "1,2", "--repetitions", "1")
+    how = ("--blocks", "64KiB", "--processes", "1,2")
     said = ("--speeds", "speeds.yml", "--site", "cluster")
-    measured = site.bb("bench", *tiers, *how, "--engine", "own", *said)
+    measured = site.bb("bench", *tiers, *how, *said)
     assert measured.returncode == 0, measured.stderr
     assert "explain --sites cluster --bb-speeds speeds.yml WORKFLOW" in measured.stderr
     done = site.bb("explain", "--bb-speeds", "speeds.yml")

@@ -15,7 +15,7 @@ from pegasus_bb.check.storage import of_scratch, of_tier
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.sites import Site
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
-from pegasus_bb.planner.deciding import Decided, Given, place, read_given
+from pegasus_bb.planner.deciding import Decided, Given, note_on_mode, place, read_given
 from pegasus_bb.planner.interpreter import tried_python, untried
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import chosen_home
@@ -40,6 +40,9 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
         yield wrong("files", str(error))
         return
     yield ok("files", f"{given.workflow.path} and its catalogs can be read")
+    note = note_on_mode(given.catalogs.properties)
+    if note:
+        yield ok("mode", note)
     if given.settings.mode == "auto":
         try:
             options, compared = chosen_mode(options)

@@ -28,6 +28,7 @@ from pegasus_bb.planner.deciding import (
     live_bytes,
     live_flow,
     no_collection,
+    note_on_mode,
     read_and_place,
     with_capacity,
 )
@@ -68,8 +69,11 @@ def command(
     if html is not None:
         import pegasus_bb.page  # noqa: F401 - says now whether it is installed
     with no_collection():
-        placed, fault = _placed(said, _elsewhere(ctx))
+        elsewhere = _is_said(ctx, "--cache", "--inherited-rc-files")
+        placed, fault = _placed(said, elsewhere)
         _show(placed, as_json, html)
+        for note in _notes(ctx, placed):
+            click.echo(note, err=True)
         if fault is not None:
             raise fault
         if ctx.obj is not None:
@@ -120,10 +124,21 @@ def _write_page(
     write_page(path, text)
 
 
-def _elsewhere(ctx: click.Context) -> bool:
-    """Whether pegasus-plan would find replicas in more than the replica catalog."""
-    said = {option for option, *_ in only_of_pegasus(ctx)}
-    return not said.isdisjoint(("--cache", "--inherited-rc-files"))
+def _notes(ctx: click.Context, placed: Decided) -> Iterator[str]:
+    """What plan would do in another way."""
+    mode = note_on_mode(placed.catalogs.properties)
+    if mode:
+        yield mode
+    if placed.settings.mode == "transient" and _is_said(ctx, "--cluster"):
+        yield (
+            "--cluster: these are the reservations of single jobs; pegasus-plan makes "
+            "the clusters, and plan then reserves for all jobs of a cluster together"
+        )
+
+
+def _is_said(ctx: click.Context, *options: str) -> bool:
+    """Whether one of these options of pegasus-plan was said."""
+    return any(option in options for option, *_ in only_of_pegasus(ctx))
 
 
 def _reserved(

@@ -128,15 +128,13 @@ def options_of_a_planning(command: _F) -> _F:
 
 
 def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
-    """What was said, typed; ``mode`` counts where --bb-mode was not said."""
+    """What was said, typed; ``mode`` counts where no option or property says one."""
     said = settings_as_properties(options)
-    if mode:
-        said.setdefault(f"{PREFIX}mode", mode)
     for name in ("sites", "output_sites"):
         options[name] = _listed(options[name])
     options["input_dir"] = tuple(map(Path, _listed(options["input_dir"])))
     return PlanOptions(
-        cwd=Path.cwd(), said=said, arguments=tuple(sys.argv[1:]), **options
+        cwd=Path.cwd(), said=said, arguments=tuple(sys.argv[1:]), mode=mode, **options
     )
 
 

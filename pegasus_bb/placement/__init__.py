@@ -7,7 +7,7 @@ from pegasus_bb.placement.explain import Explanation, explain
 from pegasus_bb.placement.hybrid import part
 from pegasus_bb.placement.lint import lint_replicas, lint_tier
 from pegasus_bb.placement.liveness import Ending, Figures, figures
-from pegasus_bb.placement.rooms import reserve_rooms
+from pegasus_bb.placement.rooms import capacity_maker, reserve_rooms
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Explanation",
     "Figures",
     "automatic_capacity",
+    "capacity_maker",
     "decide",
     "explain",
     "figures",

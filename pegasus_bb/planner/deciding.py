@@ -19,7 +19,7 @@ from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties, read_properties
 from pegasus_bb.model.reservation import Request, check_reservation_name
-from pegasus_bb.model.settings import Settings, read_settings
+from pegasus_bb.model.settings import PREFIX, Settings, read_settings
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow, read_workflow
@@ -40,6 +40,9 @@ from pegasus_bb.planner.interpreter import tried_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.planner.summary import summary
 from pegasus_bb.prediction import Predicted
+
+_MODE = f"{PREFIX}mode"
+_NO_MODE = "no mode was said"  # the origin of a mode that a command takes by itself
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,20 @@ def properties_of(options: PlanOptions) -> Properties:
     """All properties: file, then -D, then --bb-X. Raises UsageError, CatalogError."""
     conf = options.absolute(options.conf) if options.conf else None
     properties = read_properties(conf, options.defines, options.cwd, Path.home())
-    return properties.with_values(options.said, "command line")
+    properties = properties.with_values(options.said, "command line")
+    if options.mode and _MODE not in properties:
+        return properties.with_values({_MODE: options.mode}, _NO_MODE)
+    return properties
+
+
+def note_on_mode(properties: Properties) -> str:
+    """What to tell the user where the mode was not said; empty where it was."""
+    if properties.origin(_MODE) != _NO_MODE:
+        return ""
+    return (
+        f"no mode was said: this is mode {properties[_MODE]}; without --bb-mode, plan "
+        "plans mode off and uses no tier"
+    )
 
 
 @dataclass(frozen=True)

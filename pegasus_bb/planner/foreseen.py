@@ -12,6 +12,7 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
 from pegasus_bb.placement import (
     automatic_capacity,
+    capacity_maker,
     lint_tier,
     part,
     place_files,
@@ -78,17 +79,18 @@ class Foreseen:
         return ""
 
     def _raw(self, mode: str) -> Prediction:
-        headroom = self.decided.settings.headroom
         if mode == "off":
             return predict_off(self.work, self.whole, self.speeds)
         if mode == "transient":
-            return predict_transient(self.work, self.whole, self.speeds, headroom)
+            each = capacity_maker(self.whole.tier, self.decided.settings)
+            return predict_transient(self.work, self.whole, self.speeds, each)
         try:
             placement = self._reserved(mode)
         except UsageError:  # as it would be with room for what is known
             placed = self._hybrid if mode == "hybrid" else self.whole
             sizes, here = self.work.sizes, placed.on_tier
             need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
+            headroom = self.decided.settings.headroom
             capacity = automatic_capacity(placed.tier, headroom, need)
             placement = replace(placed, capacity=capacity)
         predict = predict_hybrid if mode == "hybrid" else predict_persistent

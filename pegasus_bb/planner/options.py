@@ -34,6 +34,7 @@ class PlanOptions:
     cleanup: str = "inplace"
     force: bool = False
     arguments: tuple[str, ...] = ()
+    mode: str = ""  # where neither an option nor a property says one
 
     def absolute(self, path: Path) -> Path:
         """``path`` as the user meant it: relative to where he stands. Without ``..``,

@@ -7,6 +7,7 @@ in the workflow.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -21,7 +22,6 @@ from pegasus_bb.prediction.levels import (
     places_of,
 )
 from pegasus_bb.prediction.load import Workload
-from pegasus_bb.units import room_for
 
 SHARED = ("persistent", "hybrid")  # modes with a reservation for all jobs, and a gate
 
@@ -128,11 +128,14 @@ def _levels_shared(
 
 
 def predict_transient(
-    work: Workload, placement: Placement, speeds: Speeds, headroom: int
+    work: Workload,
+    placement: Placement,
+    speeds: Speeds,
+    capacity: Callable[[int], int],
 ) -> Prediction:
     """Each job has a reservation of its own: its files come in before it starts, and go
-    out before a child may start. ``headroom`` is per cent of each."""
-    tier, granularity = speeds.places[placement.tier.name], placement.tier.granularity
+    out before a child may start. ``capacity`` is what a job reserves for its bytes."""
+    tier = speeds.places[placement.tier.name]
     alone, here = Alone(speeds, places_of(placement)), sizes_on_tier(work, placement)
     levels = Levels(speeds.slots, [speeds.pfs])
     reserved = 0.0
@@ -147,7 +150,7 @@ def predict_transient(
             level.moved[0][0] += came
             level.moved[0][1] += went
             if placement.tier.is_reserved:
-                reserved += seconds * room_for(came + went, headroom, granularity)
+                reserved += seconds * capacity(came + went)
         level.add(seconds)
     into_all, out_all = staged(work, placement, lambda lfn: True)
     return Prediction(

@@ -365,3 +365,15 @@ def test_a_disk_of_each_node_that_this_machine_has_not_is_noted(site: Site) -> N
     assert told() == f"{disk} is looked at on each node, when a job starts there"
     site.tier(path="$TMPDIR/x")
     assert told() == "$TMPDIR/x is looked at on each node, when a job starts there"
+
+
+def test_where_no_mode_was_said_it_says_which_one_it_looks_at(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(site.work)
+    said = CliRunner().invoke(cli, ["check", "--json"]).stdout
+    told = {f["about"]: f["what"] for f in json.loads(said)}
+    assert (
+        "this is mode persistent; without --bb-mode, plan plans mode off"
+        in (told["mode"])
+    )

@@ -84,7 +84,7 @@ def test_the_command_takes_the_options_of_plan(here: World) -> None:
 
 def test_the_command_speaks_json(here: World) -> None:
     result = CliRunner().invoke(command, ["--json"])
-    data = json.loads(result.output)
+    data = json.loads(result.stdout)
     assert data["files"][0] == {
         "lfn": "in.txt",
         "role": "input",
@@ -121,7 +121,7 @@ def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
     assert f"not counted: in.txt, {', '.join(unknown)}\n" in result.output
     assert all(f"\n{lfn} " in result.output for lfn in unknown)
     assert "capacity: none" in result.output
-    shown = json.loads(CliRunner().invoke(command, ["--json"]).output)
+    shown = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
     assert (shown["capacity"], len(shown["unknown"])) == (None, 13)
 
 
@@ -153,3 +153,43 @@ def test_a_command_line_of_plan_explains(here: World) -> None:
     assert not (here.folder / "submit").exists()
     nowhere = CliRunner().invoke(command, ["--output-sites", "mars"])
     assert "mars" in str(nowhere.exception)
+
+
+def test_where_no_mode_was_said_it_says_that_plan_would_use_no_tier(
+    here: World,
+) -> None:
+    unsaid = CliRunner().invoke(command, [])
+    assert "this is mode persistent; without --bb-mode, plan plans mode off" in (
+        unsaid.stderr
+    )
+    assert CliRunner().invoke(command, ["--bb-mode", "persistent"]).stderr == ""
+
+
+def test_a_mode_in_the_properties_file_is_the_mode(here: World) -> None:
+    (here.folder / "pegasus.properties").write_text("pegasus.bb.mode = transient\n")
+    result = CliRunner().invoke(command, [])
+    assert result.stderr == ""
+    assert "for each job" in result.stdout
+
+
+def test_it_says_that_a_cluster_reserves_for_all_of_its_jobs(here: World) -> None:
+    words = ["--bb-mode", "transient", "--cluster", "horizontal"]
+    assert "reserves for all jobs of a cluster together" in (
+        CliRunner().invoke(command, words).stderr
+    )
+
+
+def test_what_is_predicted_of_a_capacity_is_what_each_job_reserves(
+    here: World,
+) -> None:
+    places = "pfs: {read: 1GB/s, write: 1GB/s}\n  bb: {read: 9GB/s, write: 9GB/s}"
+    (here.folder / "speeds.yml").write_text(f"cluster:\n  slots: 2\n  {places}\n")
+    words = ["--bb-mode", "transient", "--bb-speeds", "speeds.yml", "--json"]
+
+    def reserved(capacity: str) -> float:
+        done = CliRunner().invoke(command, [*words, "--bb-capacity", capacity])
+        modes = json.loads(done.stdout)["predicted"]["modes"]
+        (found,) = [m["byte_hours"] for m in modes if m["mode"] == "transient"]
+        return float(found)
+
+    assert reserved("8GiB") == pytest.approx(2 * reserved("4GiB"))

@@ -156,8 +156,8 @@ def test_explain_tells_it_all(
     assert result.exit_code == 0, result.output
     file = Path(__file__).parent / "golden" / f"explain-{case}.txt"
     if os.environ.get("REFRESH_GOLDEN"):
-        file.write_text(result.output)
-    assert result.output == file.read_text()
+        file.write_text(result.stdout)
+    assert result.stdout == file.read_text()
 
 
 def test_explain_says_the_same_to_programs(
@@ -167,7 +167,7 @@ def test_explain_says_the_same_to_programs(
     monkeypatch.chdir(long.folder)
     monkeypatch.setenv("HOME", str(long.folder))
     words = ["--output-dir", "out", "--bb-capacity", "52", "--json"]
-    data = json.loads(CliRunner().invoke(command, words).output)
+    data = json.loads(CliRunner().invoke(command, words).stdout)
     told = {"limit": 52, "phases": 3, "peak": 50, "moved": ["in"]}
     assert data["fit"] == {**told, "benefit": 125}
     assert (data["any_order"], data["planned_order"]) == (65, 50)

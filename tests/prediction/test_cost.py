@@ -118,7 +118,7 @@ def test_a_file_that_stays_on_the_pfs_is_read_there(tmp_path: Path) -> None:
 def test_each_job_for_itself(tmp_path: Path) -> None:
     """A transient reservation lives as long as its job, and moves each file again."""
     work, placement = loaded(tmp_path, fan(2), granularity="1MB")
-    found = predict_transient(work, placement, speeds(), headroom=0)
+    found = predict_transient(work, placement, speeds(), capacity=lambda need: need)
     first = 60 + 300 / 200 + 200 / 20 + 100 / 10
     second = 60 + 110 / 200 + 100 / 20 + 10 / 10
     assert found.compute == pytest.approx(first + second)

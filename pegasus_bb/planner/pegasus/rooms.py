@@ -88,7 +88,9 @@ def _complete(context: PlanContext, decided: Decided) -> tuple[Found, Decided]:
     nodes = list(nodes_of_jobs(outcome, dag))
     clusters = clusters_of(outcome, dag, nodes)
     decided = _planned(decided, dict(nodes), clusters)
-    context = replace(context, placement=decided.placement)
+    # A prediction is of single jobs; a cluster runs and reserves for all of its jobs.
+    predicted = None if clusters else context.predicted
+    context = replace(context, placement=decided.placement, predicted=predicted)
     nodes = [pair for pair in nodes if pair[1] not in clusters]
     nodes += [(name, name) for name in clusters]
     scratch, name = request.prefix, outcome.dag_file.name

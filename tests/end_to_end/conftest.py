@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import forked
+
 # The legacy task: reads every input, writes every output, knows nothing else.
-MIX = """#!{python}
+MIX = """#!{python} -IS
 import hashlib, os, sys, time
 out, *inputs = sys.argv[1:]
 trouble = os.environ.get("TROUBLE", "")
@@ -39,13 +42,6 @@ JOBS = {
     "E": ("e.dat", ["d.dat"]),
 }
 RESULTS = ("d.dat", "e.dat")
-# What a tier may say of a class of files: each has the other place once.
-ELSEWHERE = (
-    {"inputs": "link"},
-    {"inputs": "pfs"},
-    {"intermediate": "pfs"},
-    {"outputs": "pfs"},
-)
 INPUTS = {"in.txt": b"ACGT" * 1000, "other-in.txt": b"TGCA" * 10}
 
 
@@ -117,14 +113,7 @@ class Site:
 
     def bb(self, *arguments: str, check: bool = False) -> subprocess.CompletedProcess:
         """Type ``pegasus-bb ARGUMENTS`` in the work folder."""
-        done = subprocess.run(
-            [sys.executable, "-m", "pegasus_bb", *_builtin(arguments)],
-            cwd=self.work,
-            env=self.environ(),
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        done = forked.pegasus_bb(_builtin(arguments), self.work, self.environ())
         if check:
             assert done.returncode == 0, done.stdout + done.stderr
         return done
@@ -185,6 +174,20 @@ class Site:
             (record,) = yaml.safe_load(text)
             found[path.name.split(".out.")[0]] = record
         return found
+
+    def tasks(self, run: str) -> dict[str, Any]:
+        """The record of each job of the workflow, by the job's id."""
+        found = self.records(run).items()
+        return {node[4:]: record for node, record in found if node.startswith("mix_")}
+
+    def ledger(self) -> list[dict[str, Any]]:
+        file = self.root / "ledger.jsonl"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return [json.loads(line) for line in lines]
+
+    def request(self, run: str) -> dict[str, Any]:
+        """What the run asks for, for the whole workflow."""
+        return dict(json.loads((self.submit_dir(run) / "bb/request.json").read_text()))
 
     def reservations(self) -> list[str]:
         """Folders of reservations that stand on the tier now."""
@@ -275,7 +278,7 @@ def site(tmp_path: Path) -> Site:
 def wait_for_event(log: Path, node: str, event: str, process: Any) -> bool:
     """Whether ``node`` came to ``event`` in the journal before the process ended."""
     words = f" {node} {event} "
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if log.exists() and words in log.read_text():
             return True
@@ -288,6 +291,24 @@ def wait_for_event(log: Path, node: str, event: str, process: Any) -> bool:
 def done_well(done: subprocess.CompletedProcess) -> bool:
     assert done.returncode == 0, done.stdout + done.stderr
     return True
+
+
+def until(true: Callable[[], Any]) -> None:
+    """Wait for what comes for certain."""
+    deadline = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def killed_when(site: Site, run: str, node: str, begun: Path | None = None) -> None:
+    """Kill the engine of ``run`` once ``node`` runs, and its task has ``begun``."""
+    engine = site.start_run(run)
+    log = site.submit_dir(run) / "jobstate.log"
+    assert wait_for_event(log, node, "EXECUTE", engine)
+    if begun:
+        until(begun.exists)
+    kill(engine)
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -41,10 +41,18 @@ def abort_is_good(dag: Dag) -> None:
     dag.nodes["mix_A"].abort_on = (1, 0)
 
 
+def bb_delete_early(dag: Dag) -> None:
+    """bb_delete does not wait for the removal of the scratch folder."""
+    for name, children in dag.children.items():
+        dag.children[name] = [c for c in children if not c.startswith("bb_delete_")]
+    dag.children["bb_setup_BB0000001"].append("bb_delete_BB0000002")
+
+
 EDITS: dict[Callable[[Dag], None], str] = {
     clean_up_early: "could remove results that are nowhere else",
     any_end_is_good: "is /bin/true, and it decides",
     never_run: "is NOOP",
+    bb_delete_early: "bb_delete_BB0000002 does not wait for",
     abort_is_good: "that ends the workflow with status 0",
 }
 
@@ -64,6 +72,7 @@ def test_what_would_lose_results_is_not_run(
     assert not (folder / "jobstate.log").exists()
 
 
+@pytest.mark.sweep
 def test_without_an_edit_it_runs(site: Site) -> None:
     file: Path = site.planned("bb", "--bb-mode", "persistent") / "diamond-0.dag"
     write_dag(read_dag(file), file)

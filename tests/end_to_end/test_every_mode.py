@@ -1,55 +1,168 @@
-"""Whichever mode a run has, nothing but the speed changes."""
+"""A table of modes and tiers: in each, nothing but the speed changes."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
 import pytest
 
-from .conftest import ELSEWHERE, INPUTS, Site, expected
-
-pytestmark = pytest.mark.parametrize("mode", ["persistent", "transient"])
+from .conftest import INPUTS, JOBS, Site, done_well, expected
 
 
-def test_the_results_are_the_same_bytes_as_on_the_pfs(site: Site, mode: str) -> None:
-    site.planned("pfs", "--bb-mode", "off")
-    assert site.run("pfs").returncode == 0
-    site.planned("bb", "--bb-mode", mode, "--bb-poll", "1s")
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("bb") == site.content("pfs") == expected()
-    assert site.reservations() == []
+@dataclass(frozen=True)
+class Way:
+    """A mode, the tiers it is given, and where each job then works."""
+
+    mode: str
+    tiers: str  # of bb (shared by all nodes) and nvme (a disk of each node)
+    own: str = ""  # jobs with a reservation, or a folder on the disk, of their own
+    shared: bool = False  # the other jobs share a reservation; else they are on the PFS
+
+    def __str__(self) -> str:
+        return f"{self.mode} on {self.tiers}".replace(" ", "-")
+
+    @property
+    def reservations(self) -> int:
+        """How many a run asks for."""
+        on_a_disk = "nvme" in self.tiers
+        return self.shared + (0 if on_a_disk else len(self.own))
+
+    def planned(self, site: Site, *more: str) -> Path:
+        """Plan ``site`` for it, as the run ``bb``."""
+        (site.root / "nvme").mkdir()
+        nvme = {"name": "nvme", "backend": "node-local", "path": f"{site.root}/nvme"}
+        sites = site.document("sites.yml")
+        [bb] = sites["x-storage-tiers"]["cluster"]
+        known = {
+            "bb": {**bb, "granularity": "1KiB"},  # else no reservation of E's would pay
+            "nvme": {**nvme, "mount": "any", "granularity": "1MiB"},
+        }
+        sites["x-storage-tiers"]["cluster"] = [known[t] for t in self.tiers.split()]
+        site.save("sites.yml", sites)
+        return site.planned("bb", "--bb-mode", self.mode, "--bb-poll", "1s", *more)
 
 
-def test_tasks_get_the_very_arguments_that_they_always_got(
-    site: Site, mode: str
+WAYS = [
+    Way("off", "bb"),
+    Way("persistent", "bb", shared=True),
+    Way("transient", "bb", own="ABCDE"),
+    Way("transient", "nvme", own="ABCDE"),
+    Way("hybrid", "bb", own="E", shared=True),
+    Way("hybrid", "bb nvme", own="E", shared=True),
+]
+in_every_way = pytest.mark.parametrize("way", WAYS, ids=str)
+
+
+@in_every_way
+def test_results_and_arguments_are_the_same_and_nothing_is_left(
+    site: Site, way: Way
 ) -> None:
-    site.planned("pfs", "--bb-mode", "off")
-    site.planned("bb", "--bb-mode", mode, "--bb-poll", "1s")
-    for run in ("pfs", "bb"):
-        assert site.run(run).returncode == 0
-    pfs, bb = site.records("pfs"), site.records("bb")
-    tasks = [node for node in pfs if node.startswith("mix_")]
-    assert len(tasks) == 5
-    for node in tasks:
-        on_pfs, on_bb = pfs[node]["mainjob"], bb[node]["mainjob"]
-        assert on_bb["argument_vector"] == on_pfs["argument_vector"]
-        assert bb[node]["cwd"].startswith(str(site.tier_path))
-        assert pfs[node]["cwd"].startswith(str(site.root / "pfs"))
+    submit = way.planned(site)
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+    assert {p.name: p.read_bytes() for p in (site.root / "inputs").iterdir()} == INPUTS
+    check_arguments(site)
+    check_places(site, submit, way)
+    check_ledger(site, way)
+    assert site.reservations() == []
+    for left in ("nvme", "pfs"):
+        assert [p for p in (site.root / left).rglob("*") if not p.is_dir()] == []
 
 
-@pytest.mark.parametrize(
-    "tier",
-    [*ELSEWHERE, {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"}],
-    ids=str,
+def check_arguments(site: Site) -> None:
+    """Each task has the arguments that the workflow gives it."""
+    tasks = site.tasks("bb")
+    assert sorted(tasks) == sorted(JOBS)
+    for job, (output, inputs) in JOBS.items():
+        assert tasks[job]["mainjob"]["argument_vector"] == [output, *inputs]
+
+
+def check_places(site: Site, submit: Path, way: Way) -> None:
+    """A job works where the table says, alone where it has a place of its own."""
+    shared = site.root / "pfs"
+    if way.shared:
+        shared = site.tier_path / site.request("bb")["name"]
+    own = f"{site.root}/nvme/pegasus_bb." if "nvme" in way.tiers else site.tier_path
+    places = {job: task["cwd"] for job, task in site.tasks("bb").items()}
+    for job, place in places.items():
+        assert place.startswith(str(own if job in way.own else f"{shared}/"))
+        assert (list(places.values()).count(place) == 1) == (job in way.own)
+    landed = {p.stem for p in (submit / "bb/landed").glob("*.json")}
+    assert landed == {f"mix_{job}" for job in way.own}
+
+
+def check_ledger(site: Site, way: Way) -> None:
+    """Every reservation is on the ledger, and is given back."""
+    events = [(line["name"], line["event"]) for line in site.ledger()]
+    names = {name for name, _ in events}
+    assert len(names) == way.reservations
+    wanted = {(name, e) for name in names for e in ("requested", "released")}
+    assert set(events) == wanted
+    assert "no reservation" in site.bb("ls").stdout.lower()
+
+
+@in_every_way
+def test_a_failed_task_keeps_what_jobs_share_and_a_second_run_goes_on(
+    site: Site, way: Way
+) -> None:
+    site.trouble.write_text("e.dat")
+    way.planned(site, "-Ddagman.retry=0")
+    failed = site.run("bb")
+    assert failed.returncode == 80, failed.stdout + failed.stderr
+    assert "the disk on my desk is full" in failed.stdout + failed.stderr
+    kept = [site.request("bb")["name"]] if way.shared else []
+    assert site.reservations() == kept
+    assert list((site.root / "nvme").iterdir()) == []
+    assert all(
+        f"to drop it:  pegasus-bb release {name} --discard" in failed.stderr
+        for name in kept
+    )
+    if "E" in way.own:
+        noted = site.submit_dir("bb") / "bb/landed/mix_E.json"
+        assert json.loads(noted.read_text())["files"] == {}
+    site.trouble.unlink()
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+    log = (site.submit_dir("bb") / "jobstate.log").read_text()
+    assert log.count(" mix_A SUBMIT ") == 1
+
+
+# What a tier may say of a class of files: each has the other place once.
+ELSEWHERE = (
+    {"inputs": "link"},
+    {"inputs": "pfs"},
+    {"intermediate": "pfs"},
+    {"outputs": "pfs"},
 )
+ON_THE_PFS = {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"}
+
+
+@pytest.mark.parametrize("tier", [*ELSEWHERE, ON_THE_PFS], ids=str)
 @pytest.mark.parametrize("cleanup", ["none", "inplace"])
+@pytest.mark.parametrize("mode", ["persistent", "transient", "hybrid"])
+@pytest.mark.sweep
 def test_wherever_files_live_the_results_are_the_same(
     site: Site, mode: str, tier: dict[str, str], cleanup: str
 ) -> None:
-    site.declare(**tier)
+    site.declare(granularity="1KiB", **tier)
     site.planned("bb", "--bb-mode", mode, "--bb-poll", "1s", "--cleanup", cleanup)
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    results_are_right_and_inputs_untouched(site)
+
+
+@pytest.mark.parametrize("tier", [ELSEWHERE[0], ON_THE_PFS], ids=str)
+def test_wherever_files_live_in_mode_persistent_the_results_are_the_same(
+    site: Site, tier: dict[str, str]
+) -> None:
+    site.declare(**tier)
+    site.planned("bb", "--bb-mode", "persistent")
+    results_are_right_and_inputs_untouched(site)
+
+
+def results_are_right_and_inputs_untouched(site: Site) -> None:
+    assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
-    folder = site.root / "inputs"
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == INPUTS
+    assert {p.name: p.read_bytes() for p in (site.root / "inputs").iterdir()} == INPUTS
     assert site.reservations() == []

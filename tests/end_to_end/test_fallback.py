@@ -15,7 +15,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.units import MIB
 
-from .conftest import Site, expected
+from .conftest import Site, done_well, expected
 
 SAID = "ON THE PFS, NOT ON A BURST BUFFER (fallback): "
 FALLBACK = ("--bb-mode", "persistent", "--bb-fallback", "pfs", "--bb-poll", "1s")
@@ -30,6 +30,7 @@ def ran_on_the_pfs(site: Site, because: str) -> None:
     assert because in said
     assert site.content("bb") == expected()
     assert_no_task_saw_the_tier(site)
+    assert site.reservations() == []
     assert [p for p in (site.root / "pfs").rglob("*") if not p.is_dir()] == []
 
 
@@ -71,7 +72,7 @@ def on_the_tier(site: Site) -> Directory:
     return Directory(request(site).settings)
 
 
-def test_refused(site: Site) -> None:
+def test_a_refused_reservation(site: Site) -> None:
     site.declare(fail="create: no such project")
     site.planned("bb", *FALLBACK)
     ran_on_the_pfs(site, "no such project")
@@ -79,7 +80,6 @@ def test_refused(site: Site) -> None:
     assert (found["to"], found["exit_code"]) == ("pfs", 76)
     assert found["prefix"] == str(site.root / "pfs")
     assert events(site) == ["requested", "refused"]
-    assert site.reservations() == []
     told = json.loads(site.bb("status", "--json", str(site.submit_dir("bb"))).stdout)
     assert told["nodes"]["done"] == told["nodes"]["total"]
 
@@ -92,7 +92,6 @@ def test_held_and_nothing_is_written_to_what_was_made(site: Site) -> None:
     assert [p.name for p in (site.tier_path / name).iterdir()] == [".pegasus_bb"]
     site_mended(site, fail="")
     ran_on_the_pfs(site, "held, no such project")
-    assert site.reservations() == []
     assert events(site) == ["requested", "released"]
 
 
@@ -103,44 +102,55 @@ def site_mended(site: Site, **settings: str) -> None:
     path.write_text(json.dumps({**data, "settings": {**data["settings"], **settings}}))
 
 
-@pytest.mark.parametrize("delay", ["2s", "1h"])
-def test_too_late_and_given_back_also_where_it_came_up(site: Site, delay: str) -> None:
-    site.declare(delay=delay)
+LATE = "did not come up within 0.0 s"
+
+
+@pytest.mark.parametrize(
+    ("tier", "because", "exit_code"),
+    [
+        ({"delay": "1h"}, LATE, 77),
+        pytest.param({"delay": "2s"}, LATE, 77, marks=pytest.mark.sweep),
+        pytest.param(
+            {"fail": "status*2: unreachable"}, "no answer", 78, marks=pytest.mark.sweep
+        ),
+    ],
+    ids=str,
+)
+def test_a_reservation_that_comes_too_late_is_given_back(
+    site: Site, tier: dict[str, str], because: str, exit_code: int
+) -> None:
+    site.declare(**tier)
     site.planned("bb", *FALLBACK, "--bb-wait", "0s")
-    ran_on_the_pfs(site, "did not come up within 0.0 s")
-    assert settled(site)["exit_code"] == 77
-    assert site.reservations() == []
+    ran_on_the_pfs(site, because)
+    assert settled(site)["exit_code"] == exit_code
     assert events(site) == ["requested", "released"]
 
 
-def test_no_answer_until_the_deadline(site: Site) -> None:
-    site.declare(fail="status*2: unreachable")
-    site.planned("bb", *FALLBACK, "--bb-wait", "0s")
-    ran_on_the_pfs(site, "no answer")
-    assert settled(site)["exit_code"] == 78
-    assert site.reservations() == []
-
-
+@pytest.mark.sweep
 def test_too_small(site: Site) -> None:
     site.planned("bb", *FALLBACK, "--bb-capacity", "8MiB")
     small = replace(request(site), capacity=MIB)
     on_the_tier(site).create(small)
     ran_on_the_pfs(site, "smaller than")
-    assert site.reservations() == []
 
 
-def test_somebody_else_s_is_left_alone(site: Site) -> None:
+@pytest.mark.sweep
+def test_a_reservation_of_another_user_is_left_alone(site: Site) -> None:
     site.planned("bb", *FALLBACK)
     other = replace(request(site), uuid="other-run", settings={})
     theirs = Directory({**request(site).settings, "owner": "otheruser"})
     theirs.create(other)
     (site.tier_path / other.name / "precious").write_text("theirs")
-    ran_on_the_pfs(site, "otheruser")
+    done = site.run("bb")
+    assert done_well(done)
+    assert SAID in done.stderr and "otheruser" in done.stderr
+    assert site.content("bb") == expected()
     assert (site.tier_path / other.name / "precious").read_text() == "theirs"
     assert [row.status.uuid for row in theirs.look([]).rows] == ["other-run"]
     assert events(site) == ["requested", "refused"]
 
 
+@pytest.mark.sweep
 def test_vanished_before_the_first_write(site: Site) -> None:
     bb = site.planned("bb", *FALLBACK) / "bb"
     for program in ("setup", "gate"):
@@ -192,7 +202,6 @@ def test_a_rescue_run_keeps_the_decision_though_the_tier_is_mended(site: Site) -
     site.trouble.unlink()
     ran_on_the_pfs(site, "no such project")
     assert settled(site) == before
-    assert site.reservations() == []
 
 
 def test_started_over_it_may_have_its_reservation(site: Site) -> None:
@@ -203,35 +212,28 @@ def test_started_over_it_may_have_its_reservation(site: Site) -> None:
     assert done.returncode == 0, done.stderr
     assert settled(site)["to"] == "bb"
     assert SAID not in done.stderr
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
-
-
-def test_where_it_is_up_all_is_as_ever(site: Site) -> None:
-    site.planned("bb", *FALLBACK)
-    done = site.run("bb")
-    assert done.returncode == 0, done.stderr
-    assert settled(site)["to"] == "bb"
     assert all(str(site.tier_path) in cwd for cwd in folders_of_tasks(site))
     assert site.content("bb") == expected()
+    assert site.reservations() == []
 
 
 @pytest.mark.parametrize(
     "tier",
     [
-        {"inputs": "link"},
+        pytest.param({"inputs": "link"}, marks=pytest.mark.sweep),
         {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"},
     ],
     ids=str,
 )
-@pytest.mark.parametrize("cleanup", ["none", "inplace"])
+@pytest.mark.parametrize(
+    "cleanup", ["none", pytest.param("inplace", marks=pytest.mark.sweep)]
+)
 def test_files_that_live_behind_links(
     site: Site, tier: dict[str, str], cleanup: str
 ) -> None:
     site.declare(fail="create: no such project", **tier)
     site.planned("bb", *FALLBACK, "--cleanup", cleanup)
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
     left = [p for p in (site.root / "pfs").rglob("*") if p.is_symlink()]
     assert all(p.resolve().parent == site.root / "inputs" for p in left)
@@ -254,6 +256,7 @@ def with_a_result_removed(site: Site) -> None:
     real.rename(delete)
 
 
+@pytest.mark.sweep
 def test_a_result_that_is_lost_for_good_is_not_staged_out_in_vain(site: Site) -> None:
     with_a_result_removed(site)
     [copy] = (site.root / "pfs").rglob("d.dat")
@@ -263,6 +266,7 @@ def test_a_result_that_is_lost_for_good_is_not_staged_out_in_vain(site: Site) ->
     assert "to run again: stage_out_" not in again.stderr
 
 
+@pytest.mark.sweep
 def test_results_may_lie_below_the_site_s_scratch(site: Site) -> None:
     """It is no reservation: what is there outlives the run."""
     site.declare(fail="create: no such project")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from .conftest import Site, expected, kill, wait_for_event
+from .conftest import Site, done_well, expected, killed_when, wait_for_event
 
 NODES = [
     "bb_setup_BB0000001",
@@ -26,57 +27,55 @@ NODES = [
     "cleanup_diamond_0_cluster",
     "bb_delete_BB0000002",
 ]
-
-
-def nodes(submit_dir: Path) -> list[str]:
-    dag = next(submit_dir.glob("*.dag")).read_text()
-    return [line.split()[1] for line in dag.splitlines() if line.startswith("JOB ")]
-
-
 CLEAN_UP = "clean_up_cluster_level_5_0"
 PERSISTENT = ("--bb-mode", "persistent", "--cleanup", "leaf")
 
 
-def test_the_list_below_names_every_node(site: Site) -> None:
-    assert sorted(NODES) == sorted(nodes(site.planned("bb", *PERSISTENT)))
+def at(nodes: Iterable[str], *chosen: str) -> pytest.MarkDecorator:
+    """At each node; ``make test`` has the ``chosen`` ones."""
+    sweep = pytest.mark.sweep
+    rows = [pytest.param(n, marks=[] if n in chosen else sweep) for n in nodes]
+    return pytest.mark.parametrize("node", rows)
 
 
-@pytest.mark.parametrize("node", [*NODES, CLEAN_UP])
+def test_the_list_above_names_every_node(site: Site) -> None:
+    dag = next(site.planned("bb", *PERSISTENT).glob("*.dag")).read_text().splitlines()
+    nodes = [line.split()[1] for line in dag if line.startswith("JOB ")]
+    assert sorted(NODES) == sorted(nodes)
+
+
+@at([*NODES, CLEAN_UP], "mix_D", "bb_delete_BB0000002")
 def test_the_engine_is_killed(site: Site, node: str) -> None:
     cleanup = "inplace" if node == CLEAN_UP else "leaf"
     site.planned("bb", "--bb-mode", "persistent", "--cleanup", cleanup)
-    engine = site.start_run("bb")
-    log = site.submit_dir("bb") / "jobstate.log"
-    assert wait_for_event(log, node, "EXECUTE", engine)
-    kill(engine)
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    killed_when(site, "bb", node)
+    assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
     assert site.reservations() == []
 
 
-@pytest.mark.parametrize("node", NODES)
+@at(NODES, "bb_setup_BB0000001", "stage_out_remote_cluster_2_0")
 def test_a_task_is_killed(site: Site, node: str) -> None:
     site.planned("bb", *PERSISTENT, "-Ddagman.retry=0")
     engine = site.start_run("bb")
     log = site.submit_dir("bb") / "jobstate.log"
     assert wait_for_event(log, node, "EXECUTE", engine)
-    kill_processes_of(node, site)
-    engine.wait()
-    if engine.returncode != 0:
-        done = site.run("bb")
-        assert done.returncode == 0, done.stdout + done.stderr
+    kill_processes_of(node, site, log)
+    if engine.wait() != 0:
+        assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
     assert site.reservations() == []
 
 
-def kill_processes_of(node: str, site: Site) -> None:
-    """SIGKILL every process of this site that carries ``node`` in its environment."""
+def kill_processes_of(node: str, site: Site, log: Path) -> None:
+    """SIGKILL each process of this site that has ``node`` in its environment.
+
+    There is none where the node has ended before.
+    """
     ledger = site.environ()["PEGASUS_BB_LEDGER"]
     marks = {f"PEGASUS_DAG_JOB_ID={node}", f"PEGASUS_BB_LEDGER={ledger}"}
     wanted = {mark.encode() for mark in marks}
-    deadline = time.monotonic() + 2
-    while time.monotonic() < deadline:
+    while f" {node} JOB_TERMINATED " not in log.read_text():
         found = [
             int(entry.name)
             for entry in Path("/proc").iterdir()

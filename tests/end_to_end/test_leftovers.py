@@ -1,15 +1,12 @@
-"""What killed runs leave behind: ls lists it, gc gives back what nobody needs."""
+"""What killed runs leave behind: ls lists it, gc gives back what no run needs."""
 
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
-import pytest
-
-from .conftest import Site, expected, kill, wait_for_event
-from .test_kill import PERSISTENT
+from .conftest import Site, expected, kill, killed_when, until, wait_for_event
+from .test_kill import PERSISTENT, at
 
 # The node at whose start the engine is killed -> whether gc may give back then.
 KILLED_AT = {
@@ -27,22 +24,16 @@ def listed(site: Site, *options: str) -> list[dict[str, Any]]:
 
 
 def dead(site: Site) -> dict[str, Any]:
-    """The one reservation, once what the killed engine has left has come to its end."""
-    deadline = time.monotonic() + 60
-    while True:
-        found = listed(site)
-        if found and found[0]["run"] != "running":
-            return found[0]
-        assert time.monotonic() < deadline, found
-        time.sleep(0.2)
+    """The one reservation, once the processes of the killed engine have ended."""
+    until(lambda: [f["run"] for f in listed(site)] not in ([], ["running"]))
+    [found] = listed(site)
+    return found
 
 
-@pytest.mark.parametrize("node", KILLED_AT)
+@at(KILLED_AT, "bb_setup_BB0000001", "mix_A")
 def test_an_engine_that_was_killed(site: Site, node: str) -> None:
     submit = site.planned("bb", *PERSISTENT)
-    engine = site.start_run("bb")
-    assert wait_for_event(submit / "jobstate.log", node, "EXECUTE", engine)
-    kill(engine)
+    killed_when(site, "bb", node)
     found = dead(site)
     assert (found["run"], found["submit_dir"]) == (
         "dead: nobody works on it",
@@ -68,11 +59,11 @@ def test_an_engine_that_was_killed(site: Site, node: str) -> None:
 
 
 def test_a_gate_that_waited_when_its_engine_was_killed(site: Site) -> None:
-    """Another run holds all the room; the killed one waits for it for ever. What gc
-    has given back is asked for again where the run goes on after all."""
+    """Another run has the whole tier, so the killed one waits for ever. gc gives its
+    request back; the run asks again where it goes on after all."""
     site.declare(quota="4MiB", capacity="3MiB")
     site.planned("first", *PERSISTENT)
-    site.trouble.write_text("a.dat")
+    site.trouble.write_text("e.dat")
     assert site.run("first").returncode == 80
     submit = site.planned("bb", *PERSISTENT, "--bb-poll", "1s")
     engine = site.start_run("bb")
@@ -83,8 +74,8 @@ def test_a_gate_that_waited_when_its_engine_was_killed(site: Site) -> None:
     assert (waits["run"], waits["label"]) == ("running", "diamond")
     assert "GIVEN BACK" not in site.bb("gc", "--yes", check=True).stdout
     kill(engine)
-    while (found := listed(site))[1]["run"] == "running":
-        time.sleep(0.1)
+    until(lambda: listed(site)[1]["run"] != "running")
+    found = listed(site)
     assert (found[1]["state"], found[1]["site"]) == ("pending", "cluster")
     done = site.bb("gc", "--yes", "--json", check=True)
     verdicts = {one["name"]: one for one in json.loads(done.stdout)}

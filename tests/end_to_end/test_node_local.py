@@ -1,4 +1,4 @@
-"""Rooms on the disk of the node where a job runs: nobody is asked for them."""
+"""A folder for each job on the disk of its node: nothing is reserved."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.report import read_run
 
-from .conftest import Site, expected, kill, wait_for_event
-from .test_transient import until
+from .conftest import Site, done_well, expected, killed_when
 
 
 @pytest.fixture(autouse=True)
@@ -38,39 +37,12 @@ def errors_of(folder: Path, node: str) -> str:
     return "".join(f.read_text() for f in folder.glob(f"*/*/{node}.err.*"))
 
 
-def test_the_results_are_the_same_bytes_as_on_the_pfs(site: Site, disk: Path) -> None:
-    site.planned("pfs", "--bb-mode", "off")
-    assert site.run("pfs").returncode == 0
-    planned(site, "bb")
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("bb") == site.content("pfs") == expected()
-    assert list(disk.iterdir()) == []
-    assert list((site.root / "pfs").rglob("*.dat")) == []
-
-
-def test_every_task_works_there_in_a_folder_of_its_own(site: Site, disk: Path) -> None:
-    planned(site, "bb")
-    assert site.run("bb").returncode == 0
-    places = {r["cwd"] for n, r in site.records("bb").items() if "mix" in n}
-    assert len(places) == 5
-    assert all(place.startswith(f"{disk}/pegasus_bb.") for place in places)
-
-
-def test_nothing_is_reserved(site: Site) -> None:
-    folder = planned(site, "bb")
-    assert site.run("bb").returncode == 0
-    assert not (site.root / "ledger.jsonl").exists()
-    assert read_run(folder).reserved is None
-    assert "no reservation" in site.bb("ls").stdout.lower()
-
-
 def test_a_full_disk_sends_its_job_to_the_pfs_and_says_so(
     site: Site, disk: Path
 ) -> None:
     folder = planned(site, "bb", "--bb-capacity", "1000PiB")
     done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done_well(done)
     assert site.content("bb") == expected()
     assert f"{disk} on " in errors_of(folder, "mix_A")
     assert "this job works on the PFS" in errors_of(folder, "mix_A")
@@ -84,17 +56,18 @@ def test_a_full_disk_sends_its_job_to_the_pfs_and_says_so(
     ]
     reported = site.bb("report", "--pfs", str(folder), "--bb", str(folder)).stdout
     assert "*** BB run 1: 5 OF 5 JOBS WERE ON THE PFS: " in reported
+    started_over_with_room_all_is_well(site, folder)
 
 
-def test_started_over_with_room_nothing_is_said_any_more(site: Site) -> None:
-    folder = planned(site, "bb", "--bb-capacity", "1000PiB")
-    assert site.run("bb").returncode == 0
+def started_over_with_room_all_is_well(site: Site, folder: Path) -> None:
     for file in (folder / "bb/jobs").glob("*.json"):
         file.write_text(json.dumps({**json.loads(file.read_text()), "capacity": 1}))
     done = site.bb("run", "--restart", str(folder))
-    assert done.returncode == 0, done.stderr
+    assert done_well(done)
     assert "kept from before: " in done.stderr and "elsewhere.000" in done.stderr
     assert json.loads(site.bb("status", "--json", str(folder)).stdout)["on_pfs"] == []
+    assert not (site.root / "ledger.jsonl").exists()
+    assert read_run(folder).reserved is None
 
 
 def test_a_disk_that_is_not_there_fails_its_jobs_by_name(
@@ -106,37 +79,19 @@ def test_a_disk_that_is_not_there_fails_its_jobs_by_name(
     assert failed.returncode == 80
     assert f"{disk} (path {disk}) is no folder" in errors_of(folder, "mix_A")
     disk.mkdir()
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
 
 
-def test_a_failed_task_leaves_nothing_there_and_a_second_run_goes_on(
-    site: Site, disk: Path
-) -> None:
-    site.trouble.write_text("d.dat")
-    planned(site, "bb", "-Ddagman.retry=0")
-    failed = site.run("bb")
-    assert failed.returncode == 80, failed.stdout + failed.stderr
-    assert list(disk.iterdir()) == []
-    site.trouble.unlink()
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("bb") == expected()
-
-
+@pytest.mark.sweep
 def test_a_killed_run_goes_on_and_its_folder_goes(site: Site, disk: Path) -> None:
     task, begun = site.root / "mix.py", site.slow(60)
     folder = planned(site, "bb")
-    engine = site.start_run("bb")
-    assert wait_for_event(folder / "jobstate.log", "mix_A", "EXECUTE", engine)
-    until(begun.exists)
-    kill(engine)
+    killed_when(site, "bb", "mix_A", begun)
     end_left_over(folder / "bb" / "engine.jsonl")
     assert list(disk.iterdir()) != []
     task.write_text(task.read_text().replace("time.sleep(60)", ""))
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
     assert list(disk.iterdir()) == []
 

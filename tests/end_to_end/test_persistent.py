@@ -6,16 +6,9 @@ import json
 import os
 import signal
 
-from .conftest import Site, expected, wait_for_event
+from .conftest import Site, done_well, expected, wait_for_event
 
 BUILT_IN = "planner:  built-in (command line)"  # as the site types it
-
-
-def test_nothing_is_left_on_the_pfs_scratch_either(site: Site) -> None:
-    site.planned("bb", "--bb-mode", "persistent")
-    assert site.run("bb").returncode == 0
-    left = [p for p in (site.root / "pfs").rglob("*") if not p.is_dir()]
-    assert left == []
 
 
 def test_the_gate_waits_until_the_reservation_is_up(site: Site) -> None:
@@ -52,25 +45,6 @@ def test_two_workflows_share_one_tier(site: Site) -> None:
     assert site.reservations() == []
 
 
-def test_a_failed_task_keeps_the_data_and_a_second_run_goes_on(site: Site) -> None:
-    site.trouble.write_text("d.dat")
-    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    failed = site.run("bb")
-    assert failed.returncode == 80, failed.stdout + failed.stderr
-    assert "the disk on my desk is full" in failed.stdout + failed.stderr
-    (kept,) = site.reservations()
-    assert f"to drop it:  pegasus-bb release {kept} --discard" in failed.stderr
-    assert list((site.tier_path / kept).rglob("c.dat"))
-
-    site.trouble.unlink()
-    again = site.run("bb")
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
-    log = (site.submit_dir("bb") / "jobstate.log").read_text()
-    assert log.count(" mix_A SUBMIT ") == 1
-
-
 def test_results_that_did_not_arrive_keep_the_reservation(site: Site) -> None:
     site.results("bb").write_text("a file where the folder should be")
     site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
@@ -80,18 +54,6 @@ def test_results_that_did_not_arrive_keep_the_reservation(site: Site) -> None:
     again = site.run("bb")
     assert again.returncode == 0, again.stdout + again.stderr
     assert site.content("bb") == expected()
-    assert site.reservations() == []
-
-
-def test_only_release_with_discard_drops_unsaved_data(site: Site) -> None:
-    site.trouble.write_text("e.dat")
-    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    assert site.run("bb").returncode == 80
-    (name,) = site.reservations()
-    kept = site.bb("release", name)
-    assert kept.returncode == 79
-    assert site.reservations() == [name]
-    assert site.bb("release", name, "--discard").returncode == 0
     assert site.reservations() == []
 
 
@@ -107,19 +69,6 @@ def test_ctrl_c_stops_cleanly_and_resumes(site: Site) -> None:
     assert site.content("bb") == expected()
 
 
-def test_status_tells_nodes_reservation_and_bytes(site: Site) -> None:
-    site.trouble.write_text("d.dat")
-    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    site.run("bb")
-    status = json.loads(
-        site.bb("status", "--json", str(site.submit_dir("bb")), check=True).stdout
-    )
-    text = json.dumps(status)
-    assert "mix_D" in text
-    assert "ready" in text
-    assert site.bb("status", str(site.submit_dir("bb"))).returncode == 0
-
-
 def test_the_submit_directory_can_be_read_by_condor(site: Site) -> None:
     os.environ.setdefault("CONDOR_CONFIG", "/dev/null")
     import htcondor2
@@ -132,25 +81,6 @@ def test_the_submit_directory_can_be_read_by_condor(site: Site) -> None:
         assert submit["executable"].startswith(str(folder / "bb" / "bin"))
 
 
-def test_a_dag_that_somebody_cut_is_refused_before_anything_starts(site: Site) -> None:
-    folder = site.planned("bb", "--bb-mode", "persistent")
-    dag = folder / "diamond-0.dag"
-    lines = dag.read_text().splitlines(keepends=True)
-    dag.write_text(
-        "".join(
-            line.replace(" bb_delete_BB0000002", "")
-            if line.startswith("PARENT ")
-            else line
-            for line in lines
-            if line != "PARENT cleanup_diamond_0_cluster CHILD bb_delete_BB0000002\n"
-        )
-    )
-    done = site.run("bb")
-    assert done.returncode == 2
-    assert "bb_delete_BB0000002 does not wait for" in done.stderr
-    assert not (folder / "jobstate.log").exists()
-
-
 def test_a_submit_directory_that_was_moved_is_refused(site: Site) -> None:
     folder = site.planned("bb", "--bb-mode", "persistent")
     folder.rename(folder.with_name("elsewhere"))
@@ -161,18 +91,26 @@ def test_a_submit_directory_that_was_moved_is_refused(site: Site) -> None:
     assert not (site.submit_dir("bb") / "jobstate.log").exists()
 
 
-def test_after_discarding_only_a_restart_helps(site: Site) -> None:
+def test_only_discard_drops_unsaved_data_and_then_only_a_restart_helps(
+    site: Site,
+) -> None:
     site.trouble.write_text("e.dat")
-    site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    submit = str(site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0"))
     assert site.run("bb").returncode == 80
     (name,) = site.reservations()
+    status = json.loads(site.bb("status", "--json", submit, check=True).stdout)
+    assert "mix_E" in json.dumps(status)
+    assert status["reservation"]["state"] == "ready"
+    assert site.bb("status", submit).returncode == 0
+    assert site.bb("release", name).returncode == 79
+    assert site.reservations() == [name]
     assert site.bb("release", name, "--discard").returncode == 0
+    assert site.reservations() == []
     again = site.run("bb")
     assert again.returncode == 76
     assert "pegasus-bb run --restart" in again.stderr
     site.trouble.unlink()
-    restarted = site.bb("run", "--restart", str(site.submit_dir("bb")))
-    assert restarted.returncode == 0, restarted.stderr
+    assert done_well(site.bb("run", "--restart", submit))
     assert site.content("bb") == expected()
     assert site.reservations() == []
 

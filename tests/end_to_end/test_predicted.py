@@ -4,12 +4,14 @@ was."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
 
-from .conftest import Site, expected
+from .conftest import Site, done_well
 
+History = tuple[str, str]
 SLOW = {"read": "1MB/s", "write": "1MB/s", "latency": "100ms"}
 FAST = {"read": "8GB/s", "write": "8GB/s"}
 
@@ -21,49 +23,51 @@ def speeds(site: Site, **places: dict) -> None:
     site.save("sites.yml", sites)
 
 
+@pytest.fixture(scope="session")
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The submit directory of a run on the PFS."""
+    site = Site(tmp_path_factory.mktemp("earlier"))
+    folder = site.planned("pfs", "--bb-mode", "off")
+    assert done_well(site.run("pfs"))
+    return folder
+
+
 @pytest.fixture
-def learned(site: Site) -> Site:
-    """A site with a run on its PFS."""
-    site.planned("pfs", "--bb-mode", "off")
-    assert site.run("pfs").returncode == 0
-    return site
+def learning(earlier: Path) -> History:
+    return "--bb-history", str(earlier)
 
 
-def learning(site: Site) -> tuple[str, str]:
-    return "--bb-history", str(site.submit_dir("pfs"))
-
-
-def test_of_a_slow_pfs_auto_takes_the_tier(learned: Site) -> None:
-    speeds(learned, pfs=SLOW, bb=FAST)
-    done = learned.plan("bb", "--bb-mode", "auto", *learning(learned))
+def test_of_a_slow_pfs_auto_takes_the_tier(site: Site, learning: History) -> None:
+    speeds(site, pfs=SLOW, bb=FAST)
+    done = site.plan("bb", "--bb-mode", "auto", *learning)
     assert "preferred: hybrid: " in done.stderr  # no input is worth a copy
     assert "less than on the PFS alone" in done.stderr
-    plan = json.loads((learned.submit_dir("bb") / "bb/plan.json").read_text())
+    plan = json.loads((site.submit_dir("bb") / "bb/plan.json").read_text())
     (noted,) = plan["predicted"]["modes"]
     assert plan["mode"] == noted["mode"] == "hybrid"
-    assert learned.run("bb").returncode == 0
-    assert learned.reservations() == []
 
 
 def test_who_wants_a_way_back_to_the_pfs_gets_a_mode_that_has_one(
-    learned: Site,
+    site: Site,
+    learning: History,
 ) -> None:
-    speeds(learned, pfs=SLOW, bb=FAST)
-    given = ("--bb-mode", "auto", "--bb-fallback", "pfs", *learning(learned))
-    done = learned.plan("bb", *given)
+    speeds(site, pfs=SLOW, bb=FAST)
+    given = ("--bb-mode", "auto", "--bb-fallback", "pfs", *learning)
+    done = site.plan("bb", *given)
     assert "preferred: persistent: " in done.stderr
     assert "--bb-fallback pfs was said" in done.stderr
-    request = json.loads((learned.submit_dir("bb") / "bb/request.json").read_text())
+    request = json.loads((site.submit_dir("bb") / "bb/request.json").read_text())
     assert request["fallback"] == "pfs"
 
 
-def test_where_the_tier_wins_nothing_auto_leaves_it_alone(learned: Site) -> None:
-    speeds(learned, pfs=FAST, bb=FAST)
-    done = learned.plan("bb", "--bb-mode", "auto", *learning(learned))
+def test_where_the_tier_wins_nothing_auto_leaves_it_alone(
+    site: Site, learning: History
+) -> None:
+    speeds(site, pfs=FAST, bb=FAST)
+    done = site.plan("bb", "--bb-mode", "auto", *learning)
     assert "preferred: off: " in done.stderr
-    plan = json.loads((learned.submit_dir("bb") / "bb/plan.json").read_text())
+    plan = json.loads((site.submit_dir("bb") / "bb/plan.json").read_text())
     assert plan["mode"] == "off"
-    assert learned.run("bb").returncode == 0
 
 
 def without_sizes(site: Site) -> None:
@@ -139,33 +143,32 @@ def test_files_that_have_no_room_are_foreseen_on_the_pfs(site: Site) -> None:
     assert short["transient"] == enough["transient"]
 
 
-def test_the_report_shows_how_far_off_it_was(learned: Site) -> None:
-    speeds(learned, pfs=SLOW, bb=FAST)
-    learned.planned("bb", "--bb-mode", "persistent", *learning(learned))
-    assert learned.run("bb").returncode == 0
-    runs = [str(learned.submit_dir(name)) for name in ("pfs", "bb")]
-    done = learned.bb("report", "--pfs", runs[0], "--bb", runs[1], "--json", "r.json")
+def test_the_report_shows_how_far_off_it_was(site: Site, learning: History) -> None:
+    speeds(site, pfs=SLOW, bb=FAST)
+    site.planned("bb", "--bb-mode", "persistent", *learning)
+    assert site.run("bb").returncode == 0
+    runs = [learning[1], str(site.submit_dir("bb"))]
+    done = site.bb("report", "--pfs", runs[0], "--bb", runs[1], "--json", "r.json")
     assert done.returncode == 0, done.stderr
     assert "predicted makespan " in done.stdout
-    document = json.loads((learned.work / "r.json").read_text())
+    document = json.loads((site.work / "r.json").read_text())
     (pfs,), (bb,) = document["runs"]["pfs"], document["runs"]["bb"]
     assert pfs["predicted_makespan"] is None  # nobody had said how fast anything is
     assert bb["predicted_makespan"] > 0
 
 
 def test_sizes_that_nobody_declares_are_learned_from_an_earlier_run(
-    learned: Site,
+    site: Site,
+    learning: History,
 ) -> None:
     """Then a capacity need not be said."""
-    without_sizes(learned)
-    refused = learned.plan("bb", "--bb-mode", "persistent", "--bb-capacity", "auto")
+    without_sizes(site)
+    refused = site.plan("bb", "--bb-mode", "persistent", "--bb-capacity", "auto")
     assert refused.returncode == 2
     assert "--bb-history SUBMIT_DIR" in refused.stderr
-    said = ("--bb-mode", "persistent", "--bb-capacity", "auto", *learning(learned))
-    done = learned.plan("bb", *said)
+    said = ("--bb-mode", "persistent", "--bb-capacity", "auto", *learning)
+    done = site.plan("bb", *said)
     assert done.returncode == 0, done.stderr
-    assert learned.run("bb").returncode == 0
-    assert learned.content("bb") == expected()
 
 
 def test_who_has_waited_for_a_reservation_is_foretold_to_wait_again(site: Site) -> None:

@@ -9,7 +9,9 @@ from .conftest import Site, expected
 SHARED = ("--bb-mode", "off", "--relative-dir", "shared")
 
 
-@pytest.mark.parametrize("cleanup", ["inplace", "leaf"])
+@pytest.mark.parametrize(
+    "cleanup", ["inplace", pytest.param("leaf", marks=pytest.mark.sweep)]
+)
 def test_a_run_that_failed_finds_its_files_after_another_has_cleaned_up(
     site: Site, cleanup: str
 ) -> None:
@@ -25,6 +27,7 @@ def test_a_run_that_failed_finds_its_files_after_another_has_cleaned_up(
     assert (site.root / "pfs" / "shared").exists(), "nobody knows whose it is"
 
 
+@pytest.mark.sweep
 def test_the_first_run_does_not_remove_the_folder_under_the_second(site: Site) -> None:
     for run in ("one", "two"):
         site.planned(run, *SHARED, "--cleanup", "leaf")
@@ -37,6 +40,7 @@ def test_the_first_run_does_not_remove_the_folder_under_the_second(site: Site) -
     assert site.content("two") == expected()
 
 
+@pytest.mark.sweep
 def test_alone_in_the_folder_a_run_removes_it(site: Site) -> None:
     site.planned("one", *SHARED)
     assert site.run("one").returncode == 0

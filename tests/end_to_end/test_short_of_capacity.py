@@ -12,8 +12,8 @@ from pegasus_bb.runtime.bbdir import BBDir
 from .chains import INPUT, Chains, watched
 from .conftest import Site
 
-CHAINS = Chains(width=3, rungs=6)
-CAPACITY = 2_000_000  # of 6.3 MB; two levels have 1.8 MB
+CHAINS = Chains(width=3, rungs=4)
+CAPACITY = 2_000_000  # of 4.5 MB; two levels have 1.8 MB
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-"""Two tiers of one site in one run: a shared buffer, and a disk of each node for what
-one job makes for nobody else."""
+"""Two tiers of one site in one run: a buffer for files that jobs share, and a disk of
+each node for the files of a single job."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import Site, expected
-from .test_hybrid import hybrid, request_of
-from .test_transient import ledger
+from .test_hybrid import hybrid
 
 GOLDEN = Path(__file__).parents[1] / "placement" / "golden" / "explain-two-tiers.txt"
 
@@ -29,62 +28,10 @@ def disk(site: Site) -> Path:
     return folder
 
 
-def test_inputs_and_outputs_of_one_job_are_on_different_tiers(
+@pytest.mark.sweep
+def test_the_user_may_have_single_reservations_on_the_shared_tier(
     site: Site, disk: Path
 ) -> None:
-    task = site.root / "mix.py"
-    told = 'print(out, os.path.realpath("."), *map(os.path.realpath, inputs))\n'
-    task.write_text(task.read_text().replace("time.sleep(0.02)\n", told))
-    submit = hybrid(site, "bb")
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    [line] = [
-        line
-        for record in submit.glob("*/*/mix_E.out.*")
-        for line in record.read_text().splitlines()
-        if "e.dat /" in line
-    ]
-    _, where, read = line[line.index("e.dat") :].split()
-    assert where.startswith(f"{disk}/pegasus_bb.")
-    assert read.startswith(f"{site.tier_path}/{request_of(submit)['name']}/")
-
-
-def test_the_results_are_the_same_bytes_as_on_the_pfs(site: Site, disk: Path) -> None:
-    hybrid(site, "bb")
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
-    assert list(disk.iterdir()) == []
-    assert list((site.root / "pfs").rglob("*.dat")) == []
-
-
-def test_one_reservation_is_asked_for_and_given_back(site: Site) -> None:
-    submit = hybrid(site, "bb")
-    assert site.run("bb").returncode == 0
-    name = request_of(submit)["name"]
-    events = [(line["name"], line["event"]) for line in ledger(site)]
-    assert events == [(name, "requested"), (name, "released")]
-    transient = json.loads((submit / "bb/transient.json").read_text())
-    assert (request_of(submit)["tier"], transient["tier"]) == ("bb", "nvme")
-
-
-def test_a_failed_task_keeps_what_is_shared_and_leaves_its_disk_empty(
-    site: Site, disk: Path
-) -> None:
-    site.trouble.write_text("e.dat")
-    submit = hybrid(site, "bb", "-Ddagman.retry=0")
-    failed = site.run("bb")
-    assert failed.returncode == 80, failed.stdout + failed.stderr
-    assert site.reservations() == [request_of(submit)["name"]]
-    assert list(disk.iterdir()) == []
-    site.trouble.unlink()
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("bb") == expected()
-
-
-def test_the_user_may_have_rooms_on_the_shared_tier(site: Site, disk: Path) -> None:
     submit = hybrid(site, "bb", "--bb-rooms", "bb")
     disk.rmdir()
     assert site.run("bb").returncode == 0
@@ -108,9 +55,8 @@ def test_auto_knows_that_one_mode_alone_has_the_room_that_was_said(site: Site) -
             in (done.stderr)
         )
     assert "preferred: hybrid: " in done.stderr
-    done = site.run("bb")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert site.content("bb") == expected()
+    transient = json.loads((site.submit_dir("bb") / "bb/transient.json").read_text())
+    assert (site.request("bb")["tier"], transient["tier"]) == ("bb", "nvme")
 
 
 def test_explain_and_check_name_both(site: Site) -> None:

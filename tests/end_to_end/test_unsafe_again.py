@@ -41,7 +41,9 @@ def result(site: Site) -> Path:
     return site.results("bb") / FIRST
 
 
-@pytest.mark.parametrize("what", ["removed", "manifest lost"])
+@pytest.mark.parametrize(
+    "what", ["removed", pytest.param("manifest lost", marks=pytest.mark.sweep)]
+)
 def test_it_is_staged_out_again(site: Site, what: str) -> None:
     manifest = site.submit_dir("bb") / "bb" / "manifest.jsonl"
     lost = result(site) if what == "removed" else manifest
@@ -52,6 +54,7 @@ def test_it_is_staged_out_again(site: Site, what: str) -> None:
     assert site.reservations() == []
 
 
+@pytest.mark.sweep
 def test_lists_of_other_nodes_are_not_read_as_transfers(site: Site) -> None:
     """As the real planner's of clusters and registrations."""
 
@@ -64,6 +67,7 @@ def test_lists_of_other_nodes_are_not_read_as_transfers(site: Site) -> None:
     assert site.content("bb") == expected()
 
 
+@pytest.mark.sweep
 def test_a_rescue_file_that_calls_bb_delete_done_is_not_believed(site: Site) -> None:
     def edit(folder: Path) -> None:
         newest = max(folder.glob("*.dag.rescue*"))
@@ -75,6 +79,7 @@ def test_a_rescue_file_that_calls_bb_delete_done_is_not_believed(site: Site) -> 
     assert site.reservations() == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("cleanup", ["inplace", "leaf"])
 def test_also_where_clean_up_kept_the_last_copy(site: Site, cleanup: str) -> None:
     folder = site.planned(

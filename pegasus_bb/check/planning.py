@@ -15,7 +15,8 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import Home
 from pegasus_bb.planner.pegasus.checks import check_style, check_sub_workflows
 from pegasus_bb.planner.planning import rehearsed
-from pegasus_bb.rewrite import OF_EACH_JOB, PASSES, Inputs, Plan, rewrite
+from pegasus_bb.planner.rewriting import rewritten_inputs
+from pegasus_bb.rewrite import Inputs
 
 
 def of_planning(
@@ -52,11 +53,8 @@ def _of_planner(
         nodes = len(rehearsed(decided, context).jobs)
         return ok("catalogs", f"they can be planned, as {nodes} nodes")
     check_images(decided)
-    request, placement = context.request or context.transient, decided.placement
-    if request is None or placement is None:
+    if decided.placement is None:
         return ok("catalogs", "pegasus-plan gets them as they are")
     check_sub_workflows(decided, ())
-    knows = Plan(context.site, placement, request, context.submit_dir)
-    passes = PASSES if context.request else OF_EACH_JOB
-    rewrite(Inputs.of(given.workflow, given.catalogs), knows, passes)
+    rewritten_inputs(Inputs.of(given.workflow, given.catalogs), context)
     return ok("catalogs", "nothing in them stands in the way of a buffer")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.prediction import Predicted
+from pegasus_bb.rewrite import Plan
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,10 @@ class PlanContext:
         """Where the run's own programs are."""
         return self.submit_dir / "bb" / "bin"
 
-
-def predicted_as_json(context: PlanContext) -> dict[str, Any]:
-    """What plan.json says of it: nothing where nothing was predicted."""
-    found = context.predicted
-    return {} if found is None else {"predicted": found.to_json()}
+    @property
+    def rewriting(self) -> Plan | None:
+        """What the passes of rewriting know; None in mode off."""
+        request = self.request or self.transient
+        if request is None or self.placement is None:
+            return None
+        return Plan(self.site, self.placement, request, self.submit_dir)

@@ -16,13 +16,18 @@ from pegasus_bb.model.placement import Placed, Placement, Room
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.replicas import read_replicas
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
+from pegasus_bb.placement import Ending
 from pegasus_bb.planner.builtin import Executable, build, write
+from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.rewrite import Inputs, Plan, links, rewrite
+from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.planner.runfiles import run_files
+from pegasus_bb.rewrite import Inputs, Plan, rewrite
 
 Data = dict[str, Any]
 NAME = "pbbc7ae4acaae0f"
@@ -172,19 +177,29 @@ class Desk:
         )
         return read_workflow(given.workflow), catalogs
 
-    def plan(self) -> Executable:
-        """Build, write nothing."""
+    def planning(self) -> tuple[Decided, Decided]:
+        """What was read and placed, and the same rewritten."""
         workflow, catalogs = self.read()
-        return build(workflow, build_graph(workflow), catalogs, self.context)
+        graph, site = build_graph(workflow), catalogs.sites.site("cori")
+        placement = self.context.placement
+        known = (Settings(), site, placement, Ending("inplace", False))
+        rewritten = Decided(workflow, graph, catalogs, *known)
+        folder = Document(Path("/home/wfuser/sites.yml"), self.sites)
+        own = read_sites(folder).site("cori")
+        return replace(rewritten, site=own), rewritten
+
+    def plan(self) -> Executable:
+        """Build and complete, write nothing."""
+        decided, rewritten = self.planning()
+        built = build(rewritten, self.context)
+        return complete(built, decided.workflow, self.context)
 
     def write(self) -> Path:
-        """Build and write."""
-        workflow, catalogs = self.read()
-        executable = build(workflow, build_graph(workflow), catalogs, self.context)
-        placement = self.context.placement
-        wanted = links(workflow, placement, PFS_SCRATCH) if placement else {}
-        scratch = PFS_SCRATCH if placement else ""
-        return write(executable, workflow, catalogs, self.context, scratch, wanted)
+        """Build, complete and write."""
+        decided, rewritten = self.planning()
+        planned = self.plan()
+        files = run_files(planned, decided, self.context)
+        return write(planned, rewritten, self.context, files)
 
 
 @pytest.fixture

@@ -13,25 +13,22 @@ from typing import Any
 import pytest
 
 from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.planner.builtin.records import bb_files, top_files
+from pegasus_bb.planner.builtin.records import top_files
 from pegasus_bb.planner.builtin.write import files_of
-from pegasus_bb.planner.rooms import room_files
-from pegasus_bb.rewrite import links
+from pegasus_bb.planner.runfiles import reservation_files, run_files
 
 GOLDEN = Path(__file__).parent / "golden"
 REFRESH = bool(os.environ.get("REFRESH_GOLDEN"))
 
 
 def planned_files(desk: Any, tmp_path: Path) -> dict[str, bytes]:
-    workflow, catalogs = desk.read()
+    decided, rewritten = desk.planning()
     executable, context = desk.plan(), desk.context
-    placement = context.placement
-    wanted = links(workflow, placement, "/lus/scratch/run") if placement else {}
-    files = dict(files_of(executable.jobs.values(), executable, catalogs, context))
-    files.update(top_files(executable, workflow, catalogs, context, "submit.host"))
-    files.update(bb_files(executable, context, "/lus/scratch/run", wanted))
-    nodes = ((p.job.id, p.name) for p in executable.jobs.values() if p.job)
-    for path, content in room_files(context, catalogs, nodes):
+    jobs = executable.jobs.values()
+    files = dict(files_of(jobs, executable, rewritten.catalogs, context))
+    files.update(top_files(executable, rewritten, context, "submit.host"))
+    few = run_files(executable, decided, context)
+    for path, content in (*few, *reservation_files(executable, decided, context)):
         files[f"bb/{path}"] = content
     write_dag(executable.dag, tmp_path / "demo-0.dag")
     files["demo-0.dag"] = (tmp_path / "demo-0.dag").read_bytes()

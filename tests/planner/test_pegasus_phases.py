@@ -14,9 +14,11 @@ from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import Fit, Placed, Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use, Workflow
-from pegasus_bb.planner.pegasus.reading import Found, Reader
+from pegasus_bb.planner.complete import complete
+from pegasus_bb.planner.pegasus.completion import added_lines
+from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow, read_planned
 from pegasus_bb.planner.seal.periods import live_bytes
-from tests.planner.test_pegasus_reading import CONTEXT, RECORDED, REQUEST
+from tests.planner.test_pegasus_reading import CONTEXT, RECORDED
 
 SIZES = {"in.txt": 100, "mid.txt": 10, "out.txt": 20}
 HAND = ("SCRIPT DEFER", "PARENT cleanup_demo_0_cori")  # lines that were added by hand
@@ -44,11 +46,11 @@ CHAIN = workflow(ID0000002=["mid.txt"], ID0000003=["out.txt"])
 
 def found(
     folder: Path, limit: int, known: Workflow = CHAIN, sizes: dict[str, int] = SIZES
-) -> Found:
+) -> PegasusWorkflow:
     context = replace(
         CONTEXT, submit_dir=folder, placement=placement(limit, sizes), cleanup="inplace"
     )
-    return Reader(context, REQUEST, known).found()
+    return complete(read_planned(context), known, context)
 
 
 def copied(folder: Path, name: str) -> Path:
@@ -65,11 +67,12 @@ def test_the_clean_ups_of_pegasus_are_the_barriers(tmp_path: Path) -> None:
     folder = copied(tmp_path / "r", "gated")
     planned = found(folder, 115)
     barrier = "PARENT clean_up_cori_level_3_0 CHILD cat1_ID0000003"
-    assert barrier in planned.missing
+    missing = added_lines(read_dag(folder / "demo-0.dag"), planned.dag)
+    assert barrier in missing
     assert planned.phases is not None
     assert planned.phases.barriers == ("clean_up_cori_level_3_0",)
     with (folder / "demo-0.dag").open("a") as out:
-        out.writelines(f"{line}\n" for line in planned.missing)
+        out.writelines(f"{line}\n" for line in missing)
     assert live_bytes(read_dag(folder / "demo-0.dag"), planned.phases) == [110, 30]
 
 

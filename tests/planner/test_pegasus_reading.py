@@ -9,16 +9,26 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.document import Document
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.pegasus.reading import Reader
+from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow, read_planned
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2" / "clustered"
 REQUEST = Request("wfres", "datawarp", 1, "/bb/wfres", "uuid", "bb", "cori")
 CONTEXT = PlanContext(
-    "demo", "u", "", "uuid", Path(), Path(), "u/demo", "cori", "local", None, "leaf", ()
+    "demo",
+    "u",
+    "",
+    "uuid",
+    Path(),
+    Path(),
+    "u/demo",
+    "cori",
+    "local",
+    None,
+    "leaf",
+    (),
+    request=REQUEST,
 )
 
 
@@ -30,24 +40,23 @@ def planned(tmp_path: Path) -> Path:
     return tmp_path / "r"
 
 
-def reader_of(folder: Path) -> Reader:
-    workflow = Workflow(Document(Path(), {}), "demo", {}, {})
-    return Reader(replace(CONTEXT, submit_dir=folder), REQUEST, workflow)
+def read(folder: Path) -> PegasusWorkflow:
+    return read_planned(replace(CONTEXT, submit_dir=folder))
 
 
 def test_scratch_and_version_are_read_from_what_it_wrote(planned: Path) -> None:
-    found = reader_of(planned).found()
+    found = read(planned)
     assert found.scratch.startswith("/bb/wfres/")
-    assert found.outcome.version == "5.1.2"
+    assert found.planner == "pegasus-plan 5.1.2"
 
 
 def test_a_dag_that_cannot_be_read_is_named(planned: Path) -> None:
     (planned / "demo-0.dag").write_text("NONSENSE\nJOB\n")
     with pytest.raises(CatalogError, match="JOB needs a name"):
-        reader_of(planned).found()
+        read(planned)
 
 
 def test_a_planner_that_leaves_no_dag_is_told_of(planned: Path) -> None:
     (planned / "demo-0.dag").unlink()
     with pytest.raises(CatalogError, match=r"left no \.dag"):
-        reader_of(planned).found()
+        read(planned)

@@ -13,9 +13,9 @@ from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.pegasus.outcome import promised, stage_outs
-from pegasus_bb.planner.pegasus.sealed import lines_to_seal
-from pegasus_bb.planner.seal import check, removals, touching
+from pegasus_bb.planner.pegasus.completion import added_lines
+from pegasus_bb.planner.pegasus.submitdir import promised, stage_outs
+from pegasus_bb.planner.seal import check, removals, sealed, touching
 from pegasus_bb.planner.seal.view import View
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
@@ -33,6 +33,10 @@ def lines(folder: Path, prefix: str = "/bb/wfres") -> list[str]:
     users = touching(dag, folder, request(prefix))
     removes = removals(dag.nodes, job_lists(dag, folder))
     return lines_to_seal(View(dag, users, "cori", GATE, removes), 30)
+
+
+def lines_to_seal(view: View, poll: int, again: int = 0) -> list[str]:
+    return added_lines(view.dag, sealed(view, poll, again))
 
 
 def test_a_directory_without_gate_gets_one_and_the_last_edges(tmp_path: Path) -> None:

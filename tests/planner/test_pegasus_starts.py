@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.planner.pegasus.outcome import Outcome
-from pegasus_bb.planner.pegasus.starts import start_outside
+from pegasus_bb.planner.pegasus.completion import start_outside
 
 SCRATCH = "/bb/pbb7c35e2ed6907/wfuser/pegasus/diamond/run0001"
 ENVIRON = f'+remote_environment = "PEGASUS_SCRATCH_DIR={SCRATCH}"'
@@ -30,6 +29,5 @@ def test_a_cluster_starts_outside(
     text = f"executable = launch\n{ENVIRON}\n{LINES[style]}\nqueue\n"
     file.write_text(text.format(SCRATCH))
     dag = Dag({name: Node(name, file.name)})
-    outcome = Outcome(tmp_path, tmp_path / "w.dag", "5.1.2")
-    start_outside(outcome, dag, "cluster", SCRATCH)
+    start_outside(tmp_path, dag, "cluster", SCRATCH)
     assert file.read_text() == text.format(place)

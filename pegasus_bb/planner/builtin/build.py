@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.placement.liveness import sizes
+from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.builtin import cleanup, stage
 from pegasus_bb.planner.builtin.checks import (
     check_context,
@@ -23,76 +20,41 @@ from pegasus_bb.planner.builtin.profiles import merge, of_properties
 from pegasus_bb.planner.builtin.programs import Programs
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.rooms import landed_post
-from pegasus_bb.planner.seal import (
-    Phases,
-    check_phases,
-    in_phases,
-    read_lives,
-    removals,
-    seal,
-)
+from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.planner.seal import BUILT_IN
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
 LOCAL = "local"
 
 
-def build(
-    workflow: Workflow, graph: Graph, catalogs: Catalogs, context: PlanContext
-) -> Executable:
-    """The executable workflow; its DAG is sealed where there is a reservation.
-
-    Raises UsageError, CatalogError and NotSealed; none leaves anything behind.
+def build(planning: Decided, context: PlanContext) -> Executable:
+    """The executable workflow of what was read, placed and rewritten; ``complete``
+    has the rest. Raises UsageError and CatalogError; neither leaves anything behind.
     """
-    check_context(context, catalogs)
-    check_results_survive(workflow, graph, context)
-    plan = _start(workflow, graph, catalogs, context)
+    check_context(context, planning.catalogs)
+    check_results_survive(planning.workflow, planning.graph, context)
+    plan = _start(planning, context)
     _place_jobs(plan)
     _add_auxiliary(plan)
     _check_submit_files(plan)
     dag = _dag(plan)
-    phases = None
-    if context.request is not None:
-        touching = {node.name for node in plan.jobs.values() if not node.detached}
-        gate = f"{context.bin}/gate"
-        removes = removals(plan.jobs, lambda name: plan.jobs[name].entries or ())
-        dag, phases = _in_phases(plan, dag)
-        dag = seal(
-            dag,
-            touching,
-            context.site,
-            gate,
-            context.poll,
-            removes,
-            ours=True,
-            again=context.gate_again,
-        )
-        if phases is not None:
-            check_phases(dag, phases)
     _note(plan)
-    return Executable(plan.jobs, dag, plan.scratch, plan.outputs, plan.notes, phases)
-
-
-def _in_phases(plan: Plan, dag: Dag) -> tuple[Dag, Phases | None]:
-    """``dag`` with barriers, where its files do not fit at once."""
-    placement = plan.context.placement
-    if placement is None or placement.fit is None or placement.fit.phases == 1:
-        return dag, None
-    made = {
-        node.name: [use.lfn for use in node.job.uses if use.kind != "input"]
-        for node in plan.jobs.values()
-        if node.job is not None and not node.detached
-    }
-    entries = {name: node.entries or () for name, node in plan.jobs.items()}
-    lives = read_lives(
-        dag.nodes, entries.__getitem__, made, plan.scratch, sizes(placement)
+    return Executable(
+        planner=BUILT_IN,
+        dag=dag,
+        dag_name=f"{context.label}-0.dag",
+        entries=lambda node: plan.jobs[node].entries or (),
+        jobs_nodes=lambda: [(p.job.id, p.name) for p in plan.jobs.values() if p.job],
+        users={node.name for node in plan.jobs.values() if not node.detached},
+        scratch=plan.scratch,
+        outputs=plan.outputs,
+        jobs=plan.jobs,
+        notes=plan.notes,
     )
-    return in_phases(dag, lives, made.keys(), placement.fit.limit)
 
 
-def _start(
-    workflow: Workflow, graph: Graph, catalogs: Catalogs, context: PlanContext
-) -> Plan:
+def _start(planning: Decided, context: PlanContext) -> Plan:
+    catalogs = planning.catalogs
     site = catalogs.sites.site(context.site)
     if site.scratch is None:
         raise catalogs.sites.document.error(
@@ -102,7 +64,8 @@ def _start(
         )
     scratch = f"{site.scratch.path.rstrip('/')}/{context.relative_dir}"
     programs = Programs(catalogs, scratch)
-    return Plan(workflow, graph, catalogs, context, scratch, programs)
+    known = planning.workflow, planning.graph, catalogs
+    return Plan(*known, context, scratch, programs)
 
 
 def _place_jobs(plan: Plan) -> None:
@@ -204,7 +167,6 @@ def _dag(plan: Plan) -> Dag:
     common = of_properties(plan.catalogs.properties)
     site = plan.catalogs.sites.site(plan.site).profiles
     maker = Nodes(plan.context)
-    rooms = plan.context.placement.rooms if plan.context.placement else {}
     nodes = {}
     known: dict[tuple[int, bool], dict[str, str]] = {}
     for number, planned in enumerate(plan.jobs.values()):
@@ -221,9 +183,7 @@ def _dag(plan: Plan) -> Dag:
         profiles = known[key]
         if own.get("dagman"):
             profiles = {**profiles, **merge({"dagman": own["dagman"]})["dagman"]}
-        node = nodes[planned.name] = maker.node(planned, profiles)
-        if planned.job and planned.job.id in rooms and node.post:
-            node.post = landed_post(node.post, node.name, plan.context)
+        nodes[planned.name] = maker.node(planned, profiles)
     throttles = max_jobs(plan.catalogs.properties)
     return Dag(nodes, plan.children, throttles, [JOBSTATE_LOG])
 

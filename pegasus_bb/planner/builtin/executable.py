@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.model.workflow import Job
-from pegasus_bb.planner.seal import Phases
+from pegasus_bb.planner.executable import ExecutableWorkflow
 
 # namespace -> key -> value, merged from every source and checked
 Profiles = Mapping[str, Mapping[str, str]]
@@ -80,13 +79,9 @@ class PlannedJob:
         self.entries.append(entry)
 
 
-@dataclass(frozen=True)
-class Executable:
-    """A workflow that DAGMan can run, before anything of it is written."""
+@dataclass(frozen=True, kw_only=True)
+class Executable(ExecutableWorkflow):
+    """An executable workflow of the built-in planner, before any of it is written."""
 
     jobs: dict[str, PlannedJob]  # by node name
-    dag: Dag  # sealed in mode persistent
-    scratch: str  # the run's folder on the compute site
-    outputs: dict[str, str]  # LFN -> the path where stage-out puts it
     notes: list[str]  # for the user: what was asked for and is not done here
-    phases: Phases | None = None  # where the files do not fit onto the tier at once

@@ -4,93 +4,41 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-import orjson
-
-from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import dump
 from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.planner.bbjson import placement_json
+from pegasus_bb.planner.bbjson import as_json
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.names import VERSION, compact, properties_file
-from pegasus_bb.planner.context import PlanContext, predicted_as_json
-from pegasus_bb.planner.seal import PHASES, phases_json
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.deciding import Decided
 
-PLANNER = "pegasus-bb built-in"
 _SPECIAL = re.compile(r"[\s\"'\\=]")
 
 
 def top_files(
-    executable: Executable,
-    workflow: Workflow,
-    catalogs: Catalogs,
-    context: PlanContext,
-    host: str,
+    executable: Executable, planning: Decided, context: PlanContext, host: str
 ) -> Iterator[tuple[str, bytes]]:
     """What stands beside the .dag, by path below the submit directory."""
     name = f"{context.label}-0"
+    workflow, catalogs = planning.workflow, planning.catalogs
     yield "workflow.yml", dump(workflow.document.data)
     yield "catalogs/sites.yml", dump(catalogs.sites.document.data)
     yield "catalogs/replicas.yml", dump(catalogs.replicas.document.data)
     yield "catalogs/transformations.yml", dump(catalogs.transformations.document.data)
     properties = format_properties(catalogs.properties)
     yield properties_file(context.uuid), properties.encode()
-    yield "braindump.yml", _braindump(workflow, context, host).encode()
+    yield "braindump.yml", _braindump(executable, workflow, context, host).encode()
     yield f"{name}.cache", "".join(_cache(executable, workflow, context)).encode()
     yield f"{name}.metadata", _metadata(executable, context)
     yield f"{name}.notify", b""
 
 
-def bb_files(
-    executable: Executable,
-    context: PlanContext,
-    pfs_scratch: str,
-    links: Mapping[str, Mapping[str, str]],
-) -> Iterator[tuple[str, bytes]]:
-    """What the run's own programs read, by path below the submit directory."""
-    plan = {
-        "version": 1,
-        "mode": context.mode,
-        "planner": PLANNER,
-        "site": context.site,
-        "tier": context.tier,
-        "label": context.label,
-        "dag": f"{context.label}-0.dag",
-        "scratch": executable.scratch,
-        "uuid": context.uuid,
-        **predicted_as_json(context),
-    }
-    yield "bb/plan.json", _json(plan)
-    if context.request is None or context.placement is None:
-        return
-    yield "bb/request.json", _json(context.request.to_json())
-    yield (
-        "bb/placement.json",
-        placement_json(
-            context.placement,
-            context.request.prefix,
-            executable.scratch,
-            pfs_scratch,
-            executable.outputs,
-        ),
-    )
-    if executable.phases is not None:
-        yield f"bb/{PHASES}", _json(phases_json(executable.phases))
-    if links:
-        for planned in executable.jobs.values():
-            if planned.job is not None and planned.job.id in links:
-                text = _json(dict(links[planned.job.id]))
-                yield f"bb/links/{planned.name}.json", text
-
-
-def _json(data: Any) -> bytes:
-    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _braindump(workflow: Workflow, context: PlanContext, host: str) -> str:
+def _braindump(
+    executable: Executable, workflow: Workflow, context: PlanContext, host: str
+) -> str:
     name = f"{context.label}-0"
     values = {
         "user": context.user,
@@ -106,7 +54,7 @@ def _braindump(workflow: Workflow, context: PlanContext, host: str) -> str:
         "timestamp": compact(context.timestamp),
         "basedir": str(context.base_dir),
         "submit_dir": str(context.submit_dir),
-        "planner": PLANNER,
+        "planner": executable.planner,
         "planner_version": VERSION,
         "pegasus_build": VERSION,
         "planner_arguments": " ".join(context.arguments),
@@ -141,7 +89,7 @@ def _word(text: str) -> str:
 
 
 def _metadata(executable: Executable, context: PlanContext) -> bytes:
-    return _json(
+    return as_json(
         {
             "root_workflow_uuid": context.uuid,
             "workflow_uuid": context.uuid,

@@ -5,44 +5,40 @@ from __future__ import annotations
 import glob
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
 from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.aside import make_room
 from pegasus_bb.planner.builtin.executable import Executable, PlannedJob
 from pegasus_bb.planner.builtin.fill import File, fill
 from pegasus_bb.planner.builtin.folders import Folders, fill_folders
 from pegasus_bb.planner.builtin.joblists import job_list
-from pegasus_bb.planner.builtin.records import bb_files, top_files
+from pegasus_bb.planner.builtin.records import top_files
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.deciding import Decided
 
 WORTH_A_PROCESS = 5000  # jobs: a second one writes submit files from here on
 
 
 def write(
     executable: Executable,
-    workflow: Workflow,
-    catalogs: Catalogs,
+    planning: Decided,
     context: PlanContext,
-    pfs_scratch: str = "",
-    links: Mapping[str, Mapping[str, str]] | None = None,
-    extra: Mapping[str, bytes] | None = None,
+    few: Iterable[File] = (),
+    many: Callable[[], Iterable[File]] | None = None,
     force: bool = False,
-    more: Folders | None = None,
 ) -> Path:
     """Write ``context.submit_dir`` and give it back.
 
-    ``links`` is by job id; ``extra`` are further files of bb/, name to text; ``more``
-    are folders of many files. All of it goes to a hidden folder beside, which is
-    renamed at the very end and removed where anything fails. Only then, and with
-    ``force``, an old run moves aside. Raises UsageError where there is one that may
-    not.
+    ``planning`` is what was planned, rewritten; ``few`` and ``many`` are files of bb/,
+    the latter all of one folder. All goes to a hidden folder beside, which is renamed
+    at the very end and removed where anything fails. Only then, and with ``force``, an
+    old run moves aside. Raises UsageError where there is one that may not.
     """
     target = context.submit_dir
     part = _part(target)
@@ -50,17 +46,17 @@ def write(
         part.mkdir(parents=True)
         # What reads the whole workflow comes before the fork: after it, whoever first
         # touches a page of memory copies it.
-        fill(part, top_files(executable, workflow, catalogs, context, _host()))
-        fill(part, bb_files(executable, context, pfs_scratch, links or {}))
-        further = (extra or {}).items()
-        fill(part, ((f"bb/{name}", data) for name, data in further))
+        fill(part, top_files(executable, planning, context, _host()))
+        fill(part, _in_bb(few))
 
         def write_the_rest() -> None:
-            write_dag(executable.dag, part / f"{context.label}-0.dag")
+            write_dag(executable.dag, part / executable.dag_name)
             _install(part / "bb", context.python)
 
         worth = len(executable.jobs) >= WORTH_A_PROCESS
-        folders = {**(more or {}), **_folders(executable, catalogs, context)}
+        folders = _folders(executable, planning.catalogs, context)
+        if many is not None:
+            folders = {"bb/jobs": lambda: _in_bb(many()), **folders}
         fill_folders(part, folders, worth, meanwhile=write_the_rest)
         make_room(target, force)
         part.rename(target)
@@ -89,6 +85,10 @@ def files_of(
         yield f"{stem}.sub", submits.text(planned).encode()
         if planned.entries is not None:
             yield f"{stem}.in", job_list(planned.entries)
+
+
+def _in_bb(files: Iterable[File]) -> Iterator[File]:
+    return ((f"bb/{name}", data) for name, data in files)
 
 
 def _folders(

@@ -2,8 +2,7 @@
 
 from pegasus_bb.planner.pegasus.arguments import Call, plain_argv, run_argv
 from pegasus_bb.planner.pegasus.home import Home, chosen_home, find_home, need_home
-from pegasus_bb.planner.pegasus.planned import PegasusPlanned
-from pegasus_bb.planner.pegasus.planning import plan_on_tier
+from pegasus_bb.planner.pegasus.planning import PegasusPlanned, plan_on_tier
 
 __all__ = [
     "Call",

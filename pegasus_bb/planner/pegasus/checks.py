@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
@@ -193,10 +193,30 @@ def _check_sizes(workflow: Workflow, job: Job, decided: Decided) -> None:
         )
 
 
-def vanishing(lfn: str, job: str) -> CatalogError:
-    """A result that no stage-out takes off the buffer."""
-    return CatalogError(
-        f"the result {lfn!r} of job {job} would vanish with the burst buffer: no "
-        "stage-out job takes it away",
-        would_do="--output-sites local or --output-dir FOLDER",
-    )
+def check_results(decided: Decided, results: Set[str], force: bool) -> None:
+    """Whatever should be staged out is. pegasus-plan may leave out what is there
+    already (data reuse) and leaves to a sub-workflow what that one makes."""
+    placement = decided.placement
+    assert placement is not None  # noqa: S101 - mode off does not come here
+    reused = {} if force else decided.catalogs.replicas.replicas
+    for job in decided.workflow.jobs.values():
+        for use in job.outputs() if job.kind == "job" else ():
+            if not use.stage_out or use.lfn in results or use.lfn in reused:
+                continue
+            if placement.on_tier(use.lfn):
+                raise CatalogError(
+                    f"the result {use.lfn!r} of job {job.id} would vanish with the "
+                    "burst buffer: no stage-out job takes it away",
+                    would_do="--output-sites local or --output-dir FOLDER",
+                )
+
+
+def check_clusters(passed: tuple[str, ...], mode: str) -> None:
+    """Raises UsageError where jobs with rooms would be put together into one."""
+    for word in passed:
+        if word.partition("=")[0] in _CLUSTERS:
+            raise UsageError(
+                f"{word}: a cluster of jobs is one job of the batch system, and in "
+                f"mode {mode} a job has a reservation for its own files; leave it "
+                "out, or plan with --bb-mode transient or persistent"
+            )

@@ -1,84 +1,190 @@
-"""The rest of bb/, and the sealed .dag."""
+"""Makes a run of what pegasus-plan has written: the rest of bb/, and its .dag.
+
+No byte of the .dag is changed but the POST scripts of jobs with a reservation; lines
+are appended, for DAGMan takes them in any order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Set
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 
-from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.bbjson import as_json, placement_json
-from pegasus_bb.planner.containers import containers_file
+from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.roles import Role, folder_nodes, of_role
+from pegasus_bb.dag.writer import script_line
+from pegasus_bb.placement import join_rooms, planned_rooms
+from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
-from pegasus_bb.planner.pegasus.bbfiles import link_files, plan_json
-from pegasus_bb.planner.pegasus.checks import vanishing
-from pegasus_bb.planner.pegasus.folder import with_lines
-from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
-from pegasus_bb.planner.pegasus.reading import Found
-from pegasus_bb.planner.pegasus.starts import start_outside
-from pegasus_bb.planner.seal import PHASES, phases_json
-from pegasus_bb.rewrite import links
+from pegasus_bb.planner.pegasus.checks import check_results
+from pegasus_bb.planner.pegasus.folder import replace_text
+from pegasus_bb.planner.pegasus.submitdir import (
+    PegasusWorkflow,
+    clusters_of,
+    read_planned,
+    text_of,
+)
+from pegasus_bb.planner.runfiles import reservation_files, run_files
+from pegasus_bb.planner.seal.rooms import check_rooms, names
+from pegasus_bb.rewrite import directives_option
+
+OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
+# What a submit file says of the folder to start in: style condor, style glite.
+_STARTS_IN = (("\nremote_initialdir = ", "\n"), ('\n+remote_iwd = "', '"\n'))
+_ARGUMENTS = re.compile(r'(EXTRA_ARGUMENTS==\\?"[^"\\]*)(\\?")')
+_SHARED = re.compile(r'--bbf=[^\s"\\]+')  # of the site: it says less than the job's
+_POST = re.compile(r"^SCRIPT POST (\S+) ")
+_PARENTS = 50  # to a line, for people
 
 
-class Completion:
-    """Makes a run of what pegasus-plan has written."""
-
-    def __init__(
-        self, decided: Decided, context: PlanContext, request: Request, force: bool
-    ) -> None:
-        self._decided, self._context = decided, context
-        self._request, self._force = request, force
-
-    def finish(self, found: Found) -> None:
-        """Seal the DAG. Raises CatalogError and OSError."""
-        for path, data in self._files(found).items():
-            file = self._context.submit_dir / "bb" / path
-            file.parent.mkdir(exist_ok=True)
-            file.write_bytes(data)
-        sealed = with_lines(found.outcome.dag_file, found.missing)
-        start_outside(found.outcome, found.dag, self._context.site, found.scratch)
-        sealed.replace(found.outcome.dag_file)
-
-    def _files(self, found: Found) -> dict[str, bytes]:
-        """Path below bb/ -> contents. Raises CatalogError."""
-        decided, outcome, scratch = self._decided, found.outcome, found.scratch
-        placement = decided.placement
-        assert placement is not None  # noqa: S101
-        _check_results(decided, placement, found.results, self._force)
-        pfs_scratch = _on_the_pfs(decided, self._request, scratch)
-        own = links(decided.workflow, placement, pfs_scratch)
-        files = link_files(own, nodes_of_jobs(outcome, found.dag)) if own else {}
-        files["placement.json"] = placement_json(
-            placement,
-            self._request.prefix,
-            scratch,
-            pfs_scratch,
-            found.outputs,
-        )
-        files.update(containers_file(decided.workflow, decided.catalogs, decided.site))
-        if found.phases is not None:
-            files[PHASES] = as_json(phases_json(found.phases))
-        name = outcome.dag_file.name
-        files["plan.json"] = plan_json(self._context, outcome.version, name, scratch)
-        return files
+def complete_planned(
+    decided: Decided, context: PlanContext, force: bool
+) -> tuple[PegasusWorkflow, Decided]:
+    """Complete the submit directory, and say what it has: clusters are made by
+    pegasus-plan. Raises CatalogError, NotSealed."""
+    planned = read_planned(context)
+    if context.request is None:
+        planned, context = _with_clusters(planned, decided, context)
+        decided = replace(decided, placement=context.placement)
+    completed = complete(planned, decided.workflow, context)
+    if context.request is not None:
+        check_results(decided, planned.results, force)
+    few = run_files(completed, decided, context)
+    for path, data in chain(few, reservation_files(completed, decided, context)):
+        file = planned.folder / "bb" / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+    if context.request is not None:
+        start_outside(planned.folder, planned.dag, context.site, planned.scratch)
+    _add_options(planned, context)
+    _replace_dag(planned, completed)
+    if context.placement and context.placement.rooms:
+        check_rooms(completed.dag, planned.folder)
+    return completed, decided
 
 
-def _check_results(
-    decided: Decided, placement: Placement, results: Set[str], force: bool
-) -> None:
-    """Whatever should be staged out is. pegasus-plan may leave out what is there
-    already (data reuse) and leaves to a sub-workflow what that one makes."""
-    reused = {} if force else decided.catalogs.replicas.replicas
-    for job in decided.workflow.jobs.values():
-        for use in job.outputs() if job.kind == "job" else ():
-            if not use.stage_out or use.lfn in results or use.lfn in reused:
-                continue
-            if placement.on_tier(use.lfn):
-                raise vanishing(use.lfn, job.id)
+def _with_clusters(
+    planned: PegasusWorkflow, decided: Decided, context: PlanContext
+) -> tuple[PegasusWorkflow, PlanContext]:
+    """Mode transient: only jobs that are planned have reservations, and a cluster of
+    them has one, by its own name."""
+    placement = decided.placement
+    assert placement is not None  # noqa: S101 - this is mode transient
+    pairs, clusters = planned.jobs_nodes(), clusters_of(planned)
+    placement = planned_rooms(placement, dict(pairs))
+    if clusters:
+        known = (decided.workflow, decided.catalogs, decided.settings)
+        placement = join_rooms(*known, placement, clusters)
+    pairs = [pair for pair in pairs if pair[1] not in clusters]
+    pairs += [(name, name) for name in clusters]
+    # A prediction is of single jobs; a cluster runs and reserves for all of its jobs.
+    predicted = None if clusters else context.predicted
+    context = replace(context, placement=placement, predicted=predicted)
+    return replace(planned, jobs_nodes=lambda: pairs), context
 
 
-def _on_the_pfs(decided: Decided, request: Request, scratch: str) -> str:
-    """The folder in the site's own scratch for what does not live on the buffer."""
-    own = decided.site.scratch
-    assert own is not None  # noqa: S101 - execution_site saw to it
-    return own.path.rstrip("/") + scratch[len(request.prefix) :]
+def start_outside(folder: Path, dag: Dag, site: str, scratch: str) -> None:
+    """The leaf cleanup of ``site`` and clusters start where create_dir does.
+
+    The cleanup's Kickstart would change to the folder that it removes, and a retry
+    after a kill would find none. For a cluster HTCondor itself, or blahp, would change
+    to the planned prefix, which is nowhere; each of its tasks has a Kickstart that
+    changes.
+    """
+    for name in folder_nodes(dag.nodes, Role.LEAF_CLEANUP, site):
+        place = f" -w {scratch} ", f" -w {OUTSIDE_SCRATCH} "
+        _replace_in(folder, dag.nodes[name], *place)
+    for name in of_role(dag.nodes, Role.CLUSTER):
+        for begins, ends in _STARTS_IN:
+            old, new = (f"{begins}{at}{ends}" for at in (scratch, OUTSIDE_SCRATCH))
+            _replace_in(folder, dag.nodes[name], old, new)
+
+
+def _replace_in(folder: Path, node: Node, old: str, new: str) -> None:
+    file = folder / node.directory / node.submit_file
+    text = file.read_bytes()
+    changed = text.replace(old.encode(), new.encode())
+    if changed != text:
+        replace_text(file, changed)
+
+
+def _add_options(planned: PegasusWorkflow, context: PlanContext) -> None:
+    """Each job with a reservation of its own gives sbatch its own directives.
+
+    Where the site, its programs or the properties say glite.arguments too,
+    pegasus-plan lets those stand in the place of a job's own.
+    """
+    placement = context.placement
+    if placement is None or placement.room_tier.backend != "datawarp":
+        return
+    for job, name in planned.jobs_nodes() if placement.rooms else ():
+        if job in placement.rooms:
+            option = directives_option(context.submit_dir, job)
+            _add_option(planned.folder, planned.dag.nodes[name], option)
+
+
+def _add_option(folder: Path, node: Node, option: str) -> None:
+    text = text_of(folder, node)
+    if not names(text, option):
+        changed = _SHARED.sub(option, text)
+        if changed == text:
+            changed = _ARGUMENTS.sub(rf"\1 {option}\2", text)
+        file = folder / node.directory / node.submit_file
+        replace_text(file, changed.encode("utf-8", "surrogateescape"))
+
+
+def _replace_dag(planned: PegasusWorkflow, done: PegasusWorkflow) -> None:
+    file = planned.folder / planned.dag_name
+    text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    text = _with_posts(text, planned.dag, done.dag)
+    added = added_lines(planned.dag, done.dag)
+    end = "" if text.endswith("\n") else "\n"
+    text += end + "".join(f"{line}\n" for line in added)
+    replace_text(file, text.encode("utf-8", "surrogateescape"))
+
+
+def added_lines(dag: Dag, complete: Dag) -> list[str]:
+    """The gate and the edges that ``complete`` has and ``dag`` lacks."""
+    return [*_gates(dag, complete), *_edges(dag, complete)]
+
+
+def _with_posts(text: str, dag: Dag, complete: Dag) -> str:
+    """DAGMan takes no second POST script of a node: the new ones stand in the places
+    of the old."""
+    changed = {
+        name: script_line("POST", name, node.post)
+        for name, node in complete.nodes.items()
+        if node.post is not None and node.post is not dag.nodes[name].post
+    }
+    if not changed:
+        return text
+    return "\n".join(_line(line, changed) for line in text.split("\n"))
+
+
+def _line(line: str, changed: dict[str, str]) -> str:
+    found = _POST.match(line)
+    return changed.get(found[1], line) if found else line
+
+
+def _gates(dag: Dag, complete: Dag) -> Iterator[str]:
+    for name, node in complete.nodes.items():
+        pre = node.pre
+        if pre is not None and dag.nodes[name].pre is None:
+            yield script_line("PRE", name, pre)
+            before = dag.nodes[name].retry, dag.nodes[name].unless_exit
+            if (node.retry, node.unless_exit) != before:
+                yield f"RETRY {name} {node.retry}"
+
+
+def _edges(dag: Dag, complete: Dag) -> Iterator[str]:
+    added: dict[str, list[str]] = {}
+    for parent, children in complete.children.items():
+        for child in children[len(dag.children.get(parent, ())) :]:
+            added.setdefault(child, []).append(parent)
+    for child, parents in added.items():
+        for first in range(0, len(parents), _PARENTS):
+            some = " ".join(parents[first : first + _PARENTS])
+            yield f"PARENT {some} CHILD {child}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,28 +61,17 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def replace_text(path: Path, data: bytes) -> None:
     """Put ``data`` under ``path`` by rename, with the mode that it had."""
-    _part_of(path, data).replace(path)
-
-
-def with_lines(path: Path, lines: Iterable[str]) -> Path:
-    """A file beside ``path``, to be put in its place: what that has, and ``lines``."""
-    text = path.read_bytes()
-    end = b"" if text.endswith(b"\n") else b"\n"
-    return _part_of(path, text, end, *(f"{line}\n".encode() for line in lines))
-
-
-def _part_of(path: Path, *data: bytes) -> Path:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as out:
-            out.writelines(data)
+            out.write(data)
             out.flush()
             os.fsync(out.fileno())
         shutil.copymode(path, part)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-    return part
+    part.replace(path)
 
 
 def _make(folder: Path, made: list[Path]) -> None:

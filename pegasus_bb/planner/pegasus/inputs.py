@@ -26,18 +26,25 @@ PROPERTIES = "pegasus.properties"
 WORKFLOW = "workflow.yml"
 
 
-def for_pegasus(inputs: Inputs, site: str, folder: Path) -> Inputs:
-    """``inputs`` as pegasus-plan should read them from ``folder``."""
-    sites = in_the_folder(inputs.sites, site)
+def for_pegasus(inputs: Inputs, site: str, folder: Path, on_buffer: bool) -> Inputs:
+    """``inputs`` as pegasus-plan should read them from ``folder``; ``on_buffer``: all
+    jobs share a buffer that only the site's jobs see."""
+    inputs = replace(
+        inputs,
+        sites=in_the_folder(inputs.sites, site),
+        workflow=inputs.workflow.with_data(without(inputs.workflow.data)),
+        properties=with_catalogs(inputs.properties, folder),
+    )
+    if not on_buffer:
+        return inputs
     return replace(
         inputs,
-        sites=with_values(sites, _local_scratch(inputs, folder)),
+        sites=with_values(inputs.sites, _local_scratch(inputs, folder)),
         workflow=inputs.workflow.with_data(_workflow(inputs.workflow.data)),
         replicas=inputs.replicas.with_data(replicas_by_path(inputs.replicas.data)),
         transformations=inputs.transformations.with_data(
             programs_on_site(inputs.transformations.data, site)
         ),
-        properties=with_catalogs(inputs.properties, folder),
     )
 
 
@@ -84,8 +91,8 @@ def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
 
 
 def _workflow(data: Data) -> Data:
-    """Without catalogs, and registering only what stays."""
-    return {**without(data), "jobs": [_job(job) for job in data["jobs"]]}
+    """Registering only what stays."""
+    return {**data, "jobs": [_job(job) for job in data["jobs"]]}
 
 
 def without(data: Data) -> Data:

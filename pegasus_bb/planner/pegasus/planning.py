@@ -2,45 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.model.reservation import Request
-from pegasus_bb.model.settings import read_settings
-from pegasus_bb.planner.bbjson import as_json
+from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
-    decide,
+    Decided,
     name_run,
     no_collection,
     plan_context,
-    properties_of,
-    read_given,
+    read_and_decide,
 )
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.addrooms import (
-    add_rooms,
-    check_clusters,
-)
 from pegasus_bb.planner.pegasus.arguments import Call
 from pegasus_bb.planner.pegasus.call import plan_argv, started_planner
 from pegasus_bb.planner.pegasus.checks import (
+    check_clusters,
     check_kickstart,
     check_passed,
     check_style,
     check_sub_workflows,
 )
-from pegasus_bb.planner.pegasus.completion import Completion
+from pegasus_bb.planner.pegasus.completion import complete_planned
 from pegasus_bb.planner.pegasus.folder import planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import for_pegasus
-from pegasus_bb.planner.pegasus.outcome import nodes_of_jobs
-from pegasus_bb.planner.pegasus.planned import PegasusPlanned
-from pegasus_bb.planner.pegasus.reading import Reader
-from pegasus_bb.planner.pegasus.rooms import plan_rooms
+from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow
 from pegasus_bb.planner.predicting import predict
-from pegasus_bb.planner.rooms import room_files
-from pegasus_bb.rewrite import Inputs, Plan, directive_files, rewrite
+from pegasus_bb.planner.rewriting import rewritten_inputs
+from pegasus_bb.rewrite import Inputs
 from pegasus_bb.runtime.install import install_runtime
+
+
+@dataclass(frozen=True)
+class PegasusPlanned:
+    """A submit directory of pegasus-plan's that is sealed, and all it was made from: a
+    process that ends with it need not take millions of objects apart."""
+
+    submit_dir: Path
+    decided: Decided
+    inputs: Inputs  # what pegasus-plan read
+    executable: PegasusWorkflow
+    said: bytes  # what pegasus-plan printed
+    notes: tuple[str, ...]
+
+    @property
+    def planner(self) -> str:
+        """pegasus-plan and its version."""
+        return self.executable.planner
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """Mode, tier, capacity, and where each was said."""
+        return self.decided.summary()
 
 
 def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
@@ -49,55 +63,38 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
     Raises UsageError (a CatalogError says file, line and key; NotSealed which rule)
     and leaves nothing behind then.
     """
-    mode = read_settings(properties_of(options), options.cwd).mode
-    if mode == "transient":
-        return plan_rooms(options, call, home)
     with no_collection():
-        return _plan(options, call, home)
-
-
-def _plan(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
-    given = read_given(options)
-    decided = decide(options, given)
-    named = name_run(options, decided.workflow.name)
-    context = plan_context(options, decided, named, predict(decided))
-    request, placement = context.request, decided.placement
-    assert request is not None  # noqa: S101 - mode off does not come here
-    assert placement is not None  # noqa: S101
-    for tier in (placement.tier, placement.room_tier):
-        check_style(decided.site, decided.catalogs, tier.backend)
-    check_passed(call.passed, context.site)
-    notes = check_sub_workflows(decided, call.passed)
-    if placement.rooms:
-        check_clusters(call.passed, context.mode)
-    folder = planned_folder(context.submit_dir)
-    knows = Plan(context.site, placement, request, context.submit_dir)
-    before = Inputs.of(given.workflow, given.catalogs)
-    check_kickstart(before, context.site)
-    inputs = _rewritten(before, knows)
-    argv = plan_argv(home, named.directories, folder, call.passed)
-    with started_planner(inputs, argv, named, options) as planner:
-        _write_known(folder.parent, request, directive_files(knows))
-        install_runtime(str(folder.parent), context.python)
-        said = planner.printed()
-        found = Reader(context, request, decided.workflow).found()
-        Completion(decided, context, request, options.force).finish(found)
-        if context.transient is not None:
-            nodes = list(nodes_of_jobs(found.outcome, found.dag))
-            files = dict(room_files(context, decided.catalogs, nodes))
-            add_rooms(context, found.outcome, found.dag, nodes, files)
+        decided = read_and_decide(options)
+        named = name_run(options, decided.workflow.name)
+        context = plan_context(options, decided, named, predict(decided))
+        folder = planned_folder(context.submit_dir)
+        before = Inputs.of(decided.workflow.document, decided.catalogs)
+        notes = _check(call, before, decided, context)
+        inputs = rewritten_inputs(before, context)
+        on_buffer = context.request is not None
+        inputs = for_pegasus(inputs, context.site, folder, on_buffer)
+        argv = plan_argv(home, named.directories, folder, call.passed)
+        with started_planner(inputs, argv, named, options) as planner:
+            install_runtime(str(folder.parent), context.python)
+            said = planner.printed()
+            planned, decided = complete_planned(decided, context, options.force)
     return PegasusPlanned(
-        context.submit_dir, decided, inputs, found, said, tuple(notes)
+        context.submit_dir, decided, inputs, planned, said, tuple(notes)
     )
 
 
-def _rewritten(given: Inputs, knows: Plan) -> Inputs:
-    folder = planned_folder(knows.submit_dir)
-    return for_pegasus(rewrite(given, knows), knows.site, folder)
-
-
-def _write_known(bb: Path, request: Request, directives: Mapping[str, str]) -> None:
-    """What of bb/ is known before."""
-    (bb / "request.json").write_bytes(as_json(request.to_json()))
-    for name, text in directives.items():
-        (bb / name).write_text(text, encoding="utf-8")
+def _check(
+    call: Call, inputs: Inputs, decided: Decided, context: PlanContext
+) -> list[str]:
+    """Notes for the user. Raises CatalogError, UsageError for what would not work."""
+    placement = context.placement
+    assert placement is not None  # noqa: S101 - mode off does not come here
+    for tier in (placement.tier, placement.room_tier):
+        check_style(decided.site, decided.catalogs, tier.backend)
+    check_kickstart(inputs, context.site)
+    check_passed(call.passed, context.site)
+    if context.request is None:
+        return []
+    if placement.rooms:
+        check_clusters(call.passed, context.mode)
+    return check_sub_workflows(decided, call.passed)

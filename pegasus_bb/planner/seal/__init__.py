@@ -1,6 +1,6 @@
 """The seal: an executable DAG that cannot lose data, or none at all."""
 
-from pegasus_bb.planner.seal.directory import check_directory
+from pegasus_bb.planner.seal.directory import BUILT_IN, check_directory
 from pegasus_bb.planner.seal.lives import Lives, read_lives
 from pegasus_bb.planner.seal.periods import check_phases
 from pegasus_bb.planner.seal.phases import Phases, in_phases
@@ -10,6 +10,7 @@ from pegasus_bb.planner.seal.sealing import check, seal, sealed
 from pegasus_bb.planner.seal.touching import touching, touching_in_doubt
 
 __all__ = [
+    "BUILT_IN",
     "PHASES",
     "Lives",
     "Phases",

@@ -18,7 +18,7 @@ from pegasus_bb.planner.seal.touching import touching_in_doubt
 from pegasus_bb.planner.seal.view import View
 from pegasus_bb.runtime.bbdir import BBDir
 
-BUILT_IN = "pegasus-bb built-in"
+BUILT_IN = "pegasus-bb built-in"  # planner in plan.json
 _OLD = ("prior", "beyond")  # of bb/: nodes without the buffer, which are no more
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 from pegasus_bb.dag.nodes import Dag, Script
+from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.view import DEFERRED, View
@@ -34,7 +35,8 @@ def seal(
 
 
 def sealed(view: View, poll: int, again: int = 0) -> Dag:
-    """As ``seal``, for who has looked at the DAG already."""
+    """``seal`` for a view that stands already."""
+    view = _inner_after_gate(view)
     _refuse(view, BEFORE)
     complete = _complete(view, poll, again)
     after = replace(view, dag=complete)
@@ -90,3 +92,23 @@ def _last(view: View) -> list[str]:
         and name not in view.setups
         and not any(child in free for child in view.dag.children.get(name, ()))
     ]
+
+
+def _inner_after_gate(view: View) -> View:
+    """Sub-workflows wait for the gate, although they need no folder of this one's.
+
+    Only those, and the jobs that plan them: what else does not wait is refused.
+    """
+    dag = view.dag
+    waiting = view.users - view.behind_gate
+    early = sorted(
+        name
+        for name, node in dag.nodes.items()
+        if name in waiting
+        and (node.kind == "SUBDAG" or role_of(name) is Role.SUB_WORKFLOW)
+    )
+    if not early or len(view.gated) != 1:
+        return view
+    (gated,) = view.gated
+    children = {**dag.children, gated: [*dag.children.get(gated, ()), *early]}
+    return replace(view, dag=replace(dag, children=children))

@@ -1,19 +1,24 @@
-"""What pegasus-plan made of it: read from its files, not from what was asked."""
+"""The submit directory that pegasus-plan has written, read from its files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.dag.joblists import Entries, path_of
+from pegasus_bb.dag.joblists import Entries, job_lists, path_of
 from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.dag.roles import Role, of_role
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.parse import parse
 from pegasus_bb.paths import is_below
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.executable import ExecutableWorkflow
+from pegasus_bb.planner.seal import touching_in_doubt
 
 _JOB = re.compile(r'^\+pegasus_wf_dax_job_id = "([^"\n]+)"', re.MULTILINE)
 _RUN_BY = re.compile(r'^\+pegasus_wf_xformation = "([^"\n]+)"', re.MULTILINE)
@@ -21,42 +26,77 @@ _ONE_AFTER_THE_OTHER = "pegasus::seqexec"  # pegasus-cluster
 _TASK = re.compile(r"^#@ \d+ \S+ (\S+)", re.MULTILINE)  # in the list of a cluster
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A planned submit directory."""
+@dataclass(frozen=True, kw_only=True)
+class PegasusWorkflow(ExecutableWorkflow):
+    """An executable workflow that pegasus-plan has written."""
 
     folder: Path
-    dag_file: Path
-    version: str  # of pegasus-plan
-
-    def text(self, node: Node, suffix: str = "") -> str:
-        """The submit file of ``node``, or the file of that ``suffix`` beside it."""
-        file = self.folder / node.directory / node.submit_file
-        if suffix:
-            file = file.with_suffix(suffix)
-        try:
-            return file.read_text(encoding="utf-8", errors="surrogateescape")
-        except FileNotFoundError:
-            return ""
-        except OSError as error:
-            raise CatalogError(
-                f"cannot be read: {error.strerror}", str(file)
-            ) from error
+    results: Set[str]  # LFNs of all that is staged out, from anywhere
 
 
-def read_outcome(folder: Path) -> Outcome:
-    """Raises CatalogError where ``folder`` is not what pegasus-plan leaves."""
+def read_planned(context: PlanContext) -> PegasusWorkflow:
+    """What pegasus-plan left in the submit directory. Raises CatalogError."""
+    folder, request = context.submit_dir, context.request
+    name, version = _braindump(folder)
+    if not (folder / name).is_file():
+        raise CatalogError("pegasus-plan left no .dag", str(folder / name))
+    dag = read_dag(folder / name)
+    entries = job_lists(dag, folder)
+    users: Set[str] = frozenset()
+    outputs: dict[str, str] = {}
+    scratch = context.transient.prefix if context.transient else ""
+    if request is not None:
+        gate = f"{context.bin}/gate"
+        users = touching_in_doubt(dag, folder, request, gate)
+        outputs = promised(stage_outs(dag.nodes, entries, request.prefix))
+        scratch = _scratch(dag, context.site, entries)
+    return PegasusWorkflow(
+        planner=f"pegasus-plan {version}",
+        dag=dag,
+        dag_name=name,
+        entries=entries,
+        jobs_nodes=cache(lambda: list(nodes_of_jobs(folder, dag))),
+        users=users,
+        scratch=scratch,
+        outputs=outputs,
+        folder=folder,
+        results=stage_outs(dag.nodes, entries).keys() if request else frozenset(),
+    )
+
+
+def text_of(folder: Path, node: Node, suffix: str = "") -> str:
+    """The submit file of ``node``, or the file of that ``suffix`` beside it; empty
+    where there is none."""
+    file = folder / node.directory / node.submit_file
+    if suffix:
+        file = file.with_suffix(suffix)
+    try:
+        return file.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise CatalogError(f"cannot be read: {error.strerror}", str(file)) from error
+
+
+def _braindump(folder: Path) -> tuple[str, str]:
+    """The name of the .dag, and the version of pegasus-plan."""
     file = folder / "braindump.yml"
     try:
         said = parse(file.read_text(encoding="utf-8"), file)
-        name, version = str(said["dag"]), str(said["planner_version"])
+        return str(said["dag"]), str(said["planner_version"])
     except (OSError, KeyError, TypeError) as error:
         raise CatalogError(
             f"does not say what was planned ({error})",
             str(file),
             would_do="a Pegasus 5.1",
         ) from error
-    return Outcome(folder, folder / name, version)
+
+
+def _scratch(dag: Dag, site: str, entries: Callable[[str], Entries]) -> str:
+    """The folder that create_dir makes; empty where there is not one create_dir, which
+    sealing refuses. Raises CatalogError."""
+    gated = folder_nodes(dag.nodes, Role.CREATE_DIR, site)
+    return scratch_of(gated[0], entries) if len(gated) == 1 else ""
 
 
 def stage_outs(
@@ -105,35 +145,32 @@ def scratch_of(create_dir: str, entries: Callable[[str], Entries]) -> str:
     raise CatalogError(f"{create_dir} makes no directory", would_do="plan again")
 
 
-def nodes_of_jobs(outcome: Outcome, dag: Dag) -> Iterator[tuple[str, str]]:
+def nodes_of_jobs(folder: Path, dag: Dag) -> Iterator[tuple[str, str]]:
     """(id of a job of the workflow, the node that runs it), for clusters as well."""
     for node in dag.nodes.values():
-        match = _JOB.search(outcome.text(node))
+        match = _JOB.search(text_of(folder, node))
         if match and match[1] != "null":
             yield match[1], node.name
-        for task in _TASK.findall(outcome.text(node, ".in")):
+        for task in _TASK.findall(text_of(folder, node, ".in")):
             yield task, node.name
 
 
-def clusters_of(
-    outcome: Outcome, dag: Dag, nodes: Iterable[tuple[str, str]]
-) -> dict[str, list[str]]:
-    """Node -> the ids of its jobs as they run, of each that has several. ``nodes`` are
-    those of ``nodes_of_jobs``. Raises CatalogError where something else than
-    pegasus-cluster runs them."""
+def clusters_of(planned: PegasusWorkflow) -> dict[str, list[str]]:
+    """Node -> the ids of its jobs as they run, of each that has several. Raises
+    CatalogError where something else than pegasus-cluster runs them."""
     found: dict[str, list[str]] = {}
-    for job, node in nodes:
+    for job, node in planned.jobs_nodes():
         found.setdefault(node, []).append(job)
     clusters = {name: jobs for name, jobs in found.items() if len(jobs) > 1}
     for name in clusters:
-        merged = dag.nodes[name]
-        match = _RUN_BY.search(outcome.text(merged))
+        merged = planned.dag.nodes[name]
+        match = _RUN_BY.search(text_of(planned.folder, merged))
         by = match[1] if match else "nothing"
         if by != _ONE_AFTER_THE_OTHER:
             raise CatalogError(
                 f"cluster {name} would have a reservation of its own, and only one "
                 "that pegasus-cluster runs can",
-                str(outcome.folder / merged.directory / merged.submit_file),
+                str(planned.folder / merged.directory / merged.submit_file),
                 found=by,
                 would_do="pegasus.job.aggregator = seqexec, or --bb-mode persistent",
             )

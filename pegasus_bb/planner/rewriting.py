@@ -1,0 +1,41 @@
+"""The user's workflow and catalogs as a planner reads them, in any mode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.graph import grown_graph
+from pegasus_bb.model.sites import read_sites
+from pegasus_bb.model.transformations import read_transformations
+from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.rewrite import OF_EACH_JOB, PASSES, Inputs, rewrite
+
+
+def rewritten_inputs(given: Inputs, context: PlanContext) -> Inputs:
+    """``given`` so that it runs on the buffer; as it is in mode off. Raises
+    CatalogError, UsageError."""
+    if context.rewriting is None:
+        return given
+    passes = PASSES if context.request else OF_EACH_JOB
+    return rewrite(given, context.rewriting, passes)
+
+
+def rewritten(decided: Decided, context: PlanContext) -> Decided:
+    """The same, read again: what the built-in planner plans."""
+    if context.rewriting is None:
+        return decided
+    given = decided.catalogs
+    changed = rewritten_inputs(Inputs.of(decided.workflow.document, given), context)
+    catalogs = Catalogs(
+        changed.properties,
+        read_sites(changed.sites),
+        given.replicas,  # no pass changes it, and --input-dir is in it
+        read_transformations(changed.transformations),
+        given.tiers,
+    )
+    workflow = read_workflow(changed.workflow, decided.workflow)
+    graph = grown_graph(decided.graph, workflow)
+    return replace(decided, workflow=workflow, graph=graph, catalogs=catalogs)

@@ -1,0 +1,139 @@
+"""What a run's own programs read in <submit>/bb, whoever has planned it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.model.placement import Placement, Room
+from pegasus_bb.planner.bbjson import as_json
+from pegasus_bb.planner.containers import containers_file
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.planner.executable import ExecutableWorkflow
+from pegasus_bb.planner.seal import PHASES, phases_json
+from pegasus_bb.rewrite import directive_files, directives_of, linked_sources, links
+from pegasus_bb.runtime.room.planned import landing_of
+
+File = tuple[str, bytes]  # path, content
+
+
+def run_files(
+    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
+) -> Iterator[File]:
+    """The few files of all jobs together, by path below bb/. ``decided``: what was
+    read and placed, before it was rewritten."""
+    yield "plan.json", as_json(_plan(planned, context))
+    read = decided.workflow, decided.catalogs, decided.site
+    yield from containers_file(*read).items()
+    placement, request = context.placement, context.request
+    if placement is None:
+        return
+    prefix, on_the_pfs = "", planned.scratch
+    if request is not None:
+        prefix, on_the_pfs = request.prefix, pfs_scratch(planned, decided, context)
+        yield "request.json", as_json(request.to_json())
+    yield "placement.json", _placement(placement, prefix, on_the_pfs, planned)
+    if context.transient is not None:
+        yield "transient.json", as_json(context.transient.to_json())
+    if planned.phases is not None:
+        yield PHASES, as_json(phases_json(planned.phases))
+    if request is None or context.rewriting is None:
+        return
+    for name, text in directive_files(context.rewriting).items():
+        yield name, text.encode()
+    wanted = links(decided.workflow, placement, on_the_pfs)
+    yield from _link_files(wanted, planned.jobs_nodes() if wanted else ())
+
+
+def reservation_files(
+    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
+) -> Iterator[File]:
+    """Of each job that has one, by path below bb/: as many as jobs. UsageError."""
+    request, placement = context.transient, context.placement
+    if request is None or placement is None:
+        return
+    common = context.request
+    shared = common.name if common and common.backend == "datawarp" else ""
+    sources = linked_sources(decided.catalogs, placement)
+    for job, node in planned.jobs_nodes():
+        if job in placement.rooms:
+            room = placement.rooms[job]
+            fields = {"version": 1, "job": job, **_fields(room)}
+            yield f"jobs/{node}.json", as_json(fields)
+            if request.backend == "datawarp":
+                landing = str(Path(landing_of(request.prefix, node, "0")).parent)
+                text = directives_of(request, room, landing, sources, shared)
+                yield f"jobs/{job}.bbf", text.encode()
+
+
+def pfs_scratch(
+    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
+) -> str:
+    """The folder in the site's own scratch for what does not live on the buffer."""
+    own, request = decided.site.scratch, context.request
+    if request is None:
+        return planned.scratch
+    assert own is not None  # noqa: S101 - execution_site saw to it
+    return own.path.rstrip("/") + planned.scratch[len(request.prefix) :]
+
+
+def _plan(planned: ExecutableWorkflow, context: PlanContext) -> dict[str, Any]:
+    """What this run is, for people and for the other commands."""
+    predicted = context.predicted
+    return {
+        "version": 1,
+        "mode": context.mode,
+        "planner": planned.planner,
+        "site": context.site,
+        "tier": context.tier,
+        "label": context.label,
+        "dag": planned.dag_name,
+        "scratch": planned.scratch,
+        "uuid": context.uuid,
+        **({} if predicted is None else {"predicted": predicted.to_json()}),
+    }
+
+
+def _placement(
+    placement: Placement, prefix: str, on_the_pfs: str, planned: ExecutableWorkflow
+) -> bytes:
+    """Where each file lives, and the results that are promised."""
+    files = {
+        lfn: {"tier": placed.tier, "how": placed.how, "size": placed.size}
+        for lfn, placed in placement.files.items()
+    }
+    return as_json(
+        {
+            "version": 1,
+            "prefix": prefix,
+            "scratch": planned.scratch,
+            "pfs_scratch": on_the_pfs,
+            "files": files,
+            "outputs": planned.outputs,
+        }
+    )
+
+
+def _link_files(
+    wanted: Mapping[str, Mapping[str, str]], nodes: Iterable[tuple[str, str]]
+) -> Iterator[File]:
+    """A cluster has the links of all its tasks."""
+    by_node: dict[str, dict[str, str]] = {}
+    for job, node in nodes:
+        if job in wanted:
+            by_node.setdefault(node, {}).update(wanted[job])
+    for node, found in by_node.items():
+        yield f"links/{node}.json", as_json(found)
+
+
+def _fields(room: Room) -> dict[str, object]:
+    return {
+        "capacity": room.capacity,
+        "stage_in": room.stage_in,
+        "stage_out": room.stage_out,
+        "read": room.read,
+        "write": room.write,
+        "share": room.share,
+    }

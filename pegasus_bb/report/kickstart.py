@@ -9,10 +9,11 @@ from typing import Any
 
 from pegasus_bb.model.run import FileUse, NodeTimes, Problem, Process, Task
 from pegasus_bb.report.kinds import kind_of
-from pegasus_bb.report.layout import OWN_FILES
 from pegasus_bb.report.records import RecordText, read_records
 from pegasus_bb.report.uses import with_calls
 
+# What a record lists beside the workflow's files: its own streams and itself.
+_OWN_FILES = ("stdin", "stdout", "stderr", "metadata", "kickstart", "logfile")
 _BLOCK = 512  # getrusage counts inblock and outblock in these
 _LISTED = 100  # bad records of one file
 _COMMAND = 4000  # characters that are kept: Darshan notes no more
@@ -209,7 +210,7 @@ def _used(
 
 def _files(files: Mapping[str, Any]) -> Iterator[FileUse]:
     for name, info in files.items():
-        if isinstance(info, dict) and ("lfn" in info or name not in OWN_FILES):
+        if isinstance(info, dict) and ("lfn" in info or name not in _OWN_FILES):
             yield FileUse(
                 name=str(info.get("lfn") or name),
                 path=str(info.get("file_name") or ""),

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import ParseError, fromstring
 
 from pegasus_bb.model.run import FileUse
-from pegasus_bb.report.elements import Element, parse
 from pegasus_bb.report.uses import counted
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+TAG_LIMIT = 400_000  # some 20 MiB of text; a record of 1 MiB has 6,000
 
 _START = re.compile(rb"(?:^|\?>)[ \t]*(<invocation[\s>])", re.MULTILINE)
 _END = b"</invocation>"
@@ -37,18 +44,29 @@ def split(text: bytes) -> Iterator[bytes]:
 def load(text: bytes) -> tuple[dict[str, Any], tuple[FileUse, ...]]:
     """One record as Kickstart 3.0 has it, and what calls on each file moved.
 
-    Raises ValueError where it is no XML, or more of it than a record can be.
+    Raises ValueError if it is no XML, or more of it than a record can be.
     """
-    root = parse(_decoded(_without_data(text).translate(None, _CONTROL)))
-    record: dict[str, Any] = dict(root.attributes)
+    root = _parsed(_decoded(_without_data(text).translate(None, _CONTROL)))
+    record: dict[str, Any] = dict(root.attrib)
     record["duration"] = _number(record.get("duration", ""))
-    record["cwd"] = root.one("cwd").text
+    record["cwd"] = root.findtext("{*}cwd", "")
     record["files"] = dict(_files(root))
     uses: tuple[FileUse, ...] = ()
-    for main in root.every("mainjob"):
+    for main in root.iterfind("{*}mainjob"):
         record["mainjob"] = _main(main)
         uses = tuple(_counted(main))
     return record, uses
+
+
+def _parsed(text: str) -> Element:
+    if text.count("<") > TAG_LIMIT:
+        raise ValueError(f"more than {TAG_LIMIT} tags")
+    try:
+        return fromstring(text, forbid_dtd=True)
+    except DefusedXmlException:
+        raise ValueError("a DOCTYPE, which no record has") from None
+    except ParseError as error:
+        raise ValueError(str(error)) from None
 
 
 def _without_data(text: bytes) -> bytes:
@@ -84,48 +102,57 @@ def _numbers(attributes: Mapping[str, str]) -> dict[str, float | str]:
 
 
 def _main(main: Element) -> dict[str, Any]:
-    rows = [_numbers(row.attributes) for row in main.every("proc")]
-    program = main.one("statcall").one("file").attributes.get("name", "")
-    arguments = main.one("argument-vector").every("arg")
+    rows = [_numbers(row.attrib) for row in main.iterfind("{*}proc")]
+    arguments = main.iterfind("{*}argument-vector/{*}arg")
     return {
-        "start": main.attributes.get("start"),
-        "duration": _number(main.attributes.get("duration", "")),
-        "pid": _number(main.attributes.get("pid", "")),
-        "usage": _numbers(main.one("usage").attributes),
-        "status": _status(main.one("status")),
-        "executable": {"file_name": program},
-        "argument_vector": [argument.text for argument in arguments],
+        "start": main.get("start"),
+        "duration": _number(main.get("duration", "")),
+        "pid": _number(main.get("pid", "")),
+        "usage": _numbers(_attributes(main, "{*}usage")),
+        "status": _status(main),
+        "executable": {"file_name": _file_name(main.find("{*}statcall"))},
+        "argument_vector": [argument.text or "" for argument in arguments],
         "procs": {row.get("pid"): row for row in rows},
     }
 
 
-def _status(status: Element) -> dict[str, float | str]:
+def _attributes(element: Element | None, path: str) -> Mapping[str, str]:
+    """Those of the first element at ``path``; none if it is missing."""
+    found = None if element is None else element.find(path)
+    return {} if found is None else found.attrib
+
+
+def _file_name(call: Element | None) -> str:
+    return _attributes(call, "{*}file").get("name", "")
+
+
+def _status(main: Element) -> dict[str, float | str]:
     """`<regular exitcode="1"/>` is regular_exitcode: 1 in YAML, and so on."""
-    found = _numbers(status.attributes)
-    for how in status.children:
-        for name, value in how.attributes.items():
-            found[f"{how.name}_{name}"] = _number(value)
+    found = _numbers(_attributes(main, "{*}status"))
+    for how in main.iterfind("{*}status/*"):
+        kind = how.tag.rpartition("}")[2]
+        for name, value in how.items():
+            found[f"{kind}_{name}"] = _number(value)
     return found
 
 
 def _files(root: Element) -> Iterator[tuple[str, dict[str, Any]]]:
     """The workflow's files; the streams and Kickstart's own have no LFN."""
-    for call in root.every("statcall"):
-        lfn = call.attributes.get("lfn")
+    for call in root.iterfind("{*}statcall"):
+        lfn = call.get("lfn")
         if lfn is not None:
-            size = call.one("statinfo").attributes.get("size", "")
+            size = _attributes(call, "{*}statinfo").get("size", "")
             yield (
                 lfn,
                 {
                     "lfn": lfn,
-                    "file_name": call.one("file").attributes.get("name", ""),
+                    "file_name": _file_name(call),
                     "size": _number(size),
-                    "output": call.attributes.get("id") == "final",
+                    "output": call.get("id") == "final",
                 },
             )
 
 
 def _counted(main: Element) -> Iterator[FileUse]:
-    for row in main.every("proc"):
-        for file in row.every("file"):
-            yield from counted(file.attributes)
+    for file in main.iterfind("{*}proc/{*}file"):
+        yield from counted(file.attrib)

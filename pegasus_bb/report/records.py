@@ -19,7 +19,6 @@ from ryaml import loads  # type: ignore[attr-defined]
 
 from pegasus_bb.model.run import FileUse
 from pegasus_bb.report import kickstart_xml
-from pegasus_bb.report.layout import read_layout
 from pegasus_bb.report.uses import counted
 
 SIZE_LIMIT = 64 << 20  # bytes of one file; a real record is a few KiB
@@ -140,11 +139,6 @@ def _parse(record: bytes) -> RecordText:
     # A line that was torn off may have been longer, and its number larger.
     record = record[: record.rfind(b"\n") + 1]
     said = _DATA.sub(b"", record) if b"data: |" in record else record
-    usual = read_layout(said + b"\n")
-    return _parse_yaml(said) if usual is None else RecordText(usual)
-
-
-def _parse_yaml(said: bytes) -> RecordText:
     clean = _UNUSED.sub(b"", said).translate(None, _CONTROL)
     if _brackets(clean) > _BRACKETS:
         return RecordText(None, "not a Kickstart record: brackets without end")

@@ -19,10 +19,10 @@ from pegasus_bb.report.kickstart import tasks_of
 from pegasus_bb.report.live import live_bytes
 from pegasus_bb.report.live_rooms import live_rooms
 from pegasus_bb.report.ready import with_ready
+from pegasus_bb.report.records import read_records
 from pegasus_bb.report.reserved import Reservations, reservations
 from pegasus_bb.report.staged import brought, saved
 from pegasus_bb.report.starts import with_queued, with_starts
-from pegasus_bb.report.texts import read_all
 
 
 def read_run(path: Path) -> Run:
@@ -113,11 +113,9 @@ def _with_records(
 
 def _entries(found: RunFiles, states: Iterable[NodeTimes]) -> Iterator[Task | Problem]:
     times = {node.node: node for node in states}
-    nodes = sorted(found.records.items())
-    texts = read_all([path for _, (_, path) in nodes])
-    for (key, (retry, path)), records in zip(nodes, texts, strict=True):
+    for key, (retry, path) in sorted(found.records.items()):
         name = key.rpartition("/")[2]
-        yield from tasks_of(records, path, name, retry, times.get(name))
+        yield from tasks_of(read_records(path), path, name, retry, times.get(name))
 
 
 def _with_logs(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import FileUse, Problem, Task
-from pegasus_bb.report import elements
+from pegasus_bb.report import kickstart_xml
 from pegasus_bb.report.kickstart import read_kickstart
 from tests.counting import calls
 
@@ -144,7 +144,6 @@ def test_every_way_to_end_is_a_code(
         ('start="2020-02-03T01:49:00.500', 'start="soon', "is not a time"),
         ('<status raw="0"><regular exitcode="0"/></status>', "", "exit code"),
         ("<cwd>", "<cwd>&boom;", "undefined entity"),
-        ("<cwd>", "<a>" * 40 + "</a>" * 40 + "<cwd>", "32 elements in one another"),
     ],
 )
 def test_a_record_without_the_essentials_is_a_problem(
@@ -165,18 +164,31 @@ def test_numbers_that_are_none_become_unknown(read: Read, xml_text: Text) -> Non
     assert task.stime == 0.125
 
 
-def test_entities_are_never_defined() -> None:
-    bomb = '<!DOCTYPE i [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><i>&b;</i>'
+def test_entities_are_never_defined(read: Read, xml_text: Text) -> None:
+    bomb = '<!DOCTYPE i [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
+    doctype = xml_text().replace("<mainjob", f"{bomb}<mainjob", 1)
 
+    (problem,) = read(doctype)
     with pytest.raises(ValueError, match="a DOCTYPE, which no record has"):
-        elements.parse(bomb)
+        kickstart_xml.load(b'<?xml version="1.0"?>' + bomb.encode() + b"<i>&b;</i>")
+
+    assert isinstance(problem, Problem)
 
 
-def test_elements_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elements, "ELEMENT_LIMIT", 3)
+@pytest.mark.parametrize("tags", ["<a/>" * 400_001, "<a>" * 400_001, "<" * 400_001])
+def test_tags_without_end_are_refused(read: Read, xml_text: Text, tags: str) -> None:
+    (problem,) = read(xml_text().replace("<cwd>", f"{tags}<cwd>"))
 
-    with pytest.raises(ValueError, match="more than 3 elements"):
-        elements.parse("<i><a/><a/><a/></i>")
+    assert isinstance(problem, Problem)
+    assert "more than 400000 tags" in problem.why
+
+
+def test_elements_may_be_as_deep_as_the_limit_of_tags(
+    read: Read, xml_text: Text
+) -> None:
+    deep = "<a>" * 190_000 + "</a>" * 190_000
+
+    assert only_task(read(xml_text().replace("<cwd>", f"{deep}<cwd>"))).duration == 1.5
 
 
 def test_a_large_record_costs_as_much_as_its_files(read: Read, xml_text: Text) -> None:

@@ -15,18 +15,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
-from pegasus_bb.runtime.records.facts import (
-    Facts,
-    file_facts,
-    host_facts,
-    instant,
-    job_ids,
-    limit_facts,
-    machine_facts,
-    own_usage,
-    owner_facts,
-    usage_facts,
-)
+from pegasus_bb.runtime.records.facts import Facts, file_facts, instant, usage_facts
 from pegasus_bb.runtime.records.options import Options, described, parse_options
 from pegasus_bb.runtime.records.streams import TAIL, Streams
 from pegasus_bb.runtime.records.yaml import Verbatim, record
@@ -70,13 +59,10 @@ def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
         trouble = trouble or f"{error.filename}: {error.strerror}"
         streams = _others(options, environ)
     outcome = _run(options, streams, environ, trouble)
-    data = _facts(options, outcome, started, environ)
+    data = _facts(options, outcome, started)
     files = {**initial, **_files(options.final, {"output": True})}
     shown = not (options.flags.get("quiet") and outcome.status == 0)
     data["files"] = {**files, **streams.facts(shown, tail)}
-    if outcome.status != 0 or options.flags.get("full"):
-        data["environment"] = {(name,): environ[name] for name in sorted(environ)}
-        data["limits"] = limit_facts()
     return _written(record(data), options.value("logfile", "-"), outcome.status)
 
 
@@ -132,25 +118,18 @@ def _run(
         return Outcome(program, begun, time.time(), error.status, None)
 
 
-def _facts(
-    options: Options, outcome: Outcome, started: float, environ: Dict[str, str]
-) -> Facts:
-    """The record in its order, files not yet in it."""
-    data: Facts = {
+def _facts(options: Options, outcome: Outcome, started: float) -> Facts:
+    """The record in its order, without files: what `pegasus-bb report` reads."""
+    return {
         "version": Verbatim("3.0"),
         "recorder": RECORDER,
         "start": instant(started),
         "duration": time.time() - started,
         **described(options),
-        **host_facts(),
-        **owner_facts(),
+        "hostname": os.uname().nodename,
         "mainjob": _mainjob(options.argv, outcome),
-        "jobids": job_ids(environ),
         "cwd": _cwd(),
-        "usage": own_usage(),
-        "machine": machine_facts(),
     }
-    return data
 
 
 def _cwd() -> str:
@@ -171,9 +150,9 @@ def _mainjob(argv: List[str], outcome: Outcome) -> Facts:
         facts["pid"] = ended.pid
         facts["usage"] = usage_facts(ended.usage)
     facts["status"] = _status(raw)
-    facts["executable"] = file_facts(outcome.program)
+    facts["executable"] = {"file_name": os.path.realpath(outcome.program)}
     facts["argument_vector"] = argv[1:]
-    facts["procs"] = {ended.pid: _process(ended, outcome)} if ended else {}
+    facts["procs"] = {ended.pid: _process(ended)} if ended else {}
     return facts
 
 
@@ -193,26 +172,15 @@ def _status(raw: int) -> Facts:
     }
 
 
-def _process(ended: Ended, outcome: Outcome) -> Facts:
+def _process(ended: Ended) -> Facts:
     """The row of the main process; descendants that it waited for are counted in."""
     io = ended.io
     return {
-        "ppid": os.getpid(),
-        "pid": ended.pid,
-        "exe": os.path.realpath(outcome.program),
-        "start": Verbatim(f"{outcome.begun:.6f}"),
-        "stop": Verbatim(f"{outcome.end:.6f}"),
-        "utime": ended.usage.ru_utime,
-        "stime": ended.usage.ru_stime,
         "iowait": ended.iowait,
-        "rsspeak": ended.usage.ru_maxrss,
         "rchar": io.rchar if io else None,
         "wchar": io.wchar if io else None,
         "rbytes": io.read_bytes if io else None,
         "wbytes": io.write_bytes if io else None,
-        "cwbytes": io.cancelled_write_bytes if io else None,
-        "syscr": io.syscr if io else None,
-        "syscw": io.syscw if io else None,
     }
 
 

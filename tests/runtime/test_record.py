@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -35,40 +36,33 @@ def main_row(record: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
+def leaves(value: Any, at: str = "") -> Iterator[tuple[str, type | None]]:
+    """Each key with the type of its value; None: null, which Kickstart never writes."""
+    for key, each in value.items():
+        path = f"{at}/{'PID' if isinstance(key, int) else key}"
+        if isinstance(each, dict):
+            yield from leaves(each, path)
+        else:
+            yield path, None if each is None else type(each)
+
+
 class TestShape:
     """Held against a record that pegasus-kickstart 5.1.2 -t wrote."""
 
-    # Left out on purpose: a census of all processes (slow), what only ptrace sees,
-    # and a file of metadata that no task of ours is asked to write.
-    LEFT_OUT = ("procs_", "task_", "vmpeak", "threads", "metadata", "singalled")
-
-    @pytest.fixture
-    def theirs(self) -> dict[str, Any]:
+    def test_it_has_of_kickstart_s_what_the_report_reads(self, site: Site) -> None:
         text = (RECORDED / "kickstart-5.1.2-t-procs.yml").read_text()
-        record: dict[str, Any] = yaml.safe_load(text)[0]
-        return record
+        theirs = dict(leaves(yaml.safe_load(text)[0]))
+        words = ("-n", "writer", "-N", "ID1", "-R", "cori")
+        ours = dict(leaves(recorded(site, *words, "true", "-c")))
 
-    def test_every_key_of_kickstart_s_is_there_in_its_type(
-        self, site: Site, theirs: dict[str, Any]
-    ) -> None:
-        ours = recorded(site, "-n", "writer", "-N", "ID1", "-R", "cori", "true", "-c")
-        missing = list(self.missing(theirs, ours, ""))
-        assert missing == []
-
-    def missing(self, theirs: Any, ours: Any, at: str) -> Any:
-        for key, value in theirs.items():
-            if at.endswith("procs"):
-                if value["pid"] != theirs[next(iter(theirs))]["pid"]:
-                    continue  # a descendant, which we count into the main row
-                yield from self.missing(value, next(iter(ours.values())), f"{at}/pid")
-            elif any(word in str(key) for word in self.LEFT_OUT):
-                continue
-            elif key not in ours:
-                yield f"{at}/{key}"
-            elif isinstance(value, dict):
-                yield from self.missing(value, ours[key], f"{at}/{key}")
-            elif key not in ("iowait", "jobids") and type(value) is not type(ours[key]):
-                yield f"{at}/{key}: {value!r} and {ours[key]!r}"
+        # Kickstart leaves out the name of a host that no name server knows.
+        assert ours.keys() - theirs.keys() == {"/recorder", "/hostname"}
+        assert {key for key in ours if "/procs/" in key} == {
+            f"/mainjob/procs/PID/{name}"
+            for name in ("rchar", "wchar", "rbytes", "wbytes", "iowait")
+        }
+        known = [key for key, kind in ours.items() if kind and key in theirs]
+        assert [k for k in known if ours[k] is not theirs[k]] == []
 
     def test_the_words_of_the_job(self, site: Site) -> None:
         stamp = "2026-11-20T18:46:37+00:00"
@@ -78,8 +72,6 @@ class TestShape:
         )
         assert record["transformation"] == "ns::cat:1.0"
         assert (record["derivation"], record["resource"]) == ("null", "cori")
-        assert (record["wf-label"], record["wf-stamp"]) == ("demo", stamp)
-        assert record["jobids"] == {"condor": "20.0"}
         assert record["recorder"] == "pegasus_bb"
         assert record["mainjob"]["argument_vector"] == ["a"]
         assert record["mainjob"]["executable"]["file_name"] == os.path.realpath(
@@ -122,14 +114,12 @@ class TestCounters:
         said = [int(word) for word in record["files"]["stdout"]["data"].split()]
         assert [row["rchar"], row["wchar"]] == said
         assert row["rchar"] > 3 * MIB and row["wchar"] >= 3 * MIB
-        assert row["cwbytes"] == 0 and row["syscw"] >= 4
 
     def test_what_launch_itself_reads_is_not_the_task_s(self, site: Site) -> None:
         alone = main_row(recorded(site, "true"))
         done = site.start("launch", site.program("record"), "true")
         inside = main_row(yaml.safe_load(done.stdout)[0])
         assert inside["rchar"] == alone["rchar"]
-        assert inside["syscr"] == alone["syscr"]
         assert inside["wchar"] == 0
 
     def test_usage_is_the_task_s(self, site: Site) -> None:
@@ -170,10 +160,8 @@ class TestCounters:
 
 class TestStatus:
     def test_of_a_failed_task(self, site: Site) -> None:
-        record = recorded(site, "sh", "-c", "exit 3", GREETING="x")
+        record = recorded(site, "sh", "-c", "exit 3")
         assert record["mainjob"]["status"] == {"raw": 768, "regular_exitcode": 3}
-        assert record["environment"]["GREETING"] == "x"
-        assert "RLIMIT_NOFILE_soft" in record["limits"]
 
     def test_of_a_killed_task(self, site: Site) -> None:
         done = site.start("record", "sh", "-c", "kill -SEGV $$")

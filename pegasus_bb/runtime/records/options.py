@@ -11,8 +11,8 @@ _WITH_VALUE = {
     "n": "transformation",
     "N": "derivation",
     "R": "resource",
-    "L": "wf-label",
-    "T": "wf-stamp",
+    "L": "",
+    "T": "",
     "w": "workdir",
     "W": "made workdir",
     "i": "stdin",
@@ -25,9 +25,9 @@ _WITH_VALUE = {
 }
 # These ask for what is always done, or for what our recorder measures without.
 _FLAGS = {
-    "f": "full",
     "q": "quiet",
     "X": "make executable",
+    "f": "",
     "H": "",
     "F": "",
     "c": "",
@@ -131,5 +131,5 @@ def _pair(entry: str) -> Tuple[str, str]:
 
 def described(options: Options) -> Dict[str, str]:
     """The words that identify the job in its record, in Kickstart's order."""
-    names = ("transformation", "derivation", "resource", "wf-label", "wf-stamp")
+    names = ("transformation", "derivation", "resource")
     return {name: options.values[name] for name in names if name in options.values}

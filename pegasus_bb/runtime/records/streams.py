@@ -6,7 +6,7 @@ import errno
 import os
 from typing import Dict, List, Tuple
 
-from pegasus_bb.runtime.records.facts import Facts, file_facts, stat_facts
+from pegasus_bb.runtime.records.facts import Facts, file_facts
 from pegasus_bb.runtime.records.options import Options
 from pegasus_bb.runtime.records.yaml import Data, Verbatim, as_text
 
@@ -61,7 +61,7 @@ class Streams:
 
     def __init__(self, options: Options, environ: Dict[str, str]) -> None:
         """Raises OSError where a named file cannot be opened."""
-        self._options, self._names = options, [""] * 3
+        self._options, self._temporary = options, [False] * 3
         self.numbers: List[int] = [0, 1, 2]
         stdin = options.value("stdin")
         if stdin != "-":
@@ -79,8 +79,8 @@ class Streams:
             flags |= os.O_APPEND if appends else os.O_TRUNC
             self.numbers[number] = os.open(where.lstrip("!^"), flags, 0o666)
         else:
-            self.numbers[number], name = temporary(kind, environ)
-            self._names[number] = name
+            self.numbers[number], _ = temporary(kind, environ)
+            self._temporary[number] = True
 
     def say(self, text: str) -> None:
         """Add a line to the task's stderr, for the reader of the record."""
@@ -98,13 +98,11 @@ class Streams:
         if number == 0 and where != "-":
             return file_facts(where or os.devnull)
         try:
-            found = os.fstat(handle)
+            size = os.fstat(handle).st_size
         except OSError as error:
-            return {"error": error.errno, "descriptor_number": handle}
-        if not self._names[number]:
-            return {"descriptor_number": handle, **stat_facts(found)}
-        head = {"temporary_name": self._names[number], "descriptor": handle}
-        return {**head, **stat_facts(found), **_data(handle, found.st_size, tail)}
+            return {"error": error.errno}
+        data = _data(handle, size, tail) if self._temporary[number] else {}
+        return {"size": size, **data}
 
 
 def _data(handle: int, size: int, tail: int) -> Facts:

@@ -18,7 +18,7 @@ _SECONDS = 20.0
 
 
 def of_htcondor(style: str) -> Iterator[Finding]:
-    """``style``: how the site's jobs are submitted, glite or condor."""
+    """``style``: how the site's jobs are submitted, glite, ssh or condor."""
     if shutil.which("condor_version") is None:
         words = "no HTCondor on PATH: `pegasus-bb run` starts every job on this machine"
         yield note("htcondor", words, "for jobs elsewhere, a submit host with HTCondor")
@@ -31,6 +31,11 @@ def of_htcondor(style: str) -> Iterator[Finding]:
         yield ok("htcondor", "a schedd answers")
     if style == "glite":
         yield _of_blahp()
+    elif style == "ssh":
+        words = "style ssh: the blahp of the other host gives the jobs to Slurm, and it"
+        words += " is not seen from here"
+        mend = f"{_ATTRIBUTES} there, and the paths of this machine's home and scratch"
+        yield note("blahp", words, mend)
 
 
 def _of_version() -> Iterator[Finding]:

@@ -52,8 +52,8 @@ def _of_planner(
         options.check_builtin()
         nodes = len(rehearsed(decided, context).jobs)
         return ok("catalogs", f"they can be planned, as {nodes} nodes")
-    check_images(decided)
     if decided.placement is None:
+        check_images(decided)
         return ok("catalogs", "pegasus-plan gets them as they are")
     check_sub_workflows(decided, ())
     rewritten_inputs(Inputs.of(given.workflow, given.catalogs), context)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+GRID = ("glite", "ssh")  # styles of jobs that reach a batch system through blahp
 LOST_SIGHT = "Error parsing classad or job not found"
 # In what sbatch says while slurmctld is away.
 AWAY = "Unable to contact slurm controller"

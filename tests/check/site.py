@@ -21,10 +21,12 @@ GOOD = "show-burst.two-persistent.txt"
 class Site:
     """A user's folder, and the programs on his PATH."""
 
-    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch, style: str = "condor"
+    ) -> None:
         self.work, self.bin = root / "work", root / "bin"
-        self.bin.mkdir()
-        write_desk(self.work)
+        self.bin.mkdir(parents=True)
+        write_desk(self.work, style=style)
         monkeypatch.chdir(self.work)
         monkeypatch.setenv("PATH", f"{self.bin}:/usr/bin:/bin")
         monkeypatch.delenv("PEGASUS_HOME", raising=False)
@@ -62,6 +64,12 @@ class Site:
             profiles["condor"] = {"grid_resource": "batch slurm"}
 
         self.edit("sites.yml", change)
+
+    def condor(self) -> None:
+        """A schedd that takes jobs."""
+        self.program("condor_version", "echo '$CondorVersion: 23.9.6 2024-08-08 $'")
+        self.program("condor_submit_dag", "exit 0")
+        self.program("condor_q", "exit 0")
 
     @staticmethod
     def site_profiles(namespace: str) -> Callable[[dict[str, Any]], dict[str, str]]:

@@ -143,9 +143,7 @@ def test_an_htcondor_without_defer_is_told(site: Site) -> None:
 def test_a_blahp_that_hands_nothing_on_is_told(site: Site) -> None:
     site.slurm(GOOD)
     site.glite()
-    site.program("condor_version", "echo '$CondorVersion: 23.9.6 2024-08-08 $'")
-    site.program("condor_submit_dag", "exit 0")
-    site.program("condor_q", "exit 0")
+    site.condor()
     home = site.work / "blahp"
     site.program("condor_config_val", f"echo {home}")
     assert ["blahp" in found for found in site.wrong()] == [True]
@@ -242,19 +240,18 @@ def test_a_kickstart_of_the_transformation_catalog_is_the_sites(site: Site) -> N
 @pytest.mark.parametrize(
     ("image", "lies", "mode", "served"),
     [
-        ("file:///images/c.sif", None, "persistent", False),
         ("file:///images/c.sif", "elsewhere", "persistent", False),
-        ("/images/c.sif", "local", "persistent", False),
-        ("/images/c.sif", "local", "off", True),
         ("/images/c.sif", "elsewhere", "off", False),
-        ("file:///images/c.sif", "cori", "persistent", True),
-        ("docker://hub/c", None, "persistent", True),
+        ("/images/c.sif", None, "off", False),
+        ("/images/c.sif", None, "persistent", True),
+        ("/images/c.sif", "local", "off", True),
+        ("docker://hub/c", None, "off", True),
     ],
 )
-def test_an_image_that_pegasus_cannot_stage_is_told(
+def test_an_image_that_does_not_reach_the_site_is_told(
     site: Site, image: str, lies: str | None, mode: str, served: bool
 ) -> None:
-    """As pegasus-plan 5.1.2 was seen to answer."""
+    """In mode off as pegasus-plan 5.1.2 was seen to answer."""
     container = {"name": "box", "type": "singularity", "image": image}
     container |= {"image.site": lies} if lies else {}
 
@@ -267,10 +264,7 @@ def test_an_image_that_pegasus_cannot_stage_is_told(
     found = site.wrong(mode=mode)
     assert len(found) == (0 if served else 1)
     for words in found:
-        assert words.startswith("catalogs: ")
-        assert f"cannot bring the image {image} of container box" in words
         assert "transformations.yml:1" in words and "containers.0" in words
-    assert site.wrong(mode=mode, planner="builtin") == []
 
 
 def test_a_pegasus_that_does_not_start_is_told(site: Site) -> None:
@@ -284,6 +278,20 @@ def test_a_style_that_has_no_buffer_is_told(site: Site) -> None:
     pegasus(site, "echo 5.1.2")
     (found,) = site.wrong()
     assert found.startswith("catalogs: ") and "style: glite" in found
+
+
+def test_a_buffer_is_reached_over_ssh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """glite.arguments reach sbatch through the blahp of the other host."""
+    site = Site(tmp_path, monkeypatch, "ssh")
+    site.slurm(GOOD)
+    site.condor()
+    for planner in ("pegasus", "builtin"):
+        pegasus(site, "echo 5.1.2")
+        assert site.wrong(planner=planner) == []
+    (found,) = [f for f in site.check() if f.about == "blahp"]
+    assert (found.level, "slurm_local_submit" in found.would_do) == (Level.NOTE, True)
 
 
 def test_the_command_ends_with_2_where_something_is_wrong(site: Site) -> None:

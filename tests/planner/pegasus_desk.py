@@ -50,6 +50,8 @@ def _sites(work: Path, pegasus: str, style: str) -> dict[str, Any]:
     }
     if style == "glite":
         profiles["condor"] = {"grid_resource": "batch slurm"}
+    login = {"type": "batch", "contact": "me@cori", "scheduler": "slurm"}
+    grids = [{**login, "jobtype": role} for role in ("compute", "auxillary")]
     local = [folder("sharedScratch", "local"), folder("localStorage", "out")]
     tier = {"name": "bb", "backend": "directory", "path": str(work / "fast")}
     return {
@@ -60,6 +62,7 @@ def _sites(work: Path, pegasus: str, style: str) -> dict[str, Any]:
                 "name": "cori",
                 "directories": [folder("sharedScratch", "scratch")],
                 "profiles": profiles,
+                **({"grids": grids} if style == "ssh" else {}),
             },
         ],
     }

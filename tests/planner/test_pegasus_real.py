@@ -66,8 +66,11 @@ def test_every_cleanup_is_sealed(desk: Desk, cleanup: str) -> None:
     assert gate.defer_status == 75
 
 
-def test_style_glite_lets_kickstart_change_to_the_folder(tmp_path: Path) -> None:
-    submit = Desk(tmp_path, "glite").plan("r")
+@pytest.mark.parametrize("style", ["glite", "ssh"])
+def test_kickstart_changes_to_the_folder_of_a_batch_job(
+    tmp_path: Path, style: str
+) -> None:
+    submit = Desk(tmp_path, style).plan("r")
     text = (submit / "00/00/cat1_ID1.sub").read_text()
     prefix = json.loads((submit / "bb/request.json").read_text())["prefix"]
     assert f" -w {prefix}/" in text

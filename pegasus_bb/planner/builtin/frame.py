@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pegasus_bb.dag.submitfile import quote_environment
+from pegasus_bb.planner.blahp import GRID
 from pegasus_bb.planner.builtin.executable import PlannedJob, Profiles
 from pegasus_bb.planner.builtin.names import VERSION, compact
 from pegasus_bb.planner.builtin.styles import (
-    GRID,
     classad_string,
     requirements,
     whole_number,

@@ -11,6 +11,7 @@ import orjson
 from pegasus_bb.dag.submitfile import quote_arguments
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.planner.blahp import GRID
 from pegasus_bb.planner.builtin.checks import (
     WORTH_A_LOOK,
     plain_text,
@@ -26,7 +27,6 @@ from pegasus_bb.planner.builtin.executable import (
 from pegasus_bb.planner.builtin.frame import frame
 from pegasus_bb.planner.builtin.profiles import merge, of_properties
 from pegasus_bb.planner.builtin.styles import (
-    GRID,
     batch_name,
     condor_keys,
     grid_keys,

@@ -11,6 +11,7 @@ from pegasus_bb.model.settings import AUTO
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.sizing import wanted_capacity
+from pegasus_bb.planner.blahp import GRID
 from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.edit import (
@@ -38,10 +39,10 @@ _KICKSTART = "gridstart.path"
 def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
     """A job of a pool is no job of Slurm, so it has no buffer. Raises CatalogError."""
     style = (site.profile("pegasus", "style") or "condor").lower()
-    if backend == "datawarp" and style != "glite":
+    if backend == "datawarp" and style not in GRID:
         raise catalogs.sites.document.error(
             "a DataWarp buffer is mounted for jobs of the batch system alone, and with "
-            "this style jobs are given to an HTCondor pool",
+            "this style jobs do not reach it through blahp",
             ["sites", site.index, "profiles", "pegasus", "style"],
             style,
             "style: glite, and the condor profile grid_resource: batch slurm",

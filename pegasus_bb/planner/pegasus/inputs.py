@@ -17,7 +17,7 @@ from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.sites import SCRATCH
-from pegasus_bb.planner.blahp import GUARDED_RELEASE
+from pegasus_bb.planner.blahp import GRID, GUARDED_RELEASE
 from pegasus_bb.planner.pegasus.places import programs_on_site, replicas_by_path
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.edit import Keys, site_index, with_values
@@ -52,15 +52,15 @@ def in_the_folder(sites: Document, site: str) -> Document:
     """``sites``, where each Kickstart of ``site`` changes to the run's folder.
 
     Else HTCondor would change to the planned prefix, which does not exist, before the
-    launcher runs. Style glite says the same by itself.
+    launcher runs. Styles glite and ssh say the same by themselves.
     """
     index = site_index(sites, site)
     change: dict[Keys, str] = {
         ("sites", index, "profiles", "pegasus", "change.dir"): "true"
     }
     profiles = sites.data["sites"][index].get("profiles") or {}
-    glite = str((profiles.get("pegasus") or {}).get("style")).lower() == "glite"
-    if glite and "periodic_release" not in (profiles.get("condor") or {}):
+    style = str((profiles.get("pegasus") or {}).get("style")).lower()
+    if style in GRID and "periodic_release" not in (profiles.get("condor") or {}):
         at = ("sites", index, "profiles", "condor", "periodic_release")
         change[at] = GUARDED_RELEASE
     return with_values(sites, change)

@@ -8,7 +8,7 @@ from pegasus_bb.model.settings import PREFIX, Settings
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.reservation.mishaps import parse_mishaps
+from pegasus_bb.reservation.injected_faults import parse_faults
 
 
 def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
@@ -87,10 +87,10 @@ def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
     )
 
 
-def check_mishaps(catalogs: Catalogs, tier: Tier) -> None:
-    """What fails on request is known before anything runs. Raises CatalogError."""
+def check_injected_faults(catalogs: Catalogs, tier: Tier) -> None:
+    """Read the tier's key `fail` before anything runs. Raises CatalogError."""
     try:
-        parse_mishaps(tier.settings.get("fail", ""))
+        parse_faults(tier.settings.get("fail", ""))
     except UsageError as error:
         names = [known.name for known in catalogs.tiers[tier.site]]
         at = [KEY, tier.site, names.index(tier.name), "fail"]

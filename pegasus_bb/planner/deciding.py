@@ -29,7 +29,7 @@ from pegasus_bb.placement import place as place_in_mode
 from pegasus_bb.placement.liveness import flow, lifetimes, sizes
 from pegasus_bb.planner.choices import (
     check_fallback,
-    check_mishaps,
+    check_injected_faults,
     choose_tier,
     execution_site,
     output_site,
@@ -165,7 +165,7 @@ def place(options: PlanOptions, given: Given) -> Decided:
     placement = None
     if settings.mode != "off":
         tier = choose_tier(catalogs, settings, site.name)
-        check_mishaps(catalogs, tier)
+        check_injected_faults(catalogs, tier)
         placement = place_in_mode(
             workflow, graph, catalogs, tier, settings, ending, history
         )

@@ -1,10 +1,10 @@
 """The ``directory`` backend: a folder of a fast file system, handed out with a quota.
 
 Keys of the tier: ``path`` (the folder), ``quota`` (size; default: what the file system
-has free), ``granularity`` (4MiB), ``timeout`` of a delete (1h); for tests and teaching
-``delay`` (duration until ready), ``owner`` (in place of the user's name) and ``fail``
-(mishaps.py). A reservation is a folder ``<path>/<name>`` of mode 0700 with an identity
-file. The quota is what the books grant; a file system's own quota may be stricter.
+has free), ``granularity`` (4MiB), ``timeout`` of a delete (1h) and, for tests,
+``owner`` (in place of the user's name). A reservation is a folder ``<path>/<name>`` of
+mode 0700 with an identity file. The quota limits what is granted; a file system's own
+quota may be stricter.
 """
 
 from __future__ import annotations
@@ -22,18 +22,10 @@ from pegasus_bb.model.reservation import (
     Status,
     check_reservation_name,
 )
-from pegasus_bb.reservation import identity, mishaps, root
+from pegasus_bb.reservation import identity, root
 from pegasus_bb.reservation.base import Backend, Look, Pool, Row, unseen
 from pegasus_bb.reservation.statefile import HALF, Books, opened, peek, remove_half
 from pegasus_bb.units import MIB, format_size, parse_duration, parse_size, round_up
-
-
-def _seconds(text: str) -> float:
-    """Like parse_duration, but decimals are fine: tests wait for tenths."""
-    try:
-        return float(text)
-    except ValueError:
-        return float(parse_duration(text))
 
 
 class Directory(Backend):
@@ -45,10 +37,8 @@ class Directory(Backend):
         self.root = os.path.abspath(settings.get("path", ""))
         self.granularity = parse_size(settings.get("granularity", 4 * MIB))
         self.quota = parse_size(settings["quota"]) if settings.get("quota") else None
-        self.delay = _seconds(settings.get("delay", "0"))
-        self.timeout = _seconds(settings.get("timeout", "1h"))
+        self.timeout = parse_duration(settings.get("timeout", "1h"))
         self.owner = settings.get("owner") or identity.user_name()
-        self.mishaps = mishaps.parse_mishaps(settings.get("fail", ""))
 
     def create(self, request: Request) -> Reservation:
         name = check_reservation_name(request.name)
@@ -56,7 +46,6 @@ class Directory(Backend):
         if self._is_being_deleted(request):  # a crash left it so: nothing is lost
             self.delete(request)
         with opened(self.root, self.quota) as books:
-            self._meet_mishap(books, "create", request)
             entry = books.entries.get(name)
             if entry is None:
                 self._check_size(books, request)
@@ -83,7 +72,7 @@ class Directory(Backend):
     def look(self, requests: Sequence[Request]) -> Look:
         try:
             with opened(self.root, self.quota) as books:
-                statuses = [self._answer(books, request) for request in requests]
+                statuses = [self._look(books, request) for request in requests]
                 rows = [self._row(name, e) for name, e in books.entries.items()]
         except SchedulerUnreachable as error:
             return unseen(requests, str(error))
@@ -120,7 +109,6 @@ class Directory(Backend):
         check_reservation_name(request.name)
         until = time.monotonic() + self.timeout
         with opened(self.root, self.quota) as books:
-            self._meet_mishap(books, "delete", request)
             entry = books.entries.get(request.name)
             if entry is None:
                 self._check_nothing_lies_there(request)
@@ -142,14 +130,6 @@ class Directory(Backend):
         return [Pool("directory", self.granularity, total, max(0, total - used))]
 
     # -- what a status is made of
-
-    def _answer(self, books: Books, request: Request) -> Status:
-        words = self._strike(books, "status", request)
-        if words == mishaps.UNREACHABLE:
-            return Status(State.UNKNOWN, f"{self.root} gave no answer (as asked for)")
-        if words == mishaps.GONE:
-            return Status(State.ABSENT, "no such reservation (as asked for)")
-        return Status(State.FAILED, words) if words else self._look(books, request)
 
     def _row(self, name: str, entry: Dict[str, Any]) -> Row:
         found = Status(
@@ -197,8 +177,7 @@ class Directory(Backend):
         return self._state_of(entry), f"in {self._folder(request)}"
 
     def _state_of(self, entry: Dict[str, Any]) -> State:
-        ready = entry["granted"] and time.time() >= entry["granted"] + entry["delay"]
-        return State.READY if ready else State.PENDING
+        return State.READY if entry["granted"] else State.PENDING
 
     def _nothing(self, request: Request) -> Status:
         try:
@@ -251,21 +230,6 @@ class Directory(Backend):
                 "(no folder with an identity file); it was left alone: move it away"
             )
 
-    def _meet_mishap(self, books: Books, call: str, request: Request) -> None:
-        words = self._strike(books, call, request)
-        if words == mishaps.UNREACHABLE:
-            raise SchedulerUnreachable(f"{self.root} gave no answer (as asked for)")
-        if words:
-            raise ReservationFailed(f"reservation {request.name}: {words}")
-
-    def _strike(self, books: Books, call: str, request: Request) -> str:
-        if not self.mishaps:
-            return ""
-        calls = books.calls.setdefault(request.name, {})
-        words = mishaps.strike(self.mishaps, call, calls)
-        books.keep()
-        return words
-
     # -- the folder itself
 
     def _folder(self, request: Request) -> str:
@@ -303,7 +267,7 @@ class Directory(Backend):
             "owner": self.owner,
             "size": self._size(request),
             "created": time.time(),
-            "delay": self.delay,
+            "delay": 0.0,  # earlier versions, which may share the tier, read it
             "granted": None,
         }
 

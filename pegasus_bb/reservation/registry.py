@@ -1,6 +1,6 @@
-"""Which backends there are: an explicit table.
+"""The backends, in an explicit table.
 
-Each is loaded when it is asked for: every job on the site asks for one.
+Each is imported only when it is opened, since every job on the site opens one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ def _datawarp(settings: Mapping[str, str]) -> Backend:
 def _directory(settings: Mapping[str, str]) -> Backend:
     from pegasus_bb.reservation.directory import Directory
 
-    return Directory(settings)
+    if not any(settings.get(key) for key in ("delay", "fail")):
+        return Directory(settings)
+    from pegasus_bb.reservation.injected_faults import InjectedFaults
+
+    return InjectedFaults(Directory(settings), settings)
 
 
 BACKENDS: Dict[str, Callable[[Mapping[str, str]], Backend]] = {

@@ -36,7 +36,6 @@ class Books:
     def __init__(self, root: str, data: Dict[str, Any]) -> None:
         self.root = root
         self.entries: Dict[str, Dict[str, Any]] = data.setdefault("reservations", {})
-        self.calls: Dict[str, Dict[str, int]] = data.setdefault("calls", {})
         self.data = data
 
     def quota(self, given: Optional[int]) -> int:
@@ -239,13 +238,10 @@ def _is_whole(data: Any) -> bool:
     """Whether all is of the kind that we write: others may write to this folder."""
     if not isinstance(data, dict):
         return False
-    entries, calls = data.get("reservations", {}), data.get("calls", {})
+    entries = data.get("reservations", {})
     return (
         isinstance(entries, dict)
         and all(map(_is_entry, entries.values()))
-        and isinstance(calls, dict)
-        and all(isinstance(counts, dict) for counts in calls.values())
-        and all(_is_number(n) for counts in calls.values() for n in counts.values())
         and _is_number(data.get("quota", 0))
     )
 
@@ -255,7 +251,7 @@ def _is_entry(entry: Any) -> bool:
         isinstance(entry, dict)
         and all(isinstance(entry.get(key), str) for key in ("uuid", "owner"))
         and _is_number(entry.get("size"))
-        and all(_is_number(entry.get(key), _TIMES) for key in ("created", "delay"))
+        and _is_number(entry.get("created"), _TIMES)
         and "granted" in entry
         and (entry["granted"] is None or _is_number(entry["granted"], _TIMES))
     )

@@ -347,13 +347,13 @@ def test_a_disk_of_each_node_is_not_reserved(site: Site) -> None:
     assert both.count("would have to be free on its node (tier nvme)") == 1
 
 
-def test_a_mishap_that_nobody_can_read_is_refused_before_anything_runs(
+def test_a_fault_that_cannot_be_read_is_refused_before_anything_runs(
     site: Site,
 ) -> None:
     site.tier(fail="sometimes")
     found = [f for f in site.check() if f.level is Level.WRONG]
     assert found[0].about == "workflow"
-    assert "sites.yml:1: 'sometimes' is no mishap" in found[0].what
+    assert "sites.yml:1: 'sometimes' names no fault" in found[0].what
     assert "x-storage-tiers.cori.0.fail" in found[0].what
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.units import MIB
-from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, names, until
+from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, names
 from tests.reservation.crash import crash_at_every_step
 
 BIG = replace(REQUEST, name="pbbfiller", capacity=1000 * MIB, uuid="filler")
@@ -111,15 +111,6 @@ def test_many_ask_at_once_and_none_gets_what_another_has(
     assert states.count(State.PENDING) == 5
 
 
-def test_a_delay_is_kept(tmp_path: Path) -> None:
-    bench = DirectoryBench(tmp_path, delay="0.1")
-    bench.backend.create(REQUEST)
-    assert bench.backend.status(REQUEST).state is State.PENDING
-    with pytest.raises(ReservationFailed, match="pending"):
-        bench.backend.path(REQUEST, {})
-    assert until(bench, State.READY)
-
-
 # -- what is not a reservation of ours stays as it is
 
 
@@ -194,7 +185,7 @@ def test_books_that_were_lost_are_made_anew(bench: DirectoryBench) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("{", "[]", "[" * 100_000, '{"reservations": {"a": {}}}', '{"calls": []}'),
+        *("{", "[]", "[" * 100_000, '{"reservations": {"a": {}}}'),
         '{"reservations": {"a": {"uuid": "u", "owner": "o", "size": "1", "created": 1, '
         '"delay": 0, "granted": null}}}',
         '{"reservations": {"a": {"uuid": "u", "owner": "o", "size": 1, "created": NaN, '
@@ -331,37 +322,3 @@ def test_a_delete_killed_half_way_is_finished_by_the_next_create(
         assert bench.backend.status(REQUEST).state is State.READY, step
         if was is not State.READY:
             assert [p.name for p in bench.folder().iterdir()] == [".pegasus_bb"], step
-
-
-# -- failures on request
-
-
-def test_a_refusal_on_request(tmp_path: Path) -> None:
-    bench = DirectoryBench(tmp_path, fail="create*1: no space left on any server")
-    with pytest.raises(ReservationFailed, match="no space left on any server"):
-        bench.backend.create(REQUEST)
-    bench.backend.create(REQUEST)
-    assert bench.backend.status(REQUEST).state is State.READY
-
-
-def test_silence_and_loss_on_request(tmp_path: Path) -> None:
-    bench = DirectoryBench(tmp_path, fail="status*1: unreachable; status+2: gone")
-    bench.backend.create(REQUEST)
-    states = [bench.backend.status(REQUEST).state for _ in range(3)]
-    assert states == [State.UNKNOWN, State.READY, State.ABSENT]
-
-
-def test_a_hold_on_request(tmp_path: Path) -> None:
-    bench = DirectoryBench(tmp_path, fail="status: held: no space left; delete: busy")
-    bench.backend.create(REQUEST)
-    status = bench.backend.status(REQUEST)
-    assert (status.state, status.message) == (State.FAILED, "held: no space left")
-    with pytest.raises(ReservationFailed, match="busy"):
-        bench.backend.delete(REQUEST)
-    assert bench.folder().exists()
-
-
-@pytest.mark.parametrize("fail", ["explode", "grant: no", "status*x: gone", "create:"])
-def test_a_failure_that_cannot_be_read_is_refused(tmp_path: Path, fail: str) -> None:
-    with pytest.raises(UsageError, match="write CALL: WORDS"):
-        DirectoryBench(tmp_path, fail=fail)

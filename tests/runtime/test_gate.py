@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.reservation import Reservation, State, Status
+from pegasus_bb.model.reservation import Request, Reservation, State, Status
+from pegasus_bb.reservation.base import Look
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime import gate, ours
 from tests.runtime.lifecycle import NAME, Run, words
@@ -62,10 +64,13 @@ def test_one_question_to_the_scheduler_per_poll(
     run.change(delay="1h")
     run.setup()
     asked: list[str] = []
-    real = Directory.status
-    monkeypatch.setattr(
-        Directory, "status", lambda self, r: asked.append(r.name) or real(self, r)
-    )
+    real = Directory.look
+
+    def look(self: Directory, requests: Sequence[Request]) -> Look:
+        asked.extend(request.name for request in requests)
+        return real(self, requests)
+
+    monkeypatch.setattr(Directory, "look", look)
     run.gate()
     assert asked == [NAME]
 

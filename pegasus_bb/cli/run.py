@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
 from pegasus_bb.cli.fallback import pfs_lines
-from pegasus_bb.engine import Outcome, Quiet, Watcher, choose, run
+from pegasus_bb.engine import Quiet, choose, run
 from pegasus_bb.engine.choice import AUTO, DAGMAN, ENGINES, choose_engine
 from pegasus_bb.engine.dagman import running
+from pegasus_bb.engine.lost_inputs import Ask
 from pegasus_bb.engine.refused import told
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.engine.terminal import mute_if_gone, unbreakable
@@ -39,10 +41,21 @@ from pegasus_bb.units import format_duration
     help="Start over: the journal and rescue files of earlier runs are moved aside. "
     "Refused while the reservation of the run still stands.",
 )
+@click.option(
+    "--remake",
+    is_flag=True,
+    help="Where an input of a failed node is not on the tier any more, run the node "
+    "that makes it again, without asking.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing while all goes well.")
 @click.argument("submit_dir", type=click.Path(path_type=Path))
 def command(
-    engine: str, slots: int | None, restart: bool, quiet: bool, submit_dir: Path
+    engine: str,
+    slots: int | None,
+    restart: bool,
+    remake: bool,
+    quiet: bool,
+    submit_dir: Path,
 ) -> None:
     """Run the DAG in SUBMIT_DIR: under HTCondor's DAGMan where there is one, else on
     this machine, as DAGMan would.
@@ -61,7 +74,14 @@ def command(
             if not quiet:
                 words = f"engine: {chosen.engine} ({chosen.why})"
                 print(words, file=unbreakable(sys.stderr), flush=True)
-            done = _run(chosen.engine, slots, restart, progress, submit_dir)
+            start = (
+                running.run
+                if chosen.engine == DAGMAN
+                else partial(run, slots=slots or 0)
+            )
+            done = start(
+                submit_dir, progress=progress, restart=restart, ask=_ask(remake)
+            )
     finally:  # how it ended is the exit status, also where nobody hears the words
         mute_if_gone(sys.stderr)
     for line in pfs_lines(find_submit_dir(submit_dir).path):
@@ -88,13 +108,10 @@ def command(
         )
 
 
-def _run(
-    engine: str,
-    slots: int | None,
-    restart: bool,
-    progress: Watcher,
-    submit_dir: Path,
-) -> Outcome:
-    if engine == DAGMAN:
-        return running.run(submit_dir, progress=progress, restart=restart)
-    return run(submit_dir, slots=slots or 0, progress=progress, restart=restart)
+def _ask(remake: bool) -> Ask:
+    """How the user answers whether a node that is done runs again."""
+
+    def answer(question: str) -> bool:
+        return remake or (sys.stdin.isatty() and click.confirm(question, err=True))
+
+    return answer

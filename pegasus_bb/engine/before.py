@@ -6,8 +6,6 @@ import time
 from collections.abc import Set
 from pathlib import Path
 
-import yaml
-
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.dag.roles import RESERVATION, Role, of_role, role_of
 from pegasus_bb.engine.submitdir import SubmitDir
@@ -25,10 +23,7 @@ from pegasus_bb.runtime.settled import on_the_pfs
 def check_place(place: SubmitDir) -> None:
     """Raises UsageError where the directory is not where it was planned: its files
     name programs and logs by their full paths, which may be another run's by now."""
-    braindump = place.path / "braindump.yml"
-    if not braindump.is_file():
-        return
-    planned = _planned_place(braindump)
+    planned = str(place.braindump().get("submit_dir", ""))
     if planned and Path(planned).resolve() != place.path.resolve():
         raise UsageError(
             f"{place.path} was planned as {planned} and moved since; what it would "
@@ -126,11 +121,3 @@ def _nodes(left: Set[str]) -> str:
     if len(left) == 1:
         return f"{next(iter(left))}, which needs it, is"
     return f"{len(left)} nodes that need it are"
-
-
-def _planned_place(braindump: Path) -> str:
-    try:
-        data = yaml.safe_load(braindump.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise UsageError(f"{braindump}: cannot be read ({error})") from error
-    return str(data.get("submit_dir", "")) if isinstance(data, dict) else ""

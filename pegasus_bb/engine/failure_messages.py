@@ -11,6 +11,7 @@ from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.engine.evidence import evidence, inner_dag, job_files
 from pegasus_bb.engine.journal import ending, read_history
 from pegasus_bb.engine.leftover_messages import leftover_messages, lost_messages
+from pegasus_bb.engine.lost_inputs import LostInput, find_lost_inputs, messages
 from pegasus_bb.engine.nodestates import table_now
 from pegasus_bb.engine.rescue import read_failed
 from pegasus_bb.engine.submitdir import SubmitDir
@@ -89,13 +90,24 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
     gone = lost_messages(place)
     if gone:
         return "\n".join([*lines, *gone])
-    lines.append(f"to go on:    pegasus-bb run {place.path}")
+    lost = _lost_inputs(table, place, failed)
+    lines += messages(lost)
+    option = "--remake " if lost else ""
+    lines.append(f"to go on:    pegasus-bb run {option}{place.path}")
     if any(_was_refused(item) for item in failed):
         lines.append(
             "             (pool and capacity are the plan's: where one is the cause, "
             "plan again)"
         )
     return "\n".join([*lines, *leftover_messages(place)])
+
+
+def _lost_inputs(
+    table: Table, place: SubmitDir, failed: Iterable[Item]
+) -> list[LostInput]:
+    nodes = {name: item.node for name, item in table.items.items()}
+    done = set(table.names(State.DONE))
+    return find_lost_inputs(place, nodes, done, {item.node.name for item in failed})
 
 
 def _was_refused(item: Item) -> bool:

@@ -23,6 +23,8 @@ from pegasus_bb.engine.dagman.find import check_alone
 from pegasus_bb.engine.failure_messages import not_done
 from pegasus_bb.engine.journal import Journal, read_history
 from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.lost_inputs import Ask, refuse, remake_lost_inputs
+from pegasus_bb.engine.nodestates import failed_before
 from pegasus_bb.engine.processes import Processes, end_left_over
 from pegasus_bb.engine.progress import Silent, Watcher
 from pegasus_bb.engine.recovery import done_before
@@ -63,11 +65,13 @@ def run(
     progress: Watcher | None = None,
     restart: bool = False,
     grace: float = GRACE,
+    ask: Ask = refuse,
 ) -> Outcome:
     """Run the DAG in ``submit_dir`` to its end, or go on where an earlier run stopped.
 
     No node that was done is run again. Each call gives unfinished nodes all their
     retries. Jobs that take a slot run ``slots`` at a time (0: one per processor).
+    ``ask``: whether nodes that are done run again, where inputs of others are lost.
 
     Raises RunFailed (RunInterrupted after a signal) when what can be done has been
     done and a rescue file was written; its text says which nodes failed and how to go
@@ -87,8 +91,10 @@ def run(
         aside = tuple(start_over(place)) if restart else ()
         engine = _Run(place, dag, slots or default_slots(), progress or Silent())
         check_reservation(place, dag, engine.done)
+        failed = failed_before(place, dag, read_history(place.journal))
         engine.redo(
             ask_again(place, dag, engine.done)
+            or remake_lost_inputs(place, dag, engine.done, failed, ask)
             or stage_out_again(place, dag, engine.done)
         )
         return engine.run(grace, aside)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.engine.journal import Event, History, failure
 from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.rescue import read_failed
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
 
@@ -32,6 +33,14 @@ def table_now(place: SubmitDir, dag: Dag, history: History, alive: bool) -> Tabl
     this_run = history.events[history.since :] if history.crashed else history.events
     _place_nodes(table, dag, this_run, alive)
     return table
+
+
+def failed_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
+    """Nodes that an earlier run has left failed, by its journal or its rescue file."""
+    table = table_now(place, dag, history, alive=False)
+    rescues = place.rescues()
+    named = set(read_failed(rescues[-1], dag)) if rescues else set()
+    return (named | set(table.names(State.FAILED))) - set(table.names(State.DONE))
 
 
 def stage_of(event: str) -> str:

@@ -17,11 +17,12 @@ from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, of_role, role_of
 from pegasus_bb.engine.jobclass import STAGE_IN, SUB_WORKFLOWS, TASK, job_class
 from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.errors import DataNotSafe, ReservationFailed
+from pegasus_bb.errors import DataNotSafe
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.seal import touching
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.delete import seen_from_here
 from pegasus_bb.runtime.guard import unsafe_results
 from pegasus_bb.runtime.settled import on_the_pfs
 from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
@@ -65,7 +66,7 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
         return Redo()
     request = bb.request()
     moved = on_the_pfs(bb, request)
-    buffer = moved.prefix if moved else _seen_from_here(request)
+    buffer = tier_seen_from_here(bb, request)
     read_all = request.settings.get("guard") == "digest"
     vanishes = "" if moved else buffer
     unsafe = {u.lfn for u in unsafe_results(bb, request.uuid, read_all, vanishes)}
@@ -78,7 +79,7 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
             nodes.add(node.name)
             moves += [(real[job.lfn], job.dests[0].path) for job in again]
     aside = [_aside(dest) for source, dest in moves if _in_the_way(source, dest)]
-    return Redo(frozenset(_with_those_below(place, dag, nodes, done)), tuple(aside))
+    return Redo(frozenset(with_nodes_below(place, dag, nodes, done)), tuple(aside))
 
 
 def _still_has_data(bb: BBDir) -> bool:
@@ -99,12 +100,13 @@ def _only_delete_left(place: SubmitDir, dag: Dag, done: Set[str]) -> bool:
     return all(_may_again(place, dag, name) for name in users & left)
 
 
-def _seen_from_here(request: Request) -> str:
-    try:
-        backend = open_backend(request.backend, request.settings)
-        return backend.path(request, os.environ)
-    except ReservationFailed:
-        return ""
+def tier_seen_from_here(bb: BBDir, request: Request) -> str:
+    """The folder that stands for the planned prefix; empty where this machine does not
+    have it."""
+    moved = on_the_pfs(bb, request)
+    if moved:
+        return moved.prefix
+    return seen_from_here(request, open_backend(request.backend, request.settings))
 
 
 def _stage_outs(place: SubmitDir, node: Node) -> Iterator[Transfer]:
@@ -164,7 +166,7 @@ def _aside(dest: str) -> Path:
     return Path(target)
 
 
-def _with_those_below(
+def with_nodes_below(
     place: SubmitDir, dag: Dag, nodes: Set[str], done: Set[str]
 ) -> set[str]:
     """``nodes`` and the clean-ups and registrations that come after them."""

@@ -7,6 +7,9 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from pegasus_bb.engine.below import newest_below
 from pegasus_bb.errors import UsageError
@@ -37,6 +40,26 @@ class SubmitDir:
     @property
     def lock(self) -> Path:
         return self.path / ENGINE_LOCK
+
+    def braindump(self) -> dict[str, Any]:
+        """What the planner noted of itself; empty where there is no braindump.yml.
+
+        Raises UsageError where it cannot be read.
+        """
+        file = self.path / "braindump.yml"
+        if not file.is_file():
+            return {}
+        try:
+            data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise UsageError(f"{file}: cannot be read ({error})") from error
+        return data if isinstance(data, dict) else {}
+
+    @property
+    def workflow(self) -> Path:
+        """The abstract workflow, as the user or our planner named it."""
+        copy = self.path / Path(str(self.braindump().get("dax") or "")).name
+        return copy if copy.is_file() else self.path / "workflow.yml"
 
     def rescues(self) -> list[Path]:
         """Rescue files of the DAG, the oldest first."""

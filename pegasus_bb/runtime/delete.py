@@ -246,7 +246,7 @@ def check_results(bb: BBDir, backend: Backend, why_nothing_lost: str = "") -> No
     """Raises DataNotSafe where giving back would lose a promised result."""
     request = bb.request()
     read_all = request.settings.get("guard") == "digest"
-    buffer = _seen_from_here(request, backend)
+    buffer = seen_from_here(request, backend)
     if why_nothing_lost == UNUSED and not _was_used(bb, buffer):
         return
     found = list(unsafe_results(bb, request.uuid, read_all, buffer))
@@ -271,7 +271,7 @@ def _has_results(
     bb: BBDir, request: Request, unsafe: List[Unsafe], buffer: str
 ) -> bool:
     """Whether one was staged out, or one that is not safe lies there."""
-    return _has_saved(bb) or any(_left(unsafe, _folders(bb, request, buffer)))
+    return _has_saved(bb) or any(_left(unsafe, file_folders(bb, request, buffer)))
 
 
 def _has_saved(bb: BBDir) -> bool:
@@ -279,15 +279,15 @@ def _has_saved(bb: BBDir) -> bool:
     return os.path.lexists(bb.file("manifest.jsonl"))
 
 
-def _folders(bb: BBDir, request: Request, buffer: str) -> List[str]:
-    """Where results may lie, on the reservation first; as far as this machine sees."""
+def file_folders(bb: BBDir, request: Request, buffer: str) -> List[str]:
+    """Where files of the run may lie as this machine sees it, the reservation first."""
     placement = bb.placement()
     below = str(placement.get("scratch", ""))[len(request.prefix) :].strip("/")
     on_buffer = os.path.join(buffer, below) if buffer else ""
     return [on_buffer, str(placement.get("pfs_scratch", ""))]
 
 
-def _seen_from_here(request: Request, backend: Backend) -> str:
+def seen_from_here(request: Request, backend: Backend) -> str:
     """The path of the reservation, where this machine has it."""
     try:
         return backend.path(request, os.environ)
@@ -322,7 +322,7 @@ def _to_be_copied_by_hand(
     if not buffer:
         where = f"{below or '.'} on {request.name}, which cannot be seen from here"
         return [f"look:    what nobody removed is in {where}"]
-    left = list(_left(found, _folders(bb, request, buffer)))
+    left = list(_left(found, file_folders(bb, request, buffer)))
     if not left:
         return [f"look:    none of them is in {os.path.join(buffer, below)}"]
     lines = [f"still on {request.name}, to be copied by hand or by stage-out:"]

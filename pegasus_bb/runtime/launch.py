@@ -100,7 +100,10 @@ def _run_bound(
         _tell(make_link(link))
     status = run_command(bb, argv, environ)
     if status:
+        from pegasus_bb.runtime.absent import note_absent
+
         _tell(about_unmade(links))
+        note_absent(bb, binding, environ.get("PEGASUS_DAG_JOB_ID", ""))
     return bring_strays_home(links, status)
 
 

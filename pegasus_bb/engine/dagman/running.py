@@ -29,6 +29,8 @@ from pegasus_bb.engine.failure_messages import believe_rescue, not_done
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.local import Outcome
 from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.lost_inputs import Ask, refuse, remake_lost_inputs
+from pegasus_bb.engine.nodestates import failed_before
 from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.engine.progress import Silent, Watcher
 from pegasus_bb.engine.recovery import done_before
@@ -60,7 +62,11 @@ class _Begun:
 
 
 def run(
-    submit_dir: Path, *, progress: Watcher | None = None, restart: bool = False
+    submit_dir: Path,
+    *,
+    progress: Watcher | None = None,
+    restart: bool = False,
+    ask: Ask = refuse,
 ) -> Outcome:
     """Submit the DAG in ``submit_dir``, or join the DAGMan that works on it, and
     follow it to its end.
@@ -77,7 +83,7 @@ def run(
             begun = _joined(place, dag, found, restart)
         else:
             with locked(place.lock):
-                begun = _submitted(place, dag, restart)
+                begun = _submitted(place, dag, restart, ask)
         if not begun.cluster:
             done = len(begun.done)
             return Outcome(len(dag.nodes), done, done, 0.0, begun.aside)
@@ -92,7 +98,7 @@ def _joined(place: SubmitDir, dag: Dag, found: Found, restart: bool) -> _Begun:
     return _Begun(cluster, frozenset(done), offset_of(place.journal, cluster))
 
 
-def _submitted(place: SubmitDir, dag: Dag, restart: bool) -> _Begun:
+def _submitted(place: SubmitDir, dag: Dag, restart: bool, ask: Ask) -> _Begun:
     check_alone(place)
     check_place(place)
     check_programs(place, dag)
@@ -102,9 +108,14 @@ def _submitted(place: SubmitDir, dag: Dag, restart: bool) -> _Begun:
         raise UsageError(f"{place.path}: DAGMan cannot run it: {problem}")
     end_left_over(place.processes)
     aside = tuple(start_over(place)) if restart else ()
-    done = done_before(place, dag, read_history(place.journal))
+    history = read_history(place.journal)
+    done = done_before(place, dag, history)
     check_reservation(place, dag, done)
-    redo = ask_again(place, dag, done) or stage_out_again(place, dag, done)
+    redo = (
+        ask_again(place, dag, done)
+        or remake_lost_inputs(place, dag, done, failed_before(place, dag, history), ask)
+        or stage_out_again(place, dag, done)
+    )
     done -= redo.nodes
     if len(done) == len(dag.nodes):
         return _Begun(0, frozenset(done), aside=aside)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import yaml
-
 from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag
 from pegasus_bb.engine.dagman.find import lock_of
 from pegasus_bb.engine.dagman.queue import SUBMIT
 from pegasus_bb.engine.rescue import read_rescue, write_rescue
 from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.errors import RunFailed
+from pegasus_bb.errors import RunFailed, UsageError
 from pegasus_bb.process import ask
 
 _SECONDS = 120.0
@@ -22,10 +20,9 @@ _RUN = "pegasus-run"
 def planner_home(place: SubmitDir) -> Path | None:
     """The bin folder of the Pegasus that planned ``place``; None: we did, or a hand."""
     try:
-        text = (place.path / "braindump.yml").read_text(encoding="utf-8")
-        said = yaml.safe_load(text)
-        planner, folder = Path(said["planner"]), Path(said["bindir"])
-    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        noted = place.braindump()
+        planner, folder = Path(noted["planner"]), Path(noted["bindir"])
+    except (UsageError, KeyError, TypeError):
         return None
     return folder if planner.name == "pegasus-plan" else None
 

@@ -88,7 +88,7 @@ def _made_nothing(place: SubmitDir, dag: Dag, used: Set[str], done: Set[str]) ->
 def _has_checkpoints(place: SubmitDir) -> bool:
     """Whether a task that failed may go on from what it has left."""
     try:
-        text = (place.path / "workflow.yml").read_text(encoding="utf-8")
+        text = place.workflow.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
     return _CHECKPOINT.search(text) is not None

@@ -1,0 +1,84 @@
+"""A file that is lost on the tier: the node that makes it runs again, when told to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.engine import lost_inputs
+from pegasus_bb.engine.lost_inputs import find_lost_inputs
+from pegasus_bb.engine.submitdir import find_submit_dir
+
+from .conftest import Site, expected
+
+
+def failed(site: Site, lost: str, *more: str) -> Path:
+    """A run in which D has failed, and ``lost`` has vanished from the tier since."""
+    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0", *more)
+    site.trouble.write_text("d.dat")
+    assert site.run("bb").returncode == 80
+    site.trouble.unlink()
+    (file,) = site.tier_path.rglob(lost)
+    file.unlink()
+    return folder
+
+
+@pytest.mark.parametrize("lost", ["b.dat", "c.dat"])
+def test_its_maker_runs_again_when_told_to(site: Site, lost: str) -> None:
+    folder = failed(site, lost)
+    reads = lost if lost == "b.dat" else "sub/c.dat"
+    for _ in range(2):  # as often as it is tried
+        done = site.run("bb")
+        assert done.returncode == 80
+        assert f"{reads}, which mix_D reads, is not on the tier any more" in done.stderr
+        assert f"pegasus-bb run --remake {folder}" in done.stderr
+    done = site.bb("run", "--remake", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert "inputs of failed nodes are lost; to run again: " in done.stderr
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
+def test_a_cleaned_up_input_of_the_maker_is_made_again_too(site: Site) -> None:
+    """A's output was removed when B and C were done, and so was the staged input."""
+    folder = failed(site, "b.dat", "--cleanup", "inplace")
+    for file in site.tier_path.rglob("a.dat"):
+        file.unlink()
+    done = site.bb("run", "--remake", str(folder))
+    assert done.returncode == 0, done.stderr
+    again = next(x for x in done.stderr.splitlines() if "to run again: " in x)
+    assert {"mix_A,", "mix_B,"} <= set(again.split())
+    assert site.content("bb") == expected()
+
+
+def test_the_run_in_which_it_is_lost_says_what_would_do(site: Site) -> None:
+    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    lose(site)
+    done = site.bb("run", str(folder))
+    assert done.returncode == 80
+    assert "lost:        b.dat, which mix_D reads, is not on the tier" in done.stderr
+    assert f"to go on:    pegasus-bb run --remake {folder}" in done.stderr
+
+
+def test_where_the_tier_is_not_seen_from_here_the_job_s_note_tells(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    lose(site)
+    assert site.run("bb").returncode == 80
+    monkeypatch.setattr(lost_inputs, "tier_seen_from_here", lambda *_: "")
+    place = find_submit_dir(folder)
+    nodes = read_dag(place.dag).nodes
+    done = nodes.keys() - {"mix_D", "mix_E"}
+    (lost,) = find_lost_inputs(place, nodes, done, {"mix_D"})
+    assert (lost.lfn, lost.reader, lost.maker) == ("b.dat", "mix_D", "mix_B")
+    assert find_lost_inputs(place, nodes, done, {"mix_E"}) == []
+
+
+def lose(site: Site) -> None:
+    """The task that reads b.dat finds it gone."""
+    task = site.root / "mix.py"
+    gone = "if out == 'd.dat': os.unlink('b.dat')"
+    task.write_text(task.read_text().replace("time.sleep(0.02)", gone))

@@ -201,7 +201,7 @@ def demonstrate(folder: Path, root: Path, sizes: Sizes, examples: list[str]) -> 
     path = folder / "report.json"
     path.write_text(json.dumps(report, indent=1) + "\n")
     page = folder / "report.html"
-    write_page(page, report)
+    write_page(page, folder, examples)
     remove_storage(storage)
     conclude(report, shell.short(path), shell.short(page))
     how_to_repeat(shell, folder, examples[0], list(SIDES))

@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "report": MODEL | {"beside", "dag"},
     "prediction": MODEL,
     "rewrite": MODEL | {"placement"},
-    "page": MODEL | {"placement", "prediction"},
+    "page": MODEL | {"placement", "prediction", "report"},
     "bench": MODEL,
     "runtime": BASE | {"ledger", "model", "reservation", "staging"},
     "planner": DECIDE | {"rewrite", "runtime", "beside"},

@@ -75,16 +75,13 @@ def command(
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first
     text = render_text(comparison, color=sys.stdout.isatty(), width=width)
     click.echo(text, nl=False)
-    if json_file is None and html is None:
-        return
-    document = to_document(comparison)
     if json_file is not None:
-        write_document(json_file, document)
+        write_document(json_file, to_document(comparison))
         click.echo(f"every number: {json_file}")
     if html is not None:
         from pegasus_bb.page import report_page  # templates are slow to load
 
-        write_page(html, report_page({"": document}))
+        write_page(html, report_page({"": comparison}))
         click.echo(f"drawn: {html}")
 
 

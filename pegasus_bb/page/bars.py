@@ -35,17 +35,17 @@ def pair_columns(name: str, title: str, unit: str) -> tuple[Column, ...]:
 
 def paired_bars(data: Dataset, label: str) -> Chart:
     """For each name a bar of each side, its standard error and its value."""
-    unit, sides = data.unit("mean"), list(SIDES.values())
+    unit = data.unit("mean")
     longest = max(row["mean"] + (row["error"] or 0.0) for row in data.rows) or 1.0
     scale = alt.Scale(domain=[0, _FOR_TEXT * longest / unit.size])
     base = draw("bars", data).encode(
         x=alt.X("mean:Q", title=unit.name, scale=scale),
         y=alt.Y("name:N", title=None, sort=None),
-        yOffset=alt.YOffset("series:N", sort=sides),
+        yOffset=alt.YOffset("series:N", sort=list(SIDES)),
     )
     values = base.transform_calculate(high="datum.mean + datum.error")
     drawing = alt.layer(
-        base.mark_bar().encode(color=series_color(sides)),
+        base.mark_bar().encode(color=series_color(SIDES)),
         base.mark_errorbar().encode(xError="error:Q"),
         values.mark_text(align="left", dx=5).encode(x="high:Q", text="mean_text:N"),
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from pegasus_bb.model.stat import Stat
 from pegasus_bb.page.charts import Chart
 from pegasus_bb.page.dataset import Column, Dataset, Row
 from pegasus_bb.page.figure import Figure, table
 from pegasus_bb.page.lines import line_chart
 from pegasus_bb.page.quantity import format_quantity
+from pegasus_bb.report.benchmark import BenchCell
+from pegasus_bb.report.document import Comparison
 
 _TITLE = "Bandwidth by block size and processes"
 _MISSING = (
@@ -29,15 +31,15 @@ _COLUMNS = (
 )
 
 
-def benchmark(document: Mapping[str, Any]) -> Figure:
+def benchmark(comparison: Comparison) -> Figure:
     """A chart for each mode, layout, direction and block."""
     found: dict[str, list[Row]] = {}
-    for tier in (document["bench"] or {"tiers": []})["tiers"]:
-        for cell in tier["cells"]:
-            for way in ("write", "read"):
-                kind = f"{way}, {cell['mode']}, {cell['layout']}"
-                found.setdefault(kind, []).extend(_rows(tier["name"], cell, way))
-    data = {kind: Dataset(_COLUMNS, rows) for kind, rows in found.items() if rows}
+    for cell in comparison.benchmark.cells if comparison.benchmark else ():
+        for way, rate in (("write", cell.write), ("read", cell.read)):
+            if rate:
+                kind = f"{way}, {cell.mode}, {cell.layout}"
+                found.setdefault(kind, []).append(_row(cell, rate))
+    data = {kind: Dataset(_COLUMNS, rows) for kind, rows in found.items()}
     if not data:
         return Figure("benchmark", _TITLE, _MISSING)
     charts = tuple(c for kind, each in data.items() for c in _charts(kind, each))
@@ -54,10 +56,8 @@ def _charts(kind: str, data: Dataset) -> Iterator[Chart]:
         yield line_chart(Dataset(_COLUMNS, of_block), title, "mean", highest)
 
 
-def _rows(tier: str, cell: Mapping[str, Any], way: str) -> Iterator[Row]:
-    """A row, if that way was measured."""
-    if cell[way].get("mean"):
-        yield {
-            **{"series": tier, "block": cell["block"], "processes": cell["processes"]},
-            **{"mean": cell[way]["mean"], "mean_error": cell[way].get("error")},
-        }
+def _row(cell: BenchCell, rate: Stat) -> Row:
+    return {
+        **{"series": cell.tier, "block": cell.block, "processes": cell.processes},
+        **{"mean": rate.mean, "mean_error": rate.error},
+    }

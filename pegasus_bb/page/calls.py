@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pegasus_bb.page.bars import stacked_bars
+from pegasus_bb.page.charts import sides
 from pegasus_bb.page.dataset import Column, Dataset, Row
 from pegasus_bb.page.figure import Figure, table
 from pegasus_bb.page.quantity import RATIO
+from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.document import Row as LayerRow
 
 _TITLE = "Time per process"
 _MISSING = (
@@ -32,9 +34,9 @@ _KEYS = {**_IN_CALLS, "other": "other_time"}
 _LABEL = "Seconds per process of each transformation; the table has the numbers"
 
 
-def calls(document: Mapping[str, Any]) -> Figure:
+def calls(found: Comparison) -> Figure:
     """A bar for each transformation, layer and side; layers are never added up."""
-    rows = [row for layer in document["darshan"]["layers"] for row in _rows(layer)]
+    rows = [row for layer in found.layers for row in _rows(layer)]
     if not rows:
         return Figure("calls", _TITLE, _MISSING)
     data = Dataset(_COLUMNS, rows)
@@ -42,11 +44,11 @@ def calls(document: Mapping[str, Any]) -> Figure:
     return Figure("calls", _TITLE, _ABOUT, (charts,), (tables,))
 
 
-def _rows(layer: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(layer: LayerRow) -> Iterator[Row]:
     """A row of each side whose calls were measured."""
-    for side, short in (("pfs", "PFS"), ("bb", "BB")):
-        if all(layer[key][side] for key in _IN_CALLS.values()):
-            keys = (_KEYS.get(column.key, column.key) for column in _COLUMNS[1:])
-            means = ((layer[key][side] or {}).get("mean") for key in keys)
-            row = dict(zip((c.key for c in _COLUMNS[1:]), means, strict=True))
-            yield {"name": f"{layer['name']}, {layer['layer']}, {short}", **row}
+    for side, short in (("PFS", "PFS"), ("burst buffer", "BB")):
+        keys = {each.key: _KEYS.get(each.key, each.key) for each in _COLUMNS[1:]}
+        found = {key: dict(sides(layer.cells[metric])) for key, metric in keys.items()}
+        means = {key: stats[side].mean for key, stats in found.items() if side in stats}
+        if all(key in means for key in _IN_CALLS):
+            yield {"name": f"{layer.name}, {layer.layer}, {short}", **means}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from pegasus_bb.model.readable import readable
+from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.page.dataset import Dataset
 
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
 
-SIDES = {"pfs": "PFS", "bb": "burst buffer"}
+SIDES = ("PFS", "burst buffer")
 # The page's CSS has two sets of these colors: for light and for dark screens.
 PFS, BUFFER, WAIT, STAGE_IN, STAGE_OUT, ALERT, INK, LINE, SOFT = (
     *("var(--pfs)", "var(--tier)", "var(--wait)", "var(--stage)", "var(--stage-out)"),
@@ -66,6 +67,13 @@ def chart(
     sized = drawing.properties(width="container", height=height, description=label)
     datasets = {name: each.records() for name, each in data.items()}
     return Chart(label, {**sized.to_dict(), "datasets": datasets}, title)
+
+
+def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
+    """The sides that were measured: their names and values."""
+    for name, stat in zip(SIDES, (pair.pfs, pair.bb), strict=True):
+        if stat:
+            yield name, stat
 
 
 def series_color(names: Sequence[str]) -> alt.Color:

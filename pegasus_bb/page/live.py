@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import altair as alt
 
@@ -11,6 +11,7 @@ from pegasus_bb.page.charts import ALERT, Chart, chart, draw
 from pegasus_bb.page.dataset import Column, Dataset
 from pegasus_bb.page.figure import Figure, Table, table
 from pegasus_bb.page.quantity import format_quantity
+from pegasus_bb.report.document import Comparison, ReportedRun
 
 _TITLE = "Live bytes on the tier"
 _MISSING = (
@@ -21,74 +22,83 @@ _ABOUT = (
     "At most {most}. A file counts from the start of the job that brings or writes it "
     "to the end of the one that removes it, or of the reservation."
 )
-Steps = Sequence[Sequence[float]]
+Steps = Sequence[tuple[float, float]]
 
 
 class _Part(NamedTuple):
-    """How the page words a key of the run."""
+    """What was on one kind of reservations, and how the page words it."""
 
     where: str
     bytes: str  # head of the column
-    reserved: str
+    reserved_words: str
+    capacity: int | None
+    unknown: int
+    steps: Steps  # seconds since the run began -> bytes
+    reserved: Steps
+
+    @property
+    def most(self) -> float:
+        return max(size for _, size in self.steps)
 
 
-_PARTS = {
-    "live": _Part(
-        "on the reservation of all jobs", "bytes on the reservation", "reserved"
-    ),
-    "live_rooms": _Part(
+_WORDS = (
+    ("on the reservation of all jobs", "bytes on the reservation", "reserved"),
+    (
         "on reservations of single jobs, added up",
         "bytes on all of them",
         "reserved, added up",
     ),
-}
+)
 
 
-def live(document: Mapping[str, Any]) -> Figure:
+def live(found: Comparison) -> Figure:
     """The first run on the burst buffer that has a record of its tier."""
-    runs = [run for run in document["runs"]["bb"] if any(_parts(run))]
-    if not runs:
-        return Figure("live", _TITLE, _MISSING)
-    run = runs[0]
-    parts = {part: run[key] for key, part in _parts(run)}
-    end = max(_times(run, parts.values()))
+    for run in found.bb:
+        parts = list(_parts(run))
+        if parts:
+            return _figure(run, parts)
+    return Figure("live", _TITLE, _MISSING)
+
+
+def _figure(run: ReportedRun, parts: Sequence[_Part]) -> Figure:
+    ends = [run.time.at(task.start) + task.duration for task in run.run.tasks]
+    steps = (step for part in parts for step in (*part.steps, *part.reserved))
+    end = max([*ends, *(at for at, _ in steps)])
     return Figure(
         "live",
         _TITLE,
         _about(parts),
-        tuple(_chart(part, found, end) for part, found in parts.items()),
-        tuple(t for part, found in parts.items() for t in _tables(part, found)),
+        tuple(_chart(part, end) for part in parts),
+        tuple(each for part in parts for each in _tables(part)),
     )
 
 
-def _parts(run: Mapping[str, Any]) -> Iterator[tuple[str, _Part]]:
-    return (each for each in _PARTS.items() if run[each[0]] and run[each[0]]["steps"])
+def _parts(run: ReportedRun) -> Iterator[_Part]:
+    both = (run.run.live, run.run.live_rooms)
+    for words, found in zip(_WORDS, both, strict=True):
+        if found and found.steps:
+            steps, reserved = (
+                [(run.time.at(at), size) for at, size in each]
+                for each in (found.steps, found.reserved)
+            )
+            yield _Part(*words, found.capacity, found.unknown, steps, reserved)
 
 
-def _times(run: Mapping[str, Any], parts: Any) -> Iterator[float]:
-    """Every time that the axis has to show."""
-    yield from (task["offset"] + task["duration"] for task in run["tasks"])
-    for found in parts:
-        yield from (at for at, _ in (*found["steps"], *found["reserved"]))
-
-
-def _about(parts: Mapping[_Part, Mapping[str, Any]]) -> str:
-    most, unknown = (
-        " and ".join(
-            f"{format_quantity(found[key], unit)} {part.where}"
-            for part, found in parts.items()
-            if found[key]
-        )
-        for key, unit in (("most", "B"), ("unknown", "files"))
+def _about(parts: Sequence[_Part]) -> str:
+    most = " and ".join(f"{format_quantity(p.most, 'B')} {p.where}" for p in parts)
+    unknown = " and ".join(
+        f"{format_quantity(part.unknown, 'files')} {part.where}"
+        for part in parts
+        if part.unknown
     )
     left_out = f" Not in it, of unknown size or writer: {unknown}." if unknown else ""
     return _ABOUT.format(most=most) + left_out
 
 
-def _chart(part: _Part, found: Mapping[str, Any], end: float) -> Chart:
-    capacity = found["capacity"]
-    reserved = found["reserved"] or ([(0.0, capacity)] if capacity else [])
-    rows = [*_drawn("bytes", found["steps"], end), *_drawn("reserved", reserved, end)]
+def _chart(part: _Part, end: float) -> Chart:
+    capacity = part.capacity
+    reserved = part.reserved or ([(0.0, capacity)] if capacity else [])
+    rows = [*_drawn("bytes", part.steps, end), *_drawn("reserved", reserved, end)]
     data = Dataset(_DRAWN, rows)
     seconds, size = data.unit("at"), data.unit("bytes")
     across = alt.Scale(domain=[0, end / seconds.size])
@@ -104,9 +114,11 @@ def _chart(part: _Part, found: Mapping[str, Any], end: float) -> Chart:
     layers = alt.layer(
         live.mark_area(), line.mark_line(interpolate="step-after", stroke=ALERT)
     )
-    words = f", {part.reserved}: {format_quantity(capacity, 'B')}" if capacity else ""
+    title = part.where
+    if capacity:
+        title += f", {part.reserved_words}: {format_quantity(capacity, 'B')}"
     label = f"Live bytes over time {part.where}; the table has the numbers"
-    return chart(layers, label, 220, part.where + words, steps=data)
+    return chart(layers, label, 220, title, steps=data)
 
 
 _DRAWN = (
@@ -132,8 +144,16 @@ def _steps(title: str, steps: Steps) -> Dataset:
     return Dataset(columns, [{"at": at, "bytes": size} for at, size in steps])
 
 
-def _tables(part: _Part, found: Mapping[str, Any]) -> Iterator[Table]:
-    yield table(f"Live bytes {part.where}", _steps(part.bytes, found["steps"]))
-    if found["reserved"]:
-        reserved = _steps("bytes reserved", found["reserved"])
+def _tables(part: _Part) -> Iterator[Table]:
+    yield table(f"Live bytes {part.where}", _dataset(part.bytes, part.steps))
+    if part.reserved:
+        reserved = _dataset("bytes reserved", part.reserved)
         yield table(f"Reserved {part.where}", reserved)
+
+
+def _dataset(title: str, steps: Steps) -> Dataset:
+    columns = (
+        Column("at", "seconds since the run began", "s"),
+        Column("bytes", title, "B"),
+    )
+    return Dataset(columns, [{"at": at, "bytes": size} for at, size in steps])

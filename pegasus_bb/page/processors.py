@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
 
 from pegasus_bb.page.bars import pair_columns, paired_bars
-from pegasus_bb.page.charts import SIDES
+from pegasus_bb.page.charts import sides
 from pegasus_bb.page.dataset import Dataset
 from pegasus_bb.page.figure import Figure, table
 from pegasus_bb.page.quantity import TO_ONE
+from pegasus_bb.report.document import Comparison
 
 _TITLE = "User time to system time"
 _MISSING = (
@@ -23,13 +23,12 @@ _ABOUT = (
 _LABEL = "User time to system time of each transformation; the table has the numbers"
 
 
-def processors(document: Mapping[str, Any]) -> Figure:
+def processors(found: Comparison) -> Figure:
     """A pair of bars for each transformation."""
     rows = [
-        {"name": row["name"], "series": words, **row["user_system"][side]}
-        for row in document["compute"]
-        for side, words in SIDES.items()
-        if row["user_system"][side]
+        {"name": row.name, "series": side, **asdict(stat)}
+        for row in found.compute
+        for side, stat in sides(row.cells["user_system"])
     ]
     if not rows:
         return Figure("processors", _TITLE, _MISSING)

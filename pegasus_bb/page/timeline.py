@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import altair as alt
 
@@ -14,7 +14,6 @@ from pegasus_bb.page.charts import (
     BUFFER,
     INK,
     LINE,
-    SIDES,
     SOFT,
     STAGE_IN,
     STAGE_OUT,
@@ -25,6 +24,7 @@ from pegasus_bb.page.charts import (
 )
 from pegasus_bb.page.dataset import Column, Dataset, Row
 from pegasus_bb.page.figure import Figure, table
+from pegasus_bb.report.document import Comparison, ReportedRun
 
 _LANES = 16  # of one group; of more jobs at once their number is drawn
 _BARS = 1500  # of one group, likewise
@@ -73,39 +73,38 @@ class Bar(NamedTuple):
         return _KINDS.get(self.kind, "other")
 
 
-def timeline(document: Mapping[str, Any]) -> Figure:
+def timeline(found: Comparison) -> Figure:
     """The first run of each side."""
-    runs = {side: document["runs"][side][0] for side in SIDES}
-    bars = {side: sorted(_bars(run)) for side, run in runs.items()}
+    runs = {"PFS": found.pfs, "burst buffer": found.bb}
+    bars = {side: sorted(_bars(runs[side][0])) for side in runs}
     if not any(bars.values()):
         about = "Left out: no record has the start of a job. Any Kickstart record does."
         return Figure("timeline", "Timeline", about)
-    end = max(bar.end for found in bars.values() for bar in found)
-    several = any(len(document["runs"][side]) > 1 for side in SIDES)
+    end = max(bar.end for each in bars.values() for bar in each)
     about = "Seconds since the beginning of each run, on one axis."
-    if any(bar.kind == "gate" for found in bars.values() for bar in found):
+    if any(bar.kind == "gate" for each in bars.values() for bar in each):
         about += " The gate's times are those of jobstate.log, in whole seconds."
+    if any(len(each) > 1 for each in runs.values()):
+        about += " The first repetition is drawn."
     return Figure(
         "timeline",
         "Timeline",
-        about + (" The first repetition is drawn." if several else ""),
-        tuple(c for side in SIDES for c in _charts(SIDES[side], bars[side], end)),
+        about,
+        tuple(c for side, each in bars.items() for c in _charts(side, each, end)),
         tuple(
-            table(
-                f"{SIDES[side]}, over time", Dataset(_COLUMNS, [*map(_row, bars[side])])
-            )
-            for side in SIDES
+            table(f"{side}, over time", Dataset(_COLUMNS, [*map(_row, each)]))
+            for side, each in bars.items()
         ),
     )
 
 
-def _bars(run: Mapping[str, Any]) -> Iterator[Bar]:
-    if run["gate_offset"] is not None and run["gate_wait"] is not None:
-        start, wait = run["gate_offset"], run["gate_wait"]
-        yield Bar(start, start + wait, "gate", "gate", wait)
-    for task in run["tasks"]:
-        start, took = task["offset"], task["duration"]
-        yield Bar(start, start + took, task["kind"], task["node"], took)
+def _bars(reported: ReportedRun) -> Iterator[Bar]:
+    run, start = reported.run, reported.gate_offset
+    if start is not None and run.gate_wait is not None:
+        yield Bar(start, start + run.gate_wait, "gate", "gate", run.gate_wait)
+    for task in run.tasks:
+        start, took = reported.time.at(task.start), task.duration
+        yield Bar(start, start + took, task.kind.value, task.node, took)
 
 
 def _charts(side: str, bars: Sequence[Bar], end: float) -> Iterator[Chart]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from pegasus_bb.page.charts import SIDES, Chart
+from pegasus_bb.page.charts import Chart, sides
 from pegasus_bb.page.dataset import Column, Dataset, Row
 from pegasus_bb.page.figure import Figure, table
 from pegasus_bb.page.lines import line_chart
 from pegasus_bb.page.quantity import RATIO
+from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.document import Row as WidthRow
 
 _TITLE = "Bandwidth and gain by processes"
 _MISSING = (
@@ -29,12 +30,12 @@ _COLUMNS = (
 )
 
 
-def by_processes(document: Mapping[str, Any]) -> Figure:
+def by_processes(comparison: Comparison) -> Figure:
     """For each transformation, layer and direction: bandwidth, and gain beside it."""
     found: dict[str, list[Row]] = {}
-    for row in document["darshan"]["widths"]:
+    for row in comparison.widths:
         for way in ("write", "read"):
-            name = f"{row['name']}, {row['layer']}, {way}"
+            name = f"{row.name}, {row.layer}, {way}"
             found.setdefault(name, []).extend(_rows(row, way))
     data = {name: Dataset(_COLUMNS, rows) for name, rows in found.items() if rows}
     if not data:
@@ -49,13 +50,12 @@ def _charts(name: str, data: Dataset) -> Iterator[Chart]:
     yield line_chart(data, f"{name}: gain", "gain")
 
 
-def _rows(row: Mapping[str, Any], way: str) -> Iterator[Row]:
-    processes = (row["processes"]["pfs"] or row["processes"]["bb"])["mean"]
-    for side, words in SIDES.items():
-        rate = row[f"{way}_bandwidth"][side]
-        if rate:
-            yield {
-                **{"processes": processes, "series": words},
-                **{"bandwidth": rate["mean"], "bandwidth_error": rate["error"]},
-                "gain": row[f"{way}_gain"][side],
-            }
+def _rows(row: WidthRow, way: str) -> Iterator[Row]:
+    gain = row.gains[f"{way}_gain"]
+    processes = next(sides(row.cells["processes"]))[1].mean
+    for side, rate in sides(row.cells[f"{way}_bandwidth"]):
+        yield {
+            **{"processes": processes, "series": side},
+            **{"bandwidth": rate.mean, "bandwidth_error": rate.error},
+            "gain": gain.pfs if side == "PFS" else gain.bb,
+        }

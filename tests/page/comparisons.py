@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from pegasus_bb.model.run import Calls, Kind, Layer, LiveBytes, NodeTimes, Run, Task
+from pegasus_bb.model.stat import Stat
 from pegasus_bb.report import Comparison, compare
+from pegasus_bb.report.benchmark import BenchCell, Benchmark
 
 MIB = 1 << 20
 
@@ -71,7 +74,7 @@ def tasks(slow: float, jobs: int) -> list[Task]:
     ]
 
 
-def a_comparison(jobs: int = 6) -> Comparison:
+def a_comparison(jobs: int = 6, benchmark: Benchmark | None = None) -> Comparison:
     """Two repetitions of a side."""
     gate = NodeTimes("create_dir", pre_started=101.0, pre_ended=109.0)
     live = LiveBytes(
@@ -110,28 +113,22 @@ def a_comparison(jobs: int = 6) -> Comparison:
         )
         for m, s, p in ((45.0, 1.0, 4), (44.0, 1.125, 16))
     ]
-    return compare(pfs, bb)
+    return compare(pfs, bb, benchmark)
 
 
-def a_benchmark() -> dict[str, Any]:
-    """As `pegasus-bb bench --json` writes it; the cells of two blocks."""
-    return {
-        "version": 1,
-        "tiers": [
-            {
-                "name": name,
-                "cells": [_cell(b, p, rate) for b in (64, 256) for p in (1, 4, 16)],
-            }
-            for name, rate in (("pfs", 120.5), ("bb", 960.25))
-        ],
-    }
+def a_benchmark() -> Benchmark:
+    """Two blocks by three numbers of processes on two tiers."""
+    cells = tuple(
+        _cell(tier, block, processes, rate)
+        for tier, rate in (("pfs", 120.5), ("bb", 960.25))
+        for block in (64, 256)
+        for processes in (1, 4, 16)
+    )
+    return Benchmark({"version": 1, "cells": [asdict(cell) for cell in cells]}, cells)
 
 
-def _cell(block: int, processes: int, rate: float) -> dict[str, Any]:
+def _cell(tier: str, block: int, processes: int, rate: float) -> BenchCell:
     mean = rate * MIB * processes**0.5
-    figure = {"mean": mean, "error": mean / 32, "n": 3, "sure": True}
-    return {
-        **{"mode": "fsync", "layout": "file-per-process", "block": block * MIB},
-        **{"processes": processes, "transfer": MIB},
-        **{"write": figure, "read": {**figure, "mean": mean * 2, "cache": "dropped"}},
-    }
+    write, read = Stat(mean, mean / 32, 3), Stat(mean * 2, mean / 32, 3)
+    kind = ("fsync", "file-per-process")
+    return BenchCell(tier, *kind, block * MIB, processes, write, read)

@@ -10,7 +10,7 @@ from pegasus_bb.page.dataset import Column, Dataset
 @pytest.mark.parametrize(
     ("highest", "unit", "name"),
     [
-        (0.000004, "s", "\u00b5s"),
+        pytest.param(0.000004, "s", "\u00b5s", id="microseconds"),
         (47.0, "s", "s"),
         (150.0, "s", "s"),
         (200.0, "s", "min"),

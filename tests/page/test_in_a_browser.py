@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from pegasus_bb.page import report_page
-from pegasus_bb.report import to_document
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.test_explained import page_of
 from tests.placement.world import World
@@ -76,9 +75,8 @@ def browse(folder: Path, text: str, width: int) -> tuple[dict[str, Any], str]:
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    crowd = to_document(a_comparison(jobs=300))
-    whole = to_document(a_comparison(), a_benchmark())
-    return report_page({"demo": whole, "crowd": crowd})
+    whole = a_comparison(benchmark=a_benchmark())
+    return report_page({"demo": whole, "crowd": a_comparison(jobs=300)})
 
 
 def check(found: dict[str, Any], console: str) -> None:

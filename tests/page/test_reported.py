@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.page import report_page
 from pegasus_bb.page.headline import headline
 from pegasus_bb.page.quantity import format_quantity
 from pegasus_bb.page.reported import FIGURES
-from pegasus_bb.report import compare, read_run, to_document
+from pegasus_bb.report import Comparison, compare, read_run, to_document
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.html import Balanced, without_scripts
 
@@ -24,8 +26,8 @@ UNIT = re.compile(
 
 
 @pytest.fixture
-def document() -> dict[str, Any]:
-    return to_document(a_comparison(), a_benchmark())
+def found() -> Comparison:
+    return a_comparison(benchmark=a_benchmark())
 
 
 def numbers(found: Any) -> Iterator[float]:
@@ -56,19 +58,19 @@ class Shown(HTMLParser):
 
 
 def test_every_number_of_a_table_is_in_the_json_and_has_a_unit(
-    document: dict[str, Any],
+    found: Comparison,
 ) -> None:
-    shown = Shown(report_page({"": document})).data
+    shown = Shown(report_page({"": found})).data
     assert len(shown) > 150
-    assert {value for value, _ in shown} <= set(map(float, numbers(document)))
+    assert {value for value, _ in shown} <= set(map(float, numbers(to_document(found))))
     assert [text for _, text in shown if not UNIT.search(text)] == []
 
 
-def test_what_a_tooltip_says_is_in_the_json(document: dict[str, Any]) -> None:
+def test_what_a_tooltip_says_is_in_the_json(found: Comparison) -> None:
     units = ("s", "B", "B/s", "to one", "processes", "ratio", "tasks")
-    found = [*numbers(document), None]
-    words = {format_quantity(value, unit) for value in found for unit in units}
-    charts = [chart for make in FIGURES for chart in make(document).charts]
+    known = [*numbers(to_document(found)), None]
+    words = {format_quantity(value, unit) for value in known for unit in units}
+    charts = [chart for make in FIGURES for chart in make(found).charts]
     rows = [row for c in charts for rows in c.spec["datasets"].values() for row in rows]
     said = {row[f"{key}_text"] for row in rows for key in row if _is_drawn(row, key)}
     assert len(said) > 50
@@ -79,8 +81,8 @@ def _is_drawn(row: dict[str, Any], key: str) -> bool:
     return f"{key}_text" in row and isinstance(row[key], float)
 
 
-def test_every_figure_has_a_chart_and_a_table(document: dict[str, Any]) -> None:
-    for figure in (make(document) for make in FIGURES):
+def test_every_figure_has_a_chart_and_a_table(found: Comparison) -> None:
+    for figure in (make(found) for make in FIGURES):
         assert figure.charts, figure.about
         assert all(chart.label for chart in figure.charts)
         assert figure.tables
@@ -91,25 +93,24 @@ def test_a_figure_without_data_says_what_would_bring_it(
     recorded: Path,
 ) -> None:
     run = read_run(recorded / "kickstart-5.1.2-failed.yml")
-    bare = to_document(compare([run], [run]))
-    left_out = {
-        f.key: f.about for f in (make(bare) for make in FIGURES) if not f.charts
-    }
+    bare = compare([run], [run])
+    figures = (make(bare) for make in FIGURES)
+    left_out = {f.key: f.about for f in figures if not f.charts}
     assert {"live", "benchmark"} <= set(left_out)
     assert all(about.startswith("Left out: ") for about in left_out.values())
     assert "--bench bench.json" in report_page({"": bare})
 
 
-def test_the_page_may_not_use_the_network(document: dict[str, Any]) -> None:
-    text = without_scripts(report_page({"": document})).lower()
+def test_the_page_may_not_use_the_network(found: Comparison) -> None:
+    text = without_scripts(report_page({"": found})).lower()
     assert "default-src 'none'" in text
     assert not re.search(r"src=|url\(|href=\"[^#]|http:", text)
 
 
 def test_the_page_is_well_formed_and_its_parts_are_named(
-    document: dict[str, Any],
+    found: Comparison,
 ) -> None:
-    text = without_scripts(report_page({"": document}))
+    text = without_scripts(report_page({"": found}))
     Balanced().feed(text)
     for region in re.findall(r'<div class="(?:scroll|chart")[^>]*>', text):
         assert "aria-label" in region
@@ -117,25 +118,23 @@ def test_the_page_is_well_formed_and_its_parts_are_named(
 
 
 @pytest.mark.parametrize(
-    ("pfs", "bb", "beyond", "words"),
+    ("pfs", "bb", "error", "words"),
     [
         (62.0, 44.5, None, "1.39 times faster: 44.5 s on the burst buffer, 1 min 02 s"),
-        (79.0, 138.0, True, "1.75 times slower: 2 min 18 s on the burst buffer, 1 min"),
-        (62.0, 60.0, False, "No difference beyond the scatter of the repetitions: 1 m"),
+        (79.0, 138.0, 1.0, "1.75 times slower: 2 min 18 s on the burst buffer, 1 min"),
+        (62.0, 60.0, 2.0, "No difference beyond the scatter of the repetitions: 1 m"),
     ],
 )
 def test_the_headline_compares_the_makespans(
-    document: dict[str, Any], pfs: float, bb: float, beyond: bool | None, words: str
+    found: Comparison, pfs: float, bb: float, error: float | None, words: str
 ) -> None:
-    document["workflow"]["makespan"] = {
-        **{side: {"mean": m, "error": None} for side, m in (("pfs", pfs), ("bb", bb))},
-        **{"ratio": pfs / bb, "beyond_error": beyond},
-    }
-    assert words in headline(document)
+    pair = Pair(Stat(pfs, error, 2), Stat(bb, error, 2))
+    workflow = {**found.workflow, "makespan": pair}
+    assert words in headline(replace(found, workflow=workflow))
 
 
-def test_pictures_stand_before_tables(document: dict[str, Any]) -> None:
-    text = report_page({"": document})
+def test_pictures_stand_before_tables(found: Comparison) -> None:
+    text = report_page({"": found})
     order = [
         ">Makespan<",
         ">What it saved and what it cost<",
@@ -147,25 +146,29 @@ def test_pictures_stand_before_tables(document: dict[str, Any]) -> None:
     assert places == sorted(places)
 
 
-def test_a_name_is_text_whatever_it_holds(document: dict[str, Any]) -> None:
-    text = report_page({"</script><b>&'\"": document})
+def test_a_name_is_text_whatever_it_holds(found: Comparison) -> None:
+    text = report_page({"</script><b>&'\"": found})
     assert text.count("</script>") == text.count("<script")
     assert "<b>" not in without_scripts(text)
-    for run in document["runs"]["bb"]:
-        run["label"] = run["tasks"][1]["node"] = "</title><b>"
-    text = report_page({"": document})
+    first, *others = found.bb
+    tasks = [replace(task, node="</title><b>") for task in first.run.tasks]
+    run = replace(first.run, label="</title><b>", tasks=tuple(tasks))
+    found = replace(found, bb=(replace(first, run=run), *others))
+    text = report_page({"": found})
     assert text.count("</script>") == text.count("<script")
     assert "<b>" not in without_scripts(text)
     Balanced().feed(without_scripts(text))
 
 
-def test_a_run_that_was_not_on_the_buffer_says_so(document: dict[str, Any]) -> None:
-    document["runs"]["bb"][0]["fallback"] = {"to": "pfs", "because": "no space left"}
-    assert "Really on the PFS (fallback): no space left" in report_page({"": document})
+def test_a_run_that_was_not_on_the_buffer_says_so(found: Comparison) -> None:
+    first, *others = found.bb
+    run = replace(first.run, fallback="no space left")
+    found = replace(found, bb=(replace(first, run=run), *others))
+    assert "Really on the PFS (fallback): no space left" in report_page({"": found})
 
 
-def test_several_comparisons_share_a_page(document: dict[str, Any]) -> None:
-    text = report_page({"one": document, "other": document})
+def test_several_comparisons_share_a_page(found: Comparison) -> None:
+    text = report_page({"one": found, "other": found})
     ids = re.findall(r' id="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     links = re.findall(r'href="#([^"]+)"', text)

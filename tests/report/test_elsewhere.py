@@ -107,6 +107,6 @@ class TestTheReport:
         assert (runs["bb"][0]["rooms"], runs["bb"][0]["on_pfs"]) == (2, [said])
 
     def test_its_page_too(self, sides: tuple[list[Run], list[Run]]) -> None:
-        page = report_page({"": to_document(compare(*sides))})
+        page = report_page({"": compare(*sides)})
         assert f"1 of 2 jobs really on the PFS (no room): {WHY}" in page
         assert "worked on the PFS, for the tier had no room (mix_A)" in page

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pegasus_bb.check.containers import check_images
-from pegasus_bb.check.finding import Finding, ok, wrong
+from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.storage import of_submit_dir
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.planner.aside import check_aside
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided, Given, no_collection, plan_context
+from pegasus_bb.planner.left_out import left_out
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import Home
 from pegasus_bb.planner.pegasus.checks import check_style, check_sub_workflows
@@ -32,7 +33,7 @@ def of_planning(
     yield of_submit_dir(context.submit_dir)
     try:
         with no_collection():
-            yield _of_planner(options, given, decided, context, home)
+            yield from _of_planner(options, given, decided, context, home)
     except PegasusBBError as error:
         yield wrong("catalogs", str(error))
 
@@ -43,18 +44,22 @@ def _of_planner(
     decided: Decided,
     context: PlanContext,
     home: Home | None,
-) -> Finding:
+) -> Iterator[Finding]:
     """Raises what the planning would raise."""
     if decided.placement is not None:
         for tier in (decided.placement.tier, decided.placement.room_tier):
             check_style(decided.site, decided.catalogs, tier.backend)
     if home is None:
         options.check_builtin()
-        nodes = len(rehearsed(decided, context).jobs)
-        return ok("catalogs", f"they can be planned, as {nodes} nodes")
+        planned = rehearsed(decided, context)
+        yield ok("catalogs", f"they can be planned, as {len(planned.jobs)} nodes")
+        yield from (note("planner", text) for text in planned.notes)
+        return
     if decided.placement is None:
         check_images(decided)
-        return ok("catalogs", "pegasus-plan gets them as they are")
-    check_sub_workflows(decided, ())
+        yield ok("catalogs", "pegasus-plan gets them as they are")
+        return
+    notes = left_out(decided, is_builtin=False) + check_sub_workflows(decided, ())
     rewritten_inputs(Inputs.of(given.workflow, given.catalogs), context)
-    return ok("catalogs", "nothing in them stands in the way of a buffer")
+    yield ok("catalogs", "nothing in them stands in the way of a buffer")
+    yield from (note("planner", text) for text in notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pegasus_bb.planner.deciding import (
     plan_context,
     read_and_decide,
 )
+from pegasus_bb.planner.left_out import check_can_be_fetched, left_out
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.rewriting import rewritten
@@ -93,4 +94,7 @@ def rehearsed(decided: Decided, context: PlanContext) -> Executable:
 
 
 def _built(decided: Decided, planning: Decided, context: PlanContext) -> Executable:
-    return complete(build(planning, context), decided.workflow, context)
+    check_can_be_fetched(decided)
+    built = build(planning, context)
+    built = replace(built, notes=[*left_out(decided, True), *built.notes])
+    return complete(built, decided.workflow, context)

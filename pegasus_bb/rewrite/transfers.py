@@ -58,7 +58,8 @@ def _check_site(inputs: Inputs, site: str) -> None:
         raise said.error(
             "the jobs of a workflow find each other's files on the buffer only with "
             "the data configuration sharedfs",
-            "data.configuration: sharedfs, or leave it out",
+            "data.configuration: sharedfs, or leave it out; tasks with a container "
+            "run inside of it there as well",
         )
 
 
@@ -81,7 +82,8 @@ def _configuration(properties: Properties) -> dict[str, str]:
             CONFIGURATION,
             "the jobs of a workflow find each other's files on the buffer only with "
             "the data configuration sharedfs",
-            "sharedfs, or leave it out",
+            "sharedfs, or leave it out; tasks with a container run inside of it there "
+            "as well",
         )
     return {CONFIGURATION: "sharedfs"}
 

@@ -27,6 +27,7 @@ def test_a_site_that_fits_has_nothing_wrong(site: Site) -> None:
         "pegasus",
         "submit",
         "catalogs",
+        "planner",
         "htcondor",
         "tier",
     ]

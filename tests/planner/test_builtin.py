@@ -256,20 +256,6 @@ def test_retries_default_to_one_and_every_node_has_its_exit_code_read(
         assert node.post.arguments == f"-r $RETURN {out}"
 
 
-# Notes
-
-
-def test_what_is_not_done_is_said(desk: Any) -> None:
-    desk.jobs[2]["uses"][2]["registerReplica"] = True
-    desk.replicas["replicas"].append(
-        {"lfn": "a.txt", "pfns": [{"site": "cori", "pfn": "/lus/old/a.txt"}]}
-    )
-    notes = desk.plan().notes
-    assert len(notes) == 2
-    assert "does not register" in notes[0]
-    assert "runs every job" in notes[1]
-
-
 def test_jobs_that_no_pass_changed_are_not_read_again(desk: Any) -> None:
     workflow, _ = desk.read()
     entries = list(workflow.document.data["jobs"])

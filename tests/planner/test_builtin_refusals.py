@@ -40,10 +40,6 @@ def workflow_inside(desk: Any) -> None:
     desk.jobs[0]["type"] = "pegasusWorkflow"
 
 
-def checkpoint(desk: Any) -> None:
-    desk.jobs[0]["uses"].append({"lfn": "c", "type": "checkpoint"})
-
-
 def in_and_out(desk: Any) -> None:
     desk.jobs[0]["uses"].append({"lfn": "a.txt", "type": "input"})
 
@@ -169,7 +165,6 @@ REFUSED: dict[Callable[[Any], None], str] = {
     relative_pfn: "neither a URL nor an absolute path",
     pfn_with_newline: "the PFN of 'in.txt' has a line break",
     workflow_inside: "a pegasusWorkflow is a workflow inside",
-    checkpoint: "checkpoint files are not handled",
     in_and_out: "one file is its input and output",
     other_site: "asks for another site",
     local_job_with_files: "on site local cannot have files",

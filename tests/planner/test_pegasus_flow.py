@@ -176,6 +176,17 @@ def test_no_catalog_points_to_a_file_that_goes_with_the_buffer(user: User) -> No
     assert registered == {"mid.txt": False, "out.txt": True}
 
 
+def test_a_checkpoint_that_need_not_be_written_is_not_staged_out(user: User) -> None:
+    data = json.loads((user.work / "workflow.yml").read_text())
+    use = {"lfn": "state", "type": "checkpoint", "stageOut": True}
+    data["jobs"][0]["uses"].append(use)
+    (user.work / "workflow.yml").write_text(json.dumps(data))
+    done = user.on_tier()
+    assert "checkpoint files (state) are kept for retries" in done.stderr
+    given = user.read("planned/workflow.yml")["jobs"][0]["uses"]
+    assert given[-1] == {**use, "stageOut": False, "registerReplica": False}
+
+
 def test_mode_off_is_the_users_own_command_line(user: User) -> None:
     words = ["--sites", "cori", "--conf", "x y", "workflow.yml", "-Dpegasus.mode=d"]
     (user.work / "x y").write_text("pegasus.mode = d\n")

@@ -38,7 +38,11 @@ def build(planning: Decided, context: PlanContext) -> Executable:
     _add_auxiliary(plan)
     _check_submit_files(plan)
     dag = _dag(plan)
-    _note(plan)
+    if _results_stay(plan):
+        plan.notes.append(
+            f"results stay in {plan.scratch}, which is therefore not removed at the "
+            "end; --output-sites or --output-dir brings them elsewhere"
+        )
     return Executable(
         planner=BUILT_IN,
         dag=dag,
@@ -186,23 +190,3 @@ def _dag(plan: Plan) -> Dag:
         nodes[planned.name] = maker.node(planned, profiles)
     throttles = max_jobs(plan.catalogs.properties)
     return Dag(nodes, plan.children, throttles, [JOBSTATE_LOG])
-
-
-def _note(plan: Plan) -> None:
-    if plan.context.output_site and any(
-        use.stage_out and use.register for job in plan.on_site for use in job.outputs()
-    ):
-        plan.notes.append(
-            "the built-in planner does not register results in an output replica "
-            "catalog; they are where --output-sites or --output-dir says"
-        )
-    if _results_stay(plan):
-        plan.notes.append(
-            f"results stay in {plan.scratch}, which is therefore not removed at the "
-            "end; --output-sites or --output-dir brings them elsewhere"
-        )
-    if not plan.catalogs.replicas.replicas.keys().isdisjoint(plan.graph.producer):
-        plan.notes.append(
-            "some results have replicas already; the built-in planner reuses none of "
-            "them and runs every job"
-        )

@@ -55,11 +55,8 @@ def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
         lfn = use.lfn
         if not lfn.isascii():
             plain_text(lfn, f"an LFN of job {job.id}")
-        if use.kind == "input":
-            if graph.producer.get(lfn) == job.id:
-                raise refused(workflow, job, "one file is its input and output", lfn)
-        elif use.kind == "checkpoint":
-            raise refused(workflow, job, "checkpoint files are not handled", lfn)
+        if use.kind == "input" and graph.producer.get(lfn) == job.id:
+            raise refused(workflow, job, "one file is its input and output", lfn)
     if not STREAMS.isdisjoint(job.data):
         for stream in sorted(STREAMS & job.data.keys()):
             _check_stream(workflow, job, stream)

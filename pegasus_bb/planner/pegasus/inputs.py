@@ -91,7 +91,7 @@ def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
 
 
 def _workflow(data: Data) -> Data:
-    """Registering only what stays."""
+    """Registering only what stays, and staging out only what has to be made."""
     return {**data, "jobs": [_job(job) for job in data["jobs"]]}
 
 
@@ -102,15 +102,22 @@ def without(data: Data) -> Data:
 
 
 def _job(job: Data) -> Data:
-    """An intermediate file is gone with the buffer: no catalog should point there."""
+    """An intermediate file is gone with the buffer: no catalog should point there. A
+    checkpoint need not be written: its stage-out could fail, and keep the buffer."""
     uses = job.get("uses")
-    if not uses or not any(map(_is_registered_only, uses)):
+    if not uses or not any(map(_is_changed, uses)):
         return job
-    changed = [
-        {**use, "registerReplica": False} if _is_registered_only(use) else use
-        for use in uses
-    ]
-    return {**job, "uses": changed}
+    return {**job, "uses": [_use(use) for use in uses]}
+
+
+def _is_changed(use: Any) -> bool:
+    return use["type"] == "checkpoint" or _is_registered_only(use)
+
+
+def _use(use: Any) -> Any:
+    if use["type"] == "checkpoint":
+        return {**use, "stageOut": False, "registerReplica": False}
+    return {**use, "registerReplica": False} if _is_registered_only(use) else use
 
 
 def _is_registered_only(use: Any) -> bool:

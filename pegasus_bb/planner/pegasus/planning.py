@@ -13,6 +13,7 @@ from pegasus_bb.planner.deciding import (
     plan_context,
     read_and_decide,
 )
+from pegasus_bb.planner.left_out import left_out
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.arguments import Call
 from pegasus_bb.planner.pegasus.call import plan_argv, started_planner
@@ -69,7 +70,8 @@ def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned
         context = plan_context(options, decided, named, predict(decided))
         folder = planned_folder(context.submit_dir)
         before = Inputs.of(decided.workflow.document, decided.catalogs)
-        notes = _check(call, before, decided, context)
+        notes = left_out(decided, is_builtin=False)
+        notes += _check(call, before, decided, context)
         inputs = rewritten_inputs(before, context)
         on_buffer = context.request is not None
         inputs = for_pegasus(inputs, context.site, folder, on_buffer)

@@ -1,0 +1,130 @@
+"""What a planner leaves out is said by `plan` and by `check`, or refused by both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pegasus_bb.cli import cli
+from pegasus_bb.errors import CatalogError
+from tests.planner.pegasus_desk import write_desk
+
+GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
+Data = dict[str, Any]
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's folder, with no Pegasus anywhere."""
+    write_desk(tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("PEGASUS_HOME", raising=False)
+    edit("workflow.yml", lambda w: [register(use, False) for use in results(w)])
+    return tmp_path / "work"
+
+
+def edit(file: str, change: Callable[[Data], Any]) -> None:
+    data = json.loads(Path(file).read_text())
+    change(data)
+    Path(file).write_text(json.dumps(data))
+
+
+def results(workflow: Data) -> list[Data]:
+    uses = (use for job in workflow["jobs"] for use in job["uses"])
+    return [use for use in uses if use["type"] == "output"]
+
+
+def register(use: Data, value: bool) -> None:
+    use["registerReplica"] = value
+
+
+def call(command: str, *words: str, mode: str = "persistent") -> Result:
+    said = ("--bb-planner", "builtin", "--bb-mode", mode, *words)
+    return CliRunner().invoke(cli, [command, *GIVEN, *said, "workflow.yml"])
+
+
+def registers() -> None:
+    edit("workflow.yml", lambda w: register(results(w)[-1], True))
+
+
+def has_an_earlier_result() -> None:
+    old = {"lfn": "out.txt", "pfns": [{"site": "cori", "pfn": "/lus/old/out.txt"}]}
+    edit("replicas.yml", lambda r: r["replicas"].append(old))
+
+
+def has_hooks() -> None:
+    hooks = {"shell": [{"_on": "start", "cmd": "/bin/date"}]}
+    edit("workflow.yml", lambda w: w["jobs"][0].update(hooks=hooks))
+
+
+def is_in_development() -> None:
+    Path("pegasus.properties").write_text("pegasus.mode = development\n")
+
+
+def has_a_checkpoint() -> None:
+    use = {"lfn": "state", "type": "checkpoint", "stageOut": True}
+    edit("workflow.yml", lambda w: w["jobs"][0]["uses"].append(use))
+
+
+@pytest.mark.parametrize(
+    ("prepare", "words"),
+    [
+        (registers, "does not register results"),
+        (has_an_earlier_result, "reuses none of them and runs every job"),
+        (has_hooks, "does not run the shell hooks of job ID1"),
+        (is_in_development, "does not know pegasus.mode"),
+        (has_a_checkpoint, "checkpoint files (state) are kept for retries"),
+    ],
+)
+def test_what_the_built_in_planner_leaves_out_is_said(
+    work: Path, prepare: Callable[[], None], words: str
+) -> None:
+    conf = ("--conf", "pegasus.properties")
+    assert words not in call("plan", "--force").output
+    Path("pegasus.properties").touch()
+    prepare()
+    planned, checked = call("plan", "--force", *conf), call("check", "--force", *conf)
+    assert planned.exit_code == 0, planned.output
+    assert planned.output.count(words) == 1
+    assert " ".join(checked.output.split()).count(words) == 1, checked.output
+
+
+def fetched_by_http(replicas: Data) -> None:
+    replicas["replicas"][0]["pfns"][0]["pfn"] = "http://data.example/in.txt"
+
+
+def test_an_input_that_only_pegasus_transfer_fetches_is_refused_without_one(
+    work: Path,
+) -> None:
+    edit("replicas.yml", fetched_by_http)
+    edit("sites.yml", lambda s: s["sites"][1]["profiles"].pop("env"))
+    planned = call("plan")
+    assert isinstance(planned.exception, CatalogError)
+    assert "can only be fetched by pegasus-transfer" in str(planned.exception)
+    assert not (work / "submit").exists()
+    assert "can only be fetched by pegasus-transfer" in " ".join(
+        call("check").output.split()
+    )
+
+
+def test_a_site_with_a_pegasus_fetches_it(work: Path) -> None:
+    edit("replicas.yml", fetched_by_http)
+    assert call("plan").exit_code == 0
+
+
+def test_a_checkpoint_that_is_never_written_does_not_keep_the_buffer(
+    work: Path,
+) -> None:
+    has_a_checkpoint()
+    assert call("plan", "--relative-submit-dir", "r").exit_code == 0
+    ended = CliRunner().invoke(cli, ["run", "--engine", "local", "submit/r"])
+    assert ended.exit_code == 0, ended.output
+    assert (work / "out" / "out.txt").read_text() == "hello\n"
+    assert [p for p in (work / "fast").iterdir() if p.is_dir()] == []

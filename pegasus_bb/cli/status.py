@@ -111,6 +111,8 @@ def _asked(bb: BBDir, request: Request, noted: Reservation) -> dict[str, Any]:
         found["path"] = str(path)
         found["bytes"], found["complete"] = bytes_below(path)
         found["over"] = found["bytes"] > request.capacity
+        disk = os.statvfs(path)
+        found["free"] = disk.f_bavail * disk.f_frsize
     except PegasusBBError as error:  # not mounted here, not up yet: no path to look at
         found.setdefault("message", str(error))
     return found
@@ -155,7 +157,7 @@ def _show(status: RunStatus, reservation: dict[str, Any] | None) -> None:
             "`condor_release` lets a job go on once that is mended"
         )
     if reservation is not None:
-        console.print(_reservation_line(reservation))
+        console.print(reservation_line(reservation))
     failures = status.last_failures
     for heading in (_FAILED, _EARLIER, _MENDED):
         here = [failure for failure in failures if _heading(failure) == heading]
@@ -199,7 +201,8 @@ def _not_running(status: RunStatus, discarded: bool) -> str:
     return "killed; pegasus-bb run goes on" if status.last_event else "not started"
 
 
-def _reservation_line(found: dict[str, Any]) -> str:
+def reservation_line(found: dict[str, Any]) -> str:
+    """What ``reservation_status`` has found, for a person."""
     parts = []
     absent = found.get("state") == State.ABSENT.value
     if found["how_released"]:
@@ -215,6 +218,8 @@ def _reservation_line(found: dict[str, Any]) -> str:
         parts.append(f"{used} of {format_size(found['capacity'])} used")
         if found["over"]:
             parts.append(_OVER)
+        elif found.get("free", found["capacity"]) < found["capacity"] - found["bytes"]:
+            parts.append(f"ONLY {format_size(found['free'])} FREE on its file system")
     if found.get("message") and not (absent and found["how_released"]):
         parts.append(str(found["message"]))
     return f"reservation {found['name']} ({found['backend']}): {', '.join(parts)}"

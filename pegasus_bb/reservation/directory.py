@@ -3,8 +3,8 @@
 Keys of the tier: ``path`` (the folder), ``quota`` (size; default: what the file system
 has free), ``granularity`` (4MiB), ``timeout`` of a delete (1h) and, for tests,
 ``owner`` (in place of the user's name). A reservation is a folder ``<path>/<name>`` of
-mode 0700 with an identity file. The quota limits what is granted; a file system's own
-quota may be stricter.
+mode 0700 with an identity file. Granted are at most the quota and what the file system
+holds; a quota that the file system has for a user may be stricter.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ class Directory(Backend):
 
     def pools(self) -> List[Pool]:
         with opened(self.root, self.quota) as books:
-            total, used = books.quota(self.quota), books.used()
-        return [Pool("directory", self.granularity, total, max(0, total - used))]
+            total, free = books.total(self.quota), self._free(books)
+        return [Pool("directory", self.granularity, total, free)]
 
     # -- what a status is made of
 
@@ -169,12 +169,16 @@ class Directory(Backend):
                 return State.ABSENT, str(error)
             return State.FAILED, str(error)
         if not entry["granted"]:
-            free = books.quota(self.quota) - books.used()
             return State.PENDING, (
                 f"waits for {format_size(entry['size'])}; "
-                f"{format_size(max(0, free))} free, first come first served"
+                f"{format_size(self._free(books))} free, first come first served"
             )
         return self._state_of(entry), f"in {self._folder(request)}"
+
+    def _free(self, books: Books) -> int:
+        """Bytes that may still be granted."""
+        granted = books.total(self.quota) - books.used()
+        return max(0, min(granted, books.free()))
 
     def _state_of(self, entry: Dict[str, Any]) -> State:
         return State.READY if entry["granted"] else State.PENDING
@@ -215,7 +219,7 @@ class Directory(Backend):
         return f"reservation {request.name} in {self.root} ({size}, made {made})"
 
     def _check_size(self, books: Books, request: Request) -> None:
-        total, size = books.quota(self.quota), self._size(request)
+        total, size = books.total(self.quota), self._size(request)
         if request.capacity <= 0 or size > total:
             raise ReservationFailed(
                 f"reservation {request.name} asks for {format_size(request.capacity)}; "

@@ -37,29 +37,41 @@ class Books:
         self.root = root
         self.entries: Dict[str, Dict[str, Any]] = data.setdefault("reservations", {})
         self.data = data
+        self._free: Optional[int] = None
 
-    def quota(self, given: Optional[int]) -> int:
-        """Bytes to hand out: ``given``, or what was free when nobody held any."""
-        if given is not None:
-            return given
-        if not self.used() or "quota" not in self.data:
+    def total(self, quota: Optional[int]) -> int:
+        """Bytes to grant in all: ``quota``, and no more than the file system holds.
+
+        That is what it had free before the first grant, or more where it has it now.
+        """
+        used = self.used()
+        held = int(self.data.get("quota", self.free() + used)) if used else 0
+        total = max(held, self.free())
+        return total if quota is None else min(quota, total)
+
+    def free(self) -> int:
+        """Bytes that the file system has free, the same all through a call."""
+        if self._free is None:
             disk = os.statvfs(self.root)
-            self.data["quota"] = disk.f_bavail * disk.f_frsize
-        return int(self.data["quota"])
+            self._free = disk.f_bavail * disk.f_frsize
+        return self._free
 
     def used(self) -> int:
         """Bytes that are granted now."""
         return sum(e["size"] for e in self.entries.values() if e["granted"])
 
-    def grant(self, given: Optional[int]) -> None:
-        """Grant what fits, first come first served: nobody is overtaken for ever."""
+    def grant(self, quota: Optional[int]) -> None:
+        """Grant what fits, first come first served, so that no request starves."""
         waiting = [e for e in self.entries.values() if not e["granted"]]
         if not waiting:
             return
-        quota, used = self.quota(given), self.used()
+        total, used, free = self.total(quota), self.used(), self.free()
+        if not used:
+            self.data["quota"] = free
         for entry in waiting:
             used += entry["size"]
-            if used > quota:
+            free -= entry["size"]
+            if used > total or free < 0:
                 return
             entry["granted"] = time.time()
 

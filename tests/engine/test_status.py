@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pegasus_bb import ledger
+from pegasus_bb.cli.status import reservation_line, reservation_status
 from pegasus_bb.engine.journal import failure
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.status import bytes_below, run_status
@@ -217,6 +220,17 @@ def test_the_reservation_and_the_bytes_on_it(
     line = line_of_reservation(folder)
     assert "reservation pbbstatus (directory): ready" in line
     assert "of 8.0 MiB used" in line
+
+
+def test_a_file_system_that_has_less_than_is_reserved_is_said(
+    folder: Folder, request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask_for(folder, request_)
+    full = SimpleNamespace(f_bavail=0, f_frsize=4096)
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    found = reservation_status(folder.path / "bb")
+    assert found is not None and found["free"] == 0
+    assert "used, ONLY 0 B FREE on its file system" in reservation_line(found)
 
 
 def test_more_on_it_than_was_reserved_is_said(

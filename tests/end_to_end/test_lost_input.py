@@ -72,8 +72,9 @@ def test_where_the_tier_is_not_seen_from_here_the_job_s_note_tells(
     place = find_submit_dir(folder)
     nodes = read_dag(place.dag).nodes
     done = nodes.keys() - {"mix_D", "mix_E"}
-    (lost,) = find_lost_inputs(place, nodes, done, {"mix_D"})
+    lost, *removed = find_lost_inputs(place, nodes, done, {"mix_D"})
     assert (lost.lfn, lost.reader, lost.maker) == ("b.dat", "mix_D", "mix_B")
+    assert [one.lfn for one in removed] == ["a.dat", "in.txt"]  # by clean-ups
     assert find_lost_inputs(place, nodes, done, {"mix_E"}) == []
 
 

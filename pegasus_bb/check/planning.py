@@ -8,9 +8,9 @@ from pegasus_bb.check.containers import check_images
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.storage import of_submit_dir
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.planner.aside import check_aside
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided, Given, no_collection, plan_context
+from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.left_out import left_out
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import Home
@@ -26,7 +26,7 @@ def of_planning(
     """``home``: of the Pegasus that plans, None for the built-in planner."""
     try:
         context = plan_context(options, decided)
-        check_aside(context.submit_dir, options.force)
+        check_existing(context.submit_dir, options.force)
     except PegasusBBError as error:
         yield wrong("submit", str(error))
         return

@@ -7,8 +7,8 @@ import click
 from pegasus_bb.cli.ended import cleanly_ended
 from pegasus_bb.cli.options import refuse_what_only_pegasus_has
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus.home import planned_by
 from pegasus_bb.planner.planning import Planned, plan
-from pegasus_bb.planner.who import planned_by
 
 
 def plan_builtin(ctx: click.Context, options: PlanOptions) -> None:

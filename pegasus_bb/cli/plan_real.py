@@ -23,8 +23,8 @@ from pegasus_bb.planner.pegasus import (
     run_argv,
 )
 from pegasus_bb.planner.pegasus.call import become, run
+from pegasus_bb.planner.pegasus.home import planned_by
 from pegasus_bb.planner.summary import unused
-from pegasus_bb.planner.who import planned_by
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
 _VALUES = ("sites", "output_sites", "output_dir", "cleanup")

@@ -1,10 +1,11 @@
-"""Job lists: what pegasus-transfer and its like are told, a file beside the .sub."""
+"""Job lists: what pegasus-transfer is told on stdin, a file beside the .sub."""
 
 from __future__ import annotations
 
 import os
 import posixpath
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ import orjson
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import CatalogError
 
-Entries = Sequence[dict[str, Any]]
+Entry = dict[str, Any]
+Entries = Sequence[Entry]
 _MOST = 1 << 16  # bytes at once
+_FIRST_PRIORITY = 50  # pegasus-transfer tries the highest first
 
 
 def job_lists(dag: Dag, submit_dir: Path) -> Callable[[str], Entries]:
@@ -60,3 +63,62 @@ def _read(file: str) -> Entries:
             f"the job list cannot be read: {error}", file, would_do="plan again"
         ) from error
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One place from which a file can be fetched."""
+
+    site: str
+    url: str
+
+
+def fetch(lfn: str, sources: Sequence[Source], site: str, url: str) -> Entry:
+    """Bring an input to the site."""
+    ranked = [
+        {"site_label": s.site, "url": s.url, "priority": max(_FIRST_PRIORITY - n, 0)}
+        for n, s in enumerate(sources)
+    ]
+    return _transfer("input", lfn, ranked, {"site_label": site, "url": url})
+
+
+def fetch_program(lfn: str, sources: Sequence[Source], site: str, url: str) -> Entry:
+    """Bring an executable to the site; it can be run there."""
+    return {**fetch(lfn, sources, site, url), "executable": True}
+
+
+def deliver(lfn: str, site: str, url: str, output_site: str, to: str) -> Entry:
+    """Bring a result to where the user wants it."""
+    here, there = {"site_label": site, "url": url}, {"site_label": output_site}
+    return _transfer("output", lfn, [here], {**there, "url": to})
+
+
+def make_directory(site: str, url: str) -> Entry:
+    """Make a folder and those above it."""
+    return {"type": "mkdir", "target": {"site_label": site, "url": url}}
+
+
+def remove(site: str, url: str, recursive: bool) -> Entry:
+    """Remove a file, or a folder with everything in it."""
+    target = {"site_label": site, "url": url, "recursive": str(recursive)}
+    return {"type": "remove", "target": target}
+
+
+def job_list(entries: Sequence[Entry]) -> bytes:
+    """The whole list, numbered from 1."""
+    numbered = [{"id": number, **entry} for number, entry in enumerate(entries, 1)]
+    return orjson.dumps(
+        numbered, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    )
+
+
+def _transfer(
+    linkage: str, lfn: str, sources: list[Entry], destination: Entry
+) -> Entry:
+    return {
+        "type": "transfer",
+        "linkage": linkage,
+        "lfn": lfn,
+        "src_urls": sources,
+        "dest_urls": [destination],
+    }

@@ -11,7 +11,7 @@ from pegasus_bb.dag.roles import RESERVATION, Role, of_role, role_of
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import ReservationFailed, UsageError
 from pegasus_bb.model.reservation import Reservation, State
-from pegasus_bb.planner.seal import check_directory, touching
+from pegasus_bb.planner.seal import buffer_users, check_directory
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import ours
 from pegasus_bb.runtime.bbdir import BBDir
@@ -81,7 +81,7 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
 def users_of(place: SubmitDir, dag: Dag) -> Set[str]:
     """Nodes that work on the reservation, or for files on it."""
     bb = BBDir(str(place.bb))
-    touched = touching(dag, place.path, bb.request())
+    touched = buffer_users(dag, place.path, bb.request())
     return {name for name in touched if role_of(name) not in RESERVATION}
 
 

@@ -19,7 +19,7 @@ from pegasus_bb.engine.jobclass import STAGE_IN, SUB_WORKFLOWS, TASK, job_class
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.seal import touching
+from pegasus_bb.planner.seal import buffer_users
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import seen_from_here
@@ -95,7 +95,7 @@ def _only_delete_left(place: SubmitDir, dag: Dag, done: Set[str]) -> bool:
     if not of_role(left, Role.BB_DELETE):
         return False
     bb = BBDir(str(place.bb))
-    users = touching(dag, place.path, bb.request())
+    users = buffer_users(dag, place.path, bb.request())
     # A clean-up fails where the copy that it would remove may be the last one.
     return all(_may_again(place, dag, name) for name in users & left)
 

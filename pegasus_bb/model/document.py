@@ -101,3 +101,8 @@ def dump(data: Data) -> bytes:
     """``data`` as JSON, which every YAML reader takes, in the order of its keys."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
     return orjson.dumps(data, option=option)
+
+
+def as_json(data: Any) -> bytes:
+    """As every small JSON file of a submit directory is written."""
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

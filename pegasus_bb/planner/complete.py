@@ -20,7 +20,7 @@ from pegasus_bb.planner.seal import (
     in_phases,
     read_lives,
     removals,
-    sealed,
+    seal,
 )
 from pegasus_bb.planner.seal.view import DEFERRED, View
 
@@ -36,7 +36,7 @@ def complete(planned: Planned, workflow: Workflow, context: PlanContext) -> Plan
     gate = f"{context.bin}/gate"
     view = View(dag, planned.users, context.site, gate, removes, planned.is_ours)
     view, phases = _in_phases(view, planned, workflow, context)
-    dag = sealed(view, context.poll, context.gate_again)
+    dag = seal(view, context.poll, context.gate_again)
     if phases is not None:
         check_phases(dag, phases)
     return replace(planned, dag=dag, phases=phases)

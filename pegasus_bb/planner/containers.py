@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.containers import containers_for
+from pegasus_bb.model.document import as_json
 from pegasus_bb.model.sites import Site
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.lint import link_target
-from pegasus_bb.planner.bbjson import as_json
 
 CONTAINERS = "containers.json"
 _MOST_FOLDERS = 64  # each is one more argument of the container's program

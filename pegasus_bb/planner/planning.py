@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.aside import check_aside
-from pegasus_bb.planner.builtin import Executable, build, check_apart, write
+from pegasus_bb.planner.builtin import Executable, build, check_path_overlap, write
 from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
@@ -18,6 +17,7 @@ from pegasus_bb.planner.deciding import (
     plan_context,
     read_and_decide,
 )
+from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.left_out import check_can_be_fetched, left_out
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import predict
@@ -70,10 +70,10 @@ def plan(options: PlanOptions) -> Planned:
         options.check_builtin()
         decided = read_and_decide(options)
         context = plan_context(options, decided, predicted=predict(decided))
-        check_aside(context.submit_dir, options.force)
+        check_existing(context.submit_dir, options.force)
         planning = rewritten(decided, context)
         executable = _built(decided, planning, context)
-        check_apart(executable, pfs_scratch(executable, decided, context))
+        check_path_overlap(executable, pfs_scratch(executable, decided, context))
         rooms = context.placement.rooms if context.placement else {}
         write(
             executable,

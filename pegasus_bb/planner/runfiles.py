@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import Placement, Room
-from pegasus_bb.planner.bbjson import as_json
 from pegasus_bb.planner.containers import containers_file
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided

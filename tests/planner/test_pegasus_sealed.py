@@ -15,8 +15,9 @@ from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.pegasus.completion import added_lines
 from pegasus_bb.planner.pegasus.submitdir import promised, stage_outs
-from pegasus_bb.planner.seal import check, removals, sealed, touching
+from pegasus_bb.planner.seal import buffer_users, removals, seal
 from pegasus_bb.planner.seal.view import View
+from tests.planner.sealing import check
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
 GATE = "/submit/bb/bin/gate"
@@ -30,13 +31,13 @@ def request(prefix: str = "/bb/wfres") -> Request:
 
 def lines(folder: Path, prefix: str = "/bb/wfres") -> list[str]:
     dag = read_dag(folder / "demo-0.dag")
-    users = touching(dag, folder, request(prefix))
+    users = buffer_users(dag, folder, request(prefix))
     removes = removals(dag.nodes, job_lists(dag, folder))
     return lines_to_seal(View(dag, users, "cori", GATE, removes), 30)
 
 
 def lines_to_seal(view: View, poll: int, again: int = 0) -> list[str]:
-    return added_lines(view.dag, sealed(view, poll, again))
+    return added_lines(view.dag, seal(view, poll, again))
 
 
 def test_a_directory_without_gate_gets_one_and_the_last_edges(tmp_path: Path) -> None:
@@ -61,7 +62,7 @@ def test_what_was_appended_makes_it_sealed_and_is_not_appended_twice(
     with (tmp_path / "demo-0.dag").open("a") as out:
         out.writelines(f"{line}\n" for line in added)
     dag = read_dag(tmp_path / "demo-0.dag")
-    check(dag, touching(dag, tmp_path, request()), "cori", GATE)
+    check(dag, buffer_users(dag, tmp_path, request()), "cori", GATE)
     assert lines(tmp_path) == []
 
 

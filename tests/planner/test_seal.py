@@ -15,7 +15,8 @@ from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.seal import check, seal, touching
+from pegasus_bb.planner.seal import buffer_users
+from tests.planner.sealing import check, seal
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
 HAND_GATE = "/home/wfuser/wf/gate.sh"
@@ -305,7 +306,7 @@ def test_the_recorded_gated_directory_is_sealed(by_hand: bool, tmp_path: Path) -
         lines = (tmp_path / "demo-0.dag").read_text().splitlines(keepends=True)
         (tmp_path / "demo-0.dag").write_text("".join(lines[:-2]))
     dag = read_dag(tmp_path / "demo-0.dag")
-    users = touching(dag, tmp_path, request())
+    users = buffer_users(dag, tmp_path, request())
     done = seal(dag, users, "cori", HAND_GATE)
     write_dag(done, tmp_path / "sealed.dag")
     again = read_dag(tmp_path / "sealed.dag")
@@ -316,7 +317,7 @@ def test_the_recorded_gated_directory_is_sealed(by_hand: bool, tmp_path: Path) -
 
 def test_the_recorded_clustered_directory_is_sealed() -> None:
     dag = read_dag(RECORDED / "clustered" / "demo-0.dag")
-    users = touching(dag, RECORDED / "clustered", request())
+    users = buffer_users(dag, RECORDED / "clustered", request())
     assert {"merge_cat1_PID1_ID1", "merge_cat1_PID1_ID2"} < users
     done = seal(dag, users, "cori", GATE)
     assert done.children["cleanup_demo_0_cori"] == ["bb_delete_ID0000004"]
@@ -324,7 +325,7 @@ def test_the_recorded_clustered_directory_is_sealed() -> None:
 
 def test_the_recorded_plain_directory_is_refused_for_what_went_wrong_there() -> None:
     dag = read_dag(RECORDED / "plain" / "demo-0.dag")
-    users = touching(dag, RECORDED / "plain", request("/lus/scratch"))
+    users = buffer_users(dag, RECORDED / "plain", request("/lus/scratch"))
     with pytest.raises(NotSealed) as refusal:
         seal(dag, users, "cori", GATE)
     for words in (
@@ -338,7 +339,7 @@ def test_the_recorded_plain_directory_is_refused_for_what_went_wrong_there() -> 
 
 def test_the_node_of_another_planner_is_told_by_site_or_by_what_it_names() -> None:
     dag = read_dag(RECORDED / "gated" / "demo-0.dag")
-    users = touching(dag, RECORDED / "gated", request())
+    users = buffer_users(dag, RECORDED / "gated", request())
     here = {"create_dir_demo_0_local", "cleanup_demo_0_local", "register_cori_1_0"}
     lifecycle = {"bb_setup_ID0000001", "bb_delete_ID0000004"}
     # register_cori_0_0 runs on the submit host but lists a file on the buffer.
@@ -348,7 +349,9 @@ def test_the_node_of_another_planner_is_told_by_site_or_by_what_it_names() -> No
 
 def test_a_reservation_whose_name_begins_alike_is_another_one() -> None:
     dag = read_dag(RECORDED / "gated" / "demo-0.dag")
-    assert touching(dag, RECORDED / "gated", request("/bb/wf", "elsewhere")) == set()
+    assert (
+        buffer_users(dag, RECORDED / "gated", request("/bb/wf", "elsewhere")) == set()
+    )
 
 
 def test_a_workflow_inside_counts_as_a_user_of_the_buffer(tmp_path: Path) -> None:
@@ -359,7 +362,7 @@ def test_a_workflow_inside_counts_as_a_user_of_the_buffer(tmp_path: Path) -> Non
             "inner": Node("inner", "inner.dag", "SUBDAG"),
         }
     )
-    assert touching(dag, tmp_path, request()) == {"plan", "inner"}
+    assert buffer_users(dag, tmp_path, request()) == {"plan", "inner"}
 
 
 @pytest.mark.parametrize(
@@ -377,14 +380,14 @@ def test_a_node_may_name_the_buffer_in_the_dag_alone(
     (tmp_path / "task.sub").write_text("executable = /bin/cat\nqueue\n")
     dag = Dag({name: Node(name, "task.sub") for name in ("plain", "task")})
     dag.nodes["task"] = replace(dag.nodes["task"], **said)
-    assert touching(dag, tmp_path, request()) == {"task"}
+    assert buffer_users(dag, tmp_path, request()) == {"task"}
 
 
 def test_a_submit_file_that_is_gone_is_an_error_not_a_node_without_data(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(CatalogError, match="node task cannot be read"):
-        touching(Dag({"task": Node("task", "task.sub")}), tmp_path, request())
+        buffer_users(Dag({"task": Node("task", "task.sub")}), tmp_path, request())
 
 
 @pytest.mark.parametrize("cleanup", ["none", "leaf", "inplace"])
@@ -401,6 +404,6 @@ def test_the_files_of_our_own_planner_tell_the_same(desk: Any, tmp_path: Path) -
     desk.persistent()
     folder = desk.write()
     dag = read_dag(folder / "demo-0.dag")
-    users = touching(dag, folder, desk.context.request)
+    users = buffer_users(dag, folder, desk.context.request)
     assert users == {j.name for j in desk.plan().jobs.values() if not j.detached}
     check(dag, users, "cori", str(desk.context.bin / "gate"))

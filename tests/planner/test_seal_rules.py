@@ -10,9 +10,10 @@ import pytest
 
 from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.planner.seal import node_rules as nodes
-from pegasus_bb.planner.seal import removals, rules, seal
+from pegasus_bb.planner.seal import removals, rules
 from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.view import View
+from tests.planner.sealing import seal
 
 GATE = "/submit/bb/bin/gate"
 CREATE, OUT = "create_dir_w_0_cori", "stage_out_remote_cori_0_0"

@@ -20,7 +20,7 @@ from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe
-from pegasus_bb.planner.seal import touching
+from pegasus_bb.planner.seal import buffer_users
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import NO_RESULTS, UNUSED, check_results
@@ -61,7 +61,7 @@ def why_nothing_lost(place: SubmitDir) -> str:
     dag = read_dag(place.dag)
     users = {
         name
-        for name in touching(dag, place.path, bb.request())
+        for name in buffer_users(dag, place.path, bb.request())
         if role_of(name) not in RESERVATION
     }
     history = read_history(place.journal)

@@ -3,10 +3,10 @@
 ``build`` decides everything and writes nothing; ``write`` puts it on disk at once.
 """
 
-from pegasus_bb.planner.builtin.apart import check_apart
 from pegasus_bb.planner.builtin.build import build
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.names import node_name
+from pegasus_bb.planner.builtin.path_overlap import check_path_overlap
 from pegasus_bb.planner.builtin.write import write
 
-__all__ = ["Executable", "build", "check_apart", "node_name", "write"]
+__all__ = ["Executable", "build", "check_path_overlap", "node_name", "write"]

@@ -13,9 +13,9 @@ from pegasus_bb.planner.builtin.checks import (
     refused,
 )
 from pegasus_bb.planner.builtin.dagman import Nodes, max_jobs
+from pegasus_bb.planner.builtin.draft import Draft
 from pegasus_bb.planner.builtin.executable import COMPUTE, Executable, PlannedJob
 from pegasus_bb.planner.builtin.names import JOBS_PER_FOLDER, folder, node_name
-from pegasus_bb.planner.builtin.plan import Plan
 from pegasus_bb.planner.builtin.profiles import merge, of_properties
 from pegasus_bb.planner.builtin.programs import Programs
 from pegasus_bb.planner.builtin.submit import Submits
@@ -33,31 +33,31 @@ def build(planning: Decided, context: PlanContext) -> Executable:
     """
     check_context(context, planning.catalogs)
     check_results_survive(planning.workflow, planning.graph, context)
-    plan = _start(planning, context)
-    _place_jobs(plan)
-    _add_auxiliary(plan)
-    _check_submit_files(plan)
-    dag = _dag(plan)
-    if _results_stay(plan):
-        plan.notes.append(
-            f"results stay in {plan.scratch}, which is therefore not removed at the "
+    draft = _start(planning, context)
+    _place_jobs(draft)
+    _add_auxiliary(draft)
+    _check_submit_files(draft)
+    dag = _dag(draft)
+    if _results_stay(draft):
+        draft.notes.append(
+            f"results stay in {draft.scratch}, which is therefore not removed at the "
             "end; --output-sites or --output-dir brings them elsewhere"
         )
     return Executable(
         planner=BUILT_IN,
         dag=dag,
         dag_name=f"{context.label}-0.dag",
-        entries=lambda node: plan.jobs[node].entries or (),
-        jobs_nodes=lambda: [(p.job.id, p.name) for p in plan.jobs.values() if p.job],
-        users={node.name for node in plan.jobs.values() if not node.detached},
-        scratch=plan.scratch,
-        outputs=plan.outputs,
-        jobs=plan.jobs,
-        notes=plan.notes,
+        entries=lambda node: draft.jobs[node].entries or (),
+        jobs_nodes=lambda: [(p.job.id, p.name) for p in draft.jobs.values() if p.job],
+        users={node.name for node in draft.jobs.values() if not node.detached},
+        scratch=draft.scratch,
+        outputs=draft.outputs,
+        jobs=draft.jobs,
+        notes=draft.notes,
     )
 
 
-def _start(planning: Decided, context: PlanContext) -> Plan:
+def _start(planning: Decided, context: PlanContext) -> Draft:
     catalogs = planning.catalogs
     site = catalogs.sites.site(context.site)
     if site.scratch is None:
@@ -69,25 +69,25 @@ def _start(planning: Decided, context: PlanContext) -> Plan:
     scratch = f"{site.scratch.path.rstrip('/')}/{context.relative_dir}"
     programs = Programs(catalogs, scratch)
     known = planning.workflow, planning.graph, catalogs
-    return Plan(*known, context, scratch, programs)
+    return Draft(*known, context, scratch, programs)
 
 
-def _place_jobs(plan: Plan) -> None:
+def _place_jobs(draft: Draft) -> None:
     """A node for every job of the workflow, and the edges between them."""
-    for job in plan.workflow.jobs.values():
-        check_job(plan.workflow, plan.graph, job)
-        plan.names[job.id] = node_name(job)
-        if not _runs_here(plan, job):
-            plan.on_site.append(job)
-    here = plan.workflow.jobs.keys() - {job.id for job in plan.on_site}
-    plan.level.update(_levels(plan, here))
-    for job in plan.workflow.jobs.values():
-        site = LOCAL if job.id in here else plan.site
-        level = plan.graph.level[job.id] if job.id in here else plan.level[job.id] + 1
-        program = plan.programs.program(job.transformation, site, job.id)
-        plan.add(
+    for job in draft.workflow.jobs.values():
+        check_job(draft.workflow, draft.graph, job)
+        draft.names[job.id] = node_name(job)
+        if not _runs_here(draft, job):
+            draft.on_site.append(job)
+    here = draft.workflow.jobs.keys() - {job.id for job in draft.on_site}
+    draft.level.update(_levels(draft, here))
+    for job in draft.workflow.jobs.values():
+        site = LOCAL if job.id in here else draft.site
+        level = draft.graph.level[job.id] if job.id in here else draft.level[job.id] + 1
+        program = draft.programs.program(job.transformation, site, job.id)
+        draft.add(
             PlannedJob(
-                plan.names[job.id],
+                draft.names[job.id],
                 COMPUTE,
                 site,
                 program,
@@ -97,83 +97,86 @@ def _place_jobs(plan: Plan) -> None:
                 detached=job.id in here,
             )
         )
-    for ident, children in plan.graph.children.items():
+    for ident, children in draft.graph.children.items():
         if children:
-            below = [plan.names[child] for child in children]
-            plan.children[plan.names[ident]] = below
+            below = [draft.names[child] for child in children]
+            draft.children[draft.names[ident]] = below
 
 
-def _levels(plan: Plan, here: set[str]) -> dict[str, int]:
+def _levels(draft: Draft, here: set[str]) -> dict[str, int]:
     """Longest way from a root, counting jobs of the site alone: the names of nodes
     stay the same whether bb_setup and bb_delete are there or not."""
     level: dict[str, int] = {}
-    for ident in plan.graph.order:
+    for ident in draft.graph.order:
         highest = 0
-        for parent in plan.graph.parents[ident]:
+        for parent in draft.graph.parents[ident]:
             if level[parent] > highest:
                 highest = level[parent]
         level[ident] = highest + (ident not in here)
     return level
 
 
-def _runs_here(plan: Plan, job: Job) -> bool:
+def _runs_here(draft: Draft, job: Job) -> bool:
     """Whether ``job`` runs in the submit directory on this machine."""
     profiles = job.data.get("profiles")
     if not profiles:
         return False
     said = job.profile("selector", "execution.site")
-    if said is None or (said == plan.site and job.name not in (SETUP, DELETE)):
+    if said is None or (said == draft.site and job.name not in (SETUP, DELETE)):
         return False
     if said != LOCAL:
-        raise refused(plan.workflow, job, "it asks for another site", said)
+        raise refused(draft.workflow, job, "it asks for another site", said)
     if job.uses:
         raise refused(
-            plan.workflow, job, "a job on site local cannot have files", job.uses[0].lfn
+            draft.workflow,
+            job,
+            "a job on site local cannot have files",
+            job.uses[0].lfn,
         )
     return True
 
 
-def _add_auxiliary(plan: Plan) -> None:
-    tool = f"{plan.context.bin}/transfer"
-    transfer = plan.programs.own("pegasus::transfer", plan.site, tool)
-    dirmanager = plan.programs.own("pegasus::dirmanager", plan.site, tool)
-    remover = plan.programs.own("pegasus::cleanup", plan.site, tool)
-    if not plan.on_site:
+def _add_auxiliary(draft: Draft) -> None:
+    tool = f"{draft.context.bin}/transfer"
+    transfer = draft.programs.own("pegasus::transfer", draft.site, tool)
+    dirmanager = draft.programs.own("pegasus::dirmanager", draft.site, tool)
+    remover = draft.programs.own("pegasus::cleanup", draft.site, tool)
+    if not draft.on_site:
         raise CatalogError(
-            f"no job of the workflow runs on site {plan.site}",
-            file=str(plan.workflow.document.path),
+            f"no job of the workflow runs on site {draft.site}",
+            file=str(draft.workflow.document.path),
             would_do="--sites with the site where its jobs run",
         )
-    stage.stage_in(plan, transfer)
-    cleanup.create_dir(plan, dirmanager)
-    stage.stage_out(plan, transfer)
-    if plan.context.cleanup == "inplace":
-        cleanup.clean_up(plan, remover)
-    if plan.context.cleanup != "none" and not _results_stay(plan):
-        cleanup.leaf_cleanup(plan, remover)
+    stage.stage_in(draft, transfer)
+    cleanup.create_dir(draft, dirmanager)
+    stage.stage_out(draft, transfer)
+    if draft.context.cleanup == "inplace":
+        cleanup.clean_up(draft, remover)
+    if draft.context.cleanup != "none" and not _results_stay(draft):
+        cleanup.leaf_cleanup(draft, remover)
 
 
-def _check_submit_files(plan: Plan) -> None:
+def _check_submit_files(draft: Draft) -> None:
     """Whatever is refused is refused now, before anybody makes room for files."""
-    submits = Submits(plan.scratch, plan.catalogs, plan.context)
-    for planned in plan.jobs.values():
+    submits = Submits(draft.scratch, draft.catalogs, draft.context)
+    for planned in draft.jobs.values():
         submits.check(planned)
 
 
-def _results_stay(plan: Plan) -> bool:
+def _results_stay(draft: Draft) -> bool:
     """Whether scratch is where the user will look for results."""
-    return not plan.context.output_site and any(
-        use.stage_out for job in plan.on_site for use in job.outputs()
+    return not draft.context.output_site and any(
+        use.stage_out for job in draft.on_site for use in job.outputs()
     )
 
 
-def _dag(plan: Plan) -> Dag:
-    common = of_properties(plan.catalogs.properties)
-    site = plan.catalogs.sites.site(plan.site).profiles
-    maker = Nodes(plan.context)
+def _dag(draft: Draft) -> Dag:
+    common = of_properties(draft.catalogs.properties)
+    site = draft.catalogs.sites.site(draft.site).profiles
+    maker = Nodes(draft.context)
     nodes = {}
     known: dict[tuple[int, bool], dict[str, str]] = {}
-    for number, planned in enumerate(plan.jobs.values()):
+    for number, planned in enumerate(draft.jobs.values()):
         if number % JOBS_PER_FOLDER == 0:
             place = folder(number)
         planned.folder = place
@@ -188,5 +191,5 @@ def _dag(plan: Plan) -> Dag:
         if own.get("dagman"):
             profiles = {**profiles, **merge({"dagman": own["dagman"]})["dagman"]}
         nodes[planned.name] = maker.node(planned, profiles)
-    throttles = max_jobs(plan.catalogs.properties)
-    return Dag(nodes, plan.children, throttles, [JOBSTATE_LOG])
+    throttles = max_jobs(draft.catalogs.properties)
+    return Dag(nodes, draft.children, throttles, [JOBSTATE_LOG])

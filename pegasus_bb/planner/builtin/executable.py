@@ -6,19 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pegasus_bb.dag.joblists import Source
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.executable import ExecutableWorkflow
 
 # namespace -> key -> value, merged from every source and checked
 Profiles = Mapping[str, Mapping[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One place from which a file can be fetched."""
-
-    site: str
-    url: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pegasus_bb.dag.joblists import Source
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.replicas import local_path
 from pegasus_bb.model.transformations import Transformation
 from pegasus_bb.planner.builtin.checks import plain_text
-from pegasus_bb.planner.builtin.executable import Program, Source, StagedProgram
+from pegasus_bb.planner.builtin.executable import Program, StagedProgram
 from pegasus_bb.planner.builtin.profiles import merge
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")

@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 
-from pegasus_bb.model.document import dump
+from pegasus_bb.model.document import as_json, dump
 from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.planner.bbjson import as_json
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.names import VERSION, compact, properties_file
 from pegasus_bb.planner.context import PlanContext

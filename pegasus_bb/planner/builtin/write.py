@@ -9,18 +9,17 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from pegasus_bb.dag.joblists import job_list
 from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.planner.aside import make_room
 from pegasus_bb.planner.builtin.executable import Executable, PlannedJob
-from pegasus_bb.planner.builtin.fill import File, fill
-from pegasus_bb.planner.builtin.folders import Folders, fill_folders
-from pegasus_bb.planner.builtin.joblists import job_list
+from pegasus_bb.planner.builtin.folders import File, Folders, fill, fill_folders
 from pegasus_bb.planner.builtin.records import top_files
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.planner.existing_submit_dir import move_existing
 
 WORTH_A_PROCESS = 5000  # jobs: a second one writes submit files from here on
 
@@ -58,7 +57,7 @@ def write(
         if many is not None:
             folders = {"bb/jobs": lambda: _in_bb(many()), **folders}
         fill_folders(part, folders, worth, meanwhile=write_the_rest)
-        make_room(target, force)
+        move_existing(target, force)
         part.rename(target)
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)

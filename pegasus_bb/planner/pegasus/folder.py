@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.aside import check_aside, move_aside
+from pegasus_bb.planner.existing_submit_dir import check_existing, move_aside
 
 SAID = "pegasus-plan.out"  # what pegasus-plan printed, beside what it read
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
@@ -30,7 +30,7 @@ def planned_folder(submit_dir: Path) -> Path:
 def claimed(folder: Path, force: bool, besides: Path) -> Iterator[Path]:
     """Make ``folder`` for the body to fill; pegasus-plan makes ``besides``, whatever
     it is told. Raises UsageError where it is taken, or where there is no room."""
-    check_aside(folder, force)
+    check_existing(folder, force)
     foreign = [p for p in (besides, *besides.parents) if not p.exists()]
     aside = move_aside(folder) if folder.exists() else None
     made: list[Path] = []

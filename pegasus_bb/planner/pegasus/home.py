@@ -9,6 +9,8 @@ from pathlib import Path
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import is_file, is_there
+from pegasus_bb.model.properties import Properties
+from pegasus_bb.model.settings import PREFIX
 
 PLAN = "pegasus-plan"
 # In the first lines of planner-hooks/pegasus-plan, however it is copied or linked.
@@ -86,3 +88,13 @@ def _folders(environ: Mapping[str, str]) -> Iterator[Path]:
     for folder in environ.get("PATH", "").split(os.pathsep):
         if folder:
             yield Path(folder).absolute()
+
+
+def planned_by(properties: Properties, home: Home | None, version: str = "") -> str:
+    """Which planner does it, and why that one."""
+    said = properties.origin(PREFIX + "planner")
+    if home is None:
+        why = said or "no pegasus-plan in PEGASUS_HOME or on PATH"
+        return f"planner:  built-in ({why})"
+    by = "PEGASUS_HOME" if home.is_of(os.environ.get("PEGASUS_HOME", "")) else "PATH"
+    return f"planner:  {version or PLAN} in {home.bin} ({by})"

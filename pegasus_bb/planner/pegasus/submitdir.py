@@ -18,7 +18,7 @@ from pegasus_bb.model.parse import parse
 from pegasus_bb.paths import is_below
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.executable import ExecutableWorkflow
-from pegasus_bb.planner.seal import touching_in_doubt
+from pegasus_bb.planner.seal import buffer_users_in_doubt
 
 _JOB = re.compile(r'^\+pegasus_wf_dax_job_id = "([^"\n]+)"', re.MULTILINE)
 _RUN_BY = re.compile(r'^\+pegasus_wf_xformation = "([^"\n]+)"', re.MULTILINE)
@@ -47,7 +47,7 @@ def read_planned(context: PlanContext) -> PegasusWorkflow:
     scratch = context.transient.prefix if context.transient else ""
     if request is not None:
         gate = f"{context.bin}/gate"
-        users = touching_in_doubt(dag, folder, request, gate)
+        users = buffer_users_in_doubt(dag, folder, request, gate)
         outputs = promised(stage_outs(dag.nodes, entries, request.prefix))
         scratch = _scratch(dag, context.site, entries)
     return PegasusWorkflow(

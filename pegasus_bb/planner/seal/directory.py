@@ -9,12 +9,12 @@ from pegasus_bb.dag.joblists import job_lists
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.files import read_json
+from pegasus_bb.planner.seal.buffer_users import buffer_users_in_doubt
+from pegasus_bb.planner.seal.lives import removals
 from pegasus_bb.planner.seal.periods import check_phases
 from pegasus_bb.planner.seal.phasesfile import PHASES, read_phases
-from pegasus_bb.planner.seal.removals import removals
 from pegasus_bb.planner.seal.rooms import check_rooms
 from pegasus_bb.planner.seal.sealing import check
-from pegasus_bb.planner.seal.touching import touching_in_doubt
 from pegasus_bb.planner.seal.view import View
 from pegasus_bb.runtime.bbdir import BBDir
 
@@ -37,10 +37,10 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
         return
     request, plan = bb.request(), _plan(submit_dir)
     gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
-    users = touching_in_doubt(dag, submit_dir, request, gate)
+    users = buffer_users_in_doubt(dag, submit_dir, request, gate)
     removes = removals(dag.nodes, job_lists(dag, submit_dir))
     ours = plan["planner"] == BUILT_IN
-    check(dag, users, request.site, gate, removes, ours)
+    check(View(dag, users, request.site, gate, removes, ours))
     phases = read_phases(bb.file(PHASES))
     if phases is not None:
         check_phases(dag, phases)

@@ -1,14 +1,16 @@
-"""Which node brings each file to the tier, and which takes it away."""
+"""Which node brings each file to the tier, which takes it away, and after which
+stage-outs: told by the job lists of nodes."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pegasus_bb.dag.joblists import Entries, path_of
 from pegasus_bb.dag.nodes import Dag
-from pegasus_bb.dag.roles import CLEANUPS, TRANSFERS, role_of
+from pegasus_bb.dag.roles import CLEANUPS, TRANSFERS, Role, of_role, role_of
 from pegasus_bb.errors import NotSealed
 
 
@@ -72,3 +74,40 @@ def parents_first(dag: Dag) -> list[str]:
             f"nodes of this DAG, {stuck} among them, wait for each other in a circle"
         )
     return order
+
+
+def removals(
+    names: Iterable[str], entries: Callable[[str], Entries]
+) -> dict[str, set[str]]:
+    """Clean-up node -> the stage-outs of what it removes.
+
+    ``entries`` gives the job list of a node, as pegasus-transfer reads it.
+    """
+    listed = list(names)
+    saved: dict[str, set[str]] = {}  # path on the site -> the nodes that bring it away
+    for name in of_role(listed, Role.STAGE_OUT):
+        for entry in entries(name):
+            for source in entry.get("src_urls", ()):
+                saved.setdefault(path_of(str(source.get("url", ""))), set()).add(name)
+    return {
+        name: {
+            node
+            for entry in entries(name)
+            if "target" in entry
+            for node in _removed(entry["target"], saved)
+        }
+        for name in of_role(listed, *CLEANUPS)
+    }
+
+
+def _removed(target: Mapping[str, Any], saved: Mapping[str, set[str]]) -> set[str]:
+    path = path_of(str(target.get("url", "")))
+    if str(target.get("recursive", "")).lower() != "true":
+        return saved.get(path, set())
+    below = path.rstrip("/") + "/"
+    return {
+        name
+        for place, names in saved.items()
+        if place == path or place.startswith(below)
+        for name in names
+    }

@@ -51,7 +51,7 @@ def setup_waits_for_no_user(view: View) -> Iterator[str]:
 def setup_and_delete_need_no_buffer(view: View) -> Iterator[str]:
     """bb_setup and bb_delete do not run where the buffer is needed."""
     for name in (*view.setups, *view.deletes):
-        if name in view.touching:
+        if name in view.buffer_users:
             yield (
                 f"{name} runs on site {view.site} or names the buffer: it would hold "
                 "the buffer that it makes or gives back. Run it on site local"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable
 from dataclasses import replace
 
 from pegasus_bb.dag.nodes import Dag, Script
@@ -12,30 +12,13 @@ from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.view import DEFERRED, View
 
 
-def seal(
-    dag: Dag,
-    touching: Set[str],
-    site: str,
-    gate: str,
-    poll: int = 10,
-    removes: Mapping[str, Set[str]] | None = None,
-    ours: bool = False,
-    again: int = 0,
-) -> Dag:
-    """``dag`` with the gate on create_dir of ``site``, and bb_delete after all else.
+def seal(view: View, poll: int = 10, again: int = 0) -> Dag:
+    """Its DAG with the gate on create_dir, and bb_delete after all else.
 
-    ``touching`` are the nodes that need the reservation; ``removes`` says which
-    stage-outs each clean-up must wait for; ``ours`` is a DAG of the built-in planner;
-    ``again``: how often the gate and its node are tried once more. ``dag`` stays as it
-    is; sealing what is sealed changes nothing. Linear in nodes and edges. Raises
-    NotSealed with every broken rule.
+    ``again``: how often the gate and its node are tried once more. The DAG of ``view``
+    stays as it is; sealing what is sealed changes nothing. Linear in nodes and edges.
+    Raises NotSealed with every broken rule.
     """
-    view = View(dag, touching, site, gate, removes or {}, ours)
-    return sealed(view, poll, again)
-
-
-def sealed(view: View, poll: int, again: int = 0) -> Dag:
-    """``seal`` for a view that stands already."""
     view = _inner_after_gate(view)
     _refuse(view, BEFORE)
     complete = _complete(view, poll, again)
@@ -44,16 +27,8 @@ def sealed(view: View, poll: int, again: int = 0) -> Dag:
     return complete
 
 
-def check(
-    dag: Dag,
-    touching: Set[str],
-    site: str,
-    gate: str,
-    removes: Mapping[str, Set[str]] | None = None,
-    ours: bool = False,
-) -> None:
-    """Whether ``dag`` is sealed, as it must be before it runs. Raises NotSealed."""
-    view = View(dag, touching, site, gate, removes or {}, ours)
+def check(view: View) -> None:
+    """Whether its DAG is sealed, as it must be before it runs. Raises NotSealed."""
     _refuse(view, (*BEFORE, *AFTER))
 
 

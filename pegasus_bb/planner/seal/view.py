@@ -24,10 +24,10 @@ DEFERRED = 75  # the exit status of a gate that wants to be asked again
 
 @dataclass(frozen=True)
 class View:
-    """``touching`` are the nodes that need the reservation."""
+    """``buffer_users``: the nodes that need the reservation, as far as is known."""
 
     dag: Dag
-    touching: Set[str]
+    buffer_users: Set[str]
     site: str
     gate: str  # the gate's program
     # clean-up node -> the stage-outs of what it removes
@@ -68,7 +68,7 @@ class View:
     @cached_property
     def users(self) -> set[str]:
         """Nodes that need the reservation, apart from those that make and end it."""
-        return set(self.touching) - {*self.setups, *self.deletes}
+        return set(self.buffer_users) - {*self.setups, *self.deletes}
 
     @cached_property
     def must_run(self) -> set[str]:

@@ -15,7 +15,7 @@ from pegasus_bb.model.replicas import local_path
 from pegasus_bb.planner.builtin.executable import STAGE_IN, Executable
 
 
-def check_apart(executable: Executable, run_folder: str) -> None:
+def check_path_overlap(executable: Executable, run_folder: str) -> None:
     """Raises UsageError. ``run_folder`` is the run's folder on the PFS."""
     places = _Places(executable.scratch, run_folder)
     results: dict[str, str] = {}  # destination -> LFN

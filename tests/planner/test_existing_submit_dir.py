@@ -13,7 +13,7 @@ from pegasus_bb.engine.lock import locked
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.aside import check_aside, move_aside
+from pegasus_bb.planner.existing_submit_dir import check_existing, move_aside
 from pegasus_bb.reservation.registry import open_backend
 
 
@@ -27,12 +27,12 @@ def run(tmp_path: Path) -> Path:
 
 def test_without_force_it_stays(run: Path) -> None:
     with pytest.raises(UsageError, match="--force moves it aside"):
-        check_aside(run, force=False)
+        check_existing(run, force=False)
 
 
 def test_force_moves_it_to_the_first_free_name(run: Path) -> None:
     (run.parent / "run0001.001").mkdir()
-    check_aside(run, force=True)
+    check_existing(run, force=True)
     assert move_aside(run).name == "run0001.002"
     assert not run.exists()
 
@@ -41,14 +41,14 @@ def test_a_folder_that_is_no_submit_directory_is_never_moved(tmp_path: Path) -> 
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1").write_text("")
     with pytest.raises(UsageError, match="no submit directory"):
-        check_aside(tmp_path / "thesis", force=True)
+        check_existing(tmp_path / "thesis", force=True)
 
 
 @pytest.mark.parametrize("force", [False, True])
 def test_what_a_killed_planning_left_may_be_removed(run: Path, force: bool) -> None:
     (run / "braindump.yml").unlink()
     with pytest.raises(UsageError, match="nothing ran there"):
-        check_aside(run, force)
+        check_existing(run, force)
 
 
 @pytest.mark.parametrize("trace", ["demo-0.dag", "bb/reservation.json"])
@@ -56,20 +56,20 @@ def test_nobody_is_told_to_remove_what_may_have_run(run: Path, trace: str) -> No
     (run / "braindump.yml").unlink()
     (run / trace).write_text("")
     with pytest.raises(UsageError, match="no submit directory"):
-        check_aside(run, force=True)
+        check_existing(run, force=True)
 
 
 def test_a_run_that_is_going_on_is_never_moved(run: Path) -> None:
     handle = os.open(run / ENGINE_LOCK, os.O_CREAT | os.O_RDWR)
     fcntl.flock(handle, fcntl.LOCK_EX)
     with pytest.raises(UsageError, match="is going on"):
-        check_aside(run, force=True)
+        check_existing(run, force=True)
     os.close(handle)
-    check_aside(run, force=True)
+    check_existing(run, force=True)
 
 
 def test_a_run_that_began_while_another_was_planned_is_never_moved(run: Path) -> None:
-    check_aside(run, force=True)
+    check_existing(run, force=True)
     handle = os.open(run / ENGINE_LOCK, os.O_CREAT | os.O_RDWR)
     fcntl.flock(handle, fcntl.LOCK_EX)
     with pytest.raises(UsageError, match="began while this was planned"):
@@ -112,16 +112,16 @@ def test_a_run_that_has_lost_its_notes_but_not_its_reservation_stays(
         settings={"path": str(tmp_path / "fast")},
     )
     write_json(str(run / "bb" / "request.json"), request.to_json())
-    check_aside(run, force=True)
+    check_existing(run, force=True)
     open_backend("directory", request.settings).create(request)
     with pytest.raises(UsageError, match=r"pbbabc, which is ready.*--discard"):
-        check_aside(run, force=True)
+        check_existing(run, force=True)
 
 
 def test_a_run_that_dagman_works_on_is_never_moved(run: Path) -> None:
     dagman = run / "w-0.dag.lock"
     dagman.touch()
     with pytest.raises(UsageError, match="DAGMan works in"):
-        check_aside(run, force=True)
+        check_existing(run, force=True)
     dagman.unlink()
-    check_aside(run, force=True)
+    check_existing(run, force=True)

@@ -12,10 +12,10 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.seal.view import View
 
 
-def touching_in_doubt(
+def buffer_users_in_doubt(
     dag: Dag, submit_dir: Path, request: Request, gate: str
 ) -> set[str]:
-    """``touching``, asked only of the few nodes for which it decides anything.
+    """``buffer_users``, asked only of the few nodes for which it decides anything.
 
     Behind the gate, and not after bb_delete, every node may use the buffer.
     """
@@ -23,10 +23,10 @@ def touching_in_doubt(
     doubtful = dag.nodes.keys() - view.behind_gate | view.after_delete
     doubtful |= {*view.setups, *view.deletes}
     few = {name: node for name, node in dag.nodes.items() if name in doubtful}
-    return touching(replace(dag, nodes=few), submit_dir, request)
+    return buffer_users(replace(dag, nodes=few), submit_dir, request)
 
 
-def touching(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
+def buffer_users(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
     """Nodes that run on the tier's site, name the planned prefix, or run a workflow.
 
     Read from each node's submit file, job list, VARS and scripts: whoever planned them.

@@ -17,7 +17,7 @@ _LONGEST_NAME = 255 - 20  # room for .out.000, or for a dot in front and .<pid>.
 
 
 @dataclass
-class Plan:
+class Draft:
     """An executable workflow in the making; each step adds its nodes and edges."""
 
     workflow: Workflow

@@ -1,4 +1,4 @@
-"""A submit directory that is already there: kept, or moved aside by --force."""
+"""A submit directory that exists already: it is kept, or moved aside by --force."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 
 
-def check_aside(folder: Path, force: bool) -> None:
+def check_existing(folder: Path, force: bool) -> None:
     """Raises UsageError where ``folder`` stands and may not be moved."""
     if not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir())):
         return
@@ -76,9 +76,9 @@ def _check_not_standing(folder: Path, request: Request) -> None:
         )
 
 
-def make_room(folder: Path, force: bool) -> None:
-    """Move a run that stands in ``folder`` aside. Raises as ``check_aside``."""
-    check_aside(folder, force)
+def move_existing(folder: Path, force: bool) -> None:
+    """Move a run that stands in ``folder`` aside. Raises as ``check_existing``."""
+    check_existing(folder, force)
     if folder.exists() and any(folder.iterdir()):
         move_aside(folder)
 
@@ -86,8 +86,8 @@ def make_room(folder: Path, force: bool) -> None:
 def move_aside(folder: Path) -> Path:
     """Rename ``folder`` to the first free of <name>.001, <name>.002, ...
 
-    A run may have begun since ``check_aside``: raises UsageError as that does. None can
-    begin meanwhile: the engine's lock is held, and an engine looks whether the lock
+    A run may have begun since ``check_existing``: raises UsageError as that does. No
+    run begins meanwhile: the engine's lock is held, and an engine checks that the lock
     that it got is still in its place.
     """
     lock = os.open(folder / ENGINE_LOCK, os.O_RDWR | os.O_CREAT, 0o644)

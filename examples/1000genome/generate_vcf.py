@@ -3,7 +3,8 @@
 
 For a chromosome two files: the genotypes (9 fixed columns, then one phased genotype for
 each of the 2,504 samples) and the annotation of the same sites, with the consequences
-that the Variant Effect Predictor would have put into CSQ.
+that the Variant Effect Predictor would have put into CSQ. INFO has the entries of the
+phase 3 release in their order, because tasks count them: the ninth is EUR_AF.
 
     generate_vcf.py --chromosome 1 --rows 2500 --seed 42 --output-dir data
 
@@ -16,12 +17,14 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 DATA = Path(__file__).resolve().parent / "data"
 SUPER_POPULATIONS = ("AFR", "AMR", "EAS", "EUR", "SAS")
+IN_INFO = ("EAS", "AMR", "AFR", "EUR", "SAS")  # the order of phase 3's INFO column
 
 STRATA = 16  # frequencies are drawn evenly from so many strata: few rows, same mix
 COMMON = 0.02  # rarer variants belong to one super-population
@@ -32,7 +35,12 @@ ROWS_PER_GENE = 20
 
 CSQ_FIELDS = (
     "Allele|Gene|Feature|Feature_type|Consequence|cDNA_position|CDS_position|"
-    "Protein_position|Amino_acids|Codons|Existing_variation|DISTANCE|STRAND|SIFT|PolyPhen"
+    "Protein_position|Amino_acids|Codons|Existing_variation|DISTANCE|STRAND|SIFT|PolyPhen|"
+    "MOTIF_NAME|MOTIF_POS|HIGH_INF_POS|MOTIF_SCORE_CHANGE"
+)
+SITE_HEADER = (
+    '##INFO=<ID=AA,Number=1,Type=String,Description="Ancestral allele|||">\n'
+    '##INFO=<ID=VT,Number=.,Type=String,Description="SNP or INDEL">\n'
 )
 SILENT = ("intron_variant", "synonymous_variant", "upstream_gene_variant")
 
@@ -77,6 +85,8 @@ class Genotypes:
         self.random = random
         self.size = 2 * len(samples)
         self.pools = [self._haplotypes(samples, name) for name in SUPER_POPULATIONS]
+        pools = dict(zip(SUPER_POPULATIONS, self.pools, strict=True))
+        self.members = {name: itemgetter(*pools[name]) for name in IN_INFO}
 
     @staticmethod
     def _haplotypes(samples: list[str], population: str) -> list[int]:
@@ -89,6 +99,12 @@ class Genotypes:
         stratum = number * 7 % STRATA
         exponent = (stratum + self.random.random()) / STRATA
         return math.pow(self.size / 2, exponent) / self.size
+
+    def frequencies(self, alleles: bytes) -> str:
+        """The share of ALT alleles in each super-population, as INFO has it."""
+        found = {name: members(alleles) for name, members in self.members.items()}
+        shares = {name: own.count(ord("1")) / len(own) for name, own in found.items()}
+        return ";".join(f"{name}_AF={share:.4g}" for name, share in shares.items())
 
     def draw(self, number: int) -> bytes:
         """The alleles, b"0" or b"1", of one variant."""
@@ -127,12 +143,28 @@ def genotype_header(samples: list[str]) -> str:
         '##INFO=<ID=AF,Number=A,Type=Float,Description="ALT allele frequency">\n'
         '##INFO=<ID=AN,Number=1,Type=Integer,Description="Count of alleles">\n'
         '##INFO=<ID=NS,Number=1,Type=Integer,Description="Samples with data">\n'
-        '##INFO=<ID=VT,Number=.,Type=String,Description="SNP or INDEL">\n'
-        '##FORMAT=<ID=GT,Number=1,Type=String,Description="Phased genotype">\n'
+        '##INFO=<ID=DP,Number=1,Type=Integer,Description="Total read depth">\n'
+        + "".join(
+            f"##INFO=<ID={name}_AF,Number=A,Type=Float,Description="
+            f'"ALT allele frequency in {name}">\n'
+            for name in IN_INFO
+        )
+        + SITE_HEADER
+        + '##FORMAT=<ID=GT,Number=1,Type=String,Description="Phased genotype">\n'
         "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\t"
         + "\t".join(samples)
         + "\n"
     )
+
+
+def depth(site: Variant) -> int:
+    """How many reads cover the site: made up, about 7 for each sample."""
+    return 15_000 + site.position * 7919 % 6_000
+
+
+def site_info(site: Variant) -> str:
+    """What INFO says of a site in both files: the ancestral allele, and its kind."""
+    return f"AA={site.ref}|||;VT={kind(site)}"
 
 
 def kind(variant: Variant) -> str:
@@ -154,7 +186,8 @@ def write_vcf(path: Path, chromosome: int, rows: int, seed: int) -> None:
             fixed = (
                 f"{chromosome}\t{site.position}\t{site.name}\t{site.ref}\t{site.alt}\t100"
                 f"\tPASS\tAC={count};AF={count / total:.6g};AN={total}"
-                f";NS={len(samples)};VT={kind(site)}\tGT\t"
+                f";NS={len(samples)};DP={depth(site)}"
+                f";{genotypes.frequencies(alleles)};{site_info(site)}\tGT\t"
             )
             columns[0::2] = alleles
             file.write(fixed.encode())
@@ -169,7 +202,7 @@ def consequence(site: Variant, gene: str, transcript: int, random: Random) -> st
     return (
         f"{site.alt}|{gene}|ENST{int(gene[4:]) * 10 + transcript:011d}|Transcript"
         f"|missense_variant|{place + 90}|{place}|{place // 3 + 1}|A/V|gCg/gTg"
-        f"|{site.name}||1|{prediction}({score:.2f})|benign({random.random():.3f})"
+        f"|{site.name}||1|{prediction}({score:.2f})|benign({random.random():.3f})||||"
     )
 
 
@@ -181,7 +214,7 @@ def consequences(site: Variant, gene: str, random: Random) -> str:
         return ",".join(entries)
     effect = SILENT[int(random.random() * len(SILENT))]
     feature = f"ENST{int(gene[4:]) * 10:011d}|Transcript"
-    return f"{site.alt}|{gene}|{feature}|{effect}||||||{site.name}||1||"
+    return f"{site.alt}|{gene}|{feature}|{effect}||||||{site.name}||1||||||"
 
 
 def write_annotation(path: Path, chromosome: int, rows: int, seed: int) -> None:
@@ -192,7 +225,7 @@ def write_annotation(path: Path, chromosome: int, rows: int, seed: int) -> None:
         file.write(
             '##INFO=<ID=CSQ,Number=.,Type=String,Description="Consequence type as '
             f'predicted by VEP. Format: {CSQ_FIELDS}">\n'
-            '##INFO=<ID=VT,Number=.,Type=String,Description="SNP or INDEL">\n'
+            f"{SITE_HEADER}"
             "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
         )
         for site in variants(chromosome, rows, seed):
@@ -200,7 +233,7 @@ def write_annotation(path: Path, chromosome: int, rows: int, seed: int) -> None:
             csq = consequences(site, gene, random)
             file.write(
                 f"{chromosome}\t{site.position}\t{site.name}\t{site.ref}\t{site.alt}"
-                f"\t100\tPASS\tVT={kind(site)};CSQ={csq}\n"
+                f"\t100\tPASS\t{site_info(site)};CSQ={csq}\n"
             )
 
 

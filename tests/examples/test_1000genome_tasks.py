@@ -156,6 +156,37 @@ def test_individuals_carry_what_the_genotypes_say(tiny: Path, merged: Tables) ->
     assert expected
 
 
+def rows_of(path: Path) -> list[list[str]]:
+    lines = path.read_text().splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
+
+
+def test_info_has_the_layout_of_the_phase_3_release(tiny: Path) -> None:
+    """The tasks of the Pegasus workflow count: individuals takes entry 9 of INFO,
+    sifting what stands behind the 4th, the 16th and the 17th bar."""
+    samples = vcf.read_samples()
+    europeans = set((EXAMPLE / "data/populations/EUR").read_text().split())
+    columns = [9 + i for i, sample in enumerate(samples) if sample in europeans]
+    for row in rows_of(tiny / "data" / vcf.vcf_name(1, ROWS)):
+        entries = [entry.split("=") for entry in row[7].split(";")]
+        assert entries[8][0] == "EUR_AF"
+        assert [key for key, _ in entries][:2] == ["AC", "AF"]
+        alleles = "".join(row[column][::2] for column in columns)
+        share = alleles.count("1") / len(alleles)
+        assert float(entries[8][1]) == pytest.approx(share, abs=1e-4)
+    sifted = [
+        fields
+        for row in rows_of(tiny / "data" / vcf.annotation_name(1))
+        for fields in [row[7].split("|")]
+        if fields[16]
+    ]
+    assert sifted
+    for fields in sifted:
+        assert fields[4].startswith("ENSG")
+        assert fields[16].startswith(("tolerated(", "deleterious("))
+        assert fields[17].startswith("benign(")
+
+
 def test_archives_hold_one_file_per_individual_and_nothing_of_the_machine(
     finished: dict[str, bytes],
 ) -> None:

@@ -19,7 +19,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 
 __all__ = ["SubmitFile", "quote_arguments", "quote_environment", "read_submit"]
 
-# What HTCondor fills in for a job that nobody else numbered.
+# What HTCondor fills in for a job without a number.
 _DEFAULTS = {"cluster": "1", "clusterid": "1", "process": "0", "procid": "0"}
 
 

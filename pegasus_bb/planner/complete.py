@@ -1,4 +1,4 @@
-"""All that is added to an executable workflow, whoever has planned it.
+"""Completes an executable workflow of either planner.
 
 Jobs with a reservation wait for their results. Where jobs share one, the DAG gets its
 phases, the gate and the last edges, and is checked. Edges are only ever added.

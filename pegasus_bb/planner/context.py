@@ -32,7 +32,7 @@ class PlanContext:
     # Of single jobs, transient and hybrid: what their reservations have in common.
     transient: Request | None = None
     poll: int = 10  # seconds between two runs of a deferred gate
-    predicted: Predicted | None = None  # None where nobody knows how fast storage is
+    predicted: Predicted | None = None  # None if the speed of the storage is unknown
     python: str = ""  # the Python of compute nodes; empty: the system's own
 
     @property

@@ -12,7 +12,7 @@ from pegasus_bb.planner.seal import BUILT_IN, Phases
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutableWorkflow:
-    """Nodes, edges and job lists, whoever planned them; ``complete`` adds the rest."""
+    """Nodes, edges and job lists of either planner; ``complete`` adds the rest."""
 
     planner: str  # its name, as plan.json has it
     dag: Dag

@@ -1,4 +1,4 @@
-"""What a run would take in each mode, where anybody says how fast the storage is."""
+"""What a run would take in each mode, if the speed of the storage is declared."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def chosen_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
     compared = compare(placed)
     if compared is None:
         raise placed.catalogs.sites.document.error(
-            "--bb-mode auto compares how long a run would take, and nobody says how "
-            f"fast the storage of site {placed.site.name} is",
+            "--bb-mode auto compares how long a run would take, and no speeds are "
+            f"declared of the storage of site {placed.site.name}",
             [KEY],
             would_do=f"declare {KEY}, or --bb-speeds FILE (docs/prediction.md)",
         )

@@ -1,4 +1,4 @@
-"""What a run's own programs read in <submit>/bb, whoever has planned it."""
+"""What a run's own programs read in <submit>/bb; alike for both planners."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_a_capacity_below_the_sum_says_what_comes_of_it(site: Site) -> None:
 
 def test_what_auto_takes_is_looked_at(site: Site) -> None:
     (found,) = site.wrong(mode="auto")
-    assert found.startswith("mode: ") and "nobody says how fast" in found
+    assert found.startswith("mode: ") and "no speeds are declared" in found
     slow, fast = (
         {"read": "1MB/s", "write": "1MB/s"},
         {"read": "1GB/s", "write": "1GB/s"},

@@ -279,12 +279,12 @@ def inner(user: User, kind: str = "pegasusWorkflow", arguments: str = "") -> Non
 @pytest.mark.parametrize(
     ("kind", "arguments", "capacity", "why"),
     [
-        ("condorWorkflow", "", "10MiB", "nobody plans the jobs of a DAG"),
+        ("condorWorkflow", "", "10MiB", "no planner plans the jobs of a DAG"),
         ("pegasusWorkflow", "--conf other", "10MiB", "would not run on the buffer"),
         ("pegasusWorkflow", "-Ddagman.POST.scope=none", "10MiB", "could count as succ"),
         ("pegasusWorkflow", "-C label", "10MiB", "would start the clusters of a sub-"),
         ("pegasusWorkflow", "-o local", "auto", "are not known before it is planned"),
-        ("pegasusWorkflow", "", "10MiB", "nobody stages the results"),
+        ("pegasusWorkflow", "", "10MiB", "no job stages the results"),
     ],
 )
 def test_a_sub_workflow_that_cannot_be_done_right_is_refused(
@@ -333,5 +333,7 @@ def test_a_program_in_the_place_of_kickstart_is_refused(
 def test_a_kickstart_elsewhere_may_be_named(user: User) -> None:
     define = "-Dpegasus.gridstart.path="
     refused = user.on_tier(f"{define}/bin/true")
-    assert "nobody knows how it ended" in " ".join(refused.stderr.split())
+    assert "only Kickstart's record says how it ended" in " ".join(
+        refused.stderr.split()
+    )
     assert user.on_tier(f"{define}/opt/other/bin/pegasus-kickstart").returncode == 0

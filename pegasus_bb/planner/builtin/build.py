@@ -157,7 +157,7 @@ def _add_auxiliary(draft: Draft) -> None:
 
 
 def _check_submit_files(draft: Draft) -> None:
-    """Whatever is refused is refused now, before anybody makes room for files."""
+    """What is refused is refused now, before an old run is moved aside."""
     submits = Submits(draft.scratch, draft.catalogs, draft.context)
     for planned in draft.jobs.values():
         submits.check(planned)

@@ -64,8 +64,8 @@ def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
             use.lfn for use in job.inputs()
         }:
             raise workflow.document.error(
-                f"the stdin of job {job.id} is no input of the job: nobody would bring "
-                "it",
+                f"the stdin of job {job.id} is no input of the job: no transfer "
+                "would bring it",
                 ["jobs", job.index, "stdin"],
                 repr(job.data["stdin"]),
                 "add it to the job's uses, with type: input",

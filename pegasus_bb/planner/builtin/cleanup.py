@@ -47,7 +47,7 @@ def create_dir(draft: Draft, program: Program) -> str:
 
 
 def clean_up(draft: Draft, program: Program) -> None:
-    """Remove each file once nobody needs it any more, stage-out included."""
+    """Remove each file when its last user, stage-out included, has ended."""
     level = _exec_levels(draft)
     users = _users(draft)
     units: dict[str, list[str]] = {}  # last user -> files
@@ -107,7 +107,7 @@ def _exec_levels(draft: Draft) -> dict[str, int]:
 def _users(draft: Draft) -> dict[str, list[str]]:
     """Each file of scratch and the nodes after which it can go.
 
-    Readers come after the writer, so the writer counts only where nobody reads.
+    Readers come after the writer, so the writer counts only for a file without readers.
     Results that are not staged out stay.
     """
     users: dict[str, list[str]] = {}

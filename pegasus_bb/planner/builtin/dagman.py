@@ -11,7 +11,7 @@ from pegasus_bb.planner.builtin.checks import REAL_PLANNER
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.context import PlanContext
 
-# As pegasus-plan writes them where nobody says otherwise.
+# As pegasus-plan writes them by default.
 _MAX_JOBS = {"cleanup": 4, "registration": 1, "stageout": 10, "stagein": 10}
 _RETRY = 1
 _VARS = {"My.DAGNodeRetry": "$(RETRY)"}

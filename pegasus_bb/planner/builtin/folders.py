@@ -35,7 +35,7 @@ def fill_folders(
 
 
 def _fill_free(root: Path, folders: Folders) -> list[str]:
-    """Fill those that nobody has begun: who makes a folder fills it."""
+    """Fill those that are not begun: the process that makes a folder fills it."""
     filled = []
     for folder, files in folders.items():
         try:

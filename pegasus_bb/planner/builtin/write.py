@@ -43,8 +43,8 @@ def write(
     part = _part(target)
     try:
         part.mkdir(parents=True)
-        # What reads the whole workflow comes before the fork: after it, whoever first
-        # touches a page of memory copies it.
+        # What reads the whole workflow comes before the fork: after it, the process
+        # that first changes a page of memory copies it.
         fill(part, top_files(executable, planning, context, _host()))
         fill(part, _in_bb(few))
 

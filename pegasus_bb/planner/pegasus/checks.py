@@ -66,9 +66,9 @@ def check_passed(passed: tuple[str, ...], site: str) -> None:
 
 
 def check_kickstart(inputs: Inputs, site: str) -> None:
-    """Without Kickstart's record nobody knows how a task ended. CatalogError."""
-    what = "every task would run under this program, and without Kickstart's record "
-    what += "nobody knows how it ended"
+    """Only Kickstart's record says how a task ended. CatalogError."""
+    what = "every task would run under this program, and only Kickstart's record "
+    what += "says how it ended"
     would_do = "take it out, or name a pegasus-kickstart"
     for said in profiles_of(inputs, site, _KICKSTART):
         if not _is_kickstart(said.value):
@@ -113,8 +113,8 @@ def check_sub_workflows(decided: Decided, passed: tuple[str, ...]) -> list[str]:
 def _check_kind(workflow: Workflow, job: Job) -> None:
     if job.kind != "pegasusWorkflow":
         raise workflow.document.error(
-            "nobody plans the jobs of a DAG that is given as it is, so they would not "
-            "find the buffer",
+            "no planner plans the jobs of a DAG that is given as it is, so they would "
+            "not find the buffer",
             ["jobs", job.index, "type"],
             job.kind,
             "type: pegasusWorkflow, or --bb-mode off",
@@ -148,7 +148,7 @@ def _check_stages_out(workflow: Workflow, job: Job) -> None:
     said = (word for argument in job.arguments for word in argument.split())
     if not any(job.outputs()) and not any(w.startswith(_STAGES_OUT) for w in said):
         raise workflow.document.error(
-            "nobody stages the results of this sub-workflow out, so they would vanish "
+            "no job stages the results of this sub-workflow out, so they would vanish "
             "with the burst buffer",
             ["jobs", job.index],
             job.name,
@@ -158,7 +158,7 @@ def _check_stages_out(workflow: Workflow, job: Job) -> None:
 
 
 def _check_clusters(decided: Decided, job: Job, passed: tuple[str, ...]) -> None:
-    """Nobody mends the clusters of a workflow that is planned while this one runs."""
+    """The clusters of a workflow that is planned while this one runs are not mended."""
     said = [word for argument in job.arguments for word in argument.split()]
     if any(word.startswith(_CLUSTERS) for word in (*said, *passed)):
         raise decided.workflow.document.error(

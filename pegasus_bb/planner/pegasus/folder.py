@@ -75,7 +75,7 @@ def replace_text(path: Path, data: bytes) -> None:
 
 
 def _make(folder: Path, made: list[Path]) -> None:
-    """Make ``folder``, which nobody else may make, and note it and new parents."""
+    """Make ``folder``, which must not exist, and note it and new parents."""
     missing = [p for p in folder.parents if not p.exists()]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def _make(folder: Path, made: list[Path]) -> None:
                 f"--dir: {error.filename} is no folder, so {folder} cannot be made in "
                 "it; name another"
             ) from error
-        raise UsageError(f"{folder} was made by somebody else; plan again") from error
+        raise UsageError(f"{folder} was made by another process; plan again") from error
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
     made += [folder, *missing]
@@ -96,4 +96,4 @@ def _remove_empty(folder: Path) -> None:
     try:
         folder.rmdir()
     except OSError:
-        pass  # pegasus-plan, or somebody else, has put something there
+        pass  # pegasus-plan, or another process, has put something there

@@ -56,8 +56,8 @@ def need_home(environ: Mapping[str, str]) -> Home:
 
 def chosen_home(planner: str, environ: Mapping[str, str]) -> Home | None:
     """The Pegasus that plans, as ``pegasus.bb.planner`` has it; None: the built-in
-    planner does. Raises UsageError where there has to be one, and is none: who sets
-    PEGASUS_HOME wants that Pegasus, and no other planner in silence."""
+    planner does. Raises UsageError where there has to be one, and is none: a user who
+    sets PEGASUS_HOME wants that Pegasus, and no other planner in silence."""
     if planner == "builtin":
         return None
     if planner == "pegasus":

@@ -54,7 +54,7 @@ def _program(entry: Data, site: str) -> Data:
 
 
 def _is_staged(place: Any) -> bool:
-    """From a folder of site local: a web server's file anybody can fetch."""
+    """From a folder of site local: every site can fetch a web server's file."""
     pfn = str(place.get("pfn"))
     here = pfn.startswith("file://") or "://" not in pfn
     return place.get("name") == _LOCAL and place.get("type") == "stageable" and here

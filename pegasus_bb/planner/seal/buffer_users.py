@@ -29,7 +29,7 @@ def buffer_users_in_doubt(
 def buffer_users(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
     """Nodes that run on the tier's site, name the planned prefix, or run a workflow.
 
-    Read from each node's submit file, job list, VARS and scripts: whoever planned them.
+    Read from each node's submit file, job list, VARS and scripts, of either planner.
     Raises CatalogError where one cannot be read.
     """
     # On site local bb_setup and bb_delete have that attribute as well; there the

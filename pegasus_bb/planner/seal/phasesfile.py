@@ -1,4 +1,4 @@
-"""bb/phases.json: what has to hold in a DAG in phases, also where somebody edits it."""
+"""bb/phases.json: what has to hold in a DAG in phases, also when it is edited."""
 
 from __future__ import annotations
 

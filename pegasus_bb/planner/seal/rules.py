@@ -21,8 +21,12 @@ _NEVER = ("FINAL", "SERVICE", "PROVISIONER")
 def one_of_each(view: View) -> Iterator[str]:
     """There is one bb_setup, one bb_delete, one create_dir of the site."""
     for word, found, loss in (
-        ("bb_setup_<id>", view.setups, "nobody reserves the buffer, or twice"),
-        ("bb_delete_<id>", view.deletes, "nobody gives the buffer back, or too early"),
+        ("bb_setup_<id>", view.setups, "the buffer is reserved twice, or never"),
+        (
+            "bb_delete_<id>",
+            view.deletes,
+            "the buffer is given back too early, or never",
+        ),
         (
             f"create_dir_<workflow>_0_{view.site}",
             view.gated,
@@ -90,7 +94,7 @@ def nothing_unseen(view: View) -> Iterator[str]:
     for line in view.dag.other:
         if line.split(None, 1)[0].upper() in _UNSEEN:
             yield (
-                f"the line {line!r} brings nodes from another file, which nobody has "
+                f"the line {line!r} brings nodes from another file, which is not "
                 "checked: they could use the buffer after it is gone. Write the nodes "
                 "into this file"
             )
@@ -161,7 +165,8 @@ def gate_waits_for_setup(view: View) -> Iterator[str]:
         if not set(view.setups) & set(parents):
             yield (
                 f"{name} does not wait for {some(view.setups)}: where that fails, the "
-                "gate would wait for a buffer that nobody asked for. Seal the DAG again"
+                "gate would wait for a buffer that was never asked for. Seal the DAG "
+                "again"
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 # Keywords that begin a node; the word after SUBDAG is EXTERNAL.
 KINDS = ("JOB", "SUBDAG", "FINAL", "SERVICE", "PROVISIONER")
@@ -39,6 +40,10 @@ class Node:
     vars: dict[str, str] = field(default_factory=dict)
     pre_skip: int | None = None
     abort_on: tuple[int, int | None] | None = None  # exit status, RETURN status
+
+    def file(self, submit_dir: Path) -> Path:
+        """Its submit file; of a SUBDAG its DAG file."""
+        return submit_dir / self.directory / self.submit_file
 
 
 @dataclass(slots=True)

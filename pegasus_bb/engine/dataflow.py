@@ -73,7 +73,7 @@ class Dataflow:
 
     def _file(self, name: str) -> Path:
         node = self._nodes[name]
-        return self._place.path / node.directory / node.submit_file
+        return node.file(self._place.path)
 
 
 def _text(file: Path) -> str:

@@ -16,6 +16,6 @@ def job_class(place: SubmitDir, node: Node) -> int:
     """Pegasus's number; 0 where the submit file has none. Raises OSError."""
     if node.kind == "SUBDAG":
         return SUB_WORKFLOWS[-1]
-    file = place.path / node.directory / node.submit_file
+    file = node.file(place.path)
     found = _LINE.search(file.read_text(encoding="utf-8", errors="surrogateescape"))
     return int(found[1]) if found else 0

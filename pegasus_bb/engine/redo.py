@@ -112,7 +112,7 @@ def tier_seen_from_here(bb: BBDir, request: Request) -> str:
 def _stage_outs(place: SubmitDir, node: Node) -> Iterator[Transfer]:
     """The promised results that ``node`` brings to their destinations. Lists of other
     nodes, such as those of clusters and registrations, have other forms."""
-    file = (place.path / node.directory / node.submit_file).with_suffix(".in")
+    file = node.file(place.path).with_suffix(".in")
     outputs = BBDir(str(place.bb)).placement()["outputs"]
     if role_of(node.name) is not Role.STAGE_OUT or not file.is_file():
         return

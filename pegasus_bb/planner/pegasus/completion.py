@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+from pegasus_bb.dag.nodefiles import submit_text
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.dag.writer import script_line
@@ -25,7 +26,6 @@ from pegasus_bb.planner.pegasus.submitdir import (
     PegasusWorkflow,
     clusters_of,
     read_planned,
-    text_of,
 )
 from pegasus_bb.planner.runfiles import reservation_files, run_files
 from pegasus_bb.planner.seal.rooms import check_rooms, names
@@ -104,7 +104,7 @@ def start_outside(folder: Path, dag: Dag, site: str, scratch: str) -> None:
 
 
 def _replace_in(folder: Path, node: Node, old: str, new: str) -> None:
-    file = folder / node.directory / node.submit_file
+    file = node.file(folder)
     text = file.read_bytes()
     changed = text.replace(old.encode(), new.encode())
     if changed != text:
@@ -127,13 +127,12 @@ def _add_options(planned: PegasusWorkflow, context: PlanContext) -> None:
 
 
 def _add_option(folder: Path, node: Node, option: str) -> None:
-    text = text_of(folder, node)
+    text = submit_text(folder, node)
     if not names(text, option):
         changed = _SHARED.sub(option, text)
         if changed == text:
             changed = _ARGUMENTS.sub(rf"\1 {option}\2", text)
-        file = folder / node.directory / node.submit_file
-        replace_text(file, changed.encode("utf-8", "surrogateescape"))
+        replace_text(node.file(folder), changed.encode("utf-8", "surrogateescape"))
 
 
 def _replace_dag(planned: PegasusWorkflow, done: PegasusWorkflow) -> None:

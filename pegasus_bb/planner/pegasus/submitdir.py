@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.dag.joblists import Entries, job_lists, path_of
-from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.nodefiles import list_text, submit_text
+from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.errors import CatalogError
@@ -62,20 +63,6 @@ def read_planned(context: PlanContext) -> PegasusWorkflow:
         folder=folder,
         results=stage_outs(dag.nodes, entries).keys() if request else frozenset(),
     )
-
-
-def text_of(folder: Path, node: Node, suffix: str = "") -> str:
-    """The submit file of ``node``, or the file of that ``suffix`` beside it; empty
-    where there is none."""
-    file = folder / node.directory / node.submit_file
-    if suffix:
-        file = file.with_suffix(suffix)
-    try:
-        return file.read_text(encoding="utf-8", errors="surrogateescape")
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise CatalogError(f"cannot be read: {error.strerror}", str(file)) from error
 
 
 def _braindump(folder: Path) -> tuple[str, str]:
@@ -148,10 +135,10 @@ def scratch_of(create_dir: str, entries: Callable[[str], Entries]) -> str:
 def nodes_of_jobs(folder: Path, dag: Dag) -> Iterator[tuple[str, str]]:
     """(id of a job of the workflow, the node that runs it), for clusters as well."""
     for node in dag.nodes.values():
-        match = _JOB.search(text_of(folder, node))
+        match = _JOB.search("" if node.kind == "SUBDAG" else submit_text(folder, node))
         if match and match[1] != "null":
             yield match[1], node.name
-        for task in _TASK.findall(text_of(folder, node, ".in")):
+        for task in _TASK.findall(list_text(folder, node)):
             yield task, node.name
 
 
@@ -164,13 +151,13 @@ def clusters_of(planned: PegasusWorkflow) -> dict[str, list[str]]:
     clusters = {name: jobs for name, jobs in found.items() if len(jobs) > 1}
     for name in clusters:
         merged = planned.dag.nodes[name]
-        match = _RUN_BY.search(text_of(planned.folder, merged))
+        match = _RUN_BY.search(submit_text(planned.folder, merged))
         by = match[1] if match else "nothing"
         if by != _ONE_AFTER_THE_OTHER:
             raise CatalogError(
                 f"cluster {name} would have a reservation of its own, and only one "
                 "that pegasus-cluster runs can",
-                str(planned.folder / merged.directory / merged.submit_file),
+                str(merged.file(planned.folder)),
                 found=by,
                 would_do="pegasus.job.aggregator = seqexec, or --bb-mode persistent",
             )

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from pegasus_bb.dag.nodefiles import list_text, submit_text
 from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.seal.view import View
 
@@ -47,12 +47,10 @@ def buffer_users(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
     def touches(node: Node) -> bool:
         if node.kind == "SUBDAG":
             return True
-        file = submit_dir / node.directory / node.submit_file
-        text = _text(file, node) + _said_in_the_dag(node)
+        text = submit_text(submit_dir, node) + _said_in_the_dag(node)
         if plain.search(text) or sign.search(text):
             return True
-        listed = _job_list(file.with_suffix(".in"), node)
-        return sign.search(listed) is not None
+        return sign.search(list_text(submit_dir, node)) is not None
 
     return {node.name for node in dag.nodes.values() if touches(node)}
 
@@ -62,27 +60,3 @@ def _said_in_the_dag(node: Node) -> str:
     scripts = [s for s in (node.pre, node.post) if s is not None]
     words = [*node.vars.values(), *(f"{s.executable} {s.arguments}" for s in scripts)]
     return "".join(f"\n{word}" for word in words)
-
-
-def _text(file: Path, node: Node) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise CatalogError(
-            f"the submit file of node {node.name} cannot be read: {error.strerror}",
-            file=str(file),
-            would_do="plan again",
-        ) from error
-
-
-def _job_list(file: Path, node: Node) -> str:
-    """Empty where the node has none."""
-    try:
-        return file.read_text("utf-8", errors="surrogateescape")
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise CatalogError(
-            f"the job list of node {node.name} cannot be read: {error.strerror}",
-            file=str(file),
-        ) from error

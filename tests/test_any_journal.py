@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.files import append_json, read_journal
@@ -28,7 +28,6 @@ def written(folder: pytest.TempPathFactory, entries: list[dict[str, Any]]) -> Pa
     return path
 
 
-@settings(max_examples=40)  # each writes files that are made durable
 @given(entries=ENTRIES)
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, entries: list[dict[str, Any]]
@@ -37,7 +36,6 @@ def test_what_is_written_is_read(
     assert list(read_journal(str(path))) == entries
 
 
-@settings(max_examples=40)  # each writes files that are made durable
 @given(entries=ENTRIES, share=st.floats(0, 1))
 def test_cut_anywhere(
     tmp_path_factory: pytest.TempPathFactory,
@@ -54,7 +52,6 @@ def test_cut_anywhere(
     assert list(read_journal(str(path))) == [*found, {"after": 1}]
 
 
-@settings(max_examples=40)  # each writes files that are made durable
 @given(entries=ENTRIES, tail=TAILS)
 def test_anything_may_stand_behind_the_last_whole_line(
     tmp_path_factory: pytest.TempPathFactory,
@@ -71,7 +68,6 @@ def test_anything_may_stand_behind_the_last_whole_line(
 LINES = st.lists(st.tuples(TEXT, st.sampled_from(["ours", "other"])), max_size=6)
 
 
-@settings(max_examples=40)
 @given(lines=LINES, share=st.floats(0, 1))
 def test_a_manifest_vouches_only_for_lines_of_this_run_that_are_whole(
     tmp_path_factory: pytest.TempPathFactory,

@@ -6,7 +6,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.dag.nodes import Dag, Node, Script
@@ -299,7 +299,6 @@ def dags(draw: st.DrawFn) -> Dag:
     return Dag(nodes, children, limits, draw(st.lists(st.just("CONFIG x"), max_size=1)))
 
 
-@settings(max_examples=150, deadline=None)
 @given(dag=dags())
 def test_what_is_written_is_read_back(
     dag: Dag, tmp_path_factory: pytest.TempPathFactory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pegasus_bb.dag.submitfile import (
@@ -172,7 +172,6 @@ WORD = st.text(
 ).filter(lambda word: "$(DOLLAR)" not in word.upper())
 
 
-@settings(max_examples=300, deadline=None)
 @given(arguments=st.lists(WORD, max_size=5))
 @example(
     arguments=[
@@ -207,7 +206,6 @@ def test_any_argument_arrives(
     assert read(tmp_path_factory.mktemp("sub"), text).arguments == arguments
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     environment=st.dictionaries(
         st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True), WORD, max_size=4

@@ -21,7 +21,7 @@ def test_real_files_are_read(target: Target) -> None:
 
 @by_name
 def test_damaged_files_are_read_or_refused_by_name(target: Target) -> None:
-    @settings(max_examples=60, suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck))
     @given(damaged(target.seeds))
     def try_it(data: bytes) -> None:
         probe(target, data)

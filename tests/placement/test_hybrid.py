@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.model.graph import build_graph
@@ -244,7 +244,6 @@ def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
     return found
 
 
-@settings(deadline=None, max_examples=60)
 @given(workflows())
 def test_in_any_workflow_every_file_has_one_place(jobs: list[dict[str, Any]]) -> None:
     placement, readers = decided(jobs, "hybrid"), readers_of(jobs)
@@ -261,7 +260,6 @@ def test_in_any_workflow_every_file_has_one_place(jobs: list[dict[str, Any]]) ->
             assert placement.on_tier(lfn) == (len(readers[lfn]) > 1)
 
 
-@settings(deadline=None, max_examples=60)
 @given(workflows())
 def test_in_any_workflow_every_file_has_the_room_it_needs(
     jobs: list[dict[str, Any]],
@@ -276,7 +274,6 @@ def test_in_any_workflow_every_file_has_the_room_it_needs(
         assert room.need == sum(placement.files[lfn].size or 0 for lfn in made)
 
 
-@settings(deadline=None, max_examples=60)
 @given(workflows())
 def test_in_any_workflow_hybrid_reserves_no_more_than_persistent(
     jobs: list[dict[str, Any]],

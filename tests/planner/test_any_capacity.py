@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.model.placement import Placement
@@ -178,7 +178,6 @@ def check_rooms(decided: Decided) -> None:
 
 @pytest.mark.parametrize("cleanup", ["none", "leaf", "inplace"])
 @pytest.mark.parametrize("mode", ["persistent", "transient", "hybrid"])
-@settings(max_examples=25, deadline=None)
 @given(jobs=workflows(), short=st.integers(0, 100), seed=st.integers(0, 1 << 30))
 def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
     mode: str, cleanup: str, jobs: list[Data], short: int, seed: int
@@ -203,7 +202,6 @@ def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
             (shared.begin if starts else shared.end)(node)
 
 
-@settings(max_examples=25, deadline=None)
 @given(jobs=workflows(), short=st.integers(1, 100))
 def test_with_clean_ups_that_pegasus_alone_plans_all_files_have_room(
     jobs: list[Data], short: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.dag.nodes import Dag, Node
@@ -79,7 +79,6 @@ def fullest(dag: Dag, lives: Lives, random: Random) -> int:
     return most
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.integers(0, 1 << 30), st.integers(0, 60))
 def test_no_order_has_more_than_the_limit(seed: int, limit: int) -> None:
     random = Random(seed)
@@ -97,7 +96,6 @@ def test_no_order_has_more_than_the_limit(seed: int, limit: int) -> None:
         assert fullest(phased, lives, random) <= limit
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.integers(0, 1 << 30))
 def test_what_fits_at_once_is_left_as_it_is(seed: int) -> None:
     random = Random(seed)

@@ -50,7 +50,6 @@ def test_arguments_arrive_as_they_were_written(
 
 
 @settings(
-    max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

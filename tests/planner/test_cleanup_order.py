@@ -15,7 +15,6 @@ from pegasus_bb.planner.seal.view import reach
 
 Data = dict[str, Any]
 QUIET = settings(
-    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -195,7 +195,7 @@ def demonstrate(folder: Path, root: Path, sizes: Sizes, examples: list[str]) -> 
         say("\nleft to look at, until the next demo or `make clean`:")
         say(f"  {folder}\n  {storage.path} (the burst buffer)")
         raise
-    except BaseException:  # interrupted, or nobody reads us: memory is not kept
+    except BaseException:  # interrupted, or the output is closed: memory is not kept
         remove_storage(storage)
         raise
     path = folder / "report.json"
@@ -271,7 +271,7 @@ def main(arguments: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 128 + stopped.number
-    except BrokenPipeError:  # whoever read what we print has gone
+    except BrokenPipeError:  # the reader of the output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-MARKER = ".pegasus-bb-demo.json"  # whoever carries it was made by the demo
+MARKER = ".pegasus-bb-demo.json"  # a folder with it was made by the demo
 CHECKOUT = Path(__file__).resolve().parent.parent  # whose demos these are
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 _BLOCK = 1 << 20

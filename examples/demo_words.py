@@ -23,8 +23,8 @@ _LINKED = (
     "Inputs of 1000genome lie on the site already, and its properties ask for links "
     "(pegasus.transfer.links): on the PFS side its stage_in copies nothing."
 )
-_FORETOLD = (
-    "error: above 0 it was foretold to take longer than it did. Foretold from the PFS "
+_PREDICTED = (
+    "error: above 0 the prediction was longer than the run. Predicted from the PFS "
     "run: what tasks took there beyond their bytes at the measured speeds, as to "
     "make small files or to wait for other programs, counts as computing "
     "(docs/prediction.md)."
@@ -59,20 +59,20 @@ def conclude(report: dict[str, Any], path: str, page: str) -> None:
             pair = workflow[key]
             values = [_mean(pair["pfs"]), _mean(pair["bb"]), _shown(pair["ratio"])]
             say(f"{name:12} {what:19}" + "".join(f"{value:>8}" for value in values))
-    _foretold(report)
+    _predicted(report)
     say(f"\nevery number: {path}\ndrawn, for a browser: {page}")
 
 
-def _foretold(report: dict[str, Any]) -> None:
+def _predicted(report: dict[str, Any]) -> None:
     """The makespan on the burst buffer as planning predicted it, beside what it was."""
-    say(f"\n{'makespan on BB':32}foretold     was   error")
+    say(f"\n{'makespan on BB':32}predicted    was   error")
     for name, example in report["examples"].items():
         for run in example["comparison"]["runs"]["bb"]:
             told, took = run["predicted_makespan"], run["makespan"]
             if told is not None and took:
                 error = f"{told / took - 1:+.0%}"
                 say(f"{name:32}{told:8.2f}{took:8.2f}{error:>8}")
-    tell(_FORETOLD)
+    tell(_PREDICTED)
 
 
 def how_to_repeat(shell: Shell, folder: Path, example: str, sides: list[str]) -> None:

@@ -36,7 +36,7 @@ def sifted(rows: int) -> int:
 
 
 def population(listed: int) -> int:
-    """A population's list: at most everyone whom the panel counts in."""
+    """A population's list: at most all individuals of the panel."""
     return SAMPLE_ID * listed
 
 

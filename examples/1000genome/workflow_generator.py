@@ -136,12 +136,12 @@ def write_inputs(options: Options, data: Path) -> None:
 
 
 def members(population: str) -> list[str]:
-    """Everyone whom the 1000 Genomes project counts in, sequenced or not."""
+    """All individuals of the 1000 Genomes project, sequenced or not."""
     return (DATA / "populations" / population).read_text("ascii").split()
 
 
 def add_populations(build: Builder, columns: File) -> dict[str, File]:
-    """One job that writes who of each population has been sequenced."""
+    """One job that lists the sequenced individuals of each population."""
     panel = build.input(PANEL)
     lists = {
         name: File(name, size=genome_sizes.population(len(members(name))))

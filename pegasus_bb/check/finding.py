@@ -1,4 +1,4 @@
-"""What was looked at, and what came of it."""
+"""One line of `pegasus-bb check`: what was looked at, and whether it is as needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Level(Enum):
     """How bad it is."""
 
     OK = "ok"
-    NOTE = "note"  # nothing is wrong, or nobody can tell from here
+    NOTE = "note"  # nothing is wrong, or it cannot be seen from here
     WRONG = "no"  # a run would be refused, or would fail
 
 
@@ -32,7 +32,7 @@ def ok(about: str, what: str) -> Finding:
 
 
 def note(about: str, what: str, would_do: str = "") -> Finding:
-    """It is worth a word."""
+    """The user should know it."""
     return Finding(Level.NOTE, about, what, would_do)
 
 

@@ -94,7 +94,7 @@ def _is_here(pfn: str) -> bool:
     try:
         path = local_path(pfn)
     except PegasusBBError:
-        return True  # nobody can tell
+        return True  # a name that this machine cannot look up
     return path is None or is_there(path)
 
 
@@ -111,7 +111,7 @@ def of_size(placed: Decided) -> tuple[list[Finding], Decided | None]:
 
 
 def _reserved(decided: Placement, mode: str) -> str:
-    """What would be reserved, or has to be free: nobody is asked for a node's disk."""
+    """What would be reserved, or has to be free: a node's disk is not reserved."""
     size, rooms = format_size(decided.capacity), decided.rooms
     if not rooms:
         return f"{size} would be reserved"

@@ -1,4 +1,4 @@
-"""Slurm: its version, its plugin, who may use it, the room in the pool, its limits."""
+"""Slurm: its version, its plugin, its users, the space in the pool, its limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAST = 1 << 30  # bytes a second for the files of one job: more than most sites
 
 
 def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Finding]:
-    """``placement`` has its capacity; None where nobody knows it yet."""
+    """``placement`` has its capacity; None if that is not known yet."""
     if os.geteuid() == 0:
         said = "Slurm makes no burst buffer for root"
         yield wrong("slurm", said, "plan and run as an ordinary user")

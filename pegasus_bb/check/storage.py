@@ -18,8 +18,8 @@ from pegasus_bb.units import format_size
 
 
 def of_tier(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Finding]:
-    """Whether its backend would grant what ``placement`` asks for; None where nobody
-    knows that yet."""
+    """Whether its backend would grant what ``placement`` asks for; None if that is not
+    known yet."""
     if not tier.is_reserved:
         path = tier.settings["path"]
         what = f"{path} is looked at on each node, when a job starts there"
@@ -61,7 +61,7 @@ def _of_directory(tier: Tier, capacity: int) -> Finding:
 
 
 def of_scratch(site: Site, mode: str) -> Iterator[Finding]:
-    """This machine looks there for what jobs with a room have brought back."""
+    """This machine looks there for the results of jobs with job reservations."""
     path = Path(site.scratch.path if site.scratch else "")
     there = _nearest(path)
     if there == path:

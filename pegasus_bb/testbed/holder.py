@@ -1,8 +1,8 @@
 """Process 1 of the namespaces: makes the mounts, then buries what dies inside.
 
 Called as `python -m pegasus_bb.testbed.holder READY LIFE ROOT [SHARED]...`, the first
-two descriptors: the word comes on READY once the mounts are made; LIFE is read, and all
-ends when nobody holds its other end any more (-1: all ends when this is killed).
+two descriptors: the word comes on READY once the mounts are made. LIFE is the end of a
+pipe; when its other end is closed, all ends (-1: all ends when this is killed).
 """
 
 from __future__ import annotations

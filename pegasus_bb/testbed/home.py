@@ -1,4 +1,4 @@
-"""Where a testbed lives on its host, and who may see it."""
+"""The folders of a testbed on its host."""
 
 from __future__ import annotations
 

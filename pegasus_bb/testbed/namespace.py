@@ -23,11 +23,11 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def check_namespaces() -> None:
-    """Raises UsageError where this machine lets nobody make namespaces."""
+    """Raises UsageError where this machine allows no namespaces."""
     answer = ask(["unshare", *_KINDS, "--fork", "true"])
     if answer.status != 0:
         raise UsageError(
-            f"this machine lets nobody make namespaces ({answer.err.strip()}); a "
+            f"this machine allows no namespaces ({answer.err.strip()}); a "
             "container needs --privileged for a testbed"
         )
 

@@ -15,7 +15,7 @@ _PACKAGE |= {"nsenter": "util-linux", "mount": "mount", "chroot": "coreutils"}
 
 
 def check_root() -> None:
-    """Raises UsageError for anybody but root on Linux."""
+    """Raises UsageError unless this is root on Linux."""
     if sys.platform != "linux":
         raise UsageError(f"a testbed needs Linux; this is {sys.platform}")
     if os.geteuid() != 0:

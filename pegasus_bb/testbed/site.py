@@ -137,7 +137,7 @@ def stop_controller(home: Home) -> None:
 
 
 def _be_patient(home: Home, seconds: int) -> None:
-    """So long Slurm's commands wait for an answer, and look for who could answer."""
+    """Slurm's commands wait so many seconds for slurmctld to answer."""
     conf = home.root / _SLURM_CONF
     write_text(str(conf), _with_patience(conf.read_text(), seconds))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""populations: who of each population has been sequenced.
+"""populations: the sequenced individuals of each population.
 
 usage: populations.py PANEL COLUMNS POPULATION...
 
@@ -19,7 +19,7 @@ SMALLEST = 2  # overlaps are between two individuals
 
 
 def read_panel(panel: str) -> Dict[str, Set[str]]:
-    """Population -> everyone whom the panel counts in."""
+    """Population -> its individuals in the panel."""
     people: Dict[str, Set[str]] = {}
     with open(panel, encoding="ascii") as lines:
         for number, line in enumerate(lines, start=1):

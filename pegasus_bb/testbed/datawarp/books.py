@@ -1,4 +1,4 @@
-"""Sessions and instances: what is granted to whom. One file, one lock.
+"""Sessions and instances: the space that each owner has. One file, one lock.
 
 A session is what Slurm calls by a token: a persistent buffer by its name, a job by its
 id. An instance is the space that it holds. Ids are whole numbers: Slurm's reader
@@ -20,7 +20,7 @@ from pegasus_bb.testbed.datawarp.place import Place, Pool
 
 @dataclass
 class Session:
-    """Whom Slurm asked for."""
+    """A buffer or a job, as Slurm asked for it."""
 
     id: int
     token: str
@@ -72,7 +72,7 @@ class Books:
         return next((i for i in self.instances if i.session == session.id), None)
 
     def free(self, pool: Pool) -> int:
-        """Granules that nobody holds."""
+        """Granules that no instance holds."""
         held = sum(i.granules for i in self.instances if i.pool == pool.name)
         return pool.quantity - held
 
@@ -97,7 +97,7 @@ class Books:
 
 @contextlib.contextmanager
 def open_books(place: Place) -> Iterator[Books]:
-    """The books, nobody else's meanwhile; a change is written whole or not at all.
+    """The books, under their lock; a change is written whole or not at all.
 
     Raises UsageError where the file is not one of ours: never begins anew by itself,
     which would give the same space out twice.

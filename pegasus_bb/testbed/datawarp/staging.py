@@ -1,4 +1,4 @@
-"""Copies of #DW stage_in and stage_out, made as the user whom they are for."""
+"""Copies of #DW stage_in and stage_out, made as the owner of the session."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _copy(copy: Copy) -> None:
 
 
 def _as_user(session: Session, work: Callable[[], None]) -> None:
-    """Do ``work`` in a child that is nobody but the session's owner.
+    """Do ``work`` in a child that has the rights of the session's owner alone.
 
     The paths are the user's own words: with the scheduler's rights they would reach
     what the user cannot.

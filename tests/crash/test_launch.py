@@ -39,7 +39,8 @@ class Job(SharedJob):
         self.check_left()
         assert self.made() == MADE
         assert (self.site.scratch / "out.txt").readlink() == self.home
-        assert list((self.site.bb / "running").iterdir()) == []
+        notes = (self.site.bb / "running").iterdir()
+        assert [note.read_text() for note in notes] == [self.environ["SLURM_JOB_ID"]]
         no_parts_below(self.site.scratch, self.site.pfs)
 
 

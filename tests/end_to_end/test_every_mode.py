@@ -52,10 +52,10 @@ WAYS = [
     Way("hybrid", "bb", own="E", shared=True),
     Way("hybrid", "bb nvme", own="E", shared=True),
 ]
-in_every_way = pytest.mark.parametrize("way", WAYS, ids=str)
+REPEATED = ("off-on-bb", "transient-on-nvme", "hybrid-on-bb")  # by other ways
 
 
-@in_every_way
+@pytest.mark.parametrize("way", WAYS, ids=str)
 def test_results_and_arguments_are_the_same_and_nothing_is_left(
     site: Site, way: Way
 ) -> None:
@@ -103,7 +103,14 @@ def check_ledger(site: Site, way: Way) -> None:
     assert "no reservation" in site.bb("ls").stdout.lower()
 
 
-@in_every_way
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(way, marks=[pytest.mark.sweep] if str(way) in REPEATED else [])
+        for way in WAYS
+    ],
+    ids=str,
+)
 def test_a_failed_task_keeps_what_jobs_share_and_a_second_run_goes_on(
     site: Site, way: Way
 ) -> None:
@@ -152,11 +159,8 @@ def test_wherever_files_live_the_results_are_the_same(
     results_are_right_and_inputs_untouched(site)
 
 
-@pytest.mark.parametrize("tier", [ELSEWHERE[0], ON_THE_PFS], ids=str)
-def test_wherever_files_live_in_mode_persistent_the_results_are_the_same(
-    site: Site, tier: dict[str, str]
-) -> None:
-    site.declare(**tier)
+def test_with_all_files_on_the_pfs_the_results_are_the_same(site: Site) -> None:
+    site.declare(**ON_THE_PFS)
     site.planned("bb", "--bb-mode", "persistent")
     results_are_right_and_inputs_untouched(site)
 

@@ -204,6 +204,7 @@ def test_a_rescue_run_keeps_the_decision_though_the_tier_is_mended(site: Site) -
     assert settled(site) == before
 
 
+@pytest.mark.sweep
 def test_started_over_it_may_have_its_reservation(site: Site) -> None:
     site.declare(fail="create*1: no such project")
     site.planned("bb", *FALLBACK)

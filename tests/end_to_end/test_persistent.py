@@ -6,6 +6,8 @@ import json
 import os
 import signal
 
+import pytest
+
 from .conftest import Site, done_well, expected, wait_for_event
 
 BUILT_IN = "planner:  built-in (command line)"  # as the site types it
@@ -115,6 +117,7 @@ def test_only_discard_drops_unsaved_data_and_then_only_a_restart_helps(
     assert site.reservations() == []
 
 
+@pytest.mark.sweep
 def test_a_base_folder_above_the_one_where_the_user_stands(site: Site) -> None:
     where = ("--sites", "cluster", "--output-sites", "local", "--dir", "../submit")
     mode = ("--bb-mode", "persistent", "--bb-poll", "1s")

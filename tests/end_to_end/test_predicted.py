@@ -171,6 +171,7 @@ def test_sizes_that_nobody_declares_are_learned_from_an_earlier_run(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.sweep
 def test_who_has_waited_for_a_reservation_is_foretold_to_wait_again(site: Site) -> None:
     site.declare(delay="4s")
     speeds(site, pfs=SLOW, bb=FAST)

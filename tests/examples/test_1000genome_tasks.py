@@ -269,6 +269,7 @@ def test_frequency_counts_carriers_in_each_draw(
 # How surely
 
 
+@pytest.mark.sweep
 def test_another_folder_and_hash_seed_give_the_same_bytes(
     tiny: Path, finished: dict[str, bytes], tmp_path: Path
 ) -> None:

@@ -120,7 +120,7 @@ def test_an_error_names_the_file_that_was_meant(
 def test_of_many_that_make_a_file_at_once_one_does_and_none_is_torn(
     tmp_path: Path,
 ) -> None:
-    path = str(tmp_path / "settled.json")
+    path = str(tmp_path / "storage_decision.json")
     texts = [f"{n}" * 1000 for n in range(8)]
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda text: create_text(path, text), texts))
@@ -128,4 +128,4 @@ def test_of_many_that_make_a_file_at_once_one_does_and_none_is_torn(
     assert Path(path).read_text() == winner
     assert not create_text(path, "later")
     assert Path(path).read_text() == winner
-    assert [each.name for each in tmp_path.iterdir()] == ["settled.json"]
+    assert [each.name for each in tmp_path.iterdir()] == ["storage_decision.json"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from pegasus_bb.report.elsewhere import elsewhere, rooms
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.settled import on_the_pfs
+from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 _SHOWN = 8  # jobs; `pegasus-bb status --json` has all
 

@@ -21,7 +21,7 @@ from pegasus_bb.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.ledger import Asked
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import give_up, release
-from pegasus_bb.runtime.unseen import discard_unseen, give_up_unseen
+from pegasus_bb.runtime.orphan import discard_orphan, give_up_orphan
 
 _PID = re.compile(r"pid (\d+) ")  # of who holds the lock
 
@@ -172,5 +172,5 @@ def _unseen(case: Case, discard: bool, gone: bool) -> str:
         )
     _confirm(asked.name, asked.name)
     if gone:
-        return give_up_unseen(request, asked.submit_dir)
-    return discard_unseen(request, asked.time, asked.submit_dir)
+        return give_up_orphan(request, asked.submit_dir)
+    return discard_orphan(request, asked.time, asked.submit_dir)

@@ -21,7 +21,7 @@ from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.report.elsewhere import elsewhere, rooms
 from pegasus_bb.report.reserved import reserved
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_duration, format_size
@@ -104,7 +104,7 @@ def _asked(bb: BBDir, request: Request, noted: Reservation) -> dict[str, Any]:
     found: dict[str, Any] = {}
     try:
         backend = open_backend(request.backend, request.settings)
-        answer = ours.status(bb, backend, request, noted)
+        answer = reservation_identity.status(bb, backend, request, noted)
         found |= {"state": answer.state.value, "message": answer.message}
         found["size"] = answer.size
         path = Path(backend.path(request, os.environ))

@@ -16,9 +16,9 @@ from pegasus_bb.engine.redo import Redo
 from pegasus_bb.engine.restart import aside
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.model.reservation import Reservation, State
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.settled import on_the_pfs
+from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 _OVER = (State.FAILED, State.ABSENT, State.GONE)
 
@@ -34,7 +34,11 @@ def ask_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     if not setups or not bb.has_request or on_the_pfs(bb, bb.request()):
         return Redo()
     noted = bb.reservation()
-    if noted is None or ours.has_progressed(bb, noted) or users_of(place, dag) & done:
+    if (
+        noted is None
+        or reservation_identity.has_progressed(bb, noted)
+        or users_of(place, dag) & done
+    ):
         return Redo()
     if noted.released_at is not None:
         why = f"reservation {noted.name} was given back before any job had it"
@@ -44,7 +48,7 @@ def ask_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
 
 
 def _why_over(bb: BBDir, noted: Reservation) -> str:
-    status = ours.status_now(bb, noted)
+    status = reservation_identity.status_now(bb, noted)
     if status.state not in _OVER:
         return ""
     said = status.message or status.state.value

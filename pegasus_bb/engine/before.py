@@ -13,11 +13,11 @@ from pegasus_bb.errors import ReservationFailed, UsageError
 from pegasus_bb.model.reservation import Reservation, State
 from pegasus_bb.planner.seal import buffer_users, check_directory
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.guard import unsafe_results
 from pegasus_bb.runtime.lost_note import found_again
-from pegasus_bb.runtime.settled import on_the_pfs
+from pegasus_bb.runtime.results_guard import unsafe_results
+from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 
 def check_place(place: SubmitDir) -> None:
@@ -67,7 +67,7 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     users = users_of(place, dag)
     used, left = users & done, users - done
     lost = ""
-    if noted.released_at and (used or ours.has_progressed(bb, noted)):
+    if noted.released_at and (used or reservation_identity.has_progressed(bb, noted)):
         lost = _given_back(bb, noted, left)
     if not noted.released_at and left and (used or note_is_lost):
         lost = _gone(bb, noted, left)
@@ -110,7 +110,7 @@ def _given_back(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
 
 
 def _gone(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
-    status = ours.status_now(bb, noted)
+    status = reservation_identity.status_now(bb, noted)
     if status.state not in (State.ABSENT, State.GONE):
         return ""  # also where nobody answers: the run finds out
     said = status.message or status.state.value

@@ -13,7 +13,7 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.runtime.gate import SAID
-from pegasus_bb.runtime.room.results import NOTES
+from pegasus_bb.runtime.job_reservation.results import NOTES
 
 _LINES = 5
 _LONG = 600  # characters of a line: our own reasons with what would do are that long

@@ -21,7 +21,10 @@ from pegasus_bb.runtime.exitcode import judge
 
 # Ours and Pegasus's: they answer 1 where the job has failed.
 _EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
-_LANDED, _OWN = "landed", 3  # its own words before the POST script that it stands for
+_LANDED, _OWN = (
+    "await_stage_out",
+    3,
+)  # its own words before the POST script that it stands for
 
 
 _NODES = 5  # told in full

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.model.reservation import Reservation, State
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.settled import seen, words
+from pegasus_bb.runtime.storage_decision import decision_message, readable_decision
 from pegasus_bb.units import format_size
 
 
@@ -15,7 +15,11 @@ def lost_messages(place: SubmitDir) -> list[str]:
     """Lines about the reservation that was up and is gone; none where it is not, or
     where nobody answers."""
     bb, noted = BBDir(str(place.bb)), _standing(place)
-    if noted is None or not ours.was_ready(bb, noted) or not _is_gone(bb, noted):
+    if (
+        noted is None
+        or not reservation_identity.was_ready(bb, noted)
+        or not _is_gone(bb, noted)
+    ):
         return []
     return [
         f"lost:        reservation {noted.name} is not there any more, nor what lived "
@@ -26,14 +30,14 @@ def lost_messages(place: SubmitDir) -> list[str]:
 
 def leftover_messages(place: SubmitDir) -> list[str]:
     """Lines about the reservation that stands; none where there is nothing to keep."""
-    moved = seen(BBDir(str(place.bb)))
+    moved = readable_decision(BBDir(str(place.bb)))
     if moved:
-        return [f"note:        {words(moved)}"]
+        return [f"note:        {decision_message(moved)}"]
     noted = _standing(place)
     if noted is None:
         return []
     size = format_size(noted.size)
-    if not ours.was_ready(BBDir(str(place.bb)), noted):
+    if not reservation_identity.was_ready(BBDir(str(place.bb)), noted):
         return [
             f"asked for:   reservation {noted.name} ({size}, {noted.backend}), which "
             "no job has had",
@@ -50,7 +54,7 @@ def _standing(place: SubmitDir) -> Reservation | None:
     """What was asked for, and neither refused nor given back."""
     bb = BBDir(str(place.bb))
     try:
-        noted = None if seen(bb) else bb.reservation()
+        noted = None if readable_decision(bb) else bb.reservation()
     except UsageError:  # whoever goes on is told what is wrong with it
         return None
     over = noted is None or noted.released_at is not None or noted.failure
@@ -59,7 +63,7 @@ def _standing(place: SubmitDir) -> Reservation | None:
 
 def _is_gone(bb: BBDir, noted: Reservation) -> bool:
     try:
-        found = ours.status_now(bb, noted)
+        found = reservation_identity.status_now(bb, noted)
     except PegasusBBError:
         return False
     return found.state in (State.ABSENT, State.GONE)

@@ -21,9 +21,9 @@ from rich.text import Text
 
 from pegasus_bb.engine.terminal import unbreakable
 from pegasus_bb.errors import UsageError
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.settled import seen
+from pegasus_bb.runtime.storage_decision import readable_decision
 from pegasus_bb.units import format_duration
 
 # Beyond this many nodes a log gets a line per percent and per failure, not per node.
@@ -202,7 +202,7 @@ def reservation_words(submit_dir: Path | None) -> str:
     bb = BBDir(str(submit_dir / "bb")) if submit_dir is not None else None
     if bb is None or not bb.has_request:
         return ""
-    if seen(bb):
+    if readable_decision(bb):
         return "on the PFS, no burst buffer"
     try:
         noted = bb.reservation()
@@ -214,7 +214,7 @@ def reservation_words(submit_dir: Path | None) -> str:
         return "burst buffer given back"
     if noted.failure:
         return "burst buffer refused"
-    if ours.was_ready(bb, noted):
+    if reservation_identity.was_ready(bb, noted):
         return "burst buffer up"
     if Path(bb.file("gate.json")).exists():
         return "waiting for the burst buffer"

@@ -23,8 +23,8 @@ from pegasus_bb.planner.seal import buffer_users
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import seen_from_here
-from pegasus_bb.runtime.guard import unsafe_results
-from pegasus_bb.runtime.settled import on_the_pfs
+from pegasus_bb.runtime.results_guard import unsafe_results
+from pegasus_bb.runtime.storage_decision import on_the_pfs
 from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 from pegasus_bb.staging.folder import digest_path
 

@@ -8,12 +8,12 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.job_reservation import elsewhere
+from pegasus_bb.runtime.job_reservation.results import NOTES
 from pegasus_bb.runtime.lost_note import asked_at, found_again
-from pegasus_bb.runtime.room import elsewhere
-from pegasus_bb.runtime.room.results import NOTES
-from pegasus_bb.runtime.settled import FILE, on_the_pfs
+from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
 
 _GONE = (State.ABSENT, State.GONE)
 
@@ -25,7 +25,10 @@ def start_over(place: SubmitDir) -> list[Path]:
     saved nowhere else.
     """
     _check_reservation(place)
-    notes = [place.bb / name for name in ("reservation.json", "manifest.jsonl", FILE)]
+    notes = [
+        place.bb / name
+        for name in ("reservation.json", "manifest.jsonl", DECISION_FILE)
+    ]
     folders = (NOTES, elsewhere.FOLDER)
     notes += [place.bb / name for name in ("gate.json", *folders)]
     old = [place.journal, *place.rescues(), *notes]
@@ -45,8 +48,8 @@ def _check_reservation(place: SubmitDir) -> None:
         noted = found_again(bb, backend, request)
     if noted is None or noted.released_at is not None:
         return
-    status = ours.status(bb, backend, request, noted)
-    never = bool(noted.failure) or not ours.has_progressed(bb, noted)
+    status = reservation_identity.status(bb, backend, request, noted)
+    never = bool(noted.failure) or not reservation_identity.has_progressed(bb, noted)
     refused = status.state is State.FAILED and never
     if status.state in _GONE or refused:
         return

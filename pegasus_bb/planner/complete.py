@@ -51,14 +51,16 @@ def _awaiting_stage_out(planned: ExecutableWorkflow, context: PlanContext) -> Da
     for job, name in planned.jobs_nodes():
         post = nodes[name].post
         if job in rooms and post is not None:
-            nodes[name] = replace(nodes[name], post=landed_post(post, name, context))
+            nodes[name] = replace(
+                nodes[name], post=await_stage_out_post(post, name, context)
+            )
     return replace(planned.dag, nodes=nodes)
 
 
-def landed_post(post: Script, node: str, context: PlanContext) -> Script:
+def await_stage_out_post(post: Script, node: str, context: PlanContext) -> Script:
     """``post``, which judges ``node``, once the node's results are back."""
     words = f"{node} $JOBID $RETURN {post.executable} {post.arguments}"
-    return Script(f"{context.bin}/landed", words, DEFERRED, context.poll)
+    return Script(f"{context.bin}/await_stage_out", words, DEFERRED, context.poll)
 
 
 def _in_phases(

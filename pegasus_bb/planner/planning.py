@@ -22,7 +22,7 @@ from pegasus_bb.planner.left_out import check_can_be_fetched, left_out
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.rewriting import rewritten
-from pegasus_bb.planner.runfiles import pfs_scratch, reservation_files, run_files
+from pegasus_bb.planner.runfiles import node_files, pfs_scratch, run_files
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ def plan(options: PlanOptions) -> Planned:
         planning = rewritten(decided, context)
         executable = _built(decided, planning, context)
         check_path_overlap(executable, pfs_scratch(executable, decided, context))
-        rooms = context.placement.rooms if context.placement else {}
+        on_tier = context.placement is not None
         write(
             executable,
             planning,
             context,
             run_files(executable, decided, context),
-            partial(reservation_files, executable, decided, context) if rooms else None,
+            partial(node_files, executable, decided, context) if on_tier else None,
             options.force,
         )
     return Planned(

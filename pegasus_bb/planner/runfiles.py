@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.planner.executable import ExecutableWorkflow
 from pegasus_bb.planner.seal import PHASES, phases_json
 from pegasus_bb.rewrite import directive_files, directives_of, linked_sources, links
-from pegasus_bb.runtime.room.planned import landing_of
+from pegasus_bb.runtime.bbdir import NODES, VERSION
+from pegasus_bb.runtime.job_reservation.planned import landing_of
 
 File = tuple[str, bytes]  # path, content
 
@@ -43,14 +44,19 @@ def run_files(
         return
     for name, text in directive_files(context.rewriting).items():
         yield name, text.encode()
-    wanted = links(decided.workflow, placement, on_the_pfs)
-    yield from _link_files(wanted, planned.jobs_nodes() if wanted else ())
 
 
-def reservation_files(
+def node_files(
     planned: ExecutableWorkflow, decided: Decided, context: PlanContext
 ) -> Iterator[File]:
-    """Of each job that has one, by path below bb/: as many as jobs. UsageError."""
+    """What single nodes need at their start, by path below bb/. Raises UsageError."""
+    yield from _link_files(planned, decided, context)
+    yield from _reservation_files(planned, decided, context)
+
+
+def _reservation_files(
+    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
+) -> Iterator[File]:
     request, placement = context.transient, context.placement
     if request is None or placement is None:
         return
@@ -60,12 +66,12 @@ def reservation_files(
     for job, node in planned.jobs_nodes():
         if job in placement.rooms:
             room = placement.rooms[job]
-            fields = {"version": 1, "job": job, **_fields(room)}
-            yield f"jobs/{node}.json", as_json(fields)
+            own = {"job": job, **_fields(room)}
+            yield _node_file(node, "reservation", own)
             if request.backend == "datawarp":
                 landing = str(Path(landing_of(request.prefix, node, "0")).parent)
                 text = directives_of(request, room, landing, sources, shared)
-                yield f"jobs/{job}.bbf", text.encode()
+                yield f"{NODES}/{job}.bbf", text.encode()
 
 
 def pfs_scratch(
@@ -83,7 +89,7 @@ def _plan(planned: ExecutableWorkflow, context: PlanContext) -> dict[str, Any]:
     """What this run is, for people and for the other commands."""
     predicted = context.predicted
     return {
-        "version": 1,
+        "version": VERSION,
         "mode": context.mode,
         "planner": planned.planner,
         "site": context.site,
@@ -117,15 +123,25 @@ def _placement(
 
 
 def _link_files(
-    wanted: Mapping[str, Mapping[str, str]], nodes: Iterable[tuple[str, str]]
+    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
 ) -> Iterator[File]:
-    """A cluster has the links of all its tasks."""
+    """A cluster has the links of all its tasks. A job with a reservation of its own
+    makes its links by what that says."""
+    placement = context.placement
+    if placement is None or context.request is None:
+        return
+    on_the_pfs = pfs_scratch(planned, decided, context)
+    wanted = links(decided.workflow, placement, on_the_pfs)
     by_node: dict[str, dict[str, str]] = {}
-    for job, node in nodes:
-        if job in wanted:
+    for job, node in planned.jobs_nodes() if wanted else ():
+        if job in wanted and job not in placement.rooms:
             by_node.setdefault(node, {}).update(wanted[job])
     for node, found in by_node.items():
-        yield f"links/{node}.json", as_json(found)
+        yield _node_file(node, "links", found)
+
+
+def _node_file(node: str, key: str, data: object) -> File:
+    return f"{NODES}/{node}.json", as_json({"version": VERSION, key: data})
 
 
 def _fields(room: Room) -> dict[str, object]:

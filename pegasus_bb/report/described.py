@@ -29,7 +29,7 @@ def described(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
         mode=str(plan.get("mode") or ""),
         tier=str(plan.get("tier") or ""),
         backend=str((request or single).get("backend") or ""),
-        fallback=_fallback(_mapping(folder / "bb" / "settled.json", problems)),
+        fallback=_fallback(_mapping(folder / "bb" / "storage_decision.json", problems)),
         rooms=rooms(folder),
         elsewhere=away,
         submit_dir=str(folder),

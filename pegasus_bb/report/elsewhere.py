@@ -28,7 +28,8 @@ def elsewhere(folder: Path) -> tuple[tuple[Elsewhere, ...], tuple[Problem, ...]]
 
 def rooms(folder: Path) -> int:
     """How many jobs were to have a place of their own on a tier."""
-    return sum(1 for _ in (folder / "bb" / "jobs").glob("*.json"))
+    files = (folder / "bb" / "nodes").glob("*.json")
+    return sum(1 for file in files if b'"reservation"' in file.read_bytes())
 
 
 def _read(path: Path) -> Elsewhere:

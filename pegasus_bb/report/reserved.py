@@ -33,8 +33,8 @@ class RoomHeld(NamedTuple):
 
     node: str
     held: Held
-    asked: Mapping[str, Any]  # bb/jobs/<node>.json: capacity, files
-    noted: Mapping[str, Any]  # bb/landed/<node>.json
+    asked: Mapping[str, Any]  # reservation of bb/nodes/<node>.json
+    noted: Mapping[str, Any]  # bb/stage_out/<node>.json
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +103,15 @@ def _rooms(bb: Path, nodes: Iterable[NodeTimes]) -> tuple[tuple[RoomHeld, ...], 
 
 def _each_room(bb: Path, by_system: Mapping[str, float]) -> Iterator[RoomHeld]:
     """A job that worked on the PFS for want of one has none."""
-    for file in sorted((bb / "jobs").glob("*.json")):
-        note = bb / "landed" / file.name
+    for file in sorted((bb / "nodes").glob("*.json")):
+        note = bb / "stage_out" / file.name
         if not note.exists():
             continue
         noted = _read(note)
         since, until = _number(noted.get("since") or 0), _number(noted["time"])
         until = max(until, by_system.get(file.stem, until))
         if since:
-            asked = _read(file)
+            asked = _read(file)["reservation"]
             held = Held(_number(asked["capacity"]), since, until)
             yield RoomHeld(file.stem, held, asked, noted)
 

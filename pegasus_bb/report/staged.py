@@ -73,7 +73,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _landed(folder: Path) -> Iterator[Saved]:
-    notes = folder / "bb" / "landed"
+    notes = folder / "bb" / "stage_out"
     for path in sorted(notes.glob("*.json")):
         waits = path.with_suffix(".wait.json").exists()
         if path.name.endswith(".wait.json") or waits:

@@ -42,7 +42,7 @@ _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 def directives_option(submit_dir: Path, job: str) -> str:
     """What sbatch is given for job ``job``. Raises UsageError."""
-    return f"--bbf={checked_path(str(submit_dir / 'bb/jobs' / f'{job}.bbf'))}"
+    return f"--bbf={checked_path(str(submit_dir / 'bb/nodes' / f'{job}.bbf'))}"
 
 
 def name_each_buffer(inputs: Inputs, plan: Plan) -> Inputs:

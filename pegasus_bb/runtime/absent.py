@@ -9,6 +9,7 @@ import contextlib
 import os
 from typing import FrozenSet
 
+from pegasus_bb.errors import UsageError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.files import read_json, write_json
@@ -17,14 +18,20 @@ _MOST = 100_000  # names; so many take a second
 
 
 def note_absent(bb: BBDir, binding: Binding, node: str) -> None:
-    """Note what of placement.json is not where the job of ``node`` saw the tier."""
-    placement = bb.placement()
+    """Note what of placement.json is not where the job of ``node`` saw the tier.
+
+    The job has failed in any case, so nothing is raised.
+    """
+    try:
+        placement = bb.placement()
+    except UsageError:
+        return
     scratch = binding.text(str(placement.get("scratch", "")))
     names = list(placement["files"])
     if not node or "/" in node or not scratch or len(names) > _MOST:
         return
     absent = [n for n in names if not os.path.exists(os.path.join(scratch, n))]
-    with contextlib.suppress(OSError):  # the job has failed in any case
+    with contextlib.suppress(OSError):
         os.makedirs(bb.file("absent"), exist_ok=True)
         write_json(_note(bb, node), {"files": absent})
 

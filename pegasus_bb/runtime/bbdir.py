@@ -10,6 +10,9 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.runtime.files import read_json, write_json
 
+VERSION = 2  # of the files of bb/, as plan.json has it
+NODES = "nodes"  # folder of files that single nodes need
+
 
 class BBDir:
     """The bb folder of a submit directory. docs/architecture.md lists its files."""
@@ -52,12 +55,12 @@ class BBDir:
         folder on the PFS. Raises UsageError where it cannot be read."""
         return Request.from_json(self._planned("transient.json"))
 
-    def room(self, node: str) -> Dict[str, Any]:
-        """The files of that node's own reservation; empty where it has none. Raises
-        UsageError where they cannot be read."""
-        if not os.path.exists(self.file(f"jobs/{node}.json")):
+    def node(self, name: str) -> Dict[str, Any]:
+        """What node ``name`` needs at its start; empty where it needs nothing. Raises
+        UsageError where that cannot be read."""
+        if not os.path.exists(self.file(f"{NODES}/{name}.json")):
             return {}
-        return dict(self._planned(f"jobs/{node}.json"))
+        return self._planned(f"{NODES}/{name}.json")
 
     def _planned(self, name: str) -> Dict[str, Any]:
         try:
@@ -122,11 +125,3 @@ class BBDir:
             "knows which results were promised, so everything is kept. Where planning "
             "was killed: plan again"
         )
-
-    def links(self, node: str) -> Dict[str, str]:
-        """LFN -> path on the PFS for the files of ``node`` that live there."""
-        try:
-            data: Dict[str, str] = read_json(self.file(f"links/{node}.json"))
-        except FileNotFoundError:
-            return {}
-        return data

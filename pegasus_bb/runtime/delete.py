@@ -24,17 +24,22 @@ from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation import identity
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours, program, settled
+from pegasus_bb.runtime import program, reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.giveback import (
+from pegasus_bb.runtime.lost_note import asked_at, found_again
+from pegasus_bb.runtime.release import (
     absent_already,
     checked,
-    give_back,
     give_back_unused,
     left_alone,
+    release_reservation,
 )
-from pegasus_bb.runtime.guard import Unsafe, unsafe_results
-from pegasus_bb.runtime.lost_note import asked_at, found_again
+from pegasus_bb.runtime.results_guard import Unsafe, unsafe_results
+from pegasus_bb.runtime.storage_decision import (
+    StorageDecision,
+    decision_message,
+    on_the_pfs,
+)
 from pegasus_bb.units import format_size
 
 # Why nothing can be lost, as a caller knows it; checked against what is there.
@@ -61,10 +66,10 @@ def release(bb: BBDir, discard: bool = False, why_nothing_lost: str = "") -> str
     """
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
-    on_the_pfs = settled.on_the_pfs(bb, request)
-    if on_the_pfs:
+    decision = on_the_pfs(bb, request)
+    if decision:
         if not discard:
-            _check_on_the_pfs(bb, request, on_the_pfs, why_nothing_lost)
+            _check_on_the_pfs(bb, request, decision, why_nothing_lost)
         return _release_unused(bb, request, noted, backend)
     if not discard:
         was_noted = noted is not None
@@ -76,7 +81,7 @@ def release(bb: BBDir, discard: bool = False, why_nothing_lost: str = "") -> str
         if noted is not None and not was_noted:
             bb.note_reservation(noted)
         check_results(bb, backend, why_nothing_lost)
-    words = give_back(
+    words = release_reservation(
         request, noted, backend, lambda: _status(bb, request, noted, backend)
     )
     _note_end(bb, request, noted, "discarded" if discard else "released")
@@ -98,7 +103,7 @@ def _release_unused(
 
 
 def _check_on_the_pfs(
-    bb: BBDir, request: Request, found: settled.Settled, why_nothing_lost: str
+    bb: BBDir, request: Request, found: StorageDecision, why_nothing_lost: str
 ) -> None:
     """Raises DataNotSafe, where it matters: nothing of the run is on the reservation,
     so a person who gives that back takes nothing away."""
@@ -110,7 +115,7 @@ def _check_on_the_pfs(
         scratch = str(bb.placement().get("pfs_scratch", ""))
         lines = [
             f"{len(unsafe)} of {len(bb.placement()['outputs'])} promised results are "
-            f"not safe; {settled.words(found)}",
+            f"not safe; {decision_message(found)}",
             *_first([f"  {each.lfn}: {each.why}" for each in unsafe]),
             f"look:    what nobody removed is in {scratch}",
             f"resume:  pegasus-bb run {shlex.quote(program.submit_dir(bb))}",
@@ -122,7 +127,7 @@ def would_release(bb: BBDir, why_nothing_lost: str = "") -> str:
     """What ``release`` would do, in words; raises where it would. Changes nothing."""
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
-    if settled.on_the_pfs(bb, request):
+    if on_the_pfs(bb, request):
         return _would_release_unused(bb, request, noted, backend)
     noted, nothing = _nothing_there(bb, request, noted, backend)
     if nothing:
@@ -155,7 +160,7 @@ def give_up(bb: BBDir) -> str:
     """
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
-    why = backend.why_another(ours.last_place(bb))
+    why = backend.why_another(reservation_identity.last_place(bb))
     if not why:
         raise ReservationFailed(
             f"nothing says that the storage of reservation {request.name} is gone; it "
@@ -226,8 +231,8 @@ def _status(
     bb: BBDir, request: Request, noted: Optional[Reservation], backend: Backend
 ) -> Status:
     if noted is None:
-        return ours.status_without_notes(bb, backend, request)
-    return ours.status(bb, backend, request, noted)
+        return reservation_identity.status_without_notes(bb, backend, request)
+    return reservation_identity.status(bb, backend, request, noted)
 
 
 def _never_made(
@@ -236,7 +241,9 @@ def _never_made(
     """Whether every witness says so: the refusal was noted, what setup asked for was
     never up (no request of this run was), nothing was staged out, and the backend
     answers that it is absent."""
-    used = os.path.lexists(bb.file("ready.json")) or ours.has_progressed(bb, noted)
+    used = os.path.lexists(
+        bb.file("ready.json")
+    ) or reservation_identity.has_progressed(bb, noted)
     if used or not noted.was_refused:
         return False  # nobody has to be asked
     return backend.status(request).state is State.ABSENT

@@ -14,7 +14,7 @@ from pegasus_bb.runtime.files import write_text
 
 USE = "use.bbf"
 KEPT = "use.bbf.planned"  # as planning wrote it, while the run is on the PFS
-NONE = "# no burst buffer: this run is on the PFS (settled.json says why)\n"
+NONE = "# no burst buffer: this run is on the PFS (storage_decision.json says why)\n"
 
 
 def name_no_buffer(bb: BBDir) -> None:

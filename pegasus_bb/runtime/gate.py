@@ -22,10 +22,19 @@ from pegasus_bb.errors import (
 )
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours, program, settled
+from pegasus_bb.runtime import program, reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.directives import name_no_buffer, name_the_buffer
 from pegasus_bb.runtime.files import read_json, write_json, write_text
+from pegasus_bb.runtime.storage_decision import (
+    PFS,
+    StorageDecision,
+    decide_storage,
+    decision_message,
+    may_use_pfs,
+    on_the_pfs,
+    pfs_prefix,
+)
 from pegasus_bb.units import format_duration
 
 GATE = "gate.json"
@@ -57,9 +66,9 @@ def poll(bb: BBDir) -> str:
     DeadlinePassed, SchedulerUnreachable.
     """
     request = bb.request()
-    on_the_pfs = settled.on_the_pfs(bb, request)
-    if on_the_pfs:
-        return _go_on(bb, on_the_pfs)
+    decision = on_the_pfs(bb, request)
+    if decision:
+        return _go_on(bb, decision)
     waited = _waited(bb)
     try:
         words = _judge(bb, request)
@@ -88,26 +97,26 @@ def _refused(bb: BBDir, request: Request, error: PegasusBBError) -> str:
 
 def _fall_back(
     bb: BBDir, request: Request, error: PegasusBBError
-) -> Optional[settled.Settled]:
+) -> Optional[StorageDecision]:
     """Never where anything of the run may be on the reservation."""
     if not isinstance(error, _WITHOUT):
         return None
-    if not settled.is_open(bb, request):
-        return settled.on_the_pfs(bb, request)  # another gate may have been faster
+    if not may_use_pfs(bb, request):
+        return on_the_pfs(bb, request)  # another gate may have been faster
     noted = bb.reservation()
     if noted is not None and (noted.uuid != request.uuid or noted.released_at):
         return None
-    prefix = settled.pfs_prefix(bb.placement())
-    wanted = settled.Settled(settled.PFS, str(error), error.exit_code, prefix)
-    found = settled.settle(bb, wanted)
-    return found if found.to == settled.PFS else None
+    prefix = pfs_prefix(bb.placement())
+    wanted = StorageDecision(PFS, str(error), error.exit_code, prefix)
+    found = decide_storage(bb, wanted)
+    return found if found.to == PFS else None
 
 
-def _go_on(bb: BBDir, found: settled.Settled) -> str:
+def _go_on(bb: BBDir, found: StorageDecision) -> str:
     """In this order: what is settled holds, also where this is killed and run again."""
     name_no_buffer(bb)
     _end_wait(bb)
-    return settled.words(found)
+    return decision_message(found)
 
 
 def _judge(bb: BBDir, request: Request) -> str:
@@ -117,14 +126,14 @@ def _judge(bb: BBDir, request: Request) -> str:
         raise ReservationNotReady("bb_setup has not asked yet")
     _check_noted(noted, request)
     backend = open_backend(request.backend, request.settings)
-    status = ours.status(bb, backend, request, noted)
+    status = reservation_identity.status(bb, backend, request, noted)
     said = status.message or status.state.value
     if status.state is State.READY:
         return _ready(bb, status, request, noted)
     if status.state is State.UNKNOWN:
         raise SchedulerUnreachable(said)
-    if status.state is State.ABSENT and ours.was_ready(bb, noted):
-        if settled.is_open(bb, request):
+    if status.state is State.ABSENT and reservation_identity.was_ready(bb, noted):
+        if may_use_pfs(bb, request):
             raise ReservationFailed(
                 f"reservation {request.name} was up and is gone: {said}; nothing was "
                 "on it yet"
@@ -153,10 +162,10 @@ def _check_noted(noted: Reservation, request: Request) -> None:
 
 
 def _ready(bb: BBDir, status: Status, request: Request, noted: Reservation) -> str:
-    words = ours.mismatch(status, request, noted)
+    words = reservation_identity.mismatch(status, request, noted)
     if words:
         raise ReservationFailed(words)
-    ours.note_ready(bb, noted, status)
+    reservation_identity.note_ready(bb, noted, status)
     name_the_buffer(bb)
     return f"reservation {request.name} is ready; {status.message}"
 
@@ -166,7 +175,7 @@ def _too_late(bb: BBDir, error: PegasusBBError, request: Request) -> PegasusBBEr
     if isinstance(error, SchedulerUnreachable):
         return SchedulerUnreachable(f"no answer by the end of {allowed}: {error}")
     late = f"reservation {request.name} did not come up within {allowed}: {error}"
-    if settled.is_open(bb, request):
+    if may_use_pfs(bb, request):
         return DeadlinePassed(late)
     return DeadlinePassed(
         f"{late}. It is still asked for: `pegasus-bb run` waits on, `pegasus-bb "

@@ -25,7 +25,7 @@ PROGRAMS = (
     "transfer",
     "delete",
     "exitcode",
-    "landed",
+    "await_stage_out",
 )
 # All that travels; a test holds this list and the imports together.
 FILES = (

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-from typing import Dict, Iterator, NamedTuple, Tuple
+from typing import Iterator, Mapping, NamedTuple, Tuple
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.paths import cut_name, is_below
@@ -52,9 +52,9 @@ def checked_path(scratch: str, lfn: str) -> str:
 
 
 def planned_links(
-    links: Dict[str, str], scratch: str, pfs_scratch: str
+    links: Mapping[str, str], scratch: str, pfs_scratch: str
 ) -> Iterator[Link]:
-    """What links/<node>.json asks for, checked. Raises UsageError."""
+    """What a node's file asks for, checked. Raises UsageError."""
     for lfn, target in links.items():
         if not os.path.isabs(target):
             raise UsageError(

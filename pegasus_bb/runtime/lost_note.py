@@ -8,7 +8,7 @@ from pegasus_bb import ledger
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.reservation.base import Backend
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import read_json
 
@@ -19,8 +19,8 @@ def found_again(bb: BBDir, backend: Backend, request: Request) -> Optional[Reser
     Changes nothing. Raises SchedulerUnreachable, and ReservationFailed where what is
     there is not, or may not be, this run's.
     """
-    if ours.last_place(bb):
-        status = ours.status_without_notes(bb, backend, request)
+    if reservation_identity.last_place(bb):
+        status = reservation_identity.status_without_notes(bb, backend, request)
     else:  # never up, so an empty place is not another than the one it was on
         status = backend.status(request)
     if status.state is State.UNKNOWN:
@@ -36,7 +36,7 @@ def found_again(bb: BBDir, backend: Backend, request: Request) -> Optional[Reser
         size=request.capacity,
         owner=status.owner,
     )
-    words = ours.mismatch(status, request, note)
+    words = reservation_identity.mismatch(status, request, note)
     if not words and not asked and status.uuid != request.uuid:
         words = f"nothing says that reservation {request.name} is this run's"
     if words:

@@ -22,9 +22,14 @@ from pegasus_bb.model.reservation import (
 )
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours, program, settled
+from pegasus_bb.runtime import program, reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.lost_note import asked_at, found_again
+from pegasus_bb.runtime.storage_decision import (
+    decision_message,
+    may_use_pfs,
+    on_the_pfs,
+)
 from pegasus_bb.units import format_size
 
 _UP_OR_COMING = (State.PENDING, State.STAGING_IN, State.READY)
@@ -47,9 +52,9 @@ def setup(bb: BBDir) -> str:
     With the fallback pfs a refusal is the gate's to judge, and raises nothing.
     """
     request = bb.request()
-    on_the_pfs = settled.on_the_pfs(bb, request)
-    if on_the_pfs:
-        return f"nothing is asked for: {settled.words(on_the_pfs)}"
+    decision = on_the_pfs(bb, request)
+    if decision:
+        return f"nothing is asked for: {decision_message(decision)}"
     try:
         return _asked(bb, request)
     except ReservationFailed as error:
@@ -63,7 +68,7 @@ def _is_left_to_the_gate(bb: BBDir, request: Request, words: str) -> bool:
     noted = bb.reservation()
     if noted is None or noted.failure != words or noted.released_at is not None:
         return False
-    return settled.is_open(bb, request)
+    return may_use_pfs(bb, request)
 
 
 def _asked(bb: BBDir, request: Request) -> str:
@@ -90,7 +95,9 @@ def _was_never_made(bb: BBDir, backend: Backend) -> bool:
     folder of the tier, which the first reservation makes, is not there yet."""
     noted = bb.reservation()
     known = noted is not None and noted.owner
-    up = ours.last_place(bb) or (noted is not None and ours.has_progressed(bb, noted))
+    up = reservation_identity.last_place(bb) or (
+        noted is not None and reservation_identity.has_progressed(bb, noted)
+    )
     return not known and not up and backend.is_bare()
 
 
@@ -105,16 +112,16 @@ def _is_up(bb: BBDir, request: Request, noted: Reservation, backend: Backend) ->
     if noted.released_at is not None:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
         raise _refusal(bb, noted, f"was given back at {when}")
-    status = ours.status(bb, backend, request, noted)
+    status = reservation_identity.status(bb, backend, request, noted)
     if status.state is State.UNKNOWN:
         raise SchedulerUnreachable(status.message)
     if status.state in _UP_OR_COMING:
-        words = ours.mismatch(status, request, noted)
+        words = reservation_identity.mismatch(status, request, noted)
         if words:
             raise _noted(bb, noted, words)
         bb.note_reservation(replace(noted, owner=status.owner, failure=""))
         return True
-    if ours.has_progressed(bb, noted):
+    if reservation_identity.has_progressed(bb, noted):
         said = status.message or status.state.value
         raise _refusal(bb, noted, f"is not there any more ({said})")
     return False
@@ -150,7 +157,7 @@ def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
 
 
 def _refusal(bb: BBDir, noted: Reservation, what: str) -> ReservationFailed:
-    if noted.released_at is None and settled.is_open(bb, bb.request()):
+    if noted.released_at is None and may_use_pfs(bb, bb.request()):
         return _noted(bb, noted, f"reservation {noted.name} {what}, nothing was on it")
     lost = _LOST.format(program.submit_dir(bb))
     return _noted(bb, noted, f"reservation {noted.name} {what}: {lost}")

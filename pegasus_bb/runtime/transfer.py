@@ -26,7 +26,7 @@ from typing import (
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.guard import Promises
+from pegasus_bb.runtime.results_guard import Promises
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfers.copies import Copies
 from pegasus_bb.runtime.transfers.files import Transfers

@@ -9,10 +9,10 @@ from pegasus_bb.cli.fallback import pfs_lines
 
 
 def went(folder: Path, count: int, of: int) -> None:
-    for name in ("jobs", "elsewhere"):
+    for name in ("nodes", "elsewhere"):
         (folder / "bb" / name).mkdir(parents=True)
     for n in range(of):
-        (folder / f"bb/jobs/n{n:02d}.json").write_text("{}")
+        (folder / f"bb/nodes/n{n:02d}.json").write_text('{"reservation": {}}')
     for n in range(count):
         note = json.dumps({"because": "it is full", "host": "n7", "time": 1.0})
         (folder / f"bb/elsewhere/n{n:02d}.json").write_text(note)

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.directives import NONE, USE
-from pegasus_bb.runtime.settled import FILE, Settled, settled
+from pegasus_bb.runtime.storage_decision import (
+    DECISION_FILE,
+    StorageDecision,
+    read_decision,
+)
 from tests.runtime.lifecycle import NAME, Run
 from tests.runtime.test_fallback import DIRECTIVE, place
 
@@ -29,9 +33,9 @@ class Fallback(OfARun):
         (run.submit / "bb" / USE).write_text(DIRECTIVE)
         return run
 
-    def settled(self) -> str:
+    def decided(self) -> str:
         """Whole, or not there."""
-        found: Settled | None = settled(self.planned.bb)
+        found: StorageDecision | None = read_decision(self.planned.bb)
         return found.to if found else ""
 
     def directives(self) -> str:
@@ -48,15 +52,15 @@ class GoesToThePfs(Fallback):
         self.earlier("setup")
 
     def check_left(self) -> None:
-        assert self.settled() in ("", "pfs")
+        assert self.decided() in ("", "pfs")
         assert self.directives() in (DIRECTIVE, NONE)
-        assert self.directives() == DIRECTIVE or self.settled() == "pfs"
+        assert self.directives() == DIRECTIVE or self.decided() == "pfs"
         assert not self.planned.folder().exists()
-        self.word = self.settled() and self.planned.read(FILE)
+        self.word = self.decided() and self.planned.read(DECISION_FILE)
 
     def check_done(self) -> None:
-        assert (self.settled(), self.directives()) == ("pfs", NONE)
-        word = self.planned.read(FILE)
+        assert (self.decided(), self.directives()) == ("pfs", NONE)
+        word = self.planned.read(DECISION_FILE)
         assert getattr(self, "word", "") in ("", word)  # what was said is not said anew
         assert "no such project" in word["because"]
         assert not self.planned.has("gate.json") and not self.planned.has("gate.err")
@@ -71,12 +75,12 @@ class StaysOnTheBuffer(Fallback):
         self.earlier("setup", "gate")
 
     def check_left(self) -> None:
-        assert self.settled() in ("", "bb")
+        assert self.decided() in ("", "bb")
         result = self.planned.folder() / "result"
-        assert self.settled() == "bb" or not result.exists()
+        assert self.decided() == "bb" or not result.exists()
 
     def check_done(self) -> None:
-        assert self.settled() == "bb"
+        assert self.decided() == "bb"
         assert (self.planned.folder() / "result").read_text() == "task\n"
         assert not (self.planned.root / "pfs").exists()
 
@@ -90,7 +94,7 @@ class GivesBackWhatCameLate(Fallback):
         self.planned.change(delay="0")
 
     def check_left(self) -> None:
-        assert self.settled() == "pfs"
+        assert self.decided() == "pfs"
         assert "released" not in self.ledger() or not self.planned.folder().exists()
 
     def check_done(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.files import read_journal
-from pegasus_bb.runtime.guard import unsafe_results
+from pegasus_bb.runtime.results_guard import unsafe_results
 from pegasus_bb.staging.folder import digest_path
 from tests.runtime.conftest import NODE, Site
 from tests.runtime.job_lists import SCRATCH, folder, transfer

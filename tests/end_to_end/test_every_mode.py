@@ -89,7 +89,7 @@ def check_places(site: Site, submit: Path, way: Way) -> None:
     for job, place in places.items():
         assert place.startswith(str(own if job in way.own else f"{shared}/"))
         assert (list(places.values()).count(place) == 1) == (job in way.own)
-    landed = {p.stem for p in (submit / "bb/landed").glob("*.json")}
+    landed = {p.stem for p in (submit / "bb/stage_out").glob("*.json")}
     assert landed == {f"mix_{job}" for job in way.own}
 
 
@@ -127,7 +127,7 @@ def test_a_failed_task_keeps_what_jobs_share_and_a_second_run_goes_on(
         for name in kept
     )
     if "E" in way.own:
-        noted = site.submit_dir("bb") / "bb/landed/mix_E.json"
+        noted = site.submit_dir("bb") / "bb/stage_out/mix_E.json"
         assert json.loads(noted.read_text())["files"] == {}
     site.trouble.unlink()
     assert done_well(site.run("bb"))

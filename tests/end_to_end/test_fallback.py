@@ -58,7 +58,7 @@ def request(site: Site) -> Request:
 
 
 def settled(site: Site) -> dict[str, Any]:
-    path = site.submit_dir("bb") / "bb" / "settled.json"
+    path = site.submit_dir("bb") / "bb" / "storage_decision.json"
     data: dict[str, Any] = json.loads(path.read_text())
     return data
 

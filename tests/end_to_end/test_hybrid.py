@@ -35,10 +35,12 @@ def test_the_plan_has_one_gate_and_one_job_that_waits_for_its_results(
     submit = hybrid(site, "bb")
     dag = (submit / "diamond-0.dag").read_text()
     assert dag.count(" PRE create_dir_") == 1
-    waiting = [line.split()[5] for line in dag.splitlines() if "/landed " in line]
+    waiting = [
+        line.split()[5] for line in dag.splitlines() if "/await_stage_out " in line
+    ]
     assert waiting == ["mix_E"]
     assert site.plan_file("bb")["mode"] == "hybrid"
-    assert [p.name for p in (submit / "bb/jobs").iterdir()] == ["mix_E.json"]
+    assert [p.name for p in (submit / "bb/nodes").iterdir()] == ["mix_E.json"]
 
 
 def test_less_is_reserved_than_in_mode_persistent_and_it_is_measured(
@@ -130,8 +132,8 @@ def test_an_example_gives_what_it_gives_on_the_pfs(name: str, tmp_path: Path) ->
     example = example_of(name, tmp_path)
     submit = gives_what_it_gives_on_the_pfs(example, "--bb-mode", "hybrid")
     example.planned("persistent", "--bb-mode", "persistent")
-    own = list((submit / "bb/jobs").glob("*.json"))
-    assert len(list((submit / "bb/landed").glob("*.json"))) == len(own) > 0
+    own = list((submit / "bb/nodes").glob("*.json"))
+    assert len(list((submit / "bb/stage_out").glob("*.json"))) == len(own) > 0
     alone = example.request("persistent")["capacity"]
     assert alone - example.request("bb")["capacity"] >= parse_size(GRANULE)
     assert_no_more_than(alone, submit)

@@ -60,8 +60,10 @@ def test_a_full_disk_sends_its_job_to_the_pfs_and_says_so(
 
 
 def started_over_with_room_all_is_well(site: Site, folder: Path) -> None:
-    for file in (folder / "bb/jobs").glob("*.json"):
-        file.write_text(json.dumps({**json.loads(file.read_text()), "capacity": 1}))
+    for file in (folder / "bb/nodes").glob("*.json"):
+        data = json.loads(file.read_text())
+        data["reservation"]["capacity"] = 1
+        file.write_text(json.dumps(data))
     done = site.bb("run", "--restart", str(folder))
     assert done_well(done)
     assert "kept from before: " in done.stderr and "elsewhere.000" in done.stderr

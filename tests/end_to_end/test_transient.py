@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.engine.processes import end_left_over
-from pegasus_bb.runtime.room.planned import LANDING
+from pegasus_bb.runtime.job_reservation.planned import LANDING
 
 from .conftest import Site, done_well, expected, killed_when
 
@@ -27,9 +27,10 @@ def test_each_job_waits_for_its_results_and_no_job_reserves_for_all(site: Site) 
     assert site.plan_file("bb")["mode"] == "transient"
     assert site.plan_file("bb")["scratch"].startswith(str(site.root / "pfs"))
     programs = folder / "bb" / "bin"
-    begins = f"SCRIPT DEFER 75 1 POST mix_A {programs}/landed mix_A $JOBID $RETURN "
+    begins = f"SCRIPT DEFER 75 1 POST mix_A {programs}/await_stage_out mix_A "
+    begins += f"$JOBID $RETURN {programs}/exitcode -r $RETURN "
     (line,) = (line for line in dag.splitlines() if " POST mix_A " in line)
-    assert line.startswith(f"{begins}{programs}/exitcode -r $RETURN ")
+    assert line.startswith(begins)
     assert "SCRIPT POST stage_in" in dag
 
 
@@ -128,7 +129,7 @@ def test_a_killed_run_goes_on_and_takes_its_leftovers_over(site: Site) -> None:
     assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
     assert site.reservations() == []
-    assert (folder / "bb" / "landed" / "mix_A.json").exists()
+    assert (folder / "bb" / "stage_out" / "mix_A.json").exists()
 
 
 @pytest.mark.sweep
@@ -137,7 +138,7 @@ def test_a_run_that_starts_over_believes_no_older_note(site: Site) -> None:
     assert site.run("bb").returncode == 0
     assert done_well(site.bb("run", "--restart", str(folder)))
     older = folder / "bb" / "landed.000" / "mix_A.json"
-    newer = folder / "bb" / "landed" / "mix_A.json"
+    newer = folder / "bb" / "stage_out" / "mix_A.json"
     times = [json.loads(file.read_text())["time"] for file in (older, newer)]
     assert times[0] < times[1]
     assert site.content("bb") == expected()

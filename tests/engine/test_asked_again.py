@@ -26,7 +26,7 @@ def asked(folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Re
     bb = folder.path / "bb"
     bb.mkdir()
     write_json(str(bb / "request.json"), request.to_json())
-    write_json(str(bb / "plan.json"), {"version": 1, "dag": "w.dag"})
+    write_json(str(bb / "plan.json"), {"version": 2, "dag": "w.dag"})
     backend = open_backend("directory", request.settings)
     BBDir(str(bb)).note_reservation(backend.create(request))
     on_site = '+pegasus_site = "cluster"'

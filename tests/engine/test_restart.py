@@ -31,7 +31,7 @@ def request_(folder: Folder, tmp_path: Path) -> Request:
     bb = folder.path / "bb"
     bb.mkdir()
     write_json(str(bb / "request.json"), request.to_json())
-    write_json(str(bb / "plan.json"), {"version": 1, "dag": "w.dag"})
+    write_json(str(bb / "plan.json"), {"version": 2, "dag": "w.dag"})
     (bb / "manifest.jsonl").write_text('{"lfn": "out.txt"}\n')
     noted = open_backend("directory", request.settings).create(request)
     BBDir(str(bb)).note_reservation(noted)

@@ -182,7 +182,7 @@ def request_(folder: Folder, tmp_path: Path) -> Request:
     folder.write()
     request = request_of("pbbstatus", tmp_path / "tier")
     (folder.path / "bb").mkdir()
-    write_json(str(folder.path / "bb" / "plan.json"), {"version": 1, "dag": "w.dag"})
+    write_json(str(folder.path / "bb" / "plan.json"), {"version": 2, "dag": "w.dag"})
     write_json(str(folder.path / "bb" / "request.json"), request.to_json())
     return request
 

@@ -35,7 +35,7 @@ from pegasus_bb.report.submitdir import read_run
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.reservation.scontrol import parse_burst, parse_jobs
 from pegasus_bb.reservation.squeue import parse_queue
-from pegasus_bb.runtime import exitcode, manifest, ours
+from pegasus_bb.runtime import exitcode, manifest, reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.transfers.jobs import read_jobs
 from pegasus_bb.staging.journal import Journal
@@ -136,7 +136,7 @@ def _bb_folder(path: Path) -> None:
                 ask()
             except PegasusBBError as error:
                 assert f"{path.parent}/" in str(error)
-        ours.last_place(bb)
+        reservation_identity.last_place(bb)
         (path.parent / f"{name}.json").unlink()
 
 

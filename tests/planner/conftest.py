@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from pegasus_bb.planner.builtin import Executable, build, write
 from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
-from pegasus_bb.planner.runfiles import run_files
+from pegasus_bb.planner.runfiles import node_files, run_files
 from pegasus_bb.rewrite import Inputs, Plan, rewrite
 
 Data = dict[str, Any]
@@ -199,7 +200,8 @@ class Desk:
         decided, rewritten = self.planning()
         planned = self.plan()
         files = run_files(planned, decided, self.context)
-        return write(planned, rewritten, self.context, files)
+        nodes = partial(node_files, planned, decided, self.context)
+        return write(planned, rewritten, self.context, files, nodes)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.planner.builtin.records import top_files
 from pegasus_bb.planner.builtin.write import files_of
-from pegasus_bb.planner.runfiles import reservation_files, run_files
+from pegasus_bb.planner.runfiles import node_files, run_files
 
 GOLDEN = Path(__file__).parent / "golden"
 REFRESH = bool(os.environ.get("REFRESH_GOLDEN"))
@@ -28,7 +28,7 @@ def planned_files(desk: Any, tmp_path: Path) -> dict[str, bytes]:
     files = dict(files_of(jobs, executable, rewritten.catalogs, context))
     files.update(top_files(executable, rewritten, context, "submit.host"))
     few = run_files(executable, decided, context)
-    for path, content in (*few, *reservation_files(executable, decided, context)):
+    for path, content in (*few, *node_files(executable, decided, context)):
         files[f"bb/{path}"] = content
     write_dag(executable.dag, tmp_path / "demo-0.dag")
     files["demo-0.dag"] = (tmp_path / "demo-0.dag").read_bytes()

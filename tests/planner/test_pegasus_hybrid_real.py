@@ -56,7 +56,7 @@ def test_it_plans_and_runs_and_both_reservations_are_given_back(desk: Desk) -> N
     desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
     assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
     assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
-    notes = [p.name for p in (submit / "bb" / "landed").glob("*.json")]
+    notes = [p.name for p in (submit / "bb" / "stage_out").glob("*.json")]
     assert notes == ["cat1_ID2.json"]
     lines = (desk.root / "ledger.jsonl").read_text().splitlines()
     events = [json.loads(line)["event"] for line in lines]
@@ -72,7 +72,7 @@ def test_the_dag_has_the_gate_and_one_job_that_waits_for_its_results(
     waits = {
         name
         for name, node in dag.nodes.items()
-        if node.post and node.post.executable == f"{own}/landed"
+        if node.post and node.post.executable == f"{own}/await_stage_out"
     }
     assert waits == {"cat1_ID2"}
     pre = dag.nodes["create_dir_demo_0_cori"].pre
@@ -91,9 +91,9 @@ def test_an_input_that_is_read_once_stays_on_the_pfs(desk: Desk) -> None:
 def test_under_slurm_a_job_with_a_room_names_both_in_one_file(slurm: Desk) -> None:
     submit = plan(slurm)
     own = (submit / "00/00/cat1_ID2.sub").read_text()
-    assert f"--qos=fast --bbf={submit}/bb/jobs/ID2.bbf" in own
+    assert f"--qos=fast --bbf={submit}/bb/nodes/ID2.bbf" in own
     assert own.count("--bbf=") == 1
-    lines = (submit / "bb/jobs/ID2.bbf").read_text().splitlines()
+    lines = (submit / "bb/nodes/ID2.bbf").read_text().splitlines()
     words = ["jobdw", "persistentdw", "stage_out"]
     assert [line.split()[1] for line in lines] == words
     shared = json.loads((submit / "bb/request.json").read_text())["name"]

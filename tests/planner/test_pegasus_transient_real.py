@@ -39,14 +39,14 @@ def test_it_plans_and_runs_and_all_reservations_are_given_back(desk: Desk) -> No
     desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
     assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
     assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
-    notes = sorted(p.name for p in (submit / "bb" / "landed").glob("*.json"))
+    notes = sorted(p.name for p in (submit / "bb" / "stage_out").glob("*.json"))
     assert notes == ["cat1_ID1.json", "cat1_ID2.json"]
 
 
 def test_only_the_post_scripts_of_tasks_are_others(desk: Desk) -> None:
     submit = plan(desk)
     dag = read_dag(submit / "demo-0.dag")
-    own = f"{submit}/bb/bin/landed"
+    own = f"{submit}/bb/bin/await_stage_out"
     waiting = {
         n for n, node in dag.nodes.items() if node.post and node.post.executable == own
     }
@@ -84,8 +84,8 @@ def test_under_slurm_each_job_asks_for_its_own_space(tmp_path: Path) -> None:
     submit = plan(desk)
     for job in ("ID1", "ID2"):
         text = (submit / f"00/00/cat1_{job}.sub").read_text()
-        assert f"--qos=fast --bbf={submit}/bb/jobs/{job}.bbf" in text
-    lines = (submit / "bb/jobs/ID1.bbf").read_text().splitlines()
+        assert f"--qos=fast --bbf={submit}/bb/nodes/{job}.bbf" in text
+    lines = (submit / "bb/nodes/ID1.bbf").read_text().splitlines()
     assert [line.split()[1] for line in lines] == ["jobdw", "stage_in", "stage_out"]
     assert "/.pegasus_bb_landing/cat1_ID1" in lines[2]
     other = (submit / "00/00/create_dir_demo_0_cori.sub").read_text()
@@ -105,7 +105,7 @@ def test_a_property_does_not_hide_the_option(tmp_path: Path) -> None:
     done = desk.try_call(*bb, "--relative-submit-dir", "r", "workflow.yml")
     assert done.returncode == 0, done.stderr
     text = (desk.work / "submit/r/00/00/cat1_ID1.sub").read_text()
-    assert f'"--qos=fast --bbf={desk.work}/submit/r/bb/jobs/ID1.bbf"' in text
+    assert f'"--qos=fast --bbf={desk.work}/submit/r/bb/nodes/ID1.bbf"' in text
 
 
 def test_what_is_told_is_of_the_jobs_that_are_planned(desk: Desk) -> None:
@@ -118,7 +118,7 @@ def test_what_is_told_is_of_the_jobs_that_are_planned(desk: Desk) -> None:
     given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
     bb = (sys.executable, "-m", "pegasus_bb", "plan", *given, "--bb-mode", "transient")
     told = desk.call(*bb, "workflow.yml").stderr
-    assert len(list(desk.work.rglob("bb/jobs/*.json"))) == 2
+    assert len(list(desk.work.rglob("bb/nodes/*.json"))) == 2
     assert "for each of 2 jobs" in told
 
 
@@ -147,9 +147,8 @@ def all_files_have(desk: Desk, size: int) -> None:
 
 
 def room_of(submit: Path, node: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = json.loads(
-        (submit / f"bb/jobs/{node}.json").read_text()
-    )
+    text = (submit / f"bb/nodes/{node}.json").read_text()
+    found: dict[str, list[str]] = json.loads(text)["reservation"]
     return found
 
 
@@ -163,7 +162,7 @@ def runs_to_a_good_end(desk: Desk, submit: Path) -> None:
 def test_a_cluster_of_a_level_has_one_room(desk: Desk) -> None:
     clustered(desk, **{"clusters.size": "2"})
     submit = plan(desk, "--cluster", "horizontal")
-    rooms = sorted(p.name for p in (submit / "bb/jobs").iterdir())
+    rooms = sorted(p.name for p in (submit / "bb/nodes").iterdir())
     assert len(rooms) == 2
     assert all(name.startswith("merge_cat1_") for name in rooms)
     first = room_of(submit, rooms[0][: -len(".json")])
@@ -236,7 +235,7 @@ def test_under_slurm_a_cluster_asks_for_the_space_of_all_its_jobs(
     all_files_have(desk, 3 << 20)
     submit = plan(desk, "--cluster", "label")
     text = (submit / "00/00/merge_chain0.sub").read_text()
-    file = submit / "bb/jobs/merge_chain0.bbf"
+    file = submit / "bb/nodes/merge_chain0.bbf"
     assert f"--bbf={file}" in text
     assert text.count("--bbf=") == 1
     lines = file.read_text().splitlines()
@@ -251,7 +250,7 @@ def test_a_stageable_program_runs_from_the_reservation(desk: Desk) -> None:
         "transformations.yml", transformations=[{"name": "cat1", "sites": [place]}]
     )
     submit = plan(desk)
-    room = json.loads((submit / "bb/jobs/cat1_ID1.json").read_text())
+    room = room_of(submit, "cat1_ID1")
     assert room["stage_in"] == ["in.txt", "cat1"]
     desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
     assert (desk.work / "out" / "out.txt").read_text() == "hello\n"

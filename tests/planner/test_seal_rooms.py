@@ -14,7 +14,7 @@ from pegasus_bb.planner.seal import check_directory
 BIN = "{folder}/bb/bin"
 DAG = """\
 JOB work_ID1 work_ID1.sub
-SCRIPT DEFER 75 10 POST work_ID1 {bin}/landed work_ID1 $JOBID $RETURN {judge}
+SCRIPT DEFER 75 10 POST work_ID1 {bin}/await_stage_out work_ID1 $JOBID $RETURN {judge}
 JOB other_ID2 other_ID2.sub
 SCRIPT POST other_ID2 {bin}/exitcode -r $RETURN other_ID2.out
 PARENT work_ID1 CHILD other_ID2
@@ -24,7 +24,7 @@ SUBMIT = """\
 executable = {bin}/launch
 arguments = "{bin}/record -w /lus/r true"
 environment = "PEGASUS_DAG_JOB_ID=work_ID1 CONDOR_JOBID=$(cluster).$(process)"
-+remote_cerequirements = EXTRA_ARGUMENTS=="-A me --bbf={bb}/jobs/ID1.bbf"
++remote_cerequirements = EXTRA_ARGUMENTS=="-A me --bbf={bb}/nodes/ID1.bbf"
 queue
 """
 
@@ -32,12 +32,14 @@ queue
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     bb = tmp_path / "bb"
-    (bb / "jobs").mkdir(parents=True)
+    (bb / "nodes").mkdir(parents=True)
     request = {"name": "pbb1", "backend": "datawarp", "capacity": 1, "prefix": "/lus/r"}
     request.update(uuid="u", tier="bb", site="cori")
     (bb / "transient.json").write_text(json.dumps(request))
-    (bb / "jobs" / "work_ID1.json").write_text(json.dumps({"job": "ID1"}))
-    (bb / "jobs" / "ID1.bbf").write_text("#DW jobdw capacity=1\n")
+    (bb / "nodes" / "work_ID1.json").write_text(
+        json.dumps({"reservation": {"job": "ID1"}})
+    )
+    (bb / "nodes" / "ID1.bbf").write_text("#DW jobdw capacity=1\n")
     (tmp_path / "w.dag").write_text(DAG.format(bin=bb / "bin", judge=JUDGE))
     (tmp_path / "work_ID1.sub").write_text(SUBMIT.format(bin=bb / "bin", bb=bb))
     return tmp_path
@@ -62,7 +64,11 @@ def test_a_dag_as_planned_is_sealed(folder: Path) -> None:
     [
         ("DEFER 75 10 POST", "POST", "could start before the results"),
         ("DEFER 75 10 POST", "DEFER 1 10 POST", "could start before the results"),
-        ("/landed work_ID1 $JOBID", "/landed other $JOBID", "before the results"),
+        (
+            "/await_stage_out work_ID1 $JOBID",
+            "/await_stage_out other $JOBID",
+            "before the results",
+        ),
         ("$JOBID $RETURN", "7.0 $RETURN", "could start before the results"),
         ("$JOBID $RETURN", "$JOBID 0", "could start before the results"),
         (JUDGE, "/bin/true -r $RETURN work_ID1.out", "before the results"),
@@ -106,7 +112,7 @@ def test_a_node_that_is_gone_is_missed(folder: Path) -> None:
         looked_at(folder)
 
 
-@pytest.mark.parametrize("name", ["bb/jobs/ID1.bbf", "work_ID1.sub"])
+@pytest.mark.parametrize("name", ["bb/nodes/ID1.bbf", "work_ID1.sub"])
 def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(CatalogError, match=Path(name).name):
@@ -121,7 +127,7 @@ class TestModeHybrid:
         bb = folder / "bb"
         request = json.loads((bb / "transient.json").read_text())
         (bb / "request.json").write_text(json.dumps({**request, "prefix": "/bb/pbb1"}))
-        plan = {"planner": "pegasus-bb built-in", "scratch": "/bb/pbb1/r"}
+        plan = {"version": 2, "planner": "pegasus-bb built-in", "scratch": "/bb/pbb1/r"}
         (bb / "plan.json").write_text(json.dumps(plan))
         change(folder / "work_ID1.sub", "-w /lus/r ", "-w /bb/pbb1/r ")
         exitcode = f"{bb}/bin/exitcode"
@@ -153,13 +159,17 @@ class TestModeHybrid:
     def test_what_judges_the_node_in_the_end_must_read_its_record(
         self, hybrid: Path
     ) -> None:
-        (hybrid / "bb/jobs/work_ID1.json").unlink()
+        (hybrid / "bb/nodes/work_ID1.json").unlink()
         change(hybrid / "w.dag", "exitcode -r $RETURN work", "exitcode -r 0 work")
         with pytest.raises(NotSealed, match="a failure could count as success"):
             looked_at(hybrid)
 
-    def test_landed_of_another_node_is_no_post_script(self, hybrid: Path) -> None:
-        change(hybrid / "w.dag", "/landed work_ID1 $JOBID", "/landed other $JOBID")
+    def test_waiting_for_another_node_is_no_post_script(self, hybrid: Path) -> None:
+        change(
+            hybrid / "w.dag",
+            "/await_stage_out work_ID1 $JOBID",
+            "/await_stage_out other $JOBID",
+        )
         with pytest.raises(NotSealed, match="before the results"):
             looked_at(hybrid)
 
@@ -178,22 +188,12 @@ class TestModeHybrid:
         with pytest.raises(NotSealed, match="do not name the run's scratch"):
             looked_at(hybrid)
 
-    def test_without_landed_it_is_a_post_script_like_any_other(
+    def test_without_the_wait_it_is_a_post_script_like_any_other(
         self, hybrid: Path
     ) -> None:
-        (hybrid / "bb/jobs/work_ID1.json").unlink()
+        (hybrid / "bb/nodes/work_ID1.json").unlink()
         dag = hybrid / "w.dag"
         begins = "SCRIPT DEFER 75 10 POST work_ID1 "
-        landed = f"{hybrid}/bb/bin/landed work_ID1 $JOBID $RETURN "
+        landed = f"{hybrid}/bb/bin/await_stage_out work_ID1 $JOBID $RETURN "
         change(dag, begins + landed, "SCRIPT POST work_ID1 ")
         looked_at(hybrid)
-
-
-@pytest.mark.parametrize("name", ["prior", "beyond"])
-def test_a_run_of_an_older_version_that_lacks_the_buffer_is_refused(
-    folder: Path, name: str
-) -> None:
-    """Some of its jobs ran on the PFS; no job does now."""
-    (folder / "bb" / name).write_text("other_ID2\n")
-    with pytest.raises(NotSealed, match=f"{name}: an older version .* plan again"):
-        looked_at(folder)

@@ -68,10 +68,10 @@ def test_links_are_named_after_the_node_that_needs_them(here: Any) -> None:
     here.placed["a.txt"] = Placed("a.txt", "intermediate", "pfs", "write", 1, "test")
     here.persistent()
     folder: Path = here.write()
-    (file,) = (folder / "bb" / "links").iterdir()
+    (file,) = (folder / "bb" / "nodes").iterdir()
     assert file.name == "split_ID1.json"
     path = "/lus/scratch/wfuser/pegasus/demo/run0001/a.txt"
-    assert json.loads(file.read_text()) == {"a.txt": path}
+    assert json.loads(file.read_text())["links"] == {"a.txt": path}
 
 
 def test_mode_off_has_a_plan_and_no_request(here: Any) -> None:

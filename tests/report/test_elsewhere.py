@@ -23,8 +23,8 @@ AWAY = Elsewhere("mix_A", WHY, "n7", 1700000000.5)
 def submit_dir(tmp_path: Path, record_text: Callable[..., str]) -> Path:
     """A run in which two jobs were to work on the disk of their node."""
     for node in ("mix_A", "mix_B"):
-        write(tmp_path, f"jobs/{node}.json", {"capacity": 1})
-    (tmp_path / "bb/jobs/ID1.bbf").write_text("#DW\n")
+        write(tmp_path, f"nodes/{node}.json", {"reservation": {"capacity": 1}})
+    (tmp_path / "bb/nodes/ID1.bbf").write_text("#DW\n")
     (tmp_path / "00").mkdir()
     (tmp_path / "00/mix_A.sub").write_text("queue\n")
     (tmp_path / "00/mix_A.out.000").write_text(record_text())

@@ -36,8 +36,9 @@ class Rooms:
         self, node: str, came: list[str], made: list[str], since: float, **said: Any
     ) -> None:
         asked = {"stage_in": came, "stage_out": made, "read": ["x"], "write": ["y"]}
-        self.note(f"jobs/{node}.json", {"capacity": 1000, **asked, "share": []})
-        self.note(f"landed/{node}.json", {"since": since, "files": {}, **said})
+        own = {"capacity": 1000, **asked, "share": []}
+        self.note(f"nodes/{node}.json", {"reservation": own})
+        self.note(f"stage_out/{node}.json", {"since": since, "files": {}, **said})
 
     def live(self, *tasks: Task, nodes: tuple[NodeTimes, ...] = ()) -> LiveBytes | None:
         held = reservations(self.folder, nodes)

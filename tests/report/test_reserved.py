@@ -34,8 +34,8 @@ class Notes:
         self.write("ready.json", {"created": begun, "time": begun + 10, **more})
 
     def room(self, node: str, size: int, begun: float, ended: float) -> None:
-        self.write(f"jobs/{node}.json", {"capacity": size})
-        self.write(f"landed/{node}.json", {"since": begun, "time": ended})
+        self.write(f"nodes/{node}.json", {"reservation": {"capacity": size}})
+        self.write(f"stage_out/{node}.json", {"since": begun, "time": ended})
 
 
 def byte_hours(folder: Path, nodes: Iterable[NodeTimes]) -> float | None:

@@ -52,7 +52,7 @@ def test_lines_of_another_run_and_torn_ones_do_not_count(bb: Path) -> None:
 def test_what_jobs_own_reservations_staged_out_counts_once_it_is_back(
     bb: Path,
 ) -> None:
-    landed = bb / "landed"
+    landed = bb / "stage_out"
     landed.mkdir()
     for name, size in (("cat", 10), ("cut", 20)):
         note = {"files": {"a": {"size": size}}, "time": 8.0}

@@ -25,7 +25,7 @@ from tests.placement.world import World
 from tests.rewrite.conftest import HERE, read
 from tests.rewrite.differences import changed
 
-BBF = "--bbf=/home/me/run0001/bb/jobs/{}.bbf"
+BBF = "--bbf=/home/me/run0001/bb/nodes/{}.bbf"
 ROOM = Room(("in.txt", "sub/b.dat"), ("out.txt",), (), (), need=5, capacity=8 << 20)
 
 

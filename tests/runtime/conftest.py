@@ -27,7 +27,7 @@ class Site:
     def __init__(self, root: Path, reserved: bool = True) -> None:
         self.root, self.bb = root, root / "submit" / "bb"
         self.fast, self.pfs, self.out = root / "fast", root / "pfs", root / "out"
-        for folder in (self.bb / "links", self.fast, self.pfs, self.out):
+        for folder in (self.bb / "nodes", self.fast, self.pfs, self.out):
             folder.mkdir(parents=True)
         self.real = self.fast / NAME
         self.scratch = self.real / "run0001"
@@ -69,8 +69,8 @@ class Site:
         )
 
     def link(self, links: dict[str, str], node: str = NODE) -> None:
-        """Write links/<node>.json."""
-        self._json(f"links/{node}.json", links)
+        """Let ``node`` have links."""
+        self._json(f"nodes/{node}.json", {"version": 2, "links": links})
 
     def _json(self, name: str, data: Any) -> None:
         (self.bb / name).write_text(json.dumps(data))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime.count import counted
-from pegasus_bb.runtime.launch import COUNTERS
+from pegasus_bb.runtime.task import COUNTERS
 
 Site = Any  # tests/runtime/conftest.py
 # Starts the task as Kickstart does, and reads and writes a lot by itself.
@@ -72,7 +72,7 @@ def test_nothing_is_left_where_temporary_files_go(
 def test_where_no_temporary_file_can_be_made_the_task_runs_uncounted(
     site: Site, kickstart: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pegasus_bb.runtime import launch
+    from pegasus_bb.runtime import task
     from pegasus_bb.runtime.bbdir import BBDir
 
     def full(kind: str, environ: dict[str, str]) -> tuple[int, str]:
@@ -80,7 +80,7 @@ def test_where_no_temporary_file_can_be_made_the_task_runs_uncounted(
 
     monkeypatch.setattr("pegasus_bb.runtime.records.streams.named_temporary", full)
     argv = [kickstart, "-n", "work", "true"]
-    assert launch.run_command(BBDir(str(site.bb)), argv, dict(os.environ)) == 0
+    assert task.run_command(BBDir(str(site.bb)), argv, dict(os.environ)) == 0
 
 
 def test_a_signal_to_the_job_reaches_the_task(

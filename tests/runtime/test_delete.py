@@ -159,7 +159,7 @@ def test_an_unchanged_result_is_trusted_without_reading_it_again(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.stage_out("one.txt")
-    monkeypatch.setattr("pegasus_bb.runtime.guard.digest_path", pytest.fail)
+    monkeypatch.setattr("pegasus_bb.runtime.results_guard.digest_path", pytest.fail)
     assert run.delete() == 0
 
 
@@ -170,7 +170,7 @@ def test_a_line_of_an_older_run_knows_three_numbers(
     found = dest.stat()
     run.stage_out("one.txt", stat=[found.st_dev, found.st_ino, found.st_mtime_ns])
     os.utime(dest, ns=(found.st_atime_ns, found.st_mtime_ns))
-    monkeypatch.setattr("pegasus_bb.runtime.guard.digest_path", pytest.fail)
+    monkeypatch.setattr("pegasus_bb.runtime.results_guard.digest_path", pytest.fail)
     assert run.delete() == 0
 
 
@@ -323,7 +323,7 @@ def test_before_setup_there_is_nothing_to_give_back(
     tmp_path: Path, capsys: Captured
 ) -> None:
     run = Run(tmp_path / "fresh")
-    run.write("plan.json", {"version": 1})
+    run.write("plan.json", {"version": 2})
     assert run.delete() == 0
     assert "never asked for" in words(capsys)
 

@@ -17,9 +17,15 @@ from pegasus_bb import ledger
 from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.runtime import launch, settled
+from pegasus_bb.runtime import gate
 from pegasus_bb.runtime.directives import KEPT, NONE, USE
 from pegasus_bb.runtime.install import install_runtime
+from pegasus_bb.runtime.shared import shared_binding
+from pegasus_bb.runtime.storage_decision import (
+    DECISION_FILE,
+    StorageDecision,
+    decide_storage,
+)
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from tests.runtime.lifecycle import NAME, Run, words
 
@@ -55,7 +61,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def where(run: Run) -> str:
-    return str(run.read(settled.FILE)["to"]) if run.has(settled.FILE) else ""
+    return str(run.read(DECISION_FILE)["to"]) if run.has(DECISION_FILE) else ""
 
 
 def bbf(run: Run) -> str:
@@ -64,7 +70,9 @@ def bbf(run: Run) -> str:
 
 def job(run: Run) -> str:
     """The path that a job of the site is bound to now."""
-    return launch.real_path(run.bb, dict(os.environ))
+    binding = shared_binding(run.bb, dict(os.environ))
+    assert binding is not None
+    return binding.real
 
 
 # -- settled on the PFS
@@ -74,7 +82,7 @@ def test_a_refusal_is_the_gate_s_to_judge(run: Run, capsys: Captured) -> None:
     run.change(fail="create: no space left on any server")
     assert (run.setup(), run.gate()) == (0, 0)
     assert words(capsys).count("no space left on any server") == 2
-    found = run.read(settled.FILE)
+    found = run.read(DECISION_FILE)
     assert (found["version"], found["to"], found["exit_code"]) == (1, "pfs", 76)
     assert "no space left on any server" in found["because"]
     assert abs(found["time"] - time.time()) < 60
@@ -99,7 +107,7 @@ def test_the_deadline_settles_it_and_not_before(run: Run) -> None:
     assert where(run) == ""
     run.write("gate.json", {"since": time.time() - 601})
     assert run.gate() == 0
-    found = run.read(settled.FILE)
+    found = run.read(DECISION_FILE)
     assert (found["to"], found["exit_code"]) == ("pfs", 77)
     assert "pegasus-bb release" not in found["because"]  # nobody waits for it any more
     assert not run.has("gate.json") and not run.has("gate.err")
@@ -117,9 +125,9 @@ def test_no_job_names_the_buffer_any_more(run: Run) -> None:
 def test_what_is_settled_holds_though_the_buffer_comes_up(run: Run) -> None:
     run.change(fail="create*1: no such project")
     assert (run.setup(), run.gate()) == (0, 0)
-    before = run.read(settled.FILE)
+    before = run.read(DECISION_FILE)
     assert (run.setup(), run.gate()) == (0, 0)  # a rescue run
-    assert run.read(settled.FILE) == before
+    assert run.read(DECISION_FILE) == before
     assert not run.folder().exists()
     assert ledger.reservations()[0].time == ledger.entries()[0]["time"]
     assert [line["event"] for line in ledger.entries()] == ["requested"]
@@ -178,7 +186,7 @@ def test_a_job_that_comes_after_the_gate_s_word_follows_it(
     real = Directory.path
 
     def meanwhile(self: Directory, *arguments: Any) -> str:
-        settled.settle(run.bb, settled.Settled("pfs", "late", 77, "/lus/scratch"))
+        decide_storage(run.bb, StorageDecision("pfs", "late", 77, "/lus/scratch"))
         return real(self, *arguments)
 
     monkeypatch.setattr(Directory, "path", meanwhile)
@@ -189,13 +197,13 @@ def test_a_gate_that_comes_after_the_first_job_follows_it(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.setup()
-    real = settled.pfs_prefix
+    real = gate.pfs_prefix
 
     def meanwhile(placement: Any) -> str:
-        settled.settle(run.bb, settled.Settled("bb"))
+        decide_storage(run.bb, StorageDecision("bb"))
         return real(placement)
 
-    monkeypatch.setattr(settled, "pfs_prefix", meanwhile)
+    monkeypatch.setattr(gate, "pfs_prefix", meanwhile)
     run.change(fail="status: held")
     assert run.gate() == 76
     assert where(run) == "bb" and bbf(run) == DIRECTIVE
@@ -221,10 +229,10 @@ def test_who_gave_it_back_has_decided_otherwise(run: Run) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"to": "x"}', '{"to": "pfs"}'])
 def test_a_damaged_note_stops_everything(run: Run, capsys: Captured, text: str) -> None:
     run.setup()
-    (run.submit / "bb" / settled.FILE).write_text(text)
+    (run.submit / "bb" / DECISION_FILE).write_text(text)
     words(capsys)
     assert (run.setup(), run.gate(), run.delete()) == (2, 2, 2)
-    assert words(capsys).count(settled.FILE) == 3
+    assert words(capsys).count(DECISION_FILE) == 3
     assert run.folder().exists()
 
 
@@ -255,8 +263,8 @@ def test_folders_that_do_not_match_are_no_place_to_go(
 def test_killed_between_the_word_and_the_directives(run: Run) -> None:
     run.change(fail="create: no such project")
     run.setup()
-    word = settled.Settled("pfs", "no such project", 76, str(run.root / "pfs"))
-    settled.settle(run.bb, word)
+    word = StorageDecision("pfs", "no such project", 76, str(run.root / "pfs"))
+    decide_storage(run.bb, word)
     assert bbf(run) == DIRECTIVE
     assert run.gate() == 0
     assert bbf(run) == NONE
@@ -265,7 +273,7 @@ def test_killed_between_the_word_and_the_directives(run: Run) -> None:
 def test_started_over_the_directives_are_the_planned_ones(run: Run) -> None:
     run.change(fail="create*1: no such project")
     assert (run.setup(), run.gate()) == (0, 0)
-    for name in ("reservation.json", settled.FILE):  # what run --restart does
+    for name in ("reservation.json", DECISION_FILE):  # what run --restart does
         (run.submit / "bb" / name).unlink()
     assert (run.setup(), run.gate()) == (0, 0)
     assert bbf(run) == DIRECTIVE and not run.has(KEPT)

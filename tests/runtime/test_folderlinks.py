@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime import manifest
-from pegasus_bb.runtime.guard import unsafe_results
+from pegasus_bb.runtime.results_guard import unsafe_results
 from pegasus_bb.runtime.scratch_root import MARK
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.folder import copy_path, digest_path

@@ -16,7 +16,7 @@ import pytest
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Look
 from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.runtime import gate, ours
+from pegasus_bb.runtime import gate, reservation_identity
 from tests.runtime.lifecycle import NAME, Run, words
 
 CHECKOUT = Path(__file__).parent.parent.parent
@@ -202,7 +202,7 @@ def test_owner_size_and_age_are_compared_with_what_was_asked(
     run: Run, status: Status, why: str
 ) -> None:
     request = replace(run.request, uuid="uuid")
-    said = ours.mismatch(status, request, NOTED)
+    said = reservation_identity.mismatch(status, request, NOTED)
     assert why in said
     assert bool(why) == bool(said)
 

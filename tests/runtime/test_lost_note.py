@@ -67,7 +67,7 @@ def test_a_plan_that_was_killed_is_no_success(
     tmp_path: Path, capsys: Captured, missing: str
 ) -> None:
     run = Run(tmp_path / "fresh")
-    run.write("plan.json", {"version": 1})
+    run.write("plan.json", {"version": 2})
     (run.submit / "bb" / missing).unlink()
     assert run.delete() == 2
     said = words(capsys)

@@ -76,7 +76,7 @@ def test_nor_in_mode_off_is_it_removed(site: Site) -> None:
     own.mkdir()
     (own / "in.txt").write_text("input data")
     (own / "thesis.txt").write_text("only copy")
-    plan = {"version": 1, "mode": "off", "scratch": str(own), "uuid": "run-1"}
+    plan = {"version": 2, "mode": "off", "scratch": str(own), "uuid": "run-1"}
     (site.bb / "plan.json").write_text(json.dumps(plan))
     stage_in_list(site, own / "in.txt")
     jobs = [
@@ -95,7 +95,7 @@ def test_nor_in_mode_off_is_it_removed(site: Site) -> None:
 def test_a_folder_that_mode_off_made_goes(site: Site) -> None:
     (site.bb / "request.json").unlink()
     own = site.pfs / "run1"
-    plan = {"version": 1, "mode": "off", "scratch": str(own), "uuid": "run-1"}
+    plan = {"version": 2, "mode": "off", "scratch": str(own), "uuid": "run-1"}
     (site.bb / "plan.json").write_text(json.dumps(plan))
     for job in (folder("mkdir", own), folder("remove", own, recursive=True)):
         assert site.start("transfer", stdin=json.dumps([job])).returncode == 0

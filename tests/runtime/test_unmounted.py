@@ -13,7 +13,7 @@ from pegasus_bb.cli.status import reservation_status
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.delete import give_up, release
 from tests.reservation.contract import OTHER_RUN
 from tests.runtime.lifecycle import NAME, Run, words
@@ -75,7 +75,7 @@ def test_one_that_still_waited_is_not_forgotten_either(run: Run) -> None:
 
 def test_a_tier_that_nobody_used_yet_says_absent(tmp_path: Path) -> None:
     run = Run(tmp_path)
-    found = ours.status(run.bb, run.backend(), run.request, None)
+    found = reservation_identity.status(run.bb, run.backend(), run.request, None)
     assert found.state is State.ABSENT
 
 

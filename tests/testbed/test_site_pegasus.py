@@ -97,7 +97,7 @@ def clusters_with_a_room_each(home: Home) -> None:
     words = ("--bb-mode", "transient", "--cluster", "label", "--cleanup", "none")
     submit = desk.planned("bb", *words)
     comes_to_a_good_end(desk)
-    landed = {file.stem for file in (submit / "bb" / "landed").glob("*.json")}
+    landed = {file.stem for file in (submit / "bb" / "stage_out").glob("*.json")}
     assert "merge_middle" in landed
     assert landed.isdisjoint({"mix_B", "mix_C"})
 

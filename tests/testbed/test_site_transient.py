@@ -92,7 +92,7 @@ def test_a_stage_out_that_fails_fails_the_node_and_slurm_keeps_the_data(
     finally:
         mishaps(home)
     assert failed.status == 80, failed.err
-    said = (submit / "bb/landed/mix_A.err").read_text()
+    said = (submit / "bb/stage_out/mix_A.err").read_text()
     assert "no route to the PFS" in said
     assert "mix_A: its results did not come back" in failed.err
     assert "no route to the PFS" in failed.err

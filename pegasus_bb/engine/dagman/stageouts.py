@@ -22,7 +22,7 @@ from pegasus_bb.files import read_json, write_text
 from pegasus_bb.reservation.scontrol import Job
 from pegasus_bb.reservation.slurm import STAGE_OUT_FAILED, STAGES_OUT, Slurm
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.room.results import NOTES, kept_by_slurm, list_kept
+from pegasus_bb.runtime.job_reservation.results import NOTES, kept_by_slurm, list_kept
 
 _EVERY = 6  # polls
 _MOST = 20  # jobs asked after at a time, the oldest first

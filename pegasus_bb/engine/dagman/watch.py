@@ -10,9 +10,9 @@ from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.settled import is_open, on_the_pfs
+from pegasus_bb.runtime.storage_decision import may_use_pfs, on_the_pfs
 
 _EVERY = 6  # polls of the gate, which asks no more once the reservation is up
 _TIMES = 3  # that it must be missing, one after the other
@@ -36,12 +36,12 @@ class ReservationWatch:
             self._next = time.monotonic() + _EVERY * request.poll
             if noted is None or noted.released_at is not None or self._ending():
                 return ""
-            if not ours.was_ready(self._bb, noted):
+            if not reservation_identity.was_ready(self._bb, noted):
                 return ""  # the gate's to judge
             if on_the_pfs(self._bb, request):
                 return ""
             backend = open_backend(request.backend, request.settings)
-            found = ours.status(self._bb, backend, request, noted)
+            found = reservation_identity.status(self._bb, backend, request, noted)
         except PegasusBBError:
             return ""  # says nothing about the reservation
         missing = found.state in (Reserved.ABSENT, Reserved.GONE)
@@ -49,7 +49,7 @@ class ReservationWatch:
         if self._missed < _TIMES or self._ending():
             return ""
         words = f"reservation {request.name} was up and is not there any more"
-        if is_open(self._bb, request):
+        if may_use_pfs(self._bb, request):
             return f"{words}. No job had it yet: the next run goes on on the PFS"
         return words
 

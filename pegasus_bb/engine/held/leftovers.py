@@ -23,7 +23,7 @@ from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.errors import BUG, DONE, DataNotSafe, PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import UNUSED, release, would_release
-from pegasus_bb.runtime.settled import on_the_pfs
+from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 
 @dataclass(frozen=True)

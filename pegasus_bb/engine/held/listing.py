@@ -20,7 +20,7 @@ from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.ledger import Asked
 from pegasus_bb.model.reservation import State, Status
 from pegasus_bb.reservation.base import Row
-from pegasus_bb.runtime.settled import on_the_pfs
+from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 _STRANGER = "made by hand, or on the ledger of another machine; it is left alone"
 _BACK = "noted as {} already, yet there is one of that name; it is left alone"

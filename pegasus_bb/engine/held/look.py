@@ -12,8 +12,8 @@ from pegasus_bb.ledger import Asked
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend, Row, Unstaged
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours
-from pegasus_bb.runtime.unseen import status_unseen
+from pegasus_bb.runtime import reservation_identity
+from pegasus_bb.runtime.orphan import orphan_status
 
 _SLURM = "datawarp"
 
@@ -107,16 +107,20 @@ def _judged(case: Case, request: Request, backend: Backend, found: Status) -> St
     except UsageError as error:  # notes that cannot be read
         return Status(State.UNKNOWN, str(error))
     if case.bb is None:
-        found = status_unseen(backend, request, found)
+        found = orphan_status(backend, request, found)
     elif shared is not None and noted is not None:
-        found = ours.judged(shared, backend, request, noted, found)
-    elif found.state is State.ABSENT and shared and ours.last_place(shared):
-        place = ours.last_place(shared)
-        found = ours.elsewhere(backend, request, place) or found
+        found = reservation_identity.judged(shared, backend, request, noted, found)
+    elif (
+        found.state is State.ABSENT
+        and shared
+        and reservation_identity.last_place(shared)
+    ):
+        place = reservation_identity.last_place(shared)
+        found = reservation_identity.elsewhere(backend, request, place) or found
     if found.state in (State.ABSENT, State.UNKNOWN):
         return found
     noted = noted or Reservation(
         request.name, request.backend, request.uuid, case.asked.time
     )
-    words = ours.mismatch(found, request, noted)
+    words = reservation_identity.mismatch(found, request, noted)
     return replace(found, state=State.FAILED, message=words) if words else found

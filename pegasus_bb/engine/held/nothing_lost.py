@@ -24,7 +24,7 @@ from pegasus_bb.planner.seal import buffer_users
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import NO_RESULTS, UNUSED, check_results
-from pegasus_bb.runtime.settled import on_the_pfs
+from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 # What a node goes through while its gate holds it back.
 _HELD_BACK = ("PRE_SCRIPT_STARTED", "PRE_SCRIPT_TERMINATED", "PRE_SCRIPT_FAILURE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pegasus_bb import ledger
 from pegasus_bb.engine.held.asked import Finder
 from pegasus_bb.errors import UsageError
-from pegasus_bb.runtime.unseen import discard_unseen
+from pegasus_bb.runtime.orphan import discard_orphan
 
 WHY = (
     "left by a job that was killed: nothing on it counts, for a node that is not done "
@@ -22,5 +22,5 @@ def drop(name: str) -> str:
     for asked in reversed(known):
         case = Finder().case(asked)
         if case.is_of_a_job and case.request is not None:
-            return discard_unseen(case.request, asked.time, case.submit_dir)
+            return discard_orphan(case.request, asked.time, case.submit_dir)
     raise UsageError(f"{name} is no reservation of a job on this ledger")

@@ -23,7 +23,7 @@ from pegasus_bb.ledger import Kept
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.base import Unstaged
 from pegasus_bb.reservation.slurm import Slurm
-from pegasus_bb.runtime.room.planned import landing_of
+from pegasus_bb.runtime.job_reservation.planned import landing_of
 
 _LOOK, _PATIENCE = 1.0, 60.0  # seconds
 

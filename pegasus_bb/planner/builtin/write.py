@@ -20,6 +20,7 @@ from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.planner.existing_submit_dir import move_existing
+from pegasus_bb.runtime.bbdir import NODES
 
 WORTH_A_PROCESS = 5000  # jobs: a second one writes submit files from here on
 
@@ -55,7 +56,7 @@ def write(
         worth = len(executable.jobs) >= WORTH_A_PROCESS
         folders = _folders(executable, planning.catalogs, context)
         if many is not None:
-            folders = {"bb/jobs": lambda: _in_bb(many()), **folders}
+            folders = {f"bb/{NODES}": lambda: _in_bb(many()), **folders}
         fill_folders(part, folders, worth, meanwhile=write_the_rest)
         move_existing(target, force)
         part.rename(target)

@@ -27,7 +27,7 @@ from pegasus_bb.planner.pegasus.submitdir import (
     clusters_of,
     read_planned,
 )
-from pegasus_bb.planner.runfiles import reservation_files, run_files
+from pegasus_bb.planner.runfiles import node_files, run_files
 from pegasus_bb.planner.seal.rooms import check_rooms, names
 from pegasus_bb.rewrite import directives_option
 
@@ -53,7 +53,7 @@ def complete_planned(
     if context.request is not None:
         check_results(decided, planned.results, force)
     few = run_files(completed, decided, context)
-    for path, data in chain(few, reservation_files(completed, decided, context)):
+    for path, data in chain(few, node_files(completed, decided, context)):
         file = planned.folder / "bb" / path
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)

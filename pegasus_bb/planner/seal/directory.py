@@ -16,10 +16,9 @@ from pegasus_bb.planner.seal.phasesfile import PHASES, read_phases
 from pegasus_bb.planner.seal.rooms import check_rooms
 from pegasus_bb.planner.seal.sealing import check
 from pegasus_bb.planner.seal.view import View
-from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bbdir import VERSION, BBDir
 
 BUILT_IN = "pegasus-bb built-in"  # planner in plan.json
-_OLD = ("prior", "beyond")  # of bb/: nodes without the buffer, which are no more
 
 
 def check_directory(submit_dir: Path, dag: Dag) -> None:
@@ -30,7 +29,7 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
     where the run has no reservation. Raises NotSealed, CatalogError and UsageError.
     """
     bb = BBDir(str(submit_dir / "bb"))
-    _check_version(bb)
+    _check_version(submit_dir)
     if bb.is_transient:
         check_rooms(dag, submit_dir)
     if not bb.has_request:
@@ -46,13 +45,16 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
         check_phases(dag, phases)
 
 
-def _check_version(bb: BBDir) -> None:
-    old = [name for name in _OLD if Path(bb.file(name)).exists()]
-    if old:
+def _check_version(submit_dir: Path) -> None:
+    """Raises NotSealed where another version of us planned the run: its own programs
+    read other files than this version does."""
+    file = submit_dir / "bb" / "plan.json"
+    version = _plan(submit_dir).get("version") if file.exists() else VERSION
+    if version != VERSION:
         raise NotSealed(
-            f"{bb.file(old[0])}: an older version of pegasus-bb planned this run with "
-            "--bb-open or --bb-close, which this version does not have; end the run "
-            "with that version, or plan again"
+            f"{file}: another version of pegasus-bb planned this run (its files have "
+            f"version {version}, this pegasus-bb reads {VERSION}); end the run with "
+            "that version, or plan again"
         )
 
 

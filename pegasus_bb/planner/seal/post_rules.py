@@ -30,7 +30,7 @@ def post_tells_the_truth(view: View) -> Iterator[str]:
     for node in view.dag.nodes.values():
         if not view.ours and not _counts(node, view):
             continue
-        post = _judge(node, f"{bin_folder}/landed")
+        post = _judge(node, f"{bin_folder}/await_stage_out")
         if post is None:
             if view.ours or not _may_lack_one(node, view):
                 without.append(node.name)

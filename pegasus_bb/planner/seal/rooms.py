@@ -18,7 +18,7 @@ from pegasus_bb.planner.seal.post_rules import (
     split_landed,
 )
 from pegasus_bb.planner.seal.view import DEFERRED, some
-from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bbdir import NODES, BBDir
 
 _NUMBER = "CONDOR_JOBID=$(cluster).$(process)"
 
@@ -43,7 +43,8 @@ def check_rooms(dag: Dag, submit_dir: Path) -> None:
         request = replace(request, prefix=bb.scratch())
     planned = [
         _planned(dag, submit_dir, bb, file.name[: -len(".json")], request)
-        for file in sorted(Path(bb.file("jobs")).glob("*.json"))
+        for file in sorted(Path(bb.file(NODES)).glob("*.json"))
+        if "reservation" in bb.node(file.name[: -len(".json")])
     ]
     broken = [text for rule in _RULES for text in _of(rule, planned)]
     if broken:
@@ -58,7 +59,7 @@ def _planned(
 ) -> _Planned:
     node, option = dag.nodes.get(name), ""
     if request.backend == "datawarp":
-        file = bb.file(f"jobs/{bb.room(name)['job']}.bbf")
+        file = bb.file(f"{NODES}/{bb.node(name)['reservation']['job']}.bbf")
         option = f"--bbf={file}"
         if not Path(file).is_file():
             raise CatalogError("is not there", file, would_do="plan again")
@@ -98,7 +99,7 @@ def _waits(each: _Planned) -> bool:
     if post is None or post.defer_status != DEFERRED or not post.defer_time:
         return False
     words, judge = split_landed(post)
-    own = Path(post.executable).resolve() == (each.bin / "landed").resolve()
+    own = Path(post.executable).resolve() == (each.bin / "await_stage_out").resolve()
     if each.node is None or judge is None:
         return False
     reads = judge.executable.endswith(EXITCODES) and reads_all(judge, is_key=True)
@@ -138,7 +139,8 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         _waits,
-        "the POST script of {} must be SCRIPT DEFER 75 <seconds> with bb/bin/landed "
+        "the POST script of {} must be SCRIPT DEFER 75 <seconds> with "
+        "bb/bin/await_stage_out "
         "NODE $JOBID $RETURN and the script that judges the node, such as "
         "pegasus-exitcode -r $RETURN: else later jobs could start before the results "
         "are back",
@@ -160,7 +162,7 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         _asks,
-        "the submit files of {} do not give sbatch the --bbf of bb/jobs, or another "
+        "the submit files of {} do not give sbatch the --bbf of bb/nodes, or another "
         "one besides: the jobs would have no reservation. A property "
         "pegasus.glite.arguments may stand before profiles of jobs: say it in the site "
         "catalog",

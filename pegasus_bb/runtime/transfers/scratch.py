@@ -39,7 +39,7 @@ class Scratch:
         if not bb.has_request:
             return cls({}, None)
         from pegasus_bb.reservation.registry import open_backend
-        from pegasus_bb.runtime.settled import on_the_pfs
+        from pegasus_bb.runtime.storage_decision import on_the_pfs
 
         request = bb.request()
         moved = on_the_pfs(bb, request)

@@ -34,7 +34,7 @@ class Desk:
     """mix_A has noted its end a while ago; Slurm answers as it is told."""
 
     def __init__(self, place: SubmitDir, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.notes = place.bb / "landed"
+        self.notes = place.bb / "stage_out"
         self.notes.mkdir(parents=True)
         request = {"name": "pbb1", "backend": "datawarp", "capacity": 1, "prefix": "/r"}
         request.update(uuid="u", tier="bb", site="c", poll=10, wait=3600)  # type: ignore[call-overload]

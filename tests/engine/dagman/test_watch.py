@@ -17,7 +17,7 @@ from pegasus_bb.errors import SchedulerUnreachable
 from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.settled import Settled, settle
+from pegasus_bb.runtime.storage_decision import StorageDecision, decide_storage
 
 UP = Status(Reserved.READY, size=1)
 GONE = Status(Reserved.ABSENT)
@@ -111,13 +111,15 @@ def with_fallback(desk: Desk) -> None:
 
 def test_a_run_on_the_pfs_does_not_need_it(desk: Desk) -> None:
     with_fallback(desk)
-    settle(desk.bb, Settled("pfs", "was up and is gone", 76, "/lus/scratch"))
+    decide_storage(
+        desk.bb, StorageDecision("pfs", "was up and is gone", 76, "/lus/scratch")
+    )
     assert not any(desk.looks(40))
 
 
 def test_gone_before_any_job_had_it_the_next_run_is_told_to_go_on(desk: Desk) -> None:
     with_fallback(desk)
     assert "the next run goes on on the PFS" in "".join(desk.looks(40))
-    settle(desk.bb, Settled("bb"))
+    decide_storage(desk.bb, StorageDecision("bb"))
     said = "".join(desk.looks(6))
     assert "is not there any more" in said and "PFS" not in said

@@ -37,7 +37,7 @@ class OneRun(Run):
         )
         self.change(path=str(self.tier_of_all), **settings)
         self.promise({"out.txt": str(self.results / "out.txt")})
-        self.write("plan.json", {"version": 1, "dag": "w.dag", "label": f"l-{name}"})
+        self.write("plan.json", {"version": 2, "dag": "w.dag", "label": f"l-{name}"})
         (self.submit / "w.dag").write_text(DAG.format(bb=self.bb.path))
         for file in ("setup", "delete"):
             (self.submit / f"{file}.sub").write_text("executable = x\nqueue\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.engine.held.leftovers import give_back, leftovers
-from pegasus_bb.runtime.room.results import list_kept
+from pegasus_bb.runtime.job_reservation.results import list_kept
 from tests.engine.held.conftest import OneRun, World
 from tests.reservation.test_datawarp import DataWarpBench, bench
 

@@ -9,31 +9,33 @@ import pytest
 
 from pegasus_bb.errors import RESERVATION_FAILED, USAGE
 
-from .room_site import JOB, NODE, RoomSite
+from .job_reservation_site import JOB, NODE, JobSite
 
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt"
 
 
 @pytest.fixture(params=["directory", "datawarp", "datawarp/private", "node-local"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> RoomSite:
-    return RoomSite(tmp_path, request.param)
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> JobSite:
+    return JobSite(tmp_path, request.param)
 
 
 @pytest.fixture
-def datawarp(tmp_path: Path) -> RoomSite:
-    return RoomSite(tmp_path, "datawarp")
+def datawarp(tmp_path: Path) -> JobSite:
+    return JobSite(tmp_path, "datawarp")
 
 
 @pytest.fixture
-def directory(tmp_path: Path) -> RoomSite:
-    return RoomSite(tmp_path, "directory")
+def directory(tmp_path: Path) -> JobSite:
+    return JobSite(tmp_path, "directory")
 
 
 def digest(text: bytes) -> str:
     return "sha256:" + hashlib.sha256(text).hexdigest()
 
 
-def test_the_task_runs_there_under_the_names_that_it_knows(site: RoomSite) -> None:
+def test_the_task_runs_there_under_the_names_that_it_knows(
+    site: JobSite,
+) -> None:
     told = site.launch(
         f'pwd >&2; echo "$1 $SCRATCH" >&2; {MAKE}',
         f"{site.scratch}/in.txt",
@@ -46,7 +48,7 @@ def test_the_task_runs_there_under_the_names_that_it_knows(site: RoomSite) -> No
 
 
 def test_a_task_of_a_cluster_is_launched_in_the_room_of_the_cluster(
-    site: RoomSite,
+    site: JobSite,
 ) -> None:
     task = f"{site.bb}/bin/launch sh -c 'pwd >&2; cat in.txt'"
     told = site.launch(f"pwd >&2; {task} > out.txt; {task} > sub/more.txt; cp in.txt x")
@@ -56,7 +58,7 @@ def test_a_task_of_a_cluster_is_launched_in_the_room_of_the_cluster(
     assert site.note["files"]["sub/more.txt"]["size"] == 6
 
 
-def test_results_are_noted_with_size_and_digest(site: RoomSite) -> None:
+def test_results_are_noted_with_size_and_digest(site: JobSite) -> None:
     assert site.launch(MAKE).returncode == 0
     assert (site.note["node"], site.note["job"]) == (NODE, JOB)
     assert site.note["files"] == {
@@ -65,25 +67,29 @@ def test_results_are_noted_with_size_and_digest(site: RoomSite) -> None:
     }
 
 
-def test_nothing_has_its_name_on_the_pfs_before_it_was_checked(site: RoomSite) -> None:
+def test_nothing_has_its_name_on_the_pfs_before_it_was_checked(
+    site: JobSite,
+) -> None:
     assert site.launch(MAKE).returncode == 0
     assert not (site.scratch / "out.txt").exists()
     assert not (site.scratch / "sub").exists()
 
 
-def test_what_lives_on_the_pfs_is_written_there(site: RoomSite) -> None:
+def test_what_lives_on_the_pfs_is_written_there(site: JobSite) -> None:
     assert site.launch(MAKE).returncode == 0
     assert (site.scratch / "pfs-out.txt").read_text() == "x\n"
 
 
-def test_what_replaces_a_link_is_brought_to_the_pfs(site: RoomSite) -> None:
+def test_what_replaces_a_link_is_brought_to_the_pfs(site: JobSite) -> None:
     replace = "echo new > tmp; mv tmp pfs-out.txt; echo mine > t; mv t pfs-in.txt"
     assert site.launch(f"{MAKE}; {replace}").returncode == 0
     assert (site.scratch / "pfs-out.txt").read_text() == "new\n"
     assert (site.scratch / "pfs-in.txt").read_text() == "on the PFS\n"
 
 
-def test_a_failed_task_notes_that_in_place_of_an_older_try(site: RoomSite) -> None:
+def test_a_failed_task_notes_that_in_place_of_an_older_try(
+    site: JobSite,
+) -> None:
     assert site.launch(MAKE).returncode == 0
     assert site.note["status"] == 0
     assert site.launch(f"{MAKE}; exit 3", CONDOR_JOBID="8.0").returncode == 3
@@ -91,20 +97,22 @@ def test_a_failed_task_notes_that_in_place_of_an_older_try(site: RoomSite) -> No
     assert site.note["files"] == {}
 
 
-def test_a_killed_try_has_noted_nothing(site: RoomSite) -> None:
+def test_a_killed_try_has_noted_nothing(site: JobSite) -> None:
     assert site.launch(MAKE).returncode == 0
     site.launch("kill -9 $PPID", CONDOR_JOBID="8.0")
-    assert not (site.bb / "landed" / f"{NODE}.json").exists()
+    assert not (site.bb / "stage_out" / f"{NODE}.json").exists()
 
 
-def test_a_result_that_is_missing_fails_the_job_by_name(site: RoomSite) -> None:
+def test_a_result_that_is_missing_fails_the_job_by_name(
+    site: JobSite,
+) -> None:
     done = site.launch("cat in.txt > out.txt")
     assert done.returncode == 1
     assert b"sub/more.txt: the task ended well, but has not made" in done.stderr
     assert (site.note["status"], site.note["files"]) == (1, {})
 
 
-def test_links_among_the_results_come_back_as_files(site: RoomSite) -> None:
+def test_links_among_the_results_come_back_as_files(site: JobSite) -> None:
     links = "ln -sf out.txt l; rm sub/more.txt; ln -s ../out.txt sub/more.txt"
     assert site.launch(f"{MAKE}; {links}").returncode == 0
     if site.backend == "datawarp":
@@ -114,14 +122,16 @@ def test_links_among_the_results_come_back_as_files(site: RoomSite) -> None:
     assert more.read_text() == "input\n"
 
 
-def test_a_node_without_files_on_the_tier_runs_as_ever(site: RoomSite) -> None:
+def test_a_node_without_files_on_the_tier_runs_as_ever(
+    site: JobSite,
+) -> None:
     done = site.launch("pwd", PEGASUS_DAG_JOB_ID="other_ID2", DW_JOB_STRIPED="")
     assert done.stdout.decode().strip() == str(site.scratch)
 
 
 @pytest.mark.parametrize("name", ["PEGASUS_DAG_JOB_ID", "CONDOR_JOBID"])
 def test_a_job_that_does_not_know_who_it_is_does_not_start(
-    site: RoomSite, name: str
+    site: JobSite, name: str
 ) -> None:
     done = site.launch("touch started", **{name: ""})
     assert done.returncode == USAGE
@@ -135,7 +145,7 @@ class TestByTheSystem:
         [("", b"not set"), ("relative", b"relative"), ("/no/such", b"not a directory")],
     )
     def test_no_space_is_an_error_not_a_write_elsewhere(
-        self, datawarp: RoomSite, path: str, words: bytes
+        self, datawarp: JobSite, path: str, words: bytes
     ) -> None:
         done = datawarp.launch("touch started", DW_JOB_STRIPED=path)
         assert done.returncode == RESERVATION_FAILED
@@ -144,7 +154,7 @@ class TestByTheSystem:
         assert datawarp.note["status"] != 0
 
     def test_a_folder_where_nothing_is_mounted_is_refused(
-        self, datawarp: RoomSite
+        self, datawarp: JobSite
     ) -> None:
         known = datawarp.bbdir.transient().to_json()
         datawarp.write("transient.json", {**known, "settings": {}})
@@ -157,7 +167,7 @@ class TestByTheSystem:
         [(None, b"was not staged in: "), ("inp", b"was not staged in whole")],
     )
     def test_an_input_that_was_not_staged_is_named(
-        self, datawarp: RoomSite, text: str | None, words: bytes
+        self, datawarp: JobSite, text: str | None, words: bytes
     ) -> None:
         (datawarp.fast / "run" / "in.txt").unlink()
         if text is not None:
@@ -166,24 +176,24 @@ class TestByTheSystem:
         assert done.returncode == RESERVATION_FAILED
         assert words in done.stderr
 
-    def test_a_program_stays_one(self, datawarp: RoomSite) -> None:
+    def test_a_program_stays_one(self, datawarp: JobSite) -> None:
         (datawarp.scratch / "in.txt").chmod(0o755)
         assert datawarp.launch(f"test -x in.txt && {MAKE}").returncode == 0
 
-    def test_there_is_always_something_to_stage_out(self, datawarp: RoomSite) -> None:
+    def test_there_is_always_something_to_stage_out(self, datawarp: JobSite) -> None:
         """What is not there fails the staging, and Slurm keeps the space for ever."""
         assert datawarp.launch("exit 3").returncode == 3
         assert list((datawarp.fast / "results").iterdir()) == []
         assert datawarp.landing.parent.is_dir()
 
-    def test_a_folder_as_result_is_refused(self, datawarp: RoomSite) -> None:
+    def test_a_folder_as_result_is_refused(self, datawarp: JobSite) -> None:
         done = datawarp.launch(f"{MAKE}; rm out.txt; mkdir out.txt")
         assert done.returncode == 1
         assert b"out.txt: is a folder" in done.stderr
 
 
 class TestOnADirectory:
-    def test_a_killed_try_leaves_nothing_to_the_next(self, directory: RoomSite) -> None:
+    def test_a_killed_try_leaves_nothing_to_the_next(self, directory: JobSite) -> None:
         directory.launch("echo half > out.txt; kill -9 $PPID")
         (left,) = (p for p in directory.fast.iterdir() if p.is_dir())
         assert (left / "run" / "out.txt").exists()
@@ -192,7 +202,7 @@ class TestOnADirectory:
         assert done.returncode == 0
         assert [p for p in directory.fast.iterdir() if p.is_dir()] == []
 
-    def test_folders_come_back_whole(self, directory: RoomSite) -> None:
+    def test_folders_come_back_whole(self, directory: JobSite) -> None:
         made = directory.launch(
             f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a"
         )
@@ -204,38 +214,38 @@ class TestPrivate:
     """DataWarp stages nothing there: what comes and goes is ours to carry."""
 
     @pytest.fixture
-    def private(self, tmp_path: Path) -> RoomSite:
-        return RoomSite(tmp_path, "datawarp/private")
+    def private(self, tmp_path: Path) -> JobSite:
+        return JobSite(tmp_path, "datawarp/private")
 
-    def test_inputs_are_brought_and_results_taken_back(self, private: RoomSite) -> None:
+    def test_inputs_are_brought_and_results_taken_back(self, private: JobSite) -> None:
         (private.scratch / "in.txt").chmod(0o755)
         done = private.launch(f"pwd; test -x in.txt && {MAKE}")
         assert done.returncode == 0, done.stderr
         assert done.stdout.decode() == f"{private.fast}/run\n"
         assert (private.landing / "sub" / "more.txt").read_text() == "on the PFS\n"
 
-    def test_a_folder_comes_back_whole(self, private: RoomSite) -> None:
+    def test_a_folder_comes_back_whole(self, private: JobSite) -> None:
         made = f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a"
         assert private.launch(made).returncode == 0
         assert (private.landing / "out.txt" / "a").read_text() == "1\n"
 
-    def test_slurm_keeps_no_results(self, private: RoomSite) -> None:
+    def test_slurm_keeps_no_results(self, private: JobSite) -> None:
         assert private.launch(MAKE, SLURM_JOB_ID="77").returncode == 0
         assert private.note["slurm"] == ""
 
-    def test_a_job_that_slurm_starts_again_begins_anew(self, private: RoomSite) -> None:
+    def test_a_job_that_slurm_starts_again_begins_anew(self, private: JobSite) -> None:
         private.launch("echo half > out.txt; kill -9 $PPID")
         done = private.launch(f"ls; {MAKE}")
         assert b"out.txt" not in done.stdout.split()
         assert done.returncode == 0
 
-    def test_a_space_that_all_nodes_see_is_not_it(self, private: RoomSite) -> None:
+    def test_a_space_that_all_nodes_see_is_not_it(self, private: JobSite) -> None:
         where = str(private.fast)
         done = private.launch("true", DW_JOB_PRIVATE="", DW_JOB_STRIPED=where)
         assert done.returncode == RESERVATION_FAILED
         assert b"$DW_JOB_PRIVATE is not set" in done.stderr
 
-    def test_a_job_of_several_nodes_does_not_start(self, private: RoomSite) -> None:
+    def test_a_job_of_several_nodes_does_not_start(self, private: JobSite) -> None:
         done = private.launch("touch started", SLURM_JOB_NUM_NODES="4")
         assert done.returncode == RESERVATION_FAILED
         assert b"this job has 4 nodes" in done.stderr

@@ -10,14 +10,14 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.reservation import identity
 from pegasus_bb.reservation.registry import open_backend
 
-from .room_site import NODE, RoomSite
+from .job_reservation_site import JobSite
 
 NAME = "pbbrun1"
 PREFIX = f"/bb/{NAME}"  # planned, and nowhere
 BELOW = "user/pegasus/demo/run0001"
 
 
-class SharedSite(RoomSite):
+class HybridSite(JobSite):
     """The task reads in.txt, which all jobs share, and pfs-in.txt, a link there to the
     PFS; it makes out.txt and sub/more.txt, which no other job reads, shared.txt, and
     pfs-out.txt, which the user wants on the PFS."""
@@ -26,10 +26,9 @@ class SharedSite(RoomSite):
         super().__init__(root, backend)
         self.request = request = self._of_all(self.bbdir.transient())
         self.write("request.json", replace(request, prefix=PREFIX).to_json())
-        self.write("plan.json", {"version": 1, "scratch": f"{PREFIX}/{BELOW}"})
-        room = self.bbdir.room(NODE)
+        self.write("plan.json", {"version": 2, "scratch": f"{PREFIX}/{BELOW}"})
         files = {"read": ["in.txt", "pfs-in.txt"], "share": ["shared.txt"]}
-        self.write(f"jobs/{NODE}.json", {**room, "stage_in": [], **files})
+        self.reserve(stage_in=[], **files)
         self.base = self._reserved(request)
         self.shared = self.base / BELOW  # the run's folder there
         self.shared.mkdir(parents=True)

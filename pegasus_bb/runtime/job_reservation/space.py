@@ -6,9 +6,9 @@ import os
 from typing import NamedTuple
 
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime.job_reservation import elsewhere
+from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.runtime.room import elsewhere
-from pegasus_bb.runtime.room.planned import Room, landing_of
 from pegasus_bb.staging.folder import copy_path
 
 
@@ -21,20 +21,21 @@ class Space(NamedTuple):
     since: float = 0.0  # when it had the reservation; 0 where it works on the PFS
 
 
-def filled(request: Request, room: Room, base: str, since: float) -> Space:
+def filled(
+    request: Request, reservation: JobReservation, base: str, since: float
+) -> Space:
     """With all that is brought there. Raises CopyFailed."""
-    results = landing_of(request.prefix, room.node, room.job)
-    elsewhere.drop_older(results)
+    results = landing_of(request.prefix, reservation.node, reservation.job)
+    elsewhere.discard_older(results)
     space = Space(os.path.join(base, "run"), results, False, since)
-    make_folders(room, space)
-    for lfn in room.stage_in:
+    make_folders(reservation, space)
+    for lfn in reservation.stage_in:
         source = checked_path(request.prefix, lfn)
         copy_path(source, checked_path(space.run, lfn), digest=False)
     return space
 
 
-def make_folders(room: Room, space: Space) -> None:
+def make_folders(reservation: JobReservation, space: Space) -> None:
     os.makedirs(space.run, exist_ok=True)
-    names = (*room.stage_in, *room.stage_out, *room.share, *room.read, *room.write)
-    for folder in {os.path.dirname(lfn) for lfn in names if "/" in lfn}:
+    for folder in {os.path.dirname(lfn) for lfn in reservation.lfns if "/" in lfn}:
         os.makedirs(checked_path(space.run, folder), exist_ok=True)

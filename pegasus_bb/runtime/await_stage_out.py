@@ -1,4 +1,4 @@
-"""Hold a node back until its results are back: ``landed NODE JOB RETURN POST ARG...``.
+"""Hold a node back until its results are back: ``NODE JOB RETURN POST ARG...``.
 
 The POST script of a job with a reservation of its own. Where the job failed, and once
 every result that it noted stands in the run's scratch with the size and the digest that
@@ -25,13 +25,13 @@ from pegasus_bb.process import ask
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import read_json, write_json, write_text
-from pegasus_bb.runtime.room.landing import Landing
-from pegasus_bb.runtime.room.results import (
+from pegasus_bb.runtime.job_reservation.results import (
     NOTES,
     kept_by_slurm,
     list_kept,
     note_path,
 )
+from pegasus_bb.runtime.job_reservation.stage_out_landing import StageOutLanding
 from pegasus_bb.units import format_duration
 
 SILENT = 60.0  # seconds that a note of another machine may take to be seen here
@@ -47,14 +47,17 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     """75 not yet; 77 never landed; 79 ended without a note; else what POST answers."""
     words = list(sys.argv[1:] if argv is None else argv)
     if len(words) < 4 or "/" in words[0]:
-        print("landed: say: landed NODE JOB RETURN POST [ARG...]", file=sys.stderr)
+        print(
+            "await_stage_out: say: landed NODE JOB RETURN POST [ARG...]",
+            file=sys.stderr,
+        )
         return UsageError.exit_code
     node, job, status, *post = words
     bb = BBDir.of_this_program()
     if status != "0":
         _become(post)
     code = program.answer(
-        "landed", lambda: _kept(bb, node, lambda: poll(bb, node, job))
+        "await_stage_out", lambda: _kept(bb, node, lambda: poll(bb, node, job))
     )
     if code == 0:
         _become(post)
@@ -70,7 +73,7 @@ def _become(post: List[str]) -> NoReturn:
     try:
         os.execv(post[0], post)  # noqa: S606 - no shell is wanted
     except OSError as error:
-        sys.exit(f"landed: {post[0]} cannot be started: {error.strerror}")
+        sys.exit(f"await_stage_out: {post[0]} cannot be started: {error.strerror}")
 
 
 def _kept(bb: BBDir, node: str, work: Any) -> str:
@@ -110,7 +113,7 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
     if note.get("status", 0) != 0:
         waiting.end()
         raise TaskFailed(f"{node}: its job {job} ended with {note['status']}")
-    landing = Landing(request.prefix, node, job, note["files"])
+    landing = StageOutLanding(request.prefix, node, job, note["files"])
     missing = landing.missing(waiting.wrong)
     if missing:
         if waiting.seconds() < request.wait:

@@ -25,7 +25,7 @@ PAUSE = 10.0  # seconds between two questions about the other job
 _RUNS = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"}
 
 
-class Alone:
+class NodeLock:
     """While it is entered, the job of this node is the only one; nothing outside
     of Slurm, where nobody calls a job ended that runs."""
 

@@ -1,8 +1,9 @@
-"""Which storage a run is on, settled once: its reservation, or the PFS.
+"""Which storage a run uses, decided once: its reservation, or the PFS.
 
-Only with --bb-fallback pfs. The gate may settle on the PFS; the first job of the site
-settles on the reservation before it writes there. One file says which, bb/settled.json,
-made by link(2): one of the two comes first, and every program of the run follows it.
+Only with --bb-fallback pfs. The gate may decide for the PFS; the first job of the site
+decides for the reservation before it writes there. bb/storage_decision.json holds the
+answer. It is made by link(2), so one of the two comes first, and every program of the
+run follows it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import create_text, read_json
 
-FILE = "settled.json"
+DECISION_FILE = "storage_decision.json"
 PFS, TIER = "pfs", "bb"
 
 
-class Settled(NamedTuple):
+class StorageDecision(NamedTuple):
     """Where the run is; why and since when."""
 
     to: str  # bb | pfs
@@ -32,12 +33,14 @@ class Settled(NamedTuple):
     time: float = 0.0
 
 
-def settled(bb: BBDir) -> Optional[Settled]:
-    """None where nobody has settled it yet. Raises UsageError."""
-    path = bb.file(FILE)
+def read_decision(bb: BBDir) -> Optional[StorageDecision]:
+    """None while nothing is decided. Raises UsageError."""
+    path = bb.file(DECISION_FILE)
     try:
         data = read_json(path)
-        found = Settled(**{k: v for k, v in data.items() if k in Settled._fields})
+        found = StorageDecision(
+            **{k: v for k, v in data.items() if k in StorageDecision._fields}
+        )
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, AttributeError) as error:
@@ -56,23 +59,23 @@ def _unusable(path: str, why: str) -> UsageError:
     )
 
 
-def settle(bb: BBDir, wanted: Settled) -> Settled:
-    """Settle it, durably; what it is now, which another may have been faster to say."""
-    found = settled(bb)
+def decide_storage(bb: BBDir, wanted: StorageDecision) -> StorageDecision:
+    """Decide durably; the answer that holds now, which another may have given first."""
+    found = read_decision(bb)
     if found is None:
         data = {"version": 1, **wanted._asdict(), "time": time.time()}
-        create_text(bb.file(FILE), json.dumps(data, indent=1) + "\n")
-        found = settled(bb)
+        create_text(bb.file(DECISION_FILE), json.dumps(data, indent=1) + "\n")
+        found = read_decision(bb)
     return found or wanted
 
 
-def on_the_pfs(bb: BBDir, request: Request) -> Optional[Settled]:
+def on_the_pfs(bb: BBDir, request: Request) -> Optional[StorageDecision]:
     """What was settled, where the run is on the PFS though it asked for a buffer."""
-    found = settled(bb) if request.fallback == PFS else None
+    found = read_decision(bb) if request.fallback == PFS else None
     return found if found and found.to == PFS else None
 
 
-def seen(bb: BBDir) -> Optional[Settled]:
+def readable_decision(bb: BBDir) -> Optional[StorageDecision]:
     """As ``on_the_pfs``, for words alone: None also where nothing can be read."""
     try:
         return on_the_pfs(bb, bb.request()) if bb.has_request else None
@@ -80,9 +83,9 @@ def seen(bb: BBDir) -> Optional[Settled]:
         return None
 
 
-def is_open(bb: BBDir, request: Request) -> bool:
+def may_use_pfs(bb: BBDir, request: Request) -> bool:
     """Whether the run may still go to the PFS: nothing of it is anywhere yet."""
-    if request.fallback != PFS or settled(bb) is not None:
+    if request.fallback != PFS or read_decision(bb) is not None:
         return False
     return not manifest.read(bb.file("manifest.jsonl"), request.uuid)
 
@@ -103,7 +106,7 @@ def pfs_prefix(placement: Mapping[str, Any]) -> str:
     return found
 
 
-def words(found: Settled) -> str:
+def decision_message(found: StorageDecision) -> str:
     """For people, in a line."""
     return f"this run is on the PFS ({found.prefix}), not on a burst buffer: " + (
         " ".join(found.because.split())

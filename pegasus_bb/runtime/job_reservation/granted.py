@@ -15,19 +15,21 @@ from pegasus_bb.removal import remove
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.room.planned import Room, own_request
+from pegasus_bb.runtime.job_reservation.planned import JobReservation, own_request
 from pegasus_bb.units import format_duration, format_size
 
 _LOOK = 1.0  # seconds between two looks at a tier that is full
 
 
-class NoRoomYet(ReservationFailed):
+class TierFull(ReservationFailed):
     """Nothing is wrong but that the tier is full."""
 
 
 @contextlib.contextmanager
-def granted(bb: BBDir, request: Request, room: Room, patience: float) -> Iterator[str]:
-    own = own_request(request, room)
+def granted(
+    bb: BBDir, request: Request, reservation: JobReservation, patience: float
+) -> Iterator[str]:
+    own = own_request(request, reservation)
     backend = open_backend(own.backend, own.settings)
     submit_dir = program.submit_dir(bb)
     program.list_event(
@@ -69,7 +71,7 @@ def _await(own: Request, patience: float) -> None:
             more = ""
             if patience == own.wait:
                 more = "; pegasus.bb.wait says how long to wait"
-            raise NoRoomYet(
+            raise TierFull(
                 f"no room of {format_size(own.capacity)} for this job within "
                 f"{format_duration(patience)}: {found.message}{more}"
             )

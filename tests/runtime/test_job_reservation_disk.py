@@ -14,34 +14,32 @@ import pytest
 
 from pegasus_bb.errors import RESERVATION_FAILED
 from pegasus_bb.report.elsewhere import elsewhere
-from pegasus_bb.runtime.room import disk
+from pegasus_bb.runtime.job_reservation import disk
 
-from .room_site import JOB, NODE, RoomSite
-from .test_room import MAKE
+from .job_reservation_site import JOB, NODE, JobSite
+from .test_job_reservation import MAKE
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> RoomSite:
-    return RoomSite(tmp_path, "node-local")
+def node(tmp_path: Path) -> JobSite:
+    return JobSite(tmp_path, "node-local")
 
 
-def declare(site: RoomSite, **settings: str) -> None:
+def declare(site: JobSite, **settings: str) -> None:
     known = site.bbdir.transient().to_json()
     settings = {"path": str(site.fast), "mount": "any", **settings}
     site.write("transient.json", {**known, "settings": settings})
 
 
-def needs(site: RoomSite, capacity: int) -> None:
-    (file,) = (site.bb / "jobs").iterdir()
-    room = json.loads(file.read_text())
-    site.write(f"jobs/{file.name}", {**room, "capacity": capacity})
+def needs(site: JobSite, capacity: int) -> None:
+    site.reserve(capacity=capacity)
 
 
-def rooms(site: RoomSite) -> list[Path]:
+def rooms(site: JobSite) -> list[Path]:
     return list(site.fast.iterdir())
 
 
-def refused(done: subprocess.CompletedProcess[bytes], site: RoomSite) -> str:
+def refused(done: subprocess.CompletedProcess[bytes], site: JobSite) -> str:
     """Nothing was started, and nothing is left; the words."""
     assert done.returncode == RESERVATION_FAILED, done.stderr
     assert not (site.scratch / "started").exists()
@@ -50,33 +48,33 @@ def refused(done: subprocess.CompletedProcess[bytes], site: RoomSite) -> str:
 
 
 class TestItsOwnFolder:
-    def test_nobody_else_looks_into_it(self, node: RoomSite) -> None:
+    def test_nobody_else_looks_into_it(self, node: JobSite) -> None:
         done = node.launch(f"stat -c %a ..; {MAKE}")
         assert done.stdout == b"700\n"
         assert done.returncode == 0
 
-    def test_nothing_is_left_there(self, node: RoomSite) -> None:
+    def test_nothing_is_left_there(self, node: JobSite) -> None:
         assert node.launch(MAKE).returncode == 0
         assert rooms(node) == []
 
-    def test_nor_of_a_task_that_fails(self, node: RoomSite) -> None:
+    def test_nor_of_a_task_that_fails(self, node: JobSite) -> None:
         assert node.launch("echo half > out.txt; exit 3").returncode == 3
         assert rooms(node) == []
 
-    def test_results_land_where_all_results_land(self, node: RoomSite) -> None:
+    def test_results_land_where_all_results_land(self, node: JobSite) -> None:
         assert node.launch(MAKE).returncode == 0
         assert (node.landing / "out.txt").read_text() == "input\n"
         assert node.note["slurm"] == ""
 
-    def test_slurm_keeps_nothing_of_them(self, node: RoomSite) -> None:
+    def test_slurm_keeps_nothing_of_them(self, node: JobSite) -> None:
         assert node.launch(MAKE, SLURM_JOB_ID="77").returncode == 0
         assert node.note["slurm"] == ""
 
-    def test_no_reservation_is_on_the_ledger(self, node: RoomSite) -> None:
+    def test_no_reservation_is_on_the_ledger(self, node: JobSite) -> None:
         assert node.launch(MAKE).returncode == 0
         assert not (node.root / "ledger.jsonl").exists()
 
-    def test_the_job_s_own_variables_say_where(self, node: RoomSite) -> None:
+    def test_the_job_s_own_variables_say_where(self, node: JobSite) -> None:
         (node.fast / "7").mkdir()
         declare(node, path="$TMPDIR/$SLURM_JOB_ID")
         own = {"TMPDIR": str(node.fast), "SLURM_JOB_ID": "7"}
@@ -87,7 +85,7 @@ class TestItsOwnFolder:
 
 class TestLeftOver:
     def test_the_next_launch_removes_what_a_killed_one_has_left(
-        self, node: RoomSite
+        self, node: JobSite
     ) -> None:
         node.launch("mkdir d; chmod 0 d; echo half > out.txt; kill -9 $PPID")
         assert len(rooms(node)) == 1
@@ -96,20 +94,20 @@ class TestLeftOver:
         assert done.returncode == 0
         assert rooms(node) == []
 
-    def test_the_same_try_started_again_begins_anew(self, node: RoomSite) -> None:
+    def test_the_same_try_started_again_begins_anew(self, node: JobSite) -> None:
         node.launch("echo half > out.txt; kill -9 $PPID")
         done = node.launch(f"ls; {MAKE}")
         assert b"out.txt" not in done.stdout.split()
         assert done.returncode == 0
 
-    def test_what_older_tries_have_left_on_the_pfs_goes(self, node: RoomSite) -> None:
+    def test_what_older_tries_have_left_on_the_pfs_goes(self, node: JobSite) -> None:
         for name in ("5.0/sub", "6.0.room/run"):
             (node.landing.parent / name).mkdir(parents=True)
             (node.landing.parent / name / "out.txt").write_text("half a res")
         assert node.launch(MAKE).returncode == 0
         assert [p.name for p in node.landing.parent.iterdir()] == [JOB]
 
-    def test_a_room_in_which_somebody_works_is_left_alone(self, node: RoomSite) -> None:
+    def test_a_room_in_which_somebody_works_is_left_alone(self, node: JobSite) -> None:
         node.install()
         go_on = node.root / "go on"
         waits = f"touch here; while [ ! -e '{go_on}' ]; do sleep 0.02; done; {MAKE}"
@@ -123,7 +121,7 @@ class TestLeftOver:
             assert other.wait(60) == 0
         assert rooms(node) == []
 
-    def test_what_is_not_ours_is_left_alone(self, node: RoomSite) -> None:
+    def test_what_is_not_ours_is_left_alone(self, node: JobSite) -> None:
         here = f"pegasus_bb.{os.uname().nodename}."
         kept = node.root / "kept"
         kept.mkdir()
@@ -158,29 +156,29 @@ class TestLeftOver:
 
 
 class TestMissing:
-    def test_a_disk_that_is_not_there_is_never_made(self, node: RoomSite) -> None:
+    def test_a_disk_that_is_not_there_is_never_made(self, node: JobSite) -> None:
         declare(node, path=str(node.root / "nvme"))
         words = refused(node.launch("touch started"), node)
         assert "no node-local disk on" in words
         assert "nvme" in words
         assert not (node.root / "nvme").exists()
 
-    def test_a_variable_that_is_not_set(self, node: RoomSite) -> None:
+    def test_a_variable_that_is_not_set(self, node: JobSite) -> None:
         declare(node, path="$SLURM_TMPDIR")
         words = refused(node.launch("touch started"), node)
         assert "$SLURM_TMPDIR is not set in this job" in words
 
-    def test_a_folder_of_the_root_file_system(self, node: RoomSite) -> None:
+    def test_a_folder_of_the_root_file_system(self, node: JobSite) -> None:
         declare(node, path="/", mount="required")
         words = refused(node.launch("touch started"), node)
         assert "no disk of its own is mounted there; `mount: any`" in words
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-    def test_a_disk_that_is_not_to_be_written(self, node: RoomSite) -> None:
+    def test_a_disk_that_is_not_to_be_written(self, node: JobSite) -> None:
         node.fast.chmod(0o500)
         assert "Permission denied" in refused(node.launch("touch started"), node)
 
-    def test_a_file_in_the_place_of_the_room(self, node: RoomSite) -> None:
+    def test_a_file_in_the_place_of_the_room(self, node: JobSite) -> None:
         """As another user might put there, who knows what it will be called."""
         node.launch("kill -9 $PPID")
         (room,) = rooms(node)
@@ -189,14 +187,14 @@ class TestMissing:
         assert "File exists" in refused(node.launch("touch started"), node)
         assert room.read_text() == "mine"
 
-    def test_a_job_of_several_nodes(self, node: RoomSite) -> None:
+    def test_a_job_of_several_nodes(self, node: JobSite) -> None:
         done = node.launch("touch started", SLURM_JOB_NUM_NODES="2")
         assert "this job has 2 nodes" in refused(done, node)
         assert node.launch(MAKE, SLURM_JOB_NUM_NODES="1").returncode == 0
 
 
 class TestFull:
-    def test_the_job_works_on_the_pfs_and_says_why(self, node: RoomSite) -> None:
+    def test_the_job_works_on_the_pfs_and_says_why(self, node: JobSite) -> None:
         needs(node, 1 << 60)
         done = node.launch(f"pwd; {MAKE}")
         assert done.returncode == 0, done.stderr
@@ -207,7 +205,7 @@ class TestFull:
         assert node.note["since"] == 0
         assert rooms(node) == []
 
-    def test_it_is_noted_before_the_task_starts(self, node: RoomSite) -> None:
+    def test_it_is_noted_before_the_task_starts(self, node: JobSite) -> None:
         needs(node, 1 << 60)
         done = node.launch(f"cat {node.bb}/elsewhere/*; exit 3")
         assert done.returncode == 3
@@ -218,14 +216,14 @@ class TestFull:
         ((away,), problems) = elsewhere(node.bb.parent)
         assert (away.because, problems) == (said["because"], ())
 
-    def test_a_later_try_on_the_disk_takes_the_note_away(self, node: RoomSite) -> None:
+    def test_a_later_try_on_the_disk_takes_the_note_away(self, node: JobSite) -> None:
         needs(node, 1 << 60)
         assert node.launch("exit 3").returncode == 3
         needs(node, 1)
         assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
         assert elsewhere(node.bb.parent) == ((), ())
 
-    def test_what_cannot_be_noted_is_not_done(self, node: RoomSite) -> None:
+    def test_what_cannot_be_noted_is_not_done(self, node: JobSite) -> None:
         needs(node, 1 << 60)
         (node.bb / "elsewhere").symlink_to(node.root / "nowhere")
         done = node.launch("touch started")
@@ -238,7 +236,7 @@ class TestFull:
         ("number", "goes_on"), [("ENOSPC", True), ("EDQUOT", True), ("EIO", False)]
     )
     def test_inputs_that_do_not_fit(
-        self, node: RoomSite, number: str, goes_on: bool, monkeypatch: Any
+        self, node: JobSite, number: str, goes_on: bool, monkeypatch: Any
     ) -> None:
         """Another job was faster than this one."""
         failed = OSError(getattr(errno, number), "as asked for", "/nvme/x")
@@ -259,7 +257,7 @@ class TestFull:
         assert f"launch: {tmp_path} on " in capsys.readouterr().err
 
 
-def running(site: RoomSite, script: str) -> subprocess.Popen[bytes]:
+def running(site: JobSite, script: str) -> subprocess.Popen[bytes]:
     """Another job of the run, on this node."""
     known = {"PEGASUS_DAG_JOB_ID": "work_ID0000001", "CONDOR_JOBID": JOB}
     return subprocess.Popen(

@@ -18,8 +18,8 @@ from typing import Dict, Iterator, Optional, Tuple
 
 from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.paths import node_path
-from pegasus_bb.runtime.room.drop import drop
-from pegasus_bb.runtime.room.one_node import check_one_node
+from pegasus_bb.runtime.job_reservation.discard import discard
+from pegasus_bb.runtime.job_reservation.one_node import check_one_node
 from pegasus_bb.units import format_size
 
 _PREFIX = "pegasus_bb."
@@ -51,13 +51,13 @@ def on_the_disk(
     ours = f"{_PREFIX}{socket.gethostname()}."
     _remove_left_over(disk, ours)
     _check_free(disk, need)
-    room = os.path.join(disk, f"{ours}{name}")
-    lock = _made(room)
+    folder = os.path.join(disk, f"{ours}{name}")
+    lock = _made(folder)
     try:
-        yield room
+        yield folder
         _tell_if_full(disk)
     finally:
-        drop(room)
+        discard(folder)
         os.close(lock)
 
 
@@ -115,28 +115,28 @@ def _tell_if_full(disk: str) -> None:
         )
 
 
-def _made(room: str) -> int:
+def _made(folder: str) -> int:
     """Make ``room``; a descriptor that holds its lock. Raises ReservationFailed."""
     while True:
         try:
-            os.mkdir(room, 0o700)
+            os.mkdir(folder, 0o700)
         except OSError as error:
             if is_full(error):
-                raise DiskFull(f"{room}: {error.strerror}") from error
-            raise _no_disk(f"{room}: {error.strerror}") from error
+                raise DiskFull(f"{folder}: {error.strerror}") from error
+            raise _no_disk(f"{folder}: {error.strerror}") from error
         # Another launch may take it for one that was left, until it is locked.
         with contextlib.suppress(FileNotFoundError):
-            lock = os.open(room, _FOLDER)
+            lock = os.open(folder, _FOLDER)
             with contextlib.suppress(OSError):  # no locks: nothing is ever taken away
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            if _is(room, lock):
+            if _is(folder, lock):
                 return lock
             os.close(lock)
 
 
-def _is(room: str, handle: int) -> bool:
+def _is(folder: str, handle: int) -> bool:
     try:
-        return os.path.samestat(os.lstat(room), os.fstat(handle))
+        return os.path.samestat(os.lstat(folder), os.fstat(handle))
     except FileNotFoundError:
         return False
 
@@ -148,18 +148,18 @@ def _remove_left_over(disk: str, ours: str) -> None:
     except OSError:  # a folder that everybody may write and nobody may list
         return
     for name in names:
-        room = os.path.join(disk, name)
-        lock = _free_lock(room)
+        folder = os.path.join(disk, name)
+        lock = _free_lock(folder)
         if lock is not None:
-            drop(room)
+            discard(folder)
             os.close(lock)
 
 
-def _free_lock(room: str) -> Optional[int]:
+def _free_lock(folder: str) -> Optional[int]:
     """A descriptor with the lock of ``room``; None where another has it, or it is no
     room of ours."""
     try:
-        lock = os.open(room, _FOLDER)
+        lock = os.open(folder, _FOLDER)
     except OSError:
         return None
     try:

@@ -8,7 +8,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.removal import remove
 
 
-def drop(path: str) -> None:
+def discard(path: str) -> None:
     """Remove a job's place: what it had is safe, or lost. What is left there costs room
     and nothing else, so it is said and fails nobody."""
     try:

@@ -14,14 +14,14 @@ from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.copy_back import copy_back
 from pegasus_bb.runtime.files import write_json
+from pegasus_bb.runtime.job_reservation import elsewhere
+from pegasus_bb.runtime.job_reservation.planned import JobReservation
+from pegasus_bb.runtime.job_reservation.space import Space
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.runtime.room import elsewhere
-from pegasus_bb.runtime.room.planned import Room
-from pegasus_bb.runtime.room.space import Space
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.onefile import Copied, digest_file
 
-NOTES = "landed"  # folder of bb/
+NOTES = "stage_out"  # folder of bb/
 _SHOWN = 10  # names in a message
 
 
@@ -57,7 +57,7 @@ def forget(bb: BBDir, node: str) -> None:
 
 def finish(
     bb: BBDir,
-    room: Room,
+    reservation: JobReservation,
     space: Space,
     status: int,
     environ: Dict[str, str],
@@ -71,34 +71,40 @@ def finish(
     """
     files: Dict[str, Any] = {}
     if status == 0:
-        status = _check_made(room, space)
+        status = _check_made(reservation, space)
     try:
         if status == 0:
-            _share(room, space, scratch)
+            _share(reservation, space, scratch)
             remove(space.results)  # by this very try, killed and started again
-            files = {lfn: _put(space, lfn) for lfn in _links_first(room, space)}
+            files = {lfn: _put(space, lfn) for lfn in _links_first(reservation, space)}
     except PegasusBBError as error:
         status = _failed(str(error))
     except OSError as error:
-        status = _failed(f"{error.filename or room.node}: {error.strerror}")
+        status = _failed(f"{error.filename or reservation.node}: {error.strerror}")
     said = {"files": files, "source": space.results, "since": space.since}
     if not space.by_system:
         said["slurm"] = ""  # which keeps nothing of what we bring back
-    return _note(bb, room, environ, status, said) or status
+    return _note(bb, reservation, environ, status, said) or status
 
 
-def note_failure(bb: BBDir, room: Room, environ: Dict[str, str]) -> None:
+def note_failure(
+    bb: BBDir, reservation: JobReservation, environ: Dict[str, str]
+) -> None:
     """That the task was not started, or that launch itself has failed."""
-    _note(bb, room, environ, BUG, {"files": {}, "source": ""})
+    _note(bb, reservation, environ, BUG, {"files": {}, "source": ""})
 
 
 def _note(
-    bb: BBDir, room: Room, environ: Dict[str, str], status: int, said: Dict[str, Any]
+    bb: BBDir,
+    reservation: JobReservation,
+    environ: Dict[str, str],
+    status: int,
+    said: Dict[str, Any],
 ) -> int:
     note = {
         "version": 1,
-        "node": room.node,
-        "job": room.job,
+        "node": reservation.node,
+        "job": reservation.job,
         "status": status,
         "slurm": environ.get("SLURM_JOB_ID", ""),
         **said,
@@ -106,14 +112,14 @@ def _note(
     }
     try:
         os.makedirs(bb.file(NOTES), exist_ok=True)
-        write_json(note_path(bb, room.node), note)
+        write_json(note_path(bb, reservation.node), note)
     except OSError as error:
-        return _failed(f"{error.filename or room.node}: {error.strerror}")
+        return _failed(f"{error.filename or reservation.node}: {error.strerror}")
     return 0
 
 
-def _check_made(room: Room, space: Space) -> int:
-    made = (*room.stage_out, *room.share)
+def _check_made(reservation: JobReservation, space: Space) -> int:
+    made = (*reservation.stage_out, *reservation.share)
     lost = [name for name in made if not os.path.lexists(_path(space, name))]
     if not lost:
         return 0
@@ -124,15 +130,17 @@ def _check_made(room: Room, space: Space) -> int:
     )
 
 
-def _share(room: Room, space: Space, scratch: str) -> None:
+def _share(reservation: JobReservation, space: Space, scratch: str) -> None:
     """Copies on the reservation of all jobs, in the place of any older try's."""
-    copies = {lfn: checked_path(scratch, lfn) for lfn in room.share}
+    copies = {lfn: checked_path(scratch, lfn) for lfn in reservation.share}
     copy_back(copies, space.run, vanishing=os.path.dirname(space.run))
 
 
-def _links_first(room: Room, space: Space) -> List[str]:
+def _links_first(reservation: JobReservation, space: Space) -> List[str]:
     """A link may lead to another result, which is moved away."""
-    return sorted(room.stage_out, key=lambda lfn: not _is_shared(_path(space, lfn)))
+    return sorted(
+        reservation.stage_out, key=lambda lfn: not _is_shared(_path(space, lfn))
+    )
 
 
 def _is_shared(path: str) -> bool:

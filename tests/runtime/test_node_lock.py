@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import RunFailed
-from pegasus_bb.runtime.alone import Alone
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.node_lock import NodeLock
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "slurm-24.11"
 ENDED = (RECORDED / "show-job.use-completed.txt").read_text()
@@ -53,9 +53,9 @@ class Desk:
         file = self.folder / "calls"
         return file.read_text().splitlines() if file.exists() else []
 
-    def job(self, number: str) -> Alone:
+    def job(self, number: str) -> NodeLock:
         environ = {"PEGASUS_DAG_JOB_ID": "mix_A", "SLURM_JOB_ID": number}
-        return Alone(self.bb, environ, self.next)
+        return NodeLock(self.bb, environ, self.next)
 
 
 @pytest.fixture
@@ -125,5 +125,5 @@ def test_slurm_that_counts_anew_keeps_no_job_from_its_node(desk: Desk) -> None:
 
 
 def test_outside_of_slurm_nothing_is_noted(desk: Desk) -> None:
-    with Alone(desk.bb, {"PEGASUS_DAG_JOB_ID": "mix_A"}):
+    with NodeLock(desk.bb, {"PEGASUS_DAG_JOB_ID": "mix_A"}):
         assert not Path(desk.bb.file("running")).exists()

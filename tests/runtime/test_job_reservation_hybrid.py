@@ -11,13 +11,14 @@ import pytest
 from pegasus_bb.errors import RESERVATION_FAILED
 from pegasus_bb.report.elsewhere import elsewhere
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import landed
+from pegasus_bb.runtime import await_stage_out
 from pegasus_bb.runtime.bind import Binding, Nested
-from pegasus_bb.runtime.room import opened
-from pegasus_bb.runtime.room.planned import own_request, room_of
+from pegasus_bb.runtime.job_reservation import opened
+from pegasus_bb.runtime.job_reservation.planned import job_reservation, own_request
+from pegasus_bb.runtime.node import read_node
 
-from .room_site import JOB, NODE
-from .shared_site import BELOW, PREFIX, SharedSite
+from .hybrid_site import BELOW, PREFIX, HybridSite
+from .job_reservation_site import JOB, NODE
 
 MAKE = (
     "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt; "
@@ -26,17 +27,17 @@ MAKE = (
 
 
 @pytest.fixture(params=["directory", "datawarp"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> SharedSite:
-    return SharedSite(tmp_path, request.param)
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> HybridSite:
+    return HybridSite(tmp_path, request.param)
 
 
 @pytest.fixture
-def directory(tmp_path: Path) -> SharedSite:
-    return SharedSite(tmp_path, "directory")
+def directory(tmp_path: Path) -> HybridSite:
+    return HybridSite(tmp_path, "directory")
 
 
 def launch(
-    site: SharedSite, script: str, *argv: str, **environ: str
+    site: HybridSite, script: str, *argv: str, **environ: str
 ) -> subprocess.CompletedProcess[bytes]:
     """As Kickstart starts the task: in the run's folder, by its planned name."""
     script = f"cd {PREFIX}/{BELOW} && {{ {script}; }}"
@@ -44,7 +45,7 @@ def launch(
 
 
 def test_the_task_runs_in_its_room_under_the_names_that_it_knows(
-    site: SharedSite,
+    site: HybridSite,
 ) -> None:
     scratch = f"{PREFIX}/{BELOW}"
     told = launch(
@@ -60,21 +61,21 @@ def test_the_task_runs_in_its_room_under_the_names_that_it_knows(
     assert said == f"{here}/in.txt {site.base}/other {here}"
 
 
-def test_what_only_it_makes_comes_back_to_the_pfs(site: SharedSite) -> None:
+def test_what_only_it_makes_comes_back_to_the_pfs(site: HybridSite) -> None:
     assert launch(site, MAKE).returncode == 0
     assert site.note["files"].keys() == {"out.txt", "sub/more.txt"}
     assert not (site.scratch / "out.txt").exists()  # nobody has checked it yet
     if site.backend == "datawarp":
         site.stage_out()
-    landed.poll(site.bbdir, NODE, JOB)
+    await_stage_out.poll(site.bbdir, NODE, JOB)
     assert (site.scratch / "out.txt").read_text() == "input\n"
 
 
-def test_others_find_it_where_they_find_all_files(site: SharedSite) -> None:
+def test_others_find_it_where_they_find_all_files(site: HybridSite) -> None:
     assert launch(site, MAKE).returncode == 0
     if site.backend == "datawarp":
         site.stage_out()
-    landed.poll(site.bbdir, NODE, JOB)
+    await_stage_out.poll(site.bbdir, NODE, JOB)
     assert (site.shared / "out.txt").is_symlink()
     assert (site.text("out.txt"), site.text("sub/more.txt")) == (
         "input\n",
@@ -84,35 +85,35 @@ def test_others_find_it_where_they_find_all_files(site: SharedSite) -> None:
     assert (site.scratch / "pfs-out.txt").is_file()
 
 
-def test_what_it_shares_is_copied_to_the_shared_reservation(site: SharedSite) -> None:
+def test_what_it_shares_is_copied_to_the_shared_reservation(site: HybridSite) -> None:
     assert launch(site, MAKE).returncode == 0
     shared = site.shared / "shared.txt"
     assert shared.read_text() == "all\n"
     assert not shared.is_symlink()
 
 
-def test_a_later_try_replaces_what_an_older_one_has_shared(site: SharedSite) -> None:
+def test_a_later_try_replaces_what_an_older_one_has_shared(site: HybridSite) -> None:
     assert launch(site, MAKE).returncode == 0
     again = MAKE.replace("all", "again")
     assert launch(site, again, CONDOR_JOBID="8.0").returncode == 0
     assert site.text("shared.txt") == "again\n"
 
 
-def test_a_failed_task_shares_nothing(site: SharedSite) -> None:
+def test_a_failed_task_shares_nothing(site: HybridSite) -> None:
     assert launch(site, f"{MAKE}; exit 3").returncode == 3
     assert not (site.shared / "shared.txt").exists()
     assert site.note["files"] == {}
 
 
 def test_what_it_does_not_share_though_it_should_fails_it_by_name(
-    site: SharedSite,
+    site: HybridSite,
 ) -> None:
     done = launch(site, MAKE.replace("shared.txt", "other.txt"))
     assert done.returncode == 1
     assert b"shared.txt: the task ended well, but has not made" in done.stderr
 
 
-def test_every_result_has_a_plain_name(site: SharedSite) -> None:
+def test_every_result_has_a_plain_name(site: HybridSite) -> None:
     """No program meets a link where it wants to make a file or a folder."""
     make = "cp in.txt out.txt && set -C && echo x > sub/more.txt"
     done = launch(site, f"{make} && ln -s out.txt shared.txt")
@@ -120,20 +121,20 @@ def test_every_result_has_a_plain_name(site: SharedSite) -> None:
     assert site.text("shared.txt") == "input\n"
 
 
-def test_what_all_share_is_not_the_task_s_to_replace(site: SharedSite) -> None:
+def test_what_all_share_is_not_the_task_s_to_replace(site: HybridSite) -> None:
     replace = "echo mine > t; mv t in.txt"
     assert launch(site, f"{MAKE}; {replace}").returncode == 0
     assert site.text("in.txt") == "input\n"
 
 
-def test_its_room_is_given_back_and_the_shared_one_stays(directory: SharedSite) -> None:
+def test_its_room_is_given_back_and_the_shared_one_stays(directory: HybridSite) -> None:
     assert launch(directory, MAKE).returncode == 0
     assert directory.rooms() == []
     assert directory.ledger == ["requested", "released"]
     assert directory.shared.is_dir()
 
 
-def test_without_the_shared_reservation_it_does_not_start(site: SharedSite) -> None:
+def test_without_the_shared_reservation_it_does_not_start(site: HybridSite) -> None:
     site.base.rename(site.root / "gone")
     done = launch(site, "touch started")
     assert done.returncode == RESERVATION_FAILED
@@ -142,7 +143,7 @@ def test_without_the_shared_reservation_it_does_not_start(site: SharedSite) -> N
 
 
 def test_a_job_without_a_room_works_on_the_shared_reservation(
-    site: SharedSite,
+    site: HybridSite,
 ) -> None:
     done = launch(site, "pwd", PEGASUS_DAG_JOB_ID="other_ID2", DW_JOB_STRIPED="")
     assert done.stdout.decode().strip() == str(site.shared), done.stderr
@@ -153,8 +154,8 @@ class TestAFullTier:
 
     @pytest.fixture
     def full(
-        self, directory: SharedSite, monkeypatch: pytest.MonkeyPatch
-    ) -> SharedSite:
+        self, directory: HybridSite, monkeypatch: pytest.MonkeyPatch
+    ) -> HybridSite:
         monkeypatch.setattr(opened, "PATIENCE", 0.0)
         monkeypatch.setenv("PEGASUS_BB_LEDGER", str(directory.root / "ledger.jsonl"))
         for request in (directory.bbdir.transient(), directory.bbdir.request()):
@@ -165,12 +166,11 @@ class TestAFullTier:
         return directory
 
     def test_the_job_works_on_the_pfs_then(
-        self, full: SharedSite, capsys: pytest.CaptureFixture[str]
+        self, full: HybridSite, capsys: pytest.CaptureFixture[str]
     ) -> None:
         environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
         bb = full.bbdir
-        room = room_of(bb, environ)
-        assert room is not None
+        room = job_reservation(bb, read_node(bb, environ), environ)
         with opened.opened(bb, bb.transient(), room, environ) as space:
             assert space.run.startswith(str(full.scratch))
             assert space.since == 0
@@ -182,11 +182,10 @@ class TestAFullTier:
         assert "no room of 4.0 MiB for this job within 0.0 s" in away.because
         assert not Path(space.run).parent.exists()
 
-    def test_and_nothing_of_its_request_is_left(self, full: SharedSite) -> None:
+    def test_and_nothing_of_its_request_is_left(self, full: HybridSite) -> None:
         environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
         bb = full.bbdir
-        room = room_of(bb, environ)
-        assert room is not None
+        room = job_reservation(bb, read_node(bb, environ), environ)
         with opened.opened(bb, bb.transient(), room, environ):
             assert full.rooms() == []
         assert full.ledger == ["requested", "released"]

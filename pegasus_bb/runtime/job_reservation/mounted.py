@@ -10,36 +10,45 @@ from typing import Dict
 from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.removal import remove
+from pegasus_bb.runtime.job_reservation.one_node import check_one_node
+from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
+from pegasus_bb.runtime.job_reservation.space import Space, filled, make_folders
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.runtime.room.one_node import check_one_node
-from pegasus_bb.runtime.room.planned import Room, landing_of
-from pegasus_bb.runtime.room.space import Space, filled, make_folders
 
 
-def staged(request: Request, room: Room, environ: Dict[str, str]) -> Space:
+def staged(
+    request: Request, reservation: JobReservation, environ: Dict[str, str]
+) -> Space:
     """The system has brought the files, and takes the results away."""
     base = job_space(request, environ)
     results = os.path.join(base, "results")
     space = Space(
-        os.path.join(base, "run"), os.path.join(results, room.job), True, time.time()
+        os.path.join(base, "run"),
+        os.path.join(results, reservation.job),
+        True,
+        time.time(),
     )
     # Before all else: what is not there cannot be staged out, and Slurm then keeps the
     # space of a job that failed.
     os.makedirs(results, exist_ok=True)
-    landing = os.path.dirname(landing_of(request.prefix, room.node, room.job))
+    landing = os.path.dirname(
+        landing_of(request.prefix, reservation.node, reservation.job)
+    )
     os.makedirs(landing, exist_ok=True)
-    make_folders(room, space)
-    for lfn in room.stage_in:
+    make_folders(reservation, space)
+    for lfn in reservation.stage_in:
         _check_staged_in(request, space, lfn)
     return space
 
 
-def private(request: Request, room: Room, environ: Dict[str, str]) -> Space:
+def private(
+    request: Request, reservation: JobReservation, environ: Dict[str, str]
+) -> Space:
     """The system stages nothing there: we bring the files and take results back."""
     check_one_node(environ)
     base = job_space(request, environ)
     remove(os.path.join(base, "run"))  # of this very job, requeued
-    return filled(request, room, base, time.time())
+    return filled(request, reservation, base, time.time())
 
 
 def job_space(request: Request, environ: Dict[str, str]) -> str:

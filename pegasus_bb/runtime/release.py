@@ -8,11 +8,11 @@ from typing import Callable, Optional
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
-from pegasus_bb.runtime import ours
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.units import format_size
 
 
-def give_back(
+def release_reservation(
     request: Request,
     noted: Optional[Reservation],
     backend: Backend,
@@ -49,7 +49,7 @@ def left_alone(request: Request, noted: Optional[Reservation], status: Status) -
     if status.state is State.ABSENT:
         return ""
     made = status.uuid or (noted is not None and (noted.job or noted.owner))
-    words = ours.foreign(status, request, noted)
+    words = reservation_identity.foreign(status, request, noted)
     if made and not words:
         return ""
     said = words or status.message or status.state.value
@@ -85,7 +85,7 @@ def checked(request: Request, noted: Optional[Reservation], status: Status) -> S
     if status.state is State.UNKNOWN:
         raise SchedulerUnreachable(f"{request.name} was kept: {status.message}")
     if status.state is not State.ABSENT:
-        words = ours.mismatch(status, request, noted)
+        words = reservation_identity.mismatch(status, request, noted)
         if words:
             raise ReservationFailed(f"{words}; it was kept")
     return status

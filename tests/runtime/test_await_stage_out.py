@@ -15,18 +15,18 @@ from pegasus_bb.errors import (
     DataNotSafe,
     ReservationNotReady,
 )
-from pegasus_bb.runtime.landed import poll
+from pegasus_bb.runtime.await_stage_out import poll
 from pegasus_bb.staging.folder import digest_path
 
-from .room_site import JOB, NODE, RoomSite
+from .job_reservation_site import JOB, NODE, JobSite
 
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt"
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> RoomSite:
+def site(tmp_path: Path) -> JobSite:
     """The job has ended; nothing of it is staged out yet."""
-    found = RoomSite(tmp_path, "datawarp")
+    found = JobSite(tmp_path, "datawarp")
     done = found.launch(MAKE, SLURM_JOB_ID="4711")
     assert done.returncode == 0, done.stderr
     judge = tmp_path / "judge"
@@ -36,11 +36,11 @@ def site(tmp_path: Path) -> RoomSite:
 
 
 def landed(
-    site: RoomSite, status: str = "0", job: str = JOB, judge: str = "0"
+    site: JobSite, status: str = "0", job: str = JOB, judge: str = "0"
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
-            *(str(site.bb / "bin" / "landed"), NODE, job, status),
+            *(str(site.bb / "bin" / "await_stage_out"), NODE, job, status),
             *(str(site.root / "judge"), judge, "-r", status),
         ],
         capture_output=True,
@@ -49,12 +49,12 @@ def landed(
     )
 
 
-def judged(site: RoomSite) -> list[str]:
+def judged(site: JobSite) -> list[str]:
     file = site.root / "judged"
     return file.read_text().splitlines() if file.exists() else []
 
 
-def test_results_that_land_late_are_waited_for(site: RoomSite) -> None:
+def test_results_that_land_late_are_waited_for(site: JobSite) -> None:
     assert [landed(site).returncode for _ in range(2)] == [NOT_YET, NOT_YET]
     assert judged(site) == []
     site.stage_out()
@@ -64,7 +64,7 @@ def test_results_that_land_late_are_waited_for(site: RoomSite) -> None:
     assert (site.scratch / "sub" / "more.txt").read_text() == "on the PFS\n"
 
 
-def test_half_of_the_results_is_not_enough(site: RoomSite) -> None:
+def test_half_of_the_results_is_not_enough(site: JobSite) -> None:
     site.stage_out()
     (site.landing / "sub" / "more.txt").unlink()
     done = landed(site)
@@ -78,7 +78,7 @@ def test_half_of_the_results_is_not_enough(site: RoomSite) -> None:
     [("inp", "has 3 bytes of 6"), ("INPUT\n", "has other bytes than the task wrote")],
 )
 def test_a_result_that_is_not_right_gets_no_name(
-    site: RoomSite, text: str, words: str
+    site: JobSite, text: str, words: str
 ) -> None:
     site.stage_out()
     (site.landing / "out.txt").write_text(text)
@@ -90,7 +90,7 @@ def test_a_result_that_is_not_right_gets_no_name(
     assert landed(site).returncode == 0
 
 
-def test_a_scratch_that_is_not_mounted_here_is_named(site: RoomSite) -> None:
+def test_a_scratch_that_is_not_mounted_here_is_named(site: JobSite) -> None:
     site.stage_out()
     site.scratch.rename(site.root / "elsewhere")
     done = landed(site)
@@ -99,7 +99,7 @@ def test_a_scratch_that_is_not_mounted_here_is_named(site: RoomSite) -> None:
 
 
 def test_wrong_bytes_are_read_once(
-    site: RoomSite, monkeypatch: pytest.MonkeyPatch
+    site: JobSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.stage_out()
     (site.landing / "out.txt").write_text("INPUT\n")
@@ -109,7 +109,9 @@ def test_wrong_bytes_are_read_once(
         read.append(Path(path).name)
         return digest_path(path)
 
-    monkeypatch.setattr("pegasus_bb.runtime.room.landing.digest_path", noted)
+    monkeypatch.setattr(
+        "pegasus_bb.runtime.job_reservation.stage_out_landing.digest_path", noted
+    )
     for _ in range(3):
         with pytest.raises(ReservationNotReady, match="other bytes"):
             poll(site.bbdir, NODE, JOB)
@@ -117,7 +119,7 @@ def test_wrong_bytes_are_read_once(
 
 
 def test_results_that_never_land_fail_the_node_with_all_that_is_known(
-    site: RoomSite,
+    site: JobSite,
 ) -> None:
     site.wait(0)
     done = landed(site)
@@ -125,30 +127,30 @@ def test_results_that_never_land_fail_the_node_with_all_that_is_known(
     for words in ("out.txt is not there", str(site.fast), "4711", "Slurm: "):
         assert words in done.stderr
     assert done.stderr.strip().endswith(
-        (site.bb / "landed" / f"{NODE}.err").read_text().strip()
+        (site.bb / "stage_out" / f"{NODE}.err").read_text().strip()
     )
     assert judged(site) == ["0 -r 0"]  # it keeps the job's output for people
 
 
-def test_a_failed_job_is_judged_at_once(site: RoomSite) -> None:
+def test_a_failed_job_is_judged_at_once(site: JobSite) -> None:
     assert landed(site, status="3", judge="1").returncode == 1
     assert judged(site) == ["1 -r 3"]
 
 
-def test_so_is_one_that_the_batch_system_calls_well(site: RoomSite) -> None:
+def test_so_is_one_that_the_batch_system_calls_well(site: JobSite) -> None:
     """blahp loses exit codes; and a record says 0 where launch missed a result."""
     assert site.launch("exit 3", CONDOR_JOBID="8.0").returncode == 3
     assert landed(site, job="8.0", judge="0").returncode == 1
     assert judged(site) == ["0 -r 0"]
-    assert not (site.bb / "landed" / f"{NODE}.err").exists()
+    assert not (site.bb / "stage_out" / f"{NODE}.err").exists()
 
 
-def test_the_node_s_own_script_has_the_last_word(site: RoomSite) -> None:
+def test_the_node_s_own_script_has_the_last_word(site: JobSite) -> None:
     site.stage_out()
     assert landed(site, judge="4").returncode == 4
 
 
-def test_a_job_that_vanished_is_no_success(site: RoomSite) -> None:
+def test_a_job_that_vanished_is_no_success(site: JobSite) -> None:
     """The batch system says 0, and only an older try has noted anything."""
     site.stage_out()
     assert landed(site, job="8.0").returncode == NOT_YET
@@ -157,12 +159,12 @@ def test_a_job_that_vanished_is_no_success(site: RoomSite) -> None:
     assert not (site.scratch / "out.txt").exists()
 
 
-def test_a_vanished_job_fails_in_the_end(site: RoomSite) -> None:
+def test_a_vanished_job_fails_in_the_end(site: JobSite) -> None:
     site.wait(0)
     assert landed(site, job="8.0").returncode == DATA_NOT_SAFE
 
 
-def test_the_output_of_an_older_try_does_not_pass(site: RoomSite) -> None:
+def test_the_output_of_an_older_try_does_not_pass(site: JobSite) -> None:
     """Its stage-out comes late, after that of the try that counts."""
     again = site.launch(
         "echo better > out.txt; echo m > sub/more.txt", CONDOR_JOBID="8.0"
@@ -175,7 +177,7 @@ def test_the_output_of_an_older_try_does_not_pass(site: RoomSite) -> None:
     assert (site.scratch / "out.txt").read_text() == "better\n"
 
 
-def test_a_retry_over_the_results_of_an_earlier_run(site: RoomSite) -> None:
+def test_a_retry_over_the_results_of_an_earlier_run(site: JobSite) -> None:
     (site.scratch / "out.txt").write_text("older\n")
     assert landed(site).returncode == NOT_YET
     site.stage_out()
@@ -183,15 +185,15 @@ def test_a_retry_over_the_results_of_an_earlier_run(site: RoomSite) -> None:
     assert (site.scratch / "out.txt").read_text() == "input\n"
 
 
-def test_asked_again_after_a_crash_it_says_the_same(site: RoomSite) -> None:
+def test_asked_again_after_a_crash_it_says_the_same(site: JobSite) -> None:
     site.stage_out()
     assert [landed(site).returncode for _ in range(2)] == [0, 0]
     assert judged(site) == ["0 -r 0", "0 -r 0"]
 
 
-def test_the_wait_of_each_try_is_its_own(site: RoomSite) -> None:
+def test_the_wait_of_each_try_is_its_own(site: JobSite) -> None:
     assert landed(site).returncode == NOT_YET
-    wait = site.bb / "landed" / f"{NODE}.wait.json"
+    wait = site.bb / "stage_out" / f"{NODE}.wait.json"
     old = wait.read_text().replace(JOB, "6.0")
     wait.write_text(old.replace(str(int(time.time()))[:4], "1000"))
     site.wait(60)
@@ -202,7 +204,9 @@ def test_the_wait_of_each_try_is_its_own(site: RoomSite) -> None:
     "words", [(), (NODE,), (NODE, JOB, "0"), ("a/b", JOB, "0", "x")]
 )
 def test_too_few_words_are_a_mistake_of_the_dag(
-    site: RoomSite, words: tuple[str, ...]
+    site: JobSite, words: tuple[str, ...]
 ) -> None:
-    done = subprocess.run([str(site.bb / "bin" / "landed"), *words], timeout=60)
+    done = subprocess.run(
+        [str(site.bb / "bin" / "await_stage_out"), *words], timeout=60
+    )
     assert done.returncode == 2

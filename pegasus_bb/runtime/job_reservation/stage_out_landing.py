@@ -8,8 +8,8 @@ from typing import Any, Dict, List, Mapping
 
 from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
+from pegasus_bb.runtime.job_reservation.planned import landing_of
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.runtime.room.planned import landing_of
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.folder import digest_path
 from pegasus_bb.staging.items import stamp
@@ -17,7 +17,7 @@ from pegasus_bb.staging.items import stamp
 Seen = Dict[str, List[int]]  # LFN -> stamp of a copy that was read and found wrong
 
 
-class Landing:
+class StageOutLanding:
     """A folder of the run's scratch where a try's results arrive, under any name but
     their own: what is half there, late, or of an older try is no file of the run."""
 

@@ -15,7 +15,7 @@ from typing import Iterator
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.files import write_json
-from pegasus_bb.runtime.room.drop import drop
+from pegasus_bb.runtime.job_reservation.discard import discard
 
 FOLDER = "elsewhere"  # in bb/
 _ROOM = ".room"
@@ -44,17 +44,17 @@ def folder(landing: str) -> Iterator[str]:
     try:
         yield base
     finally:
-        drop(base)
+        discard(base)
 
 
-def drop_older(landing: str) -> None:
+def discard_older(landing: str) -> None:
     """Remove what tries of that node before this one have left beside ``landing``:
     killed or failed, they made nothing that anybody will look for."""
     tries, this = os.path.split(landing)
     with contextlib.suppress(FileNotFoundError):
         for name in os.listdir(tries):
             if name not in (this, f"{this}{_ROOM}"):
-                drop(os.path.join(tries, name))
+                discard(os.path.join(tries, name))
 
 
 def forget(bb: BBDir, node: str) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.install import install_runtime
-from pegasus_bb.runtime.room.planned import landing_of
+from pegasus_bb.runtime.job_reservation.planned import landing_of
 
 NODE = "work_ID0000001"
 JOB = "7.0"
 
 
-class RoomSite:
+class JobSite:
     """The task reads in.txt and makes out.txt and sub/more.txt; pfs-in.txt and
     pfs-out.txt live on the PFS."""
 
@@ -27,7 +27,7 @@ class RoomSite:
         self.fast, self.scratch = root / "fast", root / "pfs" / "run0001"
         self.backend = backend  # such as datawarp, or datawarp/private
         backend, _, access = backend.partition("/")
-        for folder in (self.bb / "jobs", self.fast, self.scratch):
+        for folder in (self.bb / "nodes", self.fast, self.scratch):
             folder.mkdir(parents=True)
         settings = {"path": str(self.fast), "mount": "any"}
         request = Request(
@@ -43,17 +43,14 @@ class RoomSite:
             settings=settings,
         )
         self.write("transient.json", request.to_json())
-        self.write(
-            f"jobs/{NODE}.json",
-            {
-                "version": 1,
-                "job": "ID0000001",
-                "capacity": 4 << 20,
-                "stage_in": ["in.txt"],
-                "stage_out": ["out.txt", "sub/more.txt"],
-                "read": ["pfs-in.txt"],
-                "write": ["pfs-out.txt"],
-            },
+        self._reservation: dict[str, Any] = {}
+        self.reserve(
+            job="ID0000001",
+            capacity=4 << 20,
+            stage_in=["in.txt"],
+            stage_out=["out.txt", "sub/more.txt"],
+            read=["pfs-in.txt"],
+            write=["pfs-out.txt"],
         )
         (self.scratch / "in.txt").write_text("input\n")
         (self.scratch / "pfs-in.txt").write_text("on the PFS\n")
@@ -63,6 +60,12 @@ class RoomSite:
 
     def write(self, name: str, data: Any) -> None:
         (self.bb / name).write_text(json.dumps(data))
+
+    def reserve(self, **said: Any) -> None:
+        """Change what planning wrote for the job's reservation."""
+        self._reservation.update(said)
+        data = {"version": 2, "reservation": self._reservation}
+        self.write(f"nodes/{NODE}.json", data)
 
     def wait(self, seconds: int) -> None:
         """Change pegasus.bb.wait."""
@@ -85,7 +88,7 @@ class RoomSite:
 
     @property
     def note(self) -> Any:
-        return json.loads((self.bb / "landed" / f"{NODE}.json").read_text())
+        return json.loads((self.bb / "stage_out" / f"{NODE}.json").read_text())
 
     @property
     def space(self) -> dict[str, str]:

@@ -12,8 +12,8 @@ import pytest
 
 from pegasus_bb.files import read_json
 from pegasus_bb.report.elsewhere import elsewhere
-from tests.runtime.room_site import JOB, NODE, RoomSite
-from tests.runtime.shared_site import BELOW, PREFIX, SharedSite
+from tests.runtime.hybrid_site import BELOW, PREFIX, HybridSite
+from tests.runtime.job_reservation_site import JOB, NODE, JobSite
 
 from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
 
@@ -22,10 +22,10 @@ MADE = {"out.txt": "input\n", "sub/more.txt": "input\n"}
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 
 
-def noted(site: RoomSite) -> dict[str, Any]:
+def noted(site: JobSite) -> dict[str, Any]:
     """The results that this try says it has made; none where it says nothing."""
     try:
-        note = read_json(str(site.bb / "landed" / f"{NODE}.json"))
+        note = read_json(str(site.bb / "stage_out" / f"{NODE}.json"))
     except FileNotFoundError:
         return {}
     return dict(note["files"])
@@ -48,8 +48,8 @@ class Job(Story):
         self.site = self.planned(root)
         self.install(self.site.bb)
 
-    def planned(self, root: Path) -> RoomSite:
-        return RoomSite(root, self.backend)
+    def planned(self, root: Path) -> JobSite:
+        return JobSite(root, self.backend)
 
     @property
     def planned_scratch(self) -> str:
@@ -124,8 +124,8 @@ class SharingJob(Job):
 
     task = f"{Job.task}; cat in.txt > shared.txt"
 
-    def planned(self, root: Path) -> SharedSite:
-        self.there = SharedSite(root, self.backend)
+    def planned(self, root: Path) -> HybridSite:
+        self.there = HybridSite(root, self.backend)
         return self.there
 
     @property
@@ -171,17 +171,17 @@ class SharingJobOfDataWarp(SharingJob):
         assert (self.site.fast / "results").is_dir()
 
 
-class Landed(Story):
+class AwaitStageOut(Story):
     """The POST script, when all results have arrived."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.site = RoomSite(root, "datawarp")
+        self.site = JobSite(root, "datawarp")
         self.install(self.site.bb)
-        (self.site.bb / "landed").mkdir()
+        (self.site.bb / "stage_out").mkdir()
         files = {n: {"size": 6, "digest": digest(text)} for n, text in MADE.items()}
         note = {"job": JOB, "status": 0, "slurm": "", "source": "/dw", "files": files}
-        self.site.write(f"landed/{NODE}.json", note)
+        self.site.write(f"stage_out/{NODE}.json", note)
         for lfn, text in MADE.items():
             file = self.site.landing / lfn
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +190,7 @@ class Landed(Story):
 
     @property
     def argv(self) -> list[str]:
-        landed = str(self.site.bb / "bin/landed")
+        landed = str(self.site.bb / "bin/await_stage_out")
         return [landed, NODE, JOB, "0", "/bin/sh", "-c", "exit 0"]
 
     def check_left(self) -> None:
@@ -203,13 +203,13 @@ class Landed(Story):
         for lfn, text in MADE.items():
             assert (self.site.scratch / lfn).read_text() == text
         assert not self.site.landing.parent.exists()
-        assert not (self.site.bb / "landed" / f"{NODE}.wait.json").exists()
+        assert not (self.site.bb / "stage_out" / f"{NODE}.wait.json").exists()
 
 
 JOBS = [Job, JobOfDataWarp, JobOnADisk, SharingJob, SharingJobOfDataWarp]
 
 
-@pytest.mark.parametrize("story", [*JOBS, Landed])
+@pytest.mark.parametrize("story", [*JOBS, AwaitStageOut])
 def test_killed_anywhere_and_run_again(
     story: type[Story], room: Path, step: int
 ) -> None:

@@ -7,18 +7,18 @@ from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import ours, program
-from pegasus_bb.runtime.giveback import give_back
+from pegasus_bb.runtime import program, reservation_identity
+from pegasus_bb.runtime.release import release_reservation
 
 
-def status_unseen(backend: Backend, request: Request, found: Status) -> Status:
+def orphan_status(backend: Backend, request: Request, found: Status) -> Status:
     """``found``, but UNKNOWN where its storage may only be away."""
     if found.state not in (State.ABSENT, State.UNKNOWN):
         return found
-    return ours.elsewhere(backend, request, "") or found
+    return reservation_identity.elsewhere(backend, request, "") or found
 
 
-def discard_unseen(request: Request, asked: float, submit_dir: str) -> str:
+def discard_orphan(request: Request, asked: float, submit_dir: str) -> str:
     """Give back, with all that is on it, what a run in ``submit_dir``, which is gone,
     asked for at ``asked``; words for the user.
 
@@ -26,17 +26,17 @@ def discard_unseen(request: Request, asked: float, submit_dir: str) -> str:
     """
     backend = open_backend(request.backend, request.settings)
     noted = Reservation(request.name, request.backend, request.uuid, asked)
-    words = give_back(
+    words = release_reservation(
         request,
         noted,
         backend,
-        lambda: status_unseen(backend, request, backend.status(request)),
+        lambda: orphan_status(backend, request, backend.status(request)),
     )
     program.list_event("discarded", request, submit_dir)
     return words
 
 
-def give_up_unseen(request: Request, submit_dir: str) -> str:
+def give_up_orphan(request: Request, submit_dir: str) -> str:
     """Note that it is gone with its storage. Raises ReservationFailed where the storage
     is there."""
     backend = open_backend(request.backend, request.settings)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.report.elsewhere import elsewhere
-from pegasus_bb.runtime.room.planned import landing_of
-from tests.runtime.room_site import NODE, RoomSite
+from pegasus_bb.runtime.job_reservation.planned import landing_of
+from tests.runtime.job_reservation_site import NODE, JobSite
 
 from .injector import Traced
 from .sweep import Story, killed_at_calls, refused_at_calls
-from .test_room import ERRORS, Job, JobOnADisk, SharingJob, noted
+from .test_job_reservation import ERRORS, Job, JobOnADisk, SharingJob, noted
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 
@@ -61,10 +61,9 @@ class JobOnAFullDisk(JobOnADisk):
 
     tries = 0
 
-    def planned(self, root: Path) -> RoomSite:
+    def planned(self, root: Path) -> JobSite:
         site = super().planned(root)
-        room = site.bbdir.room(NODE)
-        site.write(f"jobs/{NODE}.json", {**room, "capacity": 1 << 60})
+        site.reserve(capacity=1 << 60)
         return site
 
     def run(self, strike_at: int = 0, error: int = 0) -> Traced:

@@ -1,0 +1,79 @@
+"""What planning wrote for a job with a reservation of its own, and which try runs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Dict, Mapping, NamedTuple, Tuple
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime.bbdir import NODES, BBDir
+from pegasus_bb.runtime.node import Node
+
+_INSIDE = "PEGASUS_BB_JOB_RESERVATION"  # in a job's environment: node and try
+LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
+
+
+class JobReservation(NamedTuple):
+    """What planning wrote of one node, and which try of it this is."""
+
+    node: str
+    job: str  # HTCondor's number of this try
+    capacity: int
+    stage_in: Tuple[str, ...]
+    stage_out: Tuple[str, ...]
+    read: Tuple[str, ...]
+    write: Tuple[str, ...]
+    share: Tuple[str, ...] = ()
+
+    @property
+    def lfns(self) -> Tuple[str, ...]:
+        """All files of the job."""
+        made = (*self.stage_out, *self.share, *self.write)
+        return (*self.stage_in, *self.read, *made)
+
+
+def job_reservation(
+    bb: BBDir, node: Node, environ: Mapping[str, str]
+) -> JobReservation:
+    """What planning wrote for ``node``, and this try's number. Raises UsageError."""
+    job = environ.get("CONDOR_JOBID", "")
+    if not job or not job.replace(".", "").isdigit():
+        raise UsageError(
+            f"CONDOR_JOBID is {job!r}, so this try of {node.name} cannot be told from "
+            "others; the submit file must set it to $(cluster).$(process)"
+        )
+    try:
+        said = {"share": (), **node.reservation}
+        files = (tuple(map(str, said[key])) for key in JobReservation._fields[3:])
+        return JobReservation(node.name, job, int(said["capacity"]), *files)
+    except (KeyError, TypeError, ValueError) as error:
+        file = bb.file(f"{NODES}/{node.name}.json")
+        raise UsageError(f"{file}: cannot be used ({error!r}); plan again") from error
+
+
+def mark(reservation: JobReservation, environ: Dict[str, str]) -> None:
+    """Tell the tasks of a cluster that the cluster has this reservation."""
+    environ[_INSIDE] = f"{reservation.node} {reservation.job}"
+
+
+def is_inside(reservation: JobReservation, environ: Dict[str, str]) -> bool:
+    """Whether this is a task of a cluster. The launch of the cluster has made the
+    reservation usable and bound its paths in the list of tasks."""
+    return environ.get(_INSIDE) == f"{reservation.node} {reservation.job}"
+
+
+def landing_of(scratch: str, node: str, job: str) -> str:
+    """Where the results of one try arrive, before they get their names."""
+    return os.path.join(scratch, LANDING, node, job)
+
+
+def own_request(request: Request, reservation: JobReservation) -> Request:
+    """The reservation of that node; every try of it has the same."""
+    import hashlib
+
+    of_node = f"{request.uuid}/{reservation.node}".encode()
+    digest = hashlib.sha256(of_node).hexdigest()[:19]
+    name = request.name[: -len(request.uuid.replace("-", "")[:12])] + digest
+    return replace(request, name=name, capacity=reservation.capacity)

@@ -1,0 +1,169 @@
+"""Run a bound task: its stdin, its links, its recorder, and its strays afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from typing import Dict, List, Sequence
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bind import Binding
+from pegasus_bb.runtime.links import Link, LinkFailed, bring_home, is_stray, make_link
+
+KICKSTART = "pegasus-kickstart"
+COUNTERS = b"# pegasus_bb io: "  # begins the line that follows a record
+
+_SHOWN = 10  # names in a message; the rest is counted
+
+
+def run_task(
+    bb: BBDir,
+    binding: Binding,
+    argv: List[str],
+    environ: Dict[str, str],
+    links: Sequence[Link],
+) -> int:
+    """Run ``argv``, in which every path is real already; its exit status."""
+    environ = {**environ, "PEGASUS_BB_FOLDERS": os.pathsep.join(binding.folders())}
+    if wants_stdin(argv):
+        bind_stdin(binding, environ)
+    for link in links:
+        _tell(make_link(link))
+    status = run_command(bb, argv, environ)
+    if status:
+        from pegasus_bb.runtime.absent import note_absent
+
+        _tell(about_unmade(links))
+        note_absent(bb, binding, environ.get("PEGASUS_DAG_JOB_ID", ""))
+    return bring_strays_home(links, status)
+
+
+def wants_stdin(argv: Sequence[str]) -> bool:
+    """Whether ``argv`` reads its stdin: a recorder passes it on only with -i -."""
+    if os.path.basename(argv[0]) not in ("record", KICKSTART):
+        return True
+    from pegasus_bb.runtime.records.options import reads_stdin
+
+    return reads_stdin(argv[1:])
+
+
+def bind_stdin(binding: Binding, environ: Dict[str, str]) -> None:
+    """Put the real path into a job list on stdin, line by line.
+
+    Only into a file or a pipe: a terminal or a socket is left alone.
+    """
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+        return
+    from pegasus_bb.runtime.records.streams import temporary
+
+    handle, _ = temporary("in", environ)
+    with open(0, "rb", closefd=False) as given, open(handle, "wb") as bound:
+        for line in given:
+            bound.write(binding.line(line))
+        bound.flush()
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.dup2(handle, 0)
+
+
+def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
+    """Run ``argv``; our own recorder in this process, for it costs no second start."""
+    from pegasus_bb.runtime.proc import CannotStart, run
+
+    recorded = is_own_record(bb, argv[0])
+    try:
+        if recorded or os.path.basename(argv[0]) == KICKSTART:
+            argv = with_container(bb, argv, environ)
+        if recorded:
+            from pegasus_bb.runtime.record import run_recorded
+
+            return run_recorded(argv[1:], environ)
+        if os.path.basename(argv[0]) == KICKSTART:
+            return run_counted(bb, argv, environ)
+        return run(argv[0], argv, environ)
+    except CannotStart as error:
+        print(f"launch: {error}", file=sys.stderr)
+        return error.status
+
+
+def with_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[str]:
+    """``argv`` of a recorder, its task in a container where it has one."""
+    if not os.path.exists(bb.file("containers.json")):
+        return argv
+    from pegasus_bb.runtime.container import in_container
+
+    return in_container(bb, argv, environ)
+
+
+def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
+    """Run Kickstart, and say after its record what the task read and wrote: in a line
+    that is a comment to every reader of YAML, and skipped by Pegasus's own."""
+    from pegasus_bb.runtime.count import counted
+    from pegasus_bb.runtime.proc import run
+    from pegasus_bb.runtime.records.streams import named_temporary
+
+    try:
+        handle, name = named_temporary("io", environ)
+    except OSError:  # the task may do without
+        return run(argv[0], argv, environ)
+    try:
+        argv = counted(argv, bb.file("bin/count"), name)
+        status = run(argv[0], argv, environ)
+        said = os.read(handle, 4096)
+    finally:
+        os.close(handle)
+        os.unlink(name)
+    if said:
+        with contextlib.suppress(OSError):
+            os.write(1, COUNTERS + said + b"\n")
+    return status
+
+
+def is_own_record(bb: BBDir, program: str) -> bool:
+    """Whether ``program`` is bin/record of this very run."""
+    try:
+        return os.path.samefile(program, bb.file("bin/record"))
+    except OSError:
+        return False
+
+
+def bring_strays_home(links: Sequence[Link], status: int) -> int:
+    """Move what replaced a link; ``status``, or 1 where a result could not be moved."""
+    for link in links:
+        try:
+            if is_stray(link):
+                _tell(bring_home(link)[0])
+        except (PegasusBBError, OSError) as error:
+            why = error if isinstance(error, PegasusBBError) else error.strerror
+            _tell(str(LinkFailed(f"{link.path}: stays on the buffer: {why}")))
+            status = status or 1
+    return status
+
+
+def about_unmade(links: Sequence[Link]) -> str:
+    """Which links of a task that failed lead to nothing still, and what may help."""
+    names = [
+        link.lfn
+        for link in links
+        if link.ours and os.path.islink(link.path) and not os.path.exists(link.path)
+    ]
+    if not names:
+        return ""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (
+        f"{', '.join(names[:_SHOWN])}{more}: not made. Each was a link to the PFS when "
+        "the task started, and some programs refuse to write to such a name "
+        "(cp, mkdir, ln -s, sh -C). If that is why it failed, let them "
+        "live on the buffer: `tier: bb` for them in a placement file"
+    )
+
+
+def _tell(note: str) -> None:
+    if note:
+        print(f"launch: {note}", file=sys.stderr)

@@ -53,7 +53,7 @@ def test_processes_with_threads_lose_no_line(tmp_path: Path) -> None:
         subprocess.Popen([*argv, f"w{number}", str(LINES)]) for number in range(WRITERS)
     ]
 
-    assert [writer.wait(60) for writer in writers] == [0] * WRITERS
+    assert [writer.wait(120) for writer in writers] == [0] * WRITERS
     assert {entry["who"] for entry in read_journal(path)} == {
         f"w{number}-{line}" for number in range(WRITERS) for line in range(LINES)
     }

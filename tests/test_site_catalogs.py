@@ -88,7 +88,7 @@ def test_the_built_in_planner_takes_the_slurm_catalog(
         env={**os.environ, **HERE},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     assert list(work.glob("submit/*/*/*/*/*.dag"))
@@ -114,7 +114,7 @@ def test_the_built_in_planner_takes_the_catalogs_of_disks(
         env={**os.environ, **HERE},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     assert "nvme" in next(work.glob("submit/*/*/*/*/bb/transient.json")).read_text()

@@ -164,7 +164,7 @@ def test_a_signal_leaves_no_file_and_no_process(
     """Slurm's end of a job is a SIGTERM."""
     process, workers = started(work)
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == status, err
     assert "interrupted; its files are removed" in err
     assert list((work / "bb").iterdir()) == []
@@ -175,7 +175,7 @@ def test_a_signal_leaves_no_file_and_no_process(
 def test_a_process_that_dies_is_named(work: Path) -> None:
     process, workers = started(work)
     os.kill(workers[0], signal.SIGKILL)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == NOT_MEASURED
     assert "process 0 of 64 ended by itself, with signal 9" in err
 
@@ -205,7 +205,7 @@ def writing(pid: int) -> list[int]:
 
 
 def until(found) -> list[int]:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         try:
             if workers := found():

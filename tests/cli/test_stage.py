@@ -30,7 +30,7 @@ def stage(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PEGASUS_BB_LEDGER": str(work / "state" / "ledger.jsonl")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
 
 
@@ -121,11 +121,11 @@ def test_ctrl_c_leaves_no_part_and_what_has_arrived_stays(work: Path) -> None:
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not any((work / "copy").glob(".large*")) and time.monotonic() < until:
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == INTERRUPTED, said
     assert "run it again to go on" in said
     assert not any((work / "copy").glob(".*.part"))
@@ -140,7 +140,7 @@ def test_a_folder_that_was_removed_under_us(work: Path) -> None:
         cwd=work,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == USAGE
     assert done.stderr.startswith("pegasus-bb: the folder that you are in was removed")

@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Folder:
 def typed(words: str) -> subprocess.CompletedProcess[str]:
     line = f"exec {sys.executable} -m pegasus_bb {words}"
     argv = ["/bin/sh", "-c", line]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    return subprocess.run(argv, capture_output=True, text=True, timeout=120)
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])

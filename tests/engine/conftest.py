@@ -120,18 +120,18 @@ class Folder:
             [sys.executable, "-m", "pegasus_bb", *words],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
         )
 
     def wait_for(self, word: str, times: int = 1) -> None:
         """Until a task has noted ``word``."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while self.ran().count(word) < times:
             assert time.monotonic() < deadline, f"{word} never came: {self.ran()}"
             time.sleep(0.005)
 
     def wait_for_event(self, node: str, event: str) -> None:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while (node, event) not in self.events():
             assert time.monotonic() < deadline, f"{event} of {node} never came"
             time.sleep(0.005)
@@ -164,7 +164,7 @@ def folder(tmp_path: Path) -> Folder:
 
 def kill(engine: subprocess.Popen[str], number: int = signal.SIGKILL) -> None:
     engine.send_signal(number)
-    engine.wait(timeout=20)
+    engine.wait(timeout=120)
     if engine.stderr:
         engine.stderr.close()
 

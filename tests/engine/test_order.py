@@ -76,7 +76,7 @@ def test_a_local_job_takes_no_slot(folder: Folder) -> None:
     engine = folder.start(slots=1)
     folder.wait_for("after")  # while compute holds the only slot
     (folder.path / "go").touch()
-    assert engine.wait(timeout=20) == 0
+    assert engine.wait(timeout=120) == 0
     engine.communicate()
 
 
@@ -112,7 +112,7 @@ def test_a_full_category_does_not_stand_in_the_way_of_others(folder: Folder) -> 
     folder.wait_for("opens")
     assert folder.times()["in1"] == 0
     (folder.path / "go").touch()
-    assert engine.wait(timeout=20) == 0
+    assert engine.wait(timeout=120) == 0
     engine.communicate()
     assert folder.times()["in1"] == 1
 

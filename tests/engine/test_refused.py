@@ -21,7 +21,7 @@ def limited(folder: Folder, limit: int, size: int) -> subprocess.CompletedProces
         [sys.executable, "-m", "pegasus_bb", "run", str(folder.write())],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         preexec_fn=lambda: resource.setrlimit(limit, (size, size)),
     )
 

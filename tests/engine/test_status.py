@@ -73,7 +73,7 @@ def test_while_it_runs(folder: Folder) -> None:
         "total": 3,
     }
     (folder.path / "go").touch()
-    assert engine.wait(timeout=20) == 0
+    assert engine.wait(timeout=120) == 0
     engine.communicate()
     assert as_json(folder)["nodes"]["done"] == 3
 

@@ -27,7 +27,7 @@ def test_a_signal_stops_cleanly_and_a_second_run_goes_on(
     folder.wait_for("post-c")
     folder.wait_for_event("c", "POST_SCRIPT_SUCCESS")
     engine.send_signal(number)
-    _, text = engine.communicate(timeout=20)
+    _, text = engine.communicate(timeout=120)
     assert engine.returncode == 130
     assert "stopped: 2 of 4 nodes are done, 0 failed" in text
     assert "to go on:    pegasus-bb run" in text
@@ -51,7 +51,7 @@ def test_who_is_deaf_to_sigterm_gets_sigkill(folder: Folder) -> None:
     )
     folder.wait_for("up")
     engine.send_signal(signal.SIGTERM)
-    assert engine.wait(timeout=10) == 1  # RunInterrupted, which nobody caught
+    assert engine.wait(timeout=120) == 1  # RunInterrupted, which nobody caught
     assert children_named(f"_PEGASUS_BB_NODE={folder.path}#") == []
 
 
@@ -64,9 +64,9 @@ def test_a_second_ctrl_c_does_not_wait(folder: Folder) -> None:
     assert engine.poll() is None
     started = time.monotonic()
     engine.send_signal(signal.SIGINT)
-    engine.communicate(timeout=20)
+    engine.communicate(timeout=120)
     assert engine.returncode == 130
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 9  # a deaf one has ten
 
 
 def test_a_waiting_gate_can_be_stopped(folder: Folder) -> None:
@@ -77,7 +77,7 @@ def test_a_waiting_gate_can_be_stopped(folder: Folder) -> None:
     folder.wait_for("gate")
     time.sleep(0.1)  # until it sleeps
     engine.send_signal(signal.SIGINT)
-    engine.communicate(timeout=10)
+    engine.communicate(timeout=120)
     assert engine.returncode == 130
     assert folder.ran() == ["gate"]
 
@@ -92,7 +92,7 @@ def test_a_second_engine_is_refused_by_name_of_the_first(folder: Folder) -> None
     with pytest.raises(UsageError, match=f"pid {engine.pid} on host"):
         folder.run()
     (folder.path / "go").touch()
-    assert engine.wait(timeout=20) == 0
+    assert engine.wait(timeout=120) == 0
     engine.communicate()
     assert folder.times()["a"] == 1
 

@@ -123,7 +123,7 @@ def test_a_closed_terminal_stops_the_run_cleanly(
     folder.wait_for("up")
     os.close(hand)
     engine.send_signal(signal.SIGHUP)
-    assert engine.wait(timeout=20) == 130
+    assert engine.wait(timeout=120) == 130
     assert folder.rescues() == ["w.dag.rescue001"]
     assert children_named(f"_PEGASUS_BB_NODE={folder.path}#") == []
 
@@ -138,7 +138,7 @@ def test_a_terminal_that_goes_without_a_signal_does_not_end_the_run(
     folder.wait_for("b-is-up")
     os.close(hand)
     (folder.path / "go").touch()
-    assert engine.wait(timeout=20) == 0
+    assert engine.wait(timeout=120) == 0
     assert folder.times()["b"] == 2
 
 
@@ -153,7 +153,7 @@ def test_a_reader_that_has_ended_does_not_end_the_run(
     assert engine.stderr is not None
     engine.stderr.close()
     (folder.path / "go").touch()
-    assert engine.wait(timeout=20) == status
+    assert engine.wait(timeout=120) == status
     assert sorted(folder.ran()) == ["a", "b", "up"]
 
 

@@ -329,7 +329,7 @@ class TestMPI:
         (tmp_path / "fx.sgt").write_bytes(b"left over" * 200_000)
         program = [sys.executable, str(EXAMPLE / "bin" / "sgt_generator.py")]
         ranks = [mpiexec, "-n", "3", *program, *workflow["jobs"][0]["arguments"]]
-        subprocess.run(ranks, cwd=tmp_path, check=True, timeout=60)
+        subprocess.run(ranks, cwd=tmp_path, check=True, timeout=120)
         for name in SGT_FILES:
             assert (tmp_path / name).read_bytes() == (scratch / name).read_bytes(), name
 

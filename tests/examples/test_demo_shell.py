@@ -56,7 +56,7 @@ def under_way(folders: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     driver = [sys.executable, "-c", DRIVER, str(EXAMPLES), str(programs / "python")]
     pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     with subprocess.Popen([*driver, *options], text=True, **pipes) as demo:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while not (tmp_path / "running").exists() and time.monotonic() < end:
             time.sleep(0.02)
         yield demo
@@ -72,7 +72,7 @@ def test_an_interrupted_demo_stops_its_run_and_leaves_no_memory_behind(
     mine = [t for t in tiers if str(tmp_path) in (t / folders.MARKER).read_text()]
 
     under_way.send_signal(number)
-    _, said = under_way.communicate(timeout=30)
+    _, said = under_way.communicate(timeout=120)
 
     assert (tmp_path / "running").exists()
     assert (tmp_path / "stopped").exists()

@@ -63,7 +63,7 @@ def test_behind_the_link_the_real_planner_is_found(home: Home, tmp_path: Path) -
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=120,
     )
     assert done.stdout == "real pegasus-plan\n"
 

@@ -46,7 +46,7 @@ def contents(root: Path) -> dict[str, bytes]:
 def filled(root: Path, how: str) -> list[Path]:
     """Fill ``root`` in a process of its own; who took part in it."""
     root.mkdir()
-    subprocess.run([sys.executable, "-c", PROGRAM, root, how], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", PROGRAM, root, how], check=True, timeout=120)
     return list(root.parent.glob("by-*"))
 
 

@@ -95,7 +95,7 @@ class Site:
             capture_output=True,
             env={"PATH": os.environ["PATH"], "PEGASUS_DAG_JOB_ID": NODE, **environ},
             cwd=self.root,
-            timeout=60,
+            timeout=120,
         )
 
 

@@ -111,7 +111,7 @@ class JobSite:
             env={"PATH": os.environ["PATH"], **ledger, **own, **known, **environ},
             cwd=self.scratch,
             stdin=subprocess.DEVNULL,
-            timeout=60,
+            timeout=120,
         )
 
     def install(self) -> None:

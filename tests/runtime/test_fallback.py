@@ -159,7 +159,7 @@ def test_two_gates_at_once_agree(run: Run) -> None:
     run.setup()
     install_runtime(run.bb.path, sys.executable)
     gates = [subprocess.Popen([f"{run.bb.path}/bin/gate"]) for _ in range(6)]
-    assert [gate.wait(60) for gate in gates] == [0] * 6
+    assert [gate.wait(120) for gate in gates] == [0] * 6
     assert where(run) == "pfs"
     assert list((run.submit / "bb").glob(".*part")) == []
 

@@ -42,7 +42,7 @@ sys.exit(record.main(["-n", "x", "/bin/echo", "hello"]))
 
 def test_where_none_takes_a_byte_the_reason_is_said() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", RECORD], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", RECORD], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 127
     assert "Traceback" not in done.stderr

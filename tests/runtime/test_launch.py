@@ -76,7 +76,7 @@ class TestBinding:
                 [site.program("launch"), site.program("record"), "true"],
                 stdin=reading,
                 capture_output=True,
-                timeout=20,
+                timeout=120,
             )
         finally:
             os.close(reading)
@@ -180,7 +180,7 @@ class TestSignals:
         )
         grandchild = wait_for_pid(tmp_path / "pid")
         running.send_signal(number)
-        out, _ = running.communicate(timeout=20)
+        out, _ = running.communicate(timeout=120)
         assert running.returncode == 128 + number
         (record,) = yaml.safe_load(out)
         assert record["mainjob"]["status"]["signalled_signal"] == number
@@ -210,7 +210,7 @@ class TestSignals:
         )
         wait_for_pid(tmp_path / "pid")
         running.terminate()
-        running.communicate(timeout=20)
+        running.communicate(timeout=120)
         assert running.returncode == 3
 
 
@@ -220,7 +220,7 @@ def wait_for_pid(path: Path) -> int:
 
 
 def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while not true():
         assert time.monotonic() < deadline, "waited ten seconds in vain"
         time.sleep(0.01)

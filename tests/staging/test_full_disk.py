@@ -50,7 +50,7 @@ def staged(work: Path, options: str) -> tuple[list[str], dict[str, int]]:
         [*IN_A_NAMESPACE, sys.executable, "-c", SCRIPT, str(work), options],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     if "unshare" in done.stderr or "mount:" in done.stderr:
         pytest.skip(f"no mount here: {done.stderr.strip()}")

@@ -31,7 +31,7 @@ def built(tmp_path: Path) -> Path:
 
 def is_loaded(path: Path) -> bool:
     command = [sys.executable, "-c", LOADS, str(path.parent)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout == "True\n"
 

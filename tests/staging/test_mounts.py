@@ -32,7 +32,7 @@ def staged(work: Path, shown: str, at: str, *words: str) -> tuple[int, str]:
         cwd=work,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     if "unshare" in done.stderr or "mount:" in done.stderr:
         pytest.skip(f"no mount here: {done.stderr.strip()}")

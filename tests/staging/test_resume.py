@@ -132,7 +132,7 @@ def test_a_large_file_has_its_line_while_others_are_copied(
         moved[0] += size
         if moved[0] <= 3 * (9 << 20) or seen:
             return
-        until = time.monotonic() + 10  # the fourth file waits for the first one's line
+        until = time.monotonic() + 120  # the fourth file waits for the first one's line
         while time.monotonic() < until:
             lines = (tmp_path / "j").read_text().count('"name"')
             if lines:

@@ -1,4 +1,4 @@
-"""The promise that every reservation backend keeps; one contract suite checks it."""
+"""What every reservation backend promises; one contract suite checks it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Pool(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A reservation as its scheduler lists it, whoever asked for it."""
+    """A reservation of any user, as its scheduler lists it."""
 
     name: str
     own: bool  # it belongs to this user
@@ -26,86 +26,86 @@ class Row(NamedTuple):
 
 
 class Unstaged(NamedTuple):
-    """The space of a job of this user that has ended, with results that the scheduler
-    could not stage out."""
+    """The space of a job that has ended, if the scheduler could not stage out its
+    results."""
 
     job: str  # the scheduler's number
     size: int  # bytes
-    created: float  # seconds since the epoch, 0.0 where nobody tells
-    words: str  # the scheduler's own: why
+    created: float  # seconds since the epoch, 0.0 if unknown
+    words: str  # the scheduler's reason
 
 
 class Look(NamedTuple):
-    """What is true at one moment of many reservations."""
+    """The state of many reservations at one moment."""
 
     statuses: List[Status]  # of the requests, in their order
     rows: List[Row]  # all that this user can see
-    words: str = ""  # why nothing is known; empty where the scheduler has answered
+    words: str = ""  # why nothing is known; empty if the scheduler has answered
     unstaged: Sequence[Unstaged] = ()
 
 
 def unseen(requests: Sequence[Request], words: str) -> Look:
-    """Nobody answers, and ``words`` say why: neither up nor gone."""
+    """The answer when the scheduler gives none, for the reason ``words``."""
     return Look([Status(State.UNKNOWN, words) for _ in requests], [], words)
 
 
 class Backend(ABC):
-    """A system that grants, shows and takes back reservations.
+    """A system that grants, lists and takes back reservations.
 
-    Errors: ReservationFailed where asking again is useless (permanent),
-    SchedulerUnreachable where nothing is known (transient).
+    Raises ReservationFailed if asking again is useless, and SchedulerUnreachable if
+    nothing is known and a later call may succeed.
     """
 
     @abstractmethod
     def create(self, request: Request) -> Reservation:
         """Ask for a reservation and return at once, before it is up.
 
-        Repeatable: the same request (same uuid) again changes nothing and gives the
-        same answer. Raises ReservationFailed where the name is taken by another
-        owner or another run, or the request can never be met.
+        The same request (same uuid) again changes nothing and returns the same answer.
+        Raises ReservationFailed if another owner or another run has the name, or if
+        the request can never be met.
         """
 
     @abstractmethod
     def status(self, request: Request) -> Status:
-        """What is true now. Reads only; may be asked any number of times.
+        """The state now. Only reads, so it may be called any number of times.
 
-        Never raises for an unreachable scheduler: the state is then UNKNOWN. A
-        scheduler that is reached and knows nothing answers ABSENT; the caller, who
-        knows whether it was ever up, may call that gone.
+        If the scheduler cannot be reached, the state is UNKNOWN; nothing is raised. If
+        the scheduler does not know the reservation, the state is ABSENT. The caller
+        knows whether it was ever ready, and then calls it gone.
         """
 
-    def place(self) -> str:
-        """An id of the storage itself; empty where none is needed, or none is seen."""
+    def storage_id(self) -> str:
+        """An id of the storage itself; empty if it needs none or none is found."""
         return ""
 
-    def why_another(self, place: str) -> str:
-        """Why this storage cannot be the one called ``place``; empty where it can.
+    def why_other_storage(self, storage_id: str) -> str:
+        """Why this storage is not the one with that id; empty if it can be.
 
-        It is asked where a reservation that was made (``place``: and was up there)
-        is absent: an ABSENT from a place where nothing is mounted means nothing.
+        Called if a reservation that was made is ABSENT, since a mount point says so,
+        too, while nothing is mounted there.
         """
         return ""
 
     def is_bare(self) -> bool:
-        """Whether there is not even the place that the first reservation makes; or its
-        file system is not mounted: only for who knows of no reservation is it new."""
+        """True if the tier's root has never been initialised, or is not mounted. A
+        caller that knows of no reservation takes it for a new tier."""
         return False
 
     @abstractmethod
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         """The directory of the reservation as this job sees it.
 
-        Raises ReservationFailed where it is not mounted or carries the identity of
-        another run; never gives back a path that would be written by mistake.
+        Raises ReservationFailed if it is not mounted or has the identity of another
+        run; never returns a path that a job would write to by mistake.
         """
 
     @abstractmethod
     def delete(self, request: Request) -> None:
         """Ask to give it back, data included, and return when it is gone.
 
-        Only after the caller has made sure that nothing is lost. Bounded in time.
-        Giving back what is already absent is success. Raises ReservationFailed
-        where it stays, or is not ours.
+        The caller makes sure before that nothing is lost. The call is bounded in time.
+        It succeeds if the reservation is already absent. Raises ReservationFailed if
+        the reservation stays, or is not this run's.
         """
 
     @abstractmethod
@@ -116,11 +116,11 @@ class Backend(ABC):
     def look(self, requests: Sequence[Request]) -> Look:
         """The status of each of ``requests``, and every row; reads only.
 
-        However many they are, the scheduler is asked as for one. Never raises for
-        what it answers: where that is nothing, the statuses are UNKNOWN.
+        The scheduler is asked as often for many requests as for one. If it does not
+        answer, the statuses are UNKNOWN; nothing is raised.
         """
 
     @abstractmethod
-    def whom(self) -> str:
-        """Who is asked, in any form: backends that answer alike may be asked for each
-        other's requests."""
+    def endpoint_id(self) -> str:
+        """An id of what is asked. Backends with the same id answer alike, so one of
+        them can be asked about the requests of all."""

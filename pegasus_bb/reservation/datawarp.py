@@ -107,7 +107,7 @@ class DataWarp(Backend):
             unstaged=unstaged,
         )
 
-    def whom(self) -> str:
+    def endpoint_id(self) -> str:
         return "Slurm"
 
     def path(self, request: Request, environ: Mapping[str, str]) -> str:

@@ -78,15 +78,15 @@ class Directory(Backend):
             return unseen(requests, str(error))
         return Look(statuses, rows)
 
-    def whom(self) -> str:
+    def endpoint_id(self) -> str:
         asked = {**self.settings, "path": self.root, "timeout": ""}
         return repr(sorted(asked.items()))
 
-    def place(self) -> str:
+    def storage_id(self) -> str:
         return root.read(self.root)
 
-    def why_another(self, place: str) -> str:
-        return root.why_another(self.root, place)
+    def why_other_storage(self, storage_id: str) -> str:
+        return root.why_other_storage(self.root, storage_id)
 
     def is_bare(self) -> bool:
         return not os.path.lexists(self.root)

@@ -1,6 +1,7 @@
 """The identity file: which run a reservation belongs to, kept on the tier itself.
 
-A name can be used again, a mount can be missing; the uuid in this file cannot lie.
+A name can be used again and a mount can be missing, but the uuid in this file is this
+run's or another's.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from pegasus_bb.model.reservation import Request
 
 FILE = ".pegasus_bb"
 DOOMED = ".pegasus_bb.doomed"  # its name once the reservation is being given back
-_LONGEST = 1 << 16  # bytes; nobody's identity is longer, and we read no trap
+_LONGEST = 1 << 16  # bytes; an identity is never longer
 
 
 def user_name() -> str:
-    """The name of whoever runs this, or the number where it has no name."""
+    """The name of this process's user, or the number if the user has no name."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

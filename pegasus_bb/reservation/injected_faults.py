@@ -115,11 +115,11 @@ class InjectedFaults(Backend):
         self._raise_fault("delete", request)
         self.inner.delete(request)
 
-    def place(self) -> str:
-        return self.inner.place()
+    def storage_id(self) -> str:
+        return self.inner.storage_id()
 
-    def why_another(self, place: str) -> str:
-        return self.inner.why_another(place)
+    def why_other_storage(self, storage_id: str) -> str:
+        return self.inner.why_other_storage(storage_id)
 
     def is_bare(self) -> bool:
         return self.inner.is_bare()
@@ -127,8 +127,8 @@ class InjectedFaults(Backend):
     def pools(self) -> List[Pool]:
         return self.inner.pools()
 
-    def whom(self) -> str:
-        return self.inner.whom()
+    def endpoint_id(self) -> str:
+        return self.inner.endpoint_id()
 
     def _delayed(self, status: Status) -> Status:
         if status.state is State.READY and time.time() < status.created + self.delay:

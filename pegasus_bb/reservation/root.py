@@ -38,7 +38,7 @@ def read(root: str) -> str:
         return ""
 
 
-def why_another(root: str, known: str) -> str:
+def why_other_storage(root: str, known: str) -> str:
     """Why ``root`` is not the folder that had the id ``known``; empty where it is.
 
     Without a ``known`` one, any id will do.

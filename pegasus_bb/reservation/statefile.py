@@ -1,10 +1,10 @@
-"""The books of the directory backend: who holds how much of a folder, in what order.
+"""The books of the directory backend: how much each reservation holds, in what order.
 
 ``<root>/.pegasus_bb.json`` under ``<root>/.pegasus_bb.lock``. The reservations' own
-folders with their identity files are the truth of what exists; the books add who came
-first and who was granted. So books that a crash left behind, or that were lost, are put
-right by the next call. A root that several users share is writable by all of them and
-not sticky: each replaces the books by rename.
+folders with their identity files say what exists; the books add the order of requests
+and what was granted. So the next call repairs books that a crash has damaged or lost.
+A root that several users share is writable by all of them and not sticky: each replaces
+the books by rename.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _STATE, _LOCK = ".pegasus_bb.json", ".pegasus_bb.lock"
 HALF = ".pegasus_bb-"  # folders on their way in or out of existence begin so
 _OF_IDENTITY = (identity.FILE, "." + identity.FILE)  # the file, and half-written ones
 _SIZES, _TIMES = 1 << 62, 1 << 37  # no number of bytes, no clock goes so far
-_PATIENCE = 10.0  # seconds to wait for the lock: nobody holds it for long
+_PATIENCE = 10.0  # seconds to wait for the lock, which no call holds for long
 
 
 class Books:
-    """What the state file says, put right by what lies in the folder."""
+    """What the state file says, repaired by what is in the folder."""
 
     def __init__(self, root: str, data: Dict[str, Any]) -> None:
         self.root = root
@@ -76,7 +76,7 @@ class Books:
             entry["granted"] = time.time()
 
     def put_right(self) -> None:
-        """Drop what is not there any more, list what nobody listed, sweep halves."""
+        """Forget what is gone, list what is not listed, sweep halves."""
         for name in [n for n in self.entries if _mode(self.root, n) is None]:
             del self.entries[name]
         for name in sorted(os.listdir(self.root)):
@@ -110,7 +110,7 @@ class Books:
             return
         try:
             found = identity.read(os.path.join(self.root, name))
-        except OSError:  # somebody else's, closed to us: theirs to list
+        except OSError:  # of another user, who lists it
             return
         created = found.get("created", 0.0)
         entry = {
@@ -127,9 +127,9 @@ class Books:
 
 @contextlib.contextmanager
 def opened(root: str, quota: Optional[int]) -> Iterator[Books]:
-    """The books, put right, for one call at a time; kept where the call succeeds.
+    """The books, repaired, for one call at a time; written if the call succeeds.
 
-    Raises SchedulerUnreachable where they cannot be had.
+    Raises SchedulerUnreachable if they cannot be read or written.
     """
     with _locked(root):
         data = _load(root)
@@ -146,7 +146,7 @@ def opened(root: str, quota: Optional[int]) -> Iterator[Books]:
 
 
 def peek(root: str) -> Books:
-    """The books as they were last kept, without waiting for anybody."""
+    """The books as they were last written, without the lock."""
     return Books(root, _load(root))
 
 
@@ -172,8 +172,8 @@ def remove_half(path: str) -> str:
 
 
 def _remove_empty(path: str, known: Dict[str, Any]) -> None:
-    """A job may write into it at the last moment, or its disk fail: nobody could tell
-    then whose it is, and it would be in the way for ever."""
+    """Remove the folder, or give it back its identity: a job may write into it at the
+    last moment, and without an identity no run could ever remove it."""
     try:
         os.rmdir(path)
     except FileNotFoundError:

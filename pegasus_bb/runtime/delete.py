@@ -160,7 +160,7 @@ def give_up(bb: BBDir) -> str:
     """
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
-    why = backend.why_another(reservation_identity.last_place(bb))
+    why = backend.why_other_storage(reservation_identity.last_place(bb))
     if not why:
         raise ReservationFailed(
             f"nothing says that the storage of reservation {request.name} is gone; it "

@@ -40,7 +40,7 @@ def give_up_orphan(request: Request, submit_dir: str) -> str:
     """Note that it is gone with its storage. Raises ReservationFailed where the storage
     is there."""
     backend = open_backend(request.backend, request.settings)
-    why = backend.why_another("")
+    why = backend.why_other_storage("")
     if not why:
         raise ReservationFailed(
             f"nothing says that the storage of reservation {request.name} is gone; it "

@@ -86,7 +86,7 @@ def status_without_notes(bb: BBDir, backend: Backend, request: Request) -> Statu
 
 def elsewhere(backend: Backend, request: Request, place: str) -> Optional[Status]:
     """UNKNOWN, with words, where the storage cannot be the one called ``place``."""
-    words = backend.why_another(place)
+    words = backend.why_other_storage(place)
     if not words:
         return None
     name = request.name
@@ -101,7 +101,7 @@ def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
     """Keep that it was up once: from now on, absent means gone."""
     if not was_ready(bb, noted):
         request = bb.request()
-        place = open_backend(request.backend, request.settings).place()
+        place = open_backend(request.backend, request.settings).storage_id()
         found = {"requested_at": noted.requested_at, "size": status.size}
         found["created"] = status.created
         write_json(bb.file(_READY), {**found, "place": place, "time": time.time()})

@@ -223,7 +223,7 @@ class Contract:
     def test_a_backend_is_asked_for_others_of_the_same_settings(
         self, bench: Bench
     ) -> None:
-        assert bench.backend.whom() == bench.backend.whom() != ""
+        assert bench.backend.endpoint_id() == bench.backend.endpoint_id() != ""
 
     def test_pools_count_what_is_held(self, bench: Bench) -> None:
         [before] = bench.backend.pools()

@@ -88,7 +88,7 @@ class Remote(Backend):
         found: Look = self._ask("look", list(requests))
         return found
 
-    def whom(self) -> str:
+    def endpoint_id(self) -> str:
         return str(self._ask("whom"))
 
     def close(self) -> None:

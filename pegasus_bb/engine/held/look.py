@@ -39,7 +39,7 @@ class _Group:
 class _Groups:
     def __init__(self) -> None:
         self._of_settings: dict[object, _Group | str] = {}
-        self.by_whom: dict[tuple[str, str], _Group] = {}
+        self.by_endpoint: dict[tuple[str, str], _Group] = {}
 
     def of(self, backend: str, settings: dict[str, str]) -> _Group | str:
         """The group, or why there is none."""
@@ -53,7 +53,9 @@ class _Groups:
             backend = open_backend(name, settings)
         except UsageError as error:
             return str(error)
-        return self.by_whom.setdefault((name, backend.whom()), _Group(name, backend))
+        return self.by_endpoint.setdefault(
+            (name, backend.endpoint_id()), _Group(name, backend)
+        )
 
 
 def look(cases: Sequence[Case], ended: Iterable[Asked]) -> Seen:
@@ -71,7 +73,7 @@ def look(cases: Sequence[Case], ended: Iterable[Asked]) -> Seen:
             group.cases.append(number)
     _add_others(groups, ended)
     shown: dict[tuple[str, str, float], tuple[str, Row]] = {}
-    for group in groups.by_whom.values():
+    for group in groups.by_endpoint.values():
         for row in _ask(group, cases, seen):
             shown[group.name, row.name, row.status.created] = (group.name, row)
     seen.rows = list(shown.values())
@@ -88,7 +90,7 @@ def _add_others(groups: _Groups, ended: Iterable[Asked]) -> None:
 
 
 def _ask(group: _Group, cases: Sequence[Case], seen: Seen) -> list[Row]:
-    if not group.cases and group.backend.why_another(""):
+    if not group.cases and group.backend.why_other_storage(""):
         return []  # a folder that is not a tier any more, or not mounted
     mine = [cases[number] for number in group.cases]
     found = group.backend.look([case.request for case in mine if case.request])

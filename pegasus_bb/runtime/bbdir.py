@@ -121,7 +121,7 @@ class BBDir:
 
     def _no_placement(self, why: str) -> UsageError:
         return UsageError(
-            f"{self.file('placement.json')}: cannot be used ({why}); without it nobody "
-            "knows which results were promised, so everything is kept. Where planning "
+            f"{self.file('placement.json')}: cannot be used ({why}); without it "
+            "the promised results are unknown, so everything is kept. Where planning "
             "was killed: plan again"
         )

@@ -117,7 +117,7 @@ def _check_on_the_pfs(
             f"{len(unsafe)} of {len(bb.placement()['outputs'])} promised results are "
             f"not safe; {decision_message(found)}",
             *_first([f"  {each.lfn}: {each.why}" for each in unsafe]),
-            f"look:    what nobody removed is in {scratch}",
+            f"look:    the files that remain are in {scratch}",
             f"resume:  pegasus-bb run {shlex.quote(program.submit_dir(bb))}",
         ]
         raise DataNotSafe("\n".join(lines))
@@ -245,7 +245,7 @@ def _never_made(
         bb.file("ready.json")
     ) or reservation_identity.has_progressed(bb, noted)
     if used or not noted.was_refused:
-        return False  # nobody has to be asked
+        return False  # no question to the backend is needed
     return backend.status(request).state is State.ABSENT
 
 
@@ -328,7 +328,7 @@ def _to_be_copied_by_hand(
     below = scratch[len(request.prefix) :].strip("/")
     if not buffer:
         where = f"{below or '.'} on {request.name}, which cannot be seen from here"
-        return [f"look:    what nobody removed is in {where}"]
+        return [f"look:    the files that remain are in {where}"]
     left = list(_left(found, file_folders(bb, request, buffer)))
     if not left:
         return [f"look:    none of them is in {os.path.join(buffer, below)}"]

@@ -141,7 +141,7 @@ def _compile(source: str, dest: str) -> None:
             py_compile.compile(source, compiled, doraise=True, quiet=1)
         os.makedirs(os.path.dirname(cache_from_source(dest)), exist_ok=True)
         shutil.copyfile(compiled, cache_from_source(dest))
-    except OSError:  # the package is somebody else's
+    except OSError:  # the package belongs to another user
         py_compile.compile(dest, doraise=True, quiet=1)
 
 

@@ -165,7 +165,7 @@ def bring_home(link: Link) -> Tuple[str, bool]:
     """Move a stray to the PFS and put the link back: (note, whether it stayed).
 
     A task that writes a temporary file and renames it over its output replaces the
-    link. A stray in place of an input that belongs to somebody else stays where it is:
+    link. A stray in place of an input outside of the run stays where it is:
     the task has its own version, and the original must not change.
     """
     if not link.ours:

@@ -27,7 +27,7 @@ _RUNS = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING
 
 class NodeLock:
     """While it is entered, the job of this node is the only one; nothing outside
-    of Slurm, where nobody calls a job ended that runs."""
+    of Slurm, where a job that runs is never called ended."""
 
     def __init__(
         self,
@@ -84,13 +84,13 @@ class NodeLock:
 
 
 def _runs(job: str) -> bool:
-    """Whether Slurm has it running; so where nobody answers."""
+    """Whether Slurm says that it runs; also True without an answer."""
     import shutil
 
     from pegasus_bb.reservation.slurm import Slurm
 
     if shutil.which("scontrol") is None:
-        return False  # a node without Slurm's commands: nobody can tell
+        return False  # a node without Slurm's commands
     try:
         found = Slurm({}).job(job)
     except SchedulerUnreachable:

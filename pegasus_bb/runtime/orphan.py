@@ -1,5 +1,7 @@
-"""Reservations of runs whose submit directory is gone: nobody can tell what is safe, so
-only a user who says its name drops one."""
+"""Reservations of runs whose submit directory is gone.
+
+Nothing tells which of their data are safe, so only a user drops one, by its name.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def mismatch(status: Status, request: Request, noted: Optional[Reservation]) -> 
 
 
 def foreign(status: Status, request: Request, noted: Optional[Reservation]) -> str:
-    """Why what ``status`` shows is somebody else's; empty where it is this run's."""
+    """Why the reservation of ``status`` is not this run's; empty if it is."""
     name = f"reservation {request.name}"
     if status.uuid and status.uuid != request.uuid:
         return f"{name} belongs to run {status.uuid}, not to this run {request.uuid}"

@@ -1,8 +1,8 @@
 """The run's own folders: marked when they are made, removed only with that mark.
 
 A folder that was there before the run, or that another run uses, is never removed
-whole: somebody's inputs may lie in it. Two runs with one --relative-dir both write
-their mark, and from then on neither removes anything there: nobody knows whose it is.
+whole: it may hold inputs of other users. Two runs with one --relative-dir both write
+their mark. From then on neither removes anything there: a file may be of either run.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Roots:
         )
 
     def make(self, path: str) -> None:
-        """Make root ``path``, marked as ours unless somebody's things are in it."""
+        """Make root ``path``, marked as ours unless other files are in it."""
         os.makedirs(path, exist_ok=True)
         names = os.listdir(path)
         if (names and MARK not in names) or self._uuid in self._marks(path):

@@ -2,7 +2,7 @@
 
 Returns once it is asked for; the gate waits until it is up. May be repeated at any
 time: what is ours already stays as it is. Listed in the ledger and in reservation.json
-before it exists, so a kill at any moment leaves none that nobody knows of.
+before it exists, so a kill at any moment leaves no reservation unlisted.
 """
 
 from __future__ import annotations

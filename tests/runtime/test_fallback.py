@@ -291,7 +291,7 @@ def test_bb_delete_still_looks_after_the_results(run: Run, capsys: Captured) -> 
     assert run.delete() == 79
     said = words(capsys)
     assert "1 of 1 promised results are not safe; this run is on the PFS" in said
-    assert f"what nobody removed is in {run.root}/pfs/me/run0001" in said
+    assert f"the files that remain are in {run.root}/pfs/me/run0001" in said
     run.stage_out("one.txt")
     place(run, outputs={"one.txt": str(run.results / "one.txt")})
     assert run.delete() == 0

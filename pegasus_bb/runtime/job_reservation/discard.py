@@ -1,4 +1,4 @@
-"""The place of a job that has ended is taken away."""
+"""Remove the folder of a job that has ended."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pegasus_bb.removal import remove
 
 
 def discard(path: str) -> None:
-    """Remove a job's place: what it had is safe, or lost. What is left there costs room
-    and nothing else, so it is said and fails nobody."""
+    """Remove a job's folder, whose files are safe or lost. What cannot be removed costs
+    space only, so it is reported and does not fail the job."""
     try:
         remove(path)
     except (PegasusBBError, OSError) as error:

@@ -1,9 +1,9 @@
-"""A room on the disk of the node that the job runs on: nobody is asked for it.
+"""A job's folder on the disk of its node. No scheduler grants it.
 
-    <disk>/pegasus_bb.<host>.<name>.<try>     the room, 0700, locked while launch works
+    <disk>/pegasus_bb.<host>.<name>.<try>     0700, locked while launch works
 
-The lock is how a room that is in use is told from one that a killed launch has left: no
-process holds the lock of that one, and whoever starts there next removes it.
+A folder that a killed launch has left is not locked. The next launch on the node
+removes it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class DiskFull(ReservationFailed):
-    """Nothing is wrong with the disk but that it has no room for this job."""
+    """The disk works, but has no space for this job."""
 
 
 def is_full(error: Exception) -> bool:
-    """Whether ``error``, or what was its cause, says that there is no room."""
+    """Whether ``error``, or its cause, says that there is no space."""
     found = {getattr(e, "errno", None) for e in (error, error.__cause__)}
     return isinstance(error, DiskFull) or not found.isdisjoint(_FULL)
 
@@ -116,7 +116,7 @@ def _tell_if_full(disk: str) -> None:
 
 
 def _made(folder: str) -> int:
-    """Make ``room``; a descriptor that holds its lock. Raises ReservationFailed."""
+    """Make ``folder``; a descriptor that holds its lock. Raises ReservationFailed."""
     while True:
         try:
             os.mkdir(folder, 0o700)
@@ -142,10 +142,10 @@ def _is(folder: str, handle: int) -> bool:
 
 
 def _remove_left_over(disk: str, ours: str) -> None:
-    """Rooms of this user on this node in which nobody works any more."""
+    """Folders of this user's killed launches on this node."""
     try:
         names = [name for name in os.listdir(disk) if name.startswith(ours)]
-    except OSError:  # a folder that everybody may write and nobody may list
+    except OSError:  # a folder that users may write but not list
         return
     for name in names:
         folder = os.path.join(disk, name)
@@ -156,8 +156,8 @@ def _remove_left_over(disk: str, ours: str) -> None:
 
 
 def _free_lock(folder: str) -> Optional[int]:
-    """A descriptor with the lock of ``room``; None where another has it, or it is no
-    room of ours."""
+    """A descriptor with the lock of ``folder``; None if another process has the lock,
+    or if the folder is not ours."""
     try:
         lock = os.open(folder, _FOLDER)
     except OSError:

@@ -1,4 +1,4 @@
-"""Which jobs work on the PFS because there was no room for them on their tier.
+"""Which jobs work on the PFS because their tier is full.
 
 A note for each, durable before its task starts; a later try of the node begins without.
 `pegasus-bb status` and `report` read them.

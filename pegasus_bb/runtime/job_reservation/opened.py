@@ -57,8 +57,8 @@ def _fast(
 ) -> ContextManager[str]:
     """The folder to work in, on the tier.
 
-    In mode hybrid the run holds a reservation while it waits for another, as others
-    may, and who does that can wait for ever: so it waits not for long.
+    In mode hybrid a run waits for one reservation while it holds another. Two runs that
+    do so can block each other for ever, so the job waits for a short time only.
     """
     if request.backend == NODE_LOCAL:
         name = f"{own_request(request, reservation).name}.{reservation.job}"
@@ -68,7 +68,7 @@ def _fast(
 
 
 def _goes_elsewhere(bb: BBDir, request: Request, error: Exception) -> bool:
-    """Whether the job works on the PFS for want of room, rather than not at all."""
+    """Whether the job works on the PFS because the tier is full."""
     if request.backend == NODE_LOCAL:
         return is_full(error)
     return bb.has_request and isinstance(error, TierFull)

@@ -171,7 +171,7 @@ class Copies:
 
     def _make_room(self, way: Way) -> None:
         """Remove what a killed attempt brought whole: the buffer has no room for two of
-        an input. Its source is there, and nobody reads it before this job has ended."""
+        an input. Its source is there, and no job reads it before this job has ended."""
         inside = bool(self._prefix) and is_below(way.target, self._prefix)
         if inside and not is_below(way.source, self._prefix):
             os.stat(way.source)

@@ -52,8 +52,7 @@ class Transfers:
             yield from (given_up(each) for each in again if not each.ways)
 
     def _round(self, tries: Sequence[Try], lines: Lines) -> Iterator[Union[Done, Try]]:
-        """Try the first way of each, and who is first in a line: what was done, or
-        not."""
+        """Try the first way of each, and the first of each line; what was done."""
         for attempt in tries:
             if not attempt.ways:
                 yield attempt

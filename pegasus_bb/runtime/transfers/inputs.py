@@ -28,7 +28,7 @@ class Inputs:
         """Whether ``path`` is an input, by its name or as the same file."""
         try:
             found = os.lstat(str(path))
-        except OSError:  # what is not there is nobody's, and costs no reading
+        except OSError:  # a missing file is no input, and costs no reading
             return False
         with self._lock:
             if self._paths is None:

@@ -137,7 +137,7 @@ def test_a_run_that_starts_over_believes_no_older_note(site: Site) -> None:
     folder = transient(site, "bb")
     assert site.run("bb").returncode == 0
     assert done_well(site.bb("run", "--restart", str(folder)))
-    older = folder / "bb" / "landed.000" / "mix_A.json"
+    older = folder / "bb" / "stage_out.000" / "mix_A.json"
     newer = folder / "bb" / "stage_out" / "mix_A.json"
     times = [json.loads(file.read_text())["time"] for file in (older, newer)]
     assert times[0] < times[1]

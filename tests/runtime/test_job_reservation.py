@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,27 @@ class TestByTheSystem:
         assert words in done.stderr
         assert not (datawarp.scratch / "started").exists()
         assert datawarp.note["status"] != 0
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("", b"sbatch was not given `#DW jobdw` for job 41"),
+            ("BurstBuffer=#DW jobdw capacity=1", b"but gave it no path"),
+        ],
+    )
+    def test_without_a_path_slurm_is_asked_why(
+        self, datawarp: JobSite, line: str, words: bytes
+    ) -> None:
+        scontrol = datawarp.root / "programs" / "scontrol"
+        scontrol.parent.mkdir()
+        row = "JobId=41 JobName=a UserId=me(1) JobState=RUNNING Reason=None"
+        scontrol.write_text(f"#!/bin/sh\necho '{row}'\necho '   {line}'\n")
+        scontrol.chmod(0o755)
+        path = f"{scontrol.parent}:{os.environ['PATH']}"
+        number = {"SLURM_JOB_ID": "41", "PATH": path}
+        done = datawarp.launch("touch started", DW_JOB_STRIPED="", **number)
+        assert done.returncode == RESERVATION_FAILED
+        assert words in done.stderr
 
     def test_a_folder_where_nothing_is_mounted_is_refused(
         self, datawarp: JobSite

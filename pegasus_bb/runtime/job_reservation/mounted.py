@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import time
 from typing import Dict
 
-from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime.job_reservation.one_node import check_one_node
@@ -58,12 +59,7 @@ def job_space(request: Request, environ: Dict[str, str]) -> str:
     if not path.startswith("/"):
         found = repr(path) if path else "not set"
         raise ReservationFailed(
-            f"${variable} is {found} in this job: Slurm was not given its `#DW jobdw`, "
-            "or the space is not attached to this node\n"
-            f"  see:    `scontrol show job {environ.get('SLURM_JOB_ID') or 'NUMBER'}` "
-            "has no line BurstBuffer= where Slurm was not given it\n"
-            "  likely: blahp's slurm_local_submit_attributes.sh, which hands it on, is "
-            "missing on the submit host (README, On a real site, administrator 3)"
+            f"${variable} is {found} in this job: {_why_no_path(environ)}"
         )
     if any(c < " " or c in "\"\\'" for c in path) or not os.path.isdir(path):
         raise ReservationFailed(
@@ -95,3 +91,28 @@ def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
     mode = stat.S_IMODE(wanted.st_mode) & 0o777
     if stat.S_IMODE(found.st_mode) != mode:  # a program must stay one
         os.chmod(here, mode)
+
+
+def _why_no_path(environ: Dict[str, str]) -> str:
+    """What Slurm says of this job's directives, and the likely cause."""
+    from pegasus_bb.reservation.slurm import Slurm  # most jobs have their space
+
+    number = environ.get("SLURM_JOB_ID", "")
+    if not number or shutil.which("scontrol") is None:
+        return "it has no space, or the space is not attached to this node"
+    try:
+        job = Slurm({}).job(number)
+    except SchedulerUnreachable as error:
+        return f"it has no space, or the space is not attached ({error})"
+    if job is not None and job.fields.get("BurstBuffer"):
+        return (
+            f"Slurm has directives for job {number}, but gave it no path "
+            f"(scontrol show job: BurstBuffer={job.fields['BurstBuffer']})"
+        )
+    return (
+        f"sbatch was not given `#DW jobdw` for job {number} (scontrol show job has no "
+        "BurstBuffer=)\n"
+        "  likely: blahp's slurm_local_submit_attributes.sh, which passes it on, is "
+        "missing on the submit host (README, On a real site, administrator 3), or "
+        "blahp gave up on this sbatch and has submitted the node again"
+    )

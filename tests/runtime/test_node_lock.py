@@ -16,7 +16,7 @@ ENDED = (RECORDED / "show-job.use-completed.txt").read_text()
 RUNS = (RECORDED / "show-job.jobdw-running.txt").read_text()
 
 
-class Desk:
+class NodeLockFixture:
     """A bb folder, and what scontrol says, answer by answer."""
 
     def __init__(self, folder: Path) -> None:
@@ -59,71 +59,79 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NodeLockFixture:
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    return Desk(tmp_path)
+    return NodeLockFixture(tmp_path)
 
 
-def test_a_job_notes_itself_and_asks_nobody(desk: Desk) -> None:
-    with desk.job("41"):
-        assert desk.noted == "41"
-    assert desk.noted == "41"
-    with desk.job("41"), desk.job("41"):  # Slurm has started the same one again
+def test_a_job_notes_itself_and_asks_nobody(fixture: NodeLockFixture) -> None:
+    with fixture.job("41"):
+        assert fixture.noted == "41"
+    assert fixture.noted == "41"
+    with fixture.job("41"), fixture.job("41"):  # Slurm has started the same one again
         pass
-    assert desk.calls() == []
+    assert fixture.calls() == []
 
 
-def test_a_second_one_waits_while_the_first_runs_or_nobody_answers(desk: Desk) -> None:
-    desk.note("40")
-    desk.answers = [RUNS, "exit 1", ENDED]
-    desk.next()
-    with desk.job("41"):
-        assert desk.noted == "41"
-        assert desk.answers == []
+def test_a_second_one_waits_while_the_first_runs_or_nobody_answers(
+    fixture: NodeLockFixture,
+) -> None:
+    fixture.note("40")
+    fixture.answers = [RUNS, "exit 1", ENDED]
+    fixture.next()
+    with fixture.job("41"):
+        assert fixture.noted == "41"
+        assert fixture.answers == []
     # Once before it says that it waits; an answer that did not come left no line.
-    assert desk.calls() == ["show job 40"] * 3
+    assert fixture.calls() == ["show job 40"] * 3
 
 
-def test_what_a_killed_job_has_left_keeps_nobody_waiting(desk: Desk) -> None:
-    desk.note("40")
-    desk.answers = [ENDED]
-    desk.next()
-    with desk.job("41"):
-        assert desk.noted == "41"
+def test_what_a_killed_job_has_left_keeps_nobody_waiting(
+    fixture: NodeLockFixture,
+) -> None:
+    fixture.note("40")
+    fixture.answers = [ENDED]
+    fixture.next()
+    with fixture.job("41"):
+        assert fixture.noted == "41"
 
 
 @pytest.mark.parametrize("state", [RUNS, ENDED])
 def test_a_job_that_was_given_up_does_not_begin_after_a_later_one(
-    desk: Desk, state: str
+    fixture: NodeLockFixture, state: str
 ) -> None:
     """blahp gave up on sbatch, which had submitted 41; released, it submitted 42."""
-    desk.note("42")
-    desk.answers = [state]
-    desk.next()
+    fixture.note("42")
+    fixture.answers = [state]
+    fixture.next()
     refused = pytest.raises(RunFailed, match="Slurm job 42 of this node was submitted")
-    with refused, desk.job("41"):
+    with refused, fixture.job("41"):
         pytest.fail("41 must not run")
-    assert desk.noted == "42"
+    assert fixture.noted == "42"
 
 
-def test_a_job_that_waits_does_not_begin_after_a_later_one(desk: Desk) -> None:
-    desk.note("40")
-    desk.answers = [RUNS, RUNS]
-    desk.next()
-    waiting = desk.job("41")
-    waiting._pause = lambda _: desk.note("42")
+def test_a_job_that_waits_does_not_begin_after_a_later_one(
+    fixture: NodeLockFixture,
+) -> None:
+    fixture.note("40")
+    fixture.answers = [RUNS, RUNS]
+    fixture.next()
+    waiting = fixture.job("41")
+    waiting._pause = lambda _: fixture.note("42")
     with pytest.raises(RunFailed, match="Slurm job 42"), waiting:
         pytest.fail("41 must not run")
 
 
-def test_slurm_that_counts_anew_keeps_no_job_from_its_node(desk: Desk) -> None:
-    desk.note("67043327")
-    desk.answers = [ENDED]
-    desk.next()
-    with desk.job("1"):
-        assert desk.noted == "1"
+def test_slurm_that_counts_anew_keeps_no_job_from_its_node(
+    fixture: NodeLockFixture,
+) -> None:
+    fixture.note("67043327")
+    fixture.answers = [ENDED]
+    fixture.next()
+    with fixture.job("1"):
+        assert fixture.noted == "1"
 
 
-def test_outside_of_slurm_nothing_is_noted(desk: Desk) -> None:
-    with NodeLock(desk.bb, {"PEGASUS_DAG_JOB_ID": "mix_A"}):
-        assert not Path(desk.bb.file("running")).exists()
+def test_outside_of_slurm_nothing_is_noted(fixture: NodeLockFixture) -> None:
+    with NodeLock(fixture.bb, {"PEGASUS_DAG_JOB_ID": "mix_A"}):
+        assert not Path(fixture.bb.file("running")).exists()

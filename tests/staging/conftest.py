@@ -28,7 +28,7 @@ def copier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return str(request.param)
 
 
-class Desk:
+class TwoTrees:
     """Stages `from` to `to` below a folder."""
 
     def __init__(self, root: Path) -> None:
@@ -71,6 +71,6 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def trees(tmp_path: Path) -> Iterator[TwoTrees]:
     (tmp_path / "from").mkdir()
-    yield Desk(tmp_path)
+    yield TwoTrees(tmp_path)

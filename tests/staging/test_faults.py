@@ -24,7 +24,7 @@ from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.onefile import SETTLE
 from pegasus_bb.staging.stage import Stage
 
-from .conftest import Desk
+from .conftest import TwoTrees
 
 
 @contextmanager
@@ -41,17 +41,17 @@ def no_file_above(size: int) -> Iterator[None]:
 
 @pytest.mark.usefixtures("copier")
 @pytest.mark.parametrize("size", [200_000, 3 << 20])
-def test_a_write_that_is_refused(desk: Desk, size: int) -> None:
-    desk.write("a", "fits")
-    desk.write("b", os.urandom(size))
-    desk.write("c", "fits as well")
+def test_a_write_that_is_refused(trees: TwoTrees, size: int) -> None:
+    trees.write("a", "fits")
+    trees.write("b", os.urandom(size))
+    trees.write("c", "fits as well")
     with no_file_above(100_000):
-        stage = desk.stage()
+        stage = trees.stage()
     assert stage.failed == 1
-    assert "/from/b -> " in desk.failures[0]
-    assert "File too large" in desk.failures[0]
-    assert sorted(path.name for path in desk.dest.iterdir()) == ["a", "c"]
-    assert desk.parts() == []
+    assert "/from/b -> " in trees.failures[0]
+    assert "File too large" in trees.failures[0]
+    assert sorted(path.name for path in trees.dest.iterdir()) == ["a", "c"]
+    assert trees.parts() == []
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_a_write_that_is_refused(desk: Desk, size: int) -> None:
     ],
 )
 def test_a_full_or_failing_destination(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, number: int, words: str
+    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch, number: int, words: str
 ) -> None:
-    desk.write("small", "fits")
-    desk.write("large", os.urandom(3 << 20))
+    trees.write("small", "fits")
+    trees.write("large", os.urandom(3 << 20))
     pour = onefile.pour
 
     def fails(source: int, out: int, size: int, *rest: object) -> onefile.Poured:
@@ -76,30 +76,30 @@ def test_a_full_or_failing_destination(
 
     monkeypatch.setattr(onefile, "pour", fails)
     monkeypatch.setattr("pegasus_bb.staging.plain.Plain.limit", 1 << 20)
-    desk.stage()
-    (failure,) = [words for words in desk.failures if "large" in words]
+    trees.stage()
+    (failure,) = [words for words in trees.failures if "large" in words]
     assert re.search(words, failure)
-    assert not (desk.dest / "large").exists()
-    assert desk.parts() == []
+    assert not (trees.dest / "large").exists()
+    assert trees.parts() == []
 
 
 @pytest.mark.usefixtures("copier")
 @pytest.mark.parametrize("files", [2, 40])
 def test_a_disk_that_cannot_make_them_durable_gets_no_names(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, files: int
+    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch, files: int
 ) -> None:
     for number in range(files):
-        desk.write(str(number), "x")
+        trees.write(str(number), "x")
 
     def fails(handle: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(sync, "sync_file_system", fails)
     monkeypatch.setattr(sync.os, "fsync", _only(sync.os.fsync, ".part", fails))
-    stage = desk.stage()
+    stage = trees.stage()
     assert stage.failed == files and stage.files == 0
-    assert all("the storage itself fails" in words for words in desk.failures)
-    assert list(desk.dest.iterdir()) == []
+    assert all("the storage itself fails" in words for words in trees.failures)
+    assert list(trees.dest.iterdir()) == []
 
 
 Call = Callable[[int], None]
@@ -117,44 +117,44 @@ def _only(call: Call, suffix: str, instead: Call) -> Call:
 
 @pytest.mark.usefixtures("copier")
 def test_a_folder_that_cannot_be_made_durable(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is whole under its name, but is not told of: it is copied again."""
-    desk.write("in/file", "x")
+    trees.write("in/file", "x")
 
     def fails(handle: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patched:
         patched.setattr(sync.os, "fsync", _only(sync.os.fsync, "/to/in", fails))
-        assert desk.stage().failed == 1
-    assert (desk.stage().files, desk.stage().kept) == (1, 1)
+        assert trees.stage().failed == 1
+    assert (trees.stage().files, trees.stage().kept) == (1, 1)
 
 
 def test_a_source_that_nobody_may_read(of_a_user: Path) -> None:
-    desk = Desk(of_a_user)
-    desk.source.mkdir()
-    desk.write("open", "1")
-    desk.write("shut", "2").chmod(0)
-    desk.write("dir/file", "3")
-    (desk.source / "dir").chmod(0)
-    desk.stage()
-    assert sorted(words.split(" -> ")[0][-4:] for words in desk.failures) == [
+    trees = TwoTrees(of_a_user)
+    trees.source.mkdir()
+    trees.write("open", "1")
+    trees.write("shut", "2").chmod(0)
+    trees.write("dir/file", "3")
+    (trees.source / "dir").chmod(0)
+    trees.stage()
+    assert sorted(words.split(" -> ")[0][-4:] for words in trees.failures) == [
         "/dir",
         "shut",
     ]
-    assert all("Permission denied" in words for words in desk.failures)
-    assert (desk.dest / "open").read_text() == "1"
-    (desk.source / "dir").chmod(0o755)
+    assert all("Permission denied" in words for words in trees.failures)
+    assert (trees.dest / "open").read_text() == "1"
+    (trees.source / "dir").chmod(0o755)
 
 
 @pytest.mark.usefixtures("copier")
 def test_a_file_that_grows_all_the_time(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The batch sees it change, and so do both tries that it gets by itself."""
-    desk.write("still", "1")
-    growing = desk.write("growing", os.urandom(2 << 20))
+    trees.write("still", "1")
+    growing = trees.write("growing", os.urandom(2 << 20))
     pour = onefile.pour
 
     def and_grow(*arguments: object) -> onefile.Poured:
@@ -163,24 +163,24 @@ def test_a_file_that_grows_all_the_time(
         return pour(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(onefile, "pour", and_grow)
-    stage = desk.stage()
-    (words,) = [words for words in desk.failures if "growing" in words]
+    stage = trees.stage()
+    (words,) = [words for words in trees.failures if "growing" in words]
     assert "changed while it was copied" in words and "twice" in words
-    assert not (desk.dest / "growing").exists()
+    assert not (trees.dest / "growing").exists()
     assert stage.failed <= 2
 
 
-def test_a_journal_that_takes_no_more(desk: Desk) -> None:
-    desk.write("a", "1")
+def test_a_journal_that_takes_no_more(trees: TwoTrees) -> None:
+    trees.write("a", "1")
     with no_file_above(50), pytest.raises(CopyFailed, match=r"journal .* be written"):
-        desk.stage()
-    assert desk.stage().files == 1
+        trees.stage()
+    assert trees.stage().files == 1
 
 
 @pytest.mark.parametrize("size", [3 << 20, 20 << 20])
-def test_a_source_written_anew_with_its_old_time(desk: Desk, size: int) -> None:
+def test_a_source_written_anew_with_its_old_time(trees: TwoTrees, size: int) -> None:
     """As rsync --inplace and cp -p do it: only ctime tells."""
-    path = desk.write("data", b"A" * size)
+    path = trees.write("data", b"A" * size)
     before = path.stat()
     steps = []
 
@@ -190,10 +190,10 @@ def test_a_source_written_anew_with_its_old_time(desk: Desk, size: int) -> None:
             out.write(b"B" * size)
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    desk.stage(tell=rewrite)
-    (words,) = desk.failures
+    trees.stage(tell=rewrite)
+    (words,) = trees.failures
     assert "changed while it was copied (ctime_ns), twice" in words
-    assert not (desk.dest / "data").exists() and steps
+    assert not (trees.dest / "data").exists() and steps
 
 
 def test_a_folder_of_two_lines_is_named_on_one(tmp_path: Path) -> None:
@@ -206,18 +206,18 @@ def test_a_folder_of_two_lines_is_named_on_one(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("copier")
 @pytest.mark.parametrize("size", [5000, 2 << 20])
-def test_a_file_of_just_now_is_left_to_settle(desk: Desk, size: int) -> None:
+def test_a_file_of_just_now_is_left_to_settle(trees: TwoTrees, size: int) -> None:
     """A write has its time before it has its bytes; whoever reads between the two gets
     what was never there, and sees no change afterwards."""
-    path = desk.write("data", b"A" * size)
+    path = trees.write("data", b"A" * size)
     ages: list[float] = []
 
     def read(_: int) -> None:
         ages.append(time.time() - path.stat().st_ctime)
 
     os.utime(path)
-    desk.stage(tell=read)
-    assert desk.failures == [] and ages[0] >= SETTLE
+    trees.stage(tell=read)
+    assert trees.failures == [] and ages[0] >= SETTLE
 
 
 FEW = """
@@ -234,27 +234,29 @@ sys.exit(not stage.run())
 
 
 @pytest.mark.usefixtures("copier")
-def test_few_handles(desk: Desk) -> None:
+def test_few_handles(trees: TwoTrees) -> None:
     for number in range(200):
-        desk.write(f"{number}/in/file", "x")
-    command = [sys.executable, "-c", FEW, str(desk.root), "RLIMIT_NOFILE", "64"]
+        trees.write(f"{number}/in/file", "x")
+    command = [sys.executable, "-c", FEW, str(trees.root), "RLIMIT_NOFILE", "64"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len(list(desk.dest.glob("*/in/file"))) == 200
+    assert len(list(trees.dest.glob("*/in/file"))) == 200
 
 
 @pytest.mark.usefixtures("copier")
-def test_few_handles_and_folders_that_wait_at_each_of_many_levels(desk: Desk) -> None:
-    folder = desk.source
+def test_few_handles_and_folders_that_wait_at_each_of_many_levels(
+    trees: TwoTrees,
+) -> None:
+    folder = trees.source
     for level in range(60):
         for name in ("a", "b", "c"):
             (folder / name).mkdir()
             (folder / name / "file").touch()
         folder /= "abc"[level % 3]
-    command = [sys.executable, "-c", FEW, str(desk.root), "RLIMIT_NOFILE", "64"]
+    command = [sys.executable, "-c", FEW, str(trees.root), "RLIMIT_NOFILE", "64"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len(list(desk.dest.rglob("file"))) == 180
+    assert len(list(trees.dest.rglob("file"))) == 180
 
 
 def threads_above(number: int) -> bool:
@@ -265,7 +267,7 @@ def threads_above(number: int) -> bool:
     return threading.active_count() > number
 
 
-def test_no_room_for_threads(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_room_for_threads(trees: TwoTrees, monkeypatch: pytest.MonkeyPatch) -> None:
     """The committer's two are needed; without the others it takes longer."""
     start = threading.Thread.start
     left = iter([True, True, False, True])
@@ -276,47 +278,49 @@ def test_no_room_for_threads(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Non
         start(thread)
 
     for number in range(20):
-        desk.write(str(number), "x")
-    desk.write("large", os.urandom(9 << 20))
+        trees.write(str(number), "x")
+    trees.write("large", os.urandom(9 << 20))
     monkeypatch.setattr(threading.Thread, "start", starts)
-    assert desk.stage().files == 21
+    assert trees.stage().files == 21
     before = threading.active_count()
     with pytest.raises(CopyFailed, match="no room for a thread"):
-        desk.stage()  # one of the two has begun
+        trees.stage()  # one of the two has begun
     assert not threads_above(before)
 
 
-def test_one_in_the_other_is_refused(desk: Desk) -> None:
-    journal = Journal(str(desk.root / "journal"), "", "")
+def test_one_in_the_other_is_refused(trees: TwoTrees) -> None:
+    journal = Journal(str(trees.root / "journal"), "", "")
     places = [("from", "from"), ("from", "from/in"), (".", "from"), ("none", "to")]
     for source, dest in places:
         with pytest.raises(UsageError, match=r"itself|lies in the other|not there"):
             Stage(
-                str(desk.root / source),
-                str(desk.root / dest),
+                str(trees.root / source),
+                str(trees.root / dest),
                 journal,
                 None,
                 lambda _: None,
             )
 
 
-def test_a_python_without_ctypes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_without_ctypes(
+    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Compute nodes may have a bare one."""
     monkeypatch.setitem(sys.modules, "ctypes", None)
     monkeypatch.delitem(sys.modules, "pegasus_bb.staging.helper", raising=False)
     monkeypatch.setattr(durable, "_libc", None)
     for number in range(40):
-        desk.write(str(number), "x")
-    desk.write("large", os.urandom(9 << 20))
-    assert desk.stage().files == 41
-    assert desk.failures == []
+        trees.write(str(number), "x")
+    trees.write("large", os.urandom(9 << 20))
+    assert trees.stage().files == 41
+    assert trees.failures == []
 
 
 def test_a_mistake_of_ours_is_not_hidden(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(100):
-        desk.write(str(number), "x")
+        trees.write(str(number), "x")
 
     def wrong(*_: object) -> None:
         raise ZeroDivisionError
@@ -324,22 +328,22 @@ def test_a_mistake_of_ours_is_not_hidden(
     monkeypatch.setattr("pegasus_bb.staging.plain.Plain.copy", wrong)
     monkeypatch.setenv("PEGASUS_BB_HELPER", "none")
     with pytest.raises(ZeroDivisionError):
-        desk.stage()
-    assert desk.parts() == []
+        trees.stage()
+    assert trees.parts() == []
 
 
 @pytest.mark.usefixtures("copier")
-def test_an_interrupt_leaves_whole_files_only(desk: Desk) -> None:
+def test_an_interrupt_leaves_whole_files_only(trees: TwoTrees) -> None:
     for number in range(2000):
-        desk.write(f"{number:04d}", os.urandom(100))
+        trees.write(f"{number:04d}", os.urandom(100))
 
     def interrupt(_: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        desk.stage(tell=interrupt)
-    assert desk.parts() == []
-    for path in desk.dest.iterdir():
-        assert path.read_bytes() == (desk.source / path.name).read_bytes()
-    assert desk.stage().failed == 0
-    assert len(list(desk.dest.iterdir())) == 2000
+        trees.stage(tell=interrupt)
+    assert trees.parts() == []
+    for path in trees.dest.iterdir():
+        assert path.read_bytes() == (trees.source / path.name).read_bytes()
+    assert trees.stage().failed == 0
+    assert len(list(trees.dest.iterdir())) == 2000

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pegasus_bb.staging import kept
 from pegasus_bb.staging.kept import Kept
-from tests.staging.conftest import Desk
+from tests.staging.conftest import TwoTrees
 
 KEYS = st.binary(max_size=2)
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "drop"]), KEYS, st.binary()))
@@ -64,21 +64,23 @@ def test_no_room_for_it_is_an_error_with_a_way_out(few: None) -> None:
     assert error.value.errno == errno.ENOMEM
 
 
-def test_many_files_of_many_names_stay_what_they_are(desk: Desk, few: None) -> None:
+def test_many_files_of_many_names_stay_what_they_are(
+    trees: TwoTrees, few: None
+) -> None:
     for number in range(20):
-        first = desk.write(f"a/{number}", f"text {number}")
+        first = trees.write(f"a/{number}", f"text {number}")
         for folder in "bc":
-            (desk.source / folder).mkdir(exist_ok=True)
-            os.link(first, desk.source / folder / f"{19 - number}")
-    desk.stage()
-    assert desk.failures == []
+            (trees.source / folder).mkdir(exist_ok=True)
+            os.link(first, trees.source / folder / f"{19 - number}")
+    trees.stage()
+    assert trees.failures == []
     for number in range(20):
         places = [f"a/{number}", f"b/{19 - number}", f"c/{19 - number}"]
-        copies = [desk.dest / place for place in places]
+        copies = [trees.dest / place for place in places]
         assert {path.read_text() for path in copies} == {f"text {number}"}
         assert len({path.stat().st_ino for path in copies}) == 1
-    assert desk.stage().files == 0, "all of them are known"
-    assert desk.failures == []
+    assert trees.stage().files == 0, "all of them are known"
+    assert trees.failures == []
 
 
 def names_below(folder: Path) -> int:

@@ -16,7 +16,7 @@ import pytest
 
 from pegasus_bb.staging.names import Names
 
-from .conftest import Desk
+from .conftest import TwoTrees
 
 pytestmark = pytest.mark.usefixtures("copier")
 
@@ -41,28 +41,28 @@ def contents(root: Path) -> dict[str, bytes | str | None]:
     return found
 
 
-def test_everything_arrives_with_its_mode(desk: Desk) -> None:
-    desk.write("a.txt", "first").chmod(0o640)
-    desk.write("deep/er/run.sh", "#!/bin/sh\n").chmod(0o755)
-    desk.write("deep/empty", "").chmod(0o444)
-    desk.write("large", os.urandom((3 << 20) + 17)).chmod(0o600)
-    (desk.source / "nothing in it").mkdir(mode=0o750)
-    (desk.source / "link").symlink_to("deep/er/run.sh")
-    (desk.source / "dangling").symlink_to("/nowhere")
-    stage = desk.stage()
-    assert desk.failures == []
-    assert contents(desk.dest) == contents(desk.source)
-    assert modes(desk.dest) == modes(desk.source)
+def test_everything_arrives_with_its_mode(trees: TwoTrees) -> None:
+    trees.write("a.txt", "first").chmod(0o640)
+    trees.write("deep/er/run.sh", "#!/bin/sh\n").chmod(0o755)
+    trees.write("deep/empty", "").chmod(0o444)
+    trees.write("large", os.urandom((3 << 20) + 17)).chmod(0o600)
+    (trees.source / "nothing in it").mkdir(mode=0o750)
+    (trees.source / "link").symlink_to("deep/er/run.sh")
+    (trees.source / "dangling").symlink_to("/nowhere")
+    stage = trees.stage()
+    assert trees.failures == []
+    assert contents(trees.dest) == contents(trees.source)
+    assert modes(trees.dest) == modes(trees.source)
     assert (stage.files, stage.folders, stage.links) == (4, 3, 2)
-    assert desk.parts() == []
+    assert trees.parts() == []
 
 
-def test_the_journal_has_the_digest_of_each(desk: Desk) -> None:
+def test_the_journal_has_the_digest_of_each(trees: TwoTrees) -> None:
     data = {"small": b"x" * 5000, "large": os.urandom(2 << 20), "none": b""}
     for name, content in data.items():
-        desk.write(name, content)
-    desk.stage()
-    lines = [json.loads(line) for line in (desk.root / "journal").open()]
+        trees.write(name, content)
+    trees.stage()
+    lines = [json.loads(line) for line in (trees.root / "journal").open()]
     noted = {line["name"]: line["digest"] for line in lines if "name" in line}
     assert noted == {
         name: f"sha256:{hashlib.sha256(content).hexdigest()}"
@@ -70,63 +70,63 @@ def test_the_journal_has_the_digest_of_each(desk: Desk) -> None:
     }
 
 
-def test_a_hostile_name_is_only_a_name(desk: Desk, hostile: str) -> None:
-    desk.write(hostile, "data")
-    desk.write(f"in/{hostile}/{hostile}", "more")
-    desk.stage()
-    assert desk.failures == []
-    assert contents(desk.dest) == contents(desk.source)
+def test_a_hostile_name_is_only_a_name(trees: TwoTrees, hostile: str) -> None:
+    trees.write(hostile, "data")
+    trees.write(f"in/{hostile}/{hostile}", "more")
+    trees.stage()
+    assert trees.failures == []
+    assert contents(trees.dest) == contents(trees.source)
 
 
-def test_long_names_that_begin_alike(desk: Desk) -> None:
+def test_long_names_that_begin_alike(trees: TwoTrees) -> None:
     """Names have 255 bytes, and those of temporary files need some for themselves."""
     names = ["A" * 250 + str(number) for number in range(3)] + ["\u6f22" * 85]
     for name in names:
-        desk.write(name, name[-5:])
-    desk.stage()
-    assert desk.failures == [] and desk.parts() == []
-    assert contents(desk.dest) == contents(desk.source)
+        trees.write(name, name[-5:])
+    trees.stage()
+    assert trees.failures == [] and trees.parts() == []
+    assert contents(trees.dest) == contents(trees.source)
 
 
-def test_holes_stay_holes(desk: Desk) -> None:
-    with desk.write("sparse", b"begin").open("r+b") as out:
+def test_holes_stay_holes(trees: TwoTrees) -> None:
+    with trees.write("sparse", b"begin").open("r+b") as out:
         out.seek(64 << 20)
         out.write(b"end")
-    os.truncate(desk.source / "sparse", 100 << 20)
-    desk.stage()
-    copy = (desk.dest / "sparse").stat()
+    os.truncate(trees.source / "sparse", 100 << 20)
+    trees.stage()
+    copy = (trees.dest / "sparse").stat()
     assert copy.st_size == 100 << 20
     assert copy.st_blocks * 512 < 1 << 20
-    with (desk.dest / "sparse").open("rb") as text:
+    with (trees.dest / "sparse").open("rb") as text:
         assert text.read(5) == b"begin"
         text.seek(64 << 20)
         assert text.read(4) == b"end\0"
 
 
-def test_names_of_one_file_stay_names_of_one_file(desk: Desk) -> None:
-    first = desk.write("a/first", "shared")
-    os.link(first, desk.source / "a" / "second")
-    (desk.source / "b").mkdir()
-    os.link(first, desk.source / "b" / "third")
-    desk.stage()
-    copies = [desk.dest / name for name in ("a/first", "a/second", "b/third")]
+def test_names_of_one_file_stay_names_of_one_file(trees: TwoTrees) -> None:
+    first = trees.write("a/first", "shared")
+    os.link(first, trees.source / "a" / "second")
+    (trees.source / "b").mkdir()
+    os.link(first, trees.source / "b" / "third")
+    trees.stage()
+    copies = [trees.dest / name for name in ("a/first", "a/second", "b/third")]
     assert [path.read_text() for path in copies] == ["shared"] * 3
     assert len({path.stat().st_ino for path in copies}) == 1
     assert copies[0].stat().st_ino != first.stat().st_ino
-    desk.stage()
-    assert desk.failures == [] and desk.parts() == []
+    trees.stage()
+    assert trees.failures == [] and trees.parts() == []
 
 
 @pytest.mark.parametrize("kind", ["changes", "has no room"])
 def test_further_names_of_a_file_that_did_not_arrive_are_left(
-    desk: Desk, kind: str
+    trees: TwoTrees, kind: str
 ) -> None:
     """What has the first name there may be anything."""
-    first = desk.write("a", os.urandom(9 << 20))
-    os.link(first, desk.source / "b")
-    desk.dest.mkdir()
-    (desk.dest / "a").write_text("mine")
-    (desk.dest / "b").write_text("yours")
+    first = trees.write("a", os.urandom(9 << 20))
+    os.link(first, trees.source / "b")
+    trees.dest.mkdir()
+    (trees.dest / "a").write_text("mine")
+    (trees.dest / "b").write_text("yours")
 
     def spoil(size: int) -> None:
         if kind == "changes":
@@ -135,60 +135,62 @@ def test_further_names_of_a_file_that_did_not_arrive_are_left(
         else:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    desk.stage(tell=spoil)
-    assert len(desk.failures) == 2
-    assert "is to be another name of" in desk.failures[1]
-    assert contents(desk.dest) == {"a": b"mine", "b": b"yours"}
-    assert desk.parts() == []
-    desk.stage()
-    assert contents(desk.dest) == contents(desk.source)
+    trees.stage(tell=spoil)
+    assert len(trees.failures) == 2
+    assert "is to be another name of" in trees.failures[1]
+    assert contents(trees.dest) == {"a": b"mine", "b": b"yours"}
+    assert trees.parts() == []
+    trees.stage()
+    assert contents(trees.dest) == contents(trees.source)
 
 
-def test_a_folder_that_a_group_shares_stays_so(desk: Desk) -> None:
-    desk.write("d/new", "1")
-    desk.source.chmod(0o755)
-    for path in (desk.dest, desk.dest / "d"):
+def test_a_folder_that_a_group_shares_stays_so(trees: TwoTrees) -> None:
+    trees.write("d/new", "1")
+    trees.source.chmod(0o755)
+    for path in (trees.dest, trees.dest / "d"):
         path.mkdir()
         path.chmod(0o3775)
-    (desk.source / "d").chmod(0o750)
-    desk.stage()
-    assert modes(desk.root / "to") == {"d": 0o3750, "d/new": 0o644}
-    assert stat.S_IMODE(desk.dest.stat().st_mode) == 0o3755
+    (trees.source / "d").chmod(0o750)
+    trees.stage()
+    assert modes(trees.root / "to") == {"d": 0o3750, "d/new": 0o644}
+    assert stat.S_IMODE(trees.dest.stat().st_mode) == 0o3755
 
 
 def test_a_folder_of_somebody_else_keeps_its_mode(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.write("d/new", "1")
-    (desk.dest / "d").mkdir(parents=True, mode=0o777)
-    (desk.dest / "d").chmod(0o777)
+    trees.write("d/new", "1")
+    (trees.dest / "d").mkdir(parents=True, mode=0o777)
+    (trees.dest / "d").chmod(0o777)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    desk.stage()
-    assert desk.failures == []
-    assert contents(desk.dest) == {"d": None, "d/new": b"1"}
-    assert modes(desk.dest)["d"] == 0o777
+    trees.stage()
+    assert trees.failures == []
+    assert contents(trees.dest) == {"d": None, "d/new": b"1"}
+    assert modes(trees.dest)["d"] == 0o777
 
 
-def test_what_is_no_file_is_named_and_the_rest_is_done(desk: Desk) -> None:
-    desk.write("a", "1")
-    desk.write("z", "2")
-    os.mkfifo(desk.source / "pipe")
+def test_what_is_no_file_is_named_and_the_rest_is_done(trees: TwoTrees) -> None:
+    trees.write("a", "1")
+    trees.write("z", "2")
+    os.mkfifo(trees.source / "pipe")
     with socket.socket(socket.AF_UNIX) as opened:
         here = Path.cwd()
-        os.chdir(desk.source)
+        os.chdir(trees.source)
         opened.bind("socket")
         os.chdir(here)
-    stage = desk.stage()
+    stage = trees.stage()
     assert stage.failed == 2 and stage.files == 2
-    assert sorted(words.partition(": not a regular file")[0] for words in desk.failures)
+    assert sorted(
+        words.partition(": not a regular file")[0] for words in trees.failures
+    )
     assert {"pipe", "socket"} == {
-        Path(words.partition(":")[0]).name for words in desk.failures
+        Path(words.partition(":")[0]).name for words in trees.failures
     }
-    assert sorted(path.name for path in desk.dest.iterdir()) == ["a", "z"]
+    assert sorted(path.name for path in trees.dest.iterdir()) == ["a", "z"]
 
 
-def test_a_path_longer_than_the_system_allows(desk: Desk) -> None:
-    here = os.open(desk.source, os.O_RDONLY)
+def test_a_path_longer_than_the_system_allows(trees: TwoTrees) -> None:
+    here = os.open(trees.source, os.O_RDONLY)
     for _ in range(60):
         os.mkdir("d" * 100, dir_fd=here)
         below = os.open("d" * 100, os.O_RDONLY, dir_fd=here)
@@ -198,10 +200,10 @@ def test_a_path_longer_than_the_system_allows(desk: Desk) -> None:
     os.write(file, b"deep")
     os.close(file)
     os.close(here)
-    stage = desk.stage()
-    assert desk.failures == []
+    stage = trees.stage()
+    assert trees.failures == []
     assert (stage.files, stage.folders) == (1, 60)
-    here = os.open(desk.dest, os.O_RDONLY)
+    here = os.open(trees.dest, os.O_RDONLY)
     for _ in range(60):
         below = os.open("d" * 100, os.O_RDONLY, dir_fd=here)
         os.close(here)
@@ -211,12 +213,12 @@ def test_a_path_longer_than_the_system_allows(desk: Desk) -> None:
 
 
 def test_another_file_that_came_to_the_inode_number_meanwhile(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is free as soon as a file is removed whose first name was met."""
-    shared = desk.write("a", "old")
-    os.link(shared, desk.root / "elsewhere")
-    os.link(desk.write("in/b", "another"), desk.source / "in" / "c")
+    shared = trees.write("a", "old")
+    os.link(shared, trees.root / "elsewhere")
+    os.link(trees.write("in/b", "another"), trees.source / "in" / "c")
     is_further, number = Names.is_further, shared.stat().st_ino
 
     def with_that_number(names: Names, found: os.stat_result, path: str) -> bool:
@@ -228,67 +230,67 @@ def test_another_file_that_came_to_the_inode_number_meanwhile(
         return is_further(names, same, path)
 
     monkeypatch.setattr(Names, "is_further", with_that_number)
-    desk.stage()
-    assert contents(desk.dest) == contents(desk.source)
+    trees.stage()
+    assert contents(trees.dest) == contents(trees.source)
 
 
 def test_a_folder_that_nobody_may_write(of_a_user: Path) -> None:
-    desk = Desk(of_a_user)
-    desk.source.mkdir()
-    desk.write("shut/file", "x")
-    desk.write("shut/in/file", "y")
+    trees = TwoTrees(of_a_user)
+    trees.source.mkdir()
+    trees.write("shut/file", "x")
+    trees.write("shut/in/file", "y")
     for name in ("shut/in", "shut"):
-        (desk.source / name).chmod(0o555)
+        (trees.source / name).chmod(0o555)
     for _ in range(2):
-        desk.stage()
-        assert desk.failures == []
-        assert modes(desk.dest) == modes(desk.source)
+        trees.stage()
+        assert trees.failures == []
+        assert modes(trees.dest) == modes(trees.source)
     for name in ("shut/in", "shut"):
-        (desk.source / name).chmod(0o755)
-        (desk.dest / name).chmod(0o755)
+        (trees.source / name).chmod(0o755)
+        (trees.dest / name).chmod(0o755)
 
 
 def test_a_link_in_the_place_of_a_file_is_replaced_not_written_through(
-    desk: Desk,
+    trees: TwoTrees,
 ) -> None:
-    desk.write("f", "new")
-    desk.write("d/g", "new")
-    desk.dest.mkdir()
-    precious = desk.root / "precious"
+    trees.write("f", "new")
+    trees.write("d/g", "new")
+    trees.dest.mkdir()
+    precious = trees.root / "precious"
     precious.mkdir()
     (precious / "f").write_text("precious")
-    (desk.dest / "f").symlink_to(precious / "f")
-    (desk.dest / "d").symlink_to(precious)
-    stage = desk.stage()
-    assert (desk.dest / "f").read_text() == "new"
-    assert not (desk.dest / "f").is_symlink()
+    (trees.dest / "f").symlink_to(precious / "f")
+    (trees.dest / "d").symlink_to(precious)
+    stage = trees.stage()
+    assert (trees.dest / "f").read_text() == "new"
+    assert not (trees.dest / "f").is_symlink()
     assert [path.name for path in precious.iterdir()] == ["f"]
     assert (precious / "f").read_text() == "precious"
-    assert stage.failed == 1 and "Not a directory" in desk.failures[0]
+    assert stage.failed == 1 and "Not a directory" in trees.failures[0]
 
 
-def test_a_folder_in_the_place_of_a_file_is_named(desk: Desk) -> None:
-    desk.write("f", "new")
-    desk.write("g", "new")
-    (desk.dest / "f" / "kept").mkdir(parents=True)
-    desk.stage()
-    assert len(desk.failures) == 1 and "/to/f: Is a directory" in desk.failures[0]
-    assert (desk.dest / "f" / "kept").is_dir()
-    assert (desk.dest / "g").read_text() == "new"
-    assert desk.parts() == []
+def test_a_folder_in_the_place_of_a_file_is_named(trees: TwoTrees) -> None:
+    trees.write("f", "new")
+    trees.write("g", "new")
+    (trees.dest / "f" / "kept").mkdir(parents=True)
+    trees.stage()
+    assert len(trees.failures) == 1 and "/to/f: Is a directory" in trees.failures[0]
+    assert (trees.dest / "f" / "kept").is_dir()
+    assert (trees.dest / "g").read_text() == "new"
+    assert trees.parts() == []
 
 
-def test_what_is_merged_into_stays(desk: Desk) -> None:
-    desk.write("d/new", "1")
-    (desk.dest / "d").mkdir(parents=True)
-    (desk.dest / "d" / "old").write_text("stays")
-    desk.stage()
-    assert contents(desk.dest) == {"d": None, "d/new": b"1", "d/old": b"stays"}
+def test_what_is_merged_into_stays(trees: TwoTrees) -> None:
+    trees.write("d/new", "1")
+    (trees.dest / "d").mkdir(parents=True)
+    (trees.dest / "d" / "old").write_text("stays")
+    trees.stage()
+    assert contents(trees.dest) == {"d": None, "d/new": b"1", "d/old": b"stays"}
 
 
-def test_ten_thousand_files_in_one_folder(desk: Desk) -> None:
+def test_ten_thousand_files_in_one_folder(trees: TwoTrees) -> None:
     for number in range(10_000):
-        desk.write(f"many/{number:05d}", str(number))
-    stage = desk.stage()
+        trees.write(f"many/{number:05d}", str(number))
+    stage = trees.stage()
     assert stage.files == 10_000
-    assert contents(desk.dest) == contents(desk.source)
+    assert contents(trees.dest) == contents(trees.source)

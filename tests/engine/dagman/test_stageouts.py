@@ -30,7 +30,7 @@ AT_IT = STUCK.replace("burst_buffer/datawarp:_dws_data_out:_dwsd:_no_route_", "N
 AT_IT = "".join(line for line in AT_IT.splitlines(True) if "SystemComment" not in line)
 
 
-class Desk:
+class SubmitDirFixture:
     """mix_A has noted its end a while ago; Slurm answers as it is told."""
 
     def __init__(self, place: SubmitDir, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,54 +61,58 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    return Desk(SubmitDir(tmp_path, tmp_path / "w.dag"), monkeypatch)
+def fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SubmitDirFixture:
+    return SubmitDirFixture(SubmitDir(tmp_path, tmp_path / "w.dag"), monkeypatch)
 
 
-def test_one_that_fails_is_taken_out_of_the_queue(desk: Desk) -> None:
-    (words,) = desk.watch.given_up()
+def test_one_that_fails_is_taken_out_of_the_queue(fixture: SubmitDirFixture) -> None:
+    (words,) = fixture.watch.given_up()
     assert "data_out: dwsd: no route" in words
     assert "/dw/3/results/61.0 of job 3" in words
     assert "scancel --hurry 3" in words
-    assert desk.removed == [61]
-    assert (desk.notes / "mix_A.err").read_text() == f"{words}\n"
+    assert fixture.removed == [61]
+    assert (fixture.notes / "mix_A.err").read_text() == f"{words}\n"
 
 
-def test_once_is_enough_and_not_at_every_look(desk: Desk) -> None:
-    desk.watch.given_up()
-    assert desk.watch.given_up() == []
-    assert desk.asked == ["3"]
-    desk.watch._next = 0.0
-    assert desk.watch.given_up() == []
-    assert desk.removed == [61]
+def test_once_is_enough_and_not_at_every_look(fixture: SubmitDirFixture) -> None:
+    fixture.watch.given_up()
+    assert fixture.watch.given_up() == []
+    assert fixture.asked == ["3"]
+    fixture.watch._next = 0.0
+    assert fixture.watch.given_up() == []
+    assert fixture.removed == [61]
 
 
-def test_one_that_takes_its_time_is_left_alone(desk: Desk) -> None:
-    desk.answer = AT_IT
-    assert desk.watch.given_up() == []
-    assert desk.asked == ["3"]
+def test_one_that_takes_its_time_is_left_alone(fixture: SubmitDirFixture) -> None:
+    fixture.answer = AT_IT
+    assert fixture.watch.given_up() == []
+    assert fixture.asked == ["3"]
 
 
-def test_but_not_beyond_the_time_that_the_user_allows(desk: Desk) -> None:
-    desk.answer = AT_IT
-    desk.note(age=3601)
-    assert len(desk.watch.given_up()) == 1
+def test_but_not_beyond_the_time_that_the_user_allows(
+    fixture: SubmitDirFixture,
+) -> None:
+    fixture.answer = AT_IT
+    fixture.note(age=3601)
+    assert len(fixture.watch.given_up()) == 1
 
 
 @pytest.mark.parametrize("answer", [None, "", STUCK.replace("STAGE_OUT", "COMPLETED")])
-def test_no_answer_says_nothing(desk: Desk, answer: str | None) -> None:
-    desk.answer = answer
-    assert desk.watch.given_up() == []
-    assert desk.removed == []
+def test_no_answer_says_nothing(fixture: SubmitDirFixture, answer: str | None) -> None:
+    fixture.answer = answer
+    assert fixture.watch.given_up() == []
+    assert fixture.removed == []
 
 
-def test_only_jobs_that_ended_a_while_ago_are_asked_after(desk: Desk) -> None:
-    desk.note(age=5)
-    assert desk.watch.given_up() == []
-    assert desk.asked == []
+def test_only_jobs_that_ended_a_while_ago_are_asked_after(
+    fixture: SubmitDirFixture,
+) -> None:
+    fixture.note(age=5)
+    assert fixture.watch.given_up() == []
+    assert fixture.asked == []
 
 
-def test_a_node_that_is_over_is_not_asked_after(desk: Desk) -> None:
-    desk.table.move(desk.table.items["mix_A"], State.DONE)
-    assert desk.watch.given_up() == []
-    assert desk.asked == []
+def test_a_node_that_is_over_is_not_asked_after(fixture: SubmitDirFixture) -> None:
+    fixture.table.move(fixture.table.items["mix_A"], State.DONE)
+    assert fixture.watch.given_up() == []
+    assert fixture.asked == []

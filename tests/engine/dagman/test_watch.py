@@ -26,7 +26,7 @@ REQUEST = Request(
 )
 
 
-class Desk:
+class SubmitDirFixture:
     """A run whose reservation was up; the backend answers as it is told."""
 
     def __init__(self, place: SubmitDir, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,64 +62,74 @@ class Desk:
 
 
 @pytest.fixture
-def desk(place: SubmitDir, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    return Desk(place, monkeypatch)
+def fixture(place: SubmitDir, monkeypatch: pytest.MonkeyPatch) -> SubmitDirFixture:
+    return SubmitDirFixture(place, monkeypatch)
 
 
-def test_it_is_called_gone_when_it_was_missing_three_times(desk: Desk) -> None:
-    desk.was_up()
-    desk.answers = [GONE, GONE, UP, GONE, None, GONE, GONE]
-    said = desk.looks(6 * 6)
+def test_it_is_called_gone_when_it_was_missing_three_times(
+    fixture: SubmitDirFixture,
+) -> None:
+    fixture.was_up()
+    fixture.answers = [GONE, GONE, UP, GONE, None, GONE, GONE]
+    said = fixture.looks(6 * 6)
     assert not any(said)
-    assert any(desk.looks(12))
-    assert "pbbone was up and is not there any more" in "".join(desk.looks(6))
+    assert any(fixture.looks(12))
+    assert "pbbone was up and is not there any more" in "".join(fixture.looks(6))
 
 
-def test_before_the_gate_has_answered_it_is_the_gates_to_judge(desk: Desk) -> None:
-    desk.answers = [GONE]
-    assert not any(desk.looks(40))
+def test_before_the_gate_has_answered_it_is_the_gates_to_judge(
+    fixture: SubmitDirFixture,
+) -> None:
+    fixture.answers = [GONE]
+    assert not any(fixture.looks(40))
 
 
-def test_while_bb_delete_gives_it_back_it_may_be_missing(desk: Desk) -> None:
-    desk.was_up()
-    desk.answers = [GONE]
-    desk.table.done(desk.table.items["mix_A"])
-    desk.table.move(desk.table.items["bb_delete_BB0000002"], State.RUNNING)
-    assert not any(desk.looks(40))
+def test_while_bb_delete_gives_it_back_it_may_be_missing(
+    fixture: SubmitDirFixture,
+) -> None:
+    fixture.was_up()
+    fixture.answers = [GONE]
+    fixture.table.done(fixture.table.items["mix_A"])
+    fixture.table.move(fixture.table.items["bb_delete_BB0000002"], State.RUNNING)
+    assert not any(fixture.looks(40))
 
 
 def test_a_mode_without_a_reservation_has_nothing_to_lose(
     place: SubmitDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = Desk(place, monkeypatch)
-    Path(desk.bb.file("request.json")).unlink()
-    assert not any(desk.looks(40))
+    fixture = SubmitDirFixture(place, monkeypatch)
+    Path(fixture.bb.file("request.json")).unlink()
+    assert not any(fixture.looks(40))
 
 
-def test_where_it_is_not_known_nothing_is_called_gone(desk: Desk) -> None:
-    desk.was_up()
-    desk.answers = [GONE, GONE, Status(Reserved.UNKNOWN, "no row accounts for it")]
-    assert not any(desk.looks(6 * 9))
+def test_where_it_is_not_known_nothing_is_called_gone(
+    fixture: SubmitDirFixture,
+) -> None:
+    fixture.was_up()
+    fixture.answers = [GONE, GONE, Status(Reserved.UNKNOWN, "no row accounts for it")]
+    assert not any(fixture.looks(6 * 9))
 
 
-def with_fallback(desk: Desk) -> None:
+def with_fallback(fixture: SubmitDirFixture) -> None:
     asked = replace(REQUEST, fallback="pfs").to_json()
-    Path(desk.bb.file("request.json")).write_text(json.dumps(asked))
-    desk.was_up()
-    desk.answers = [GONE]
+    Path(fixture.bb.file("request.json")).write_text(json.dumps(asked))
+    fixture.was_up()
+    fixture.answers = [GONE]
 
 
-def test_a_run_on_the_pfs_does_not_need_it(desk: Desk) -> None:
-    with_fallback(desk)
+def test_a_run_on_the_pfs_does_not_need_it(fixture: SubmitDirFixture) -> None:
+    with_fallback(fixture)
     decide_storage(
-        desk.bb, StorageDecision("pfs", "was up and is gone", 76, "/lus/scratch")
+        fixture.bb, StorageDecision("pfs", "was up and is gone", 76, "/lus/scratch")
     )
-    assert not any(desk.looks(40))
+    assert not any(fixture.looks(40))
 
 
-def test_gone_before_any_job_had_it_the_next_run_is_told_to_go_on(desk: Desk) -> None:
-    with_fallback(desk)
-    assert "the next run goes on on the PFS" in "".join(desk.looks(40))
-    decide_storage(desk.bb, StorageDecision("bb"))
-    said = "".join(desk.looks(6))
+def test_gone_before_any_job_had_it_the_next_run_is_told_to_go_on(
+    fixture: SubmitDirFixture,
+) -> None:
+    with_fallback(fixture)
+    assert "the next run goes on on the PFS" in "".join(fixture.looks(40))
+    decide_storage(fixture.bb, StorageDecision("bb"))
+    said = "".join(fixture.looks(6))
     assert "is not there any more" in said and "PFS" not in said

@@ -97,7 +97,7 @@ class OneRun(Run):
         return next(one for one in leftovers() if one.holding.name == self.name)
 
 
-class World:
+class SubmitDirFixture:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.ledger = root / "ledger.jsonl"
@@ -118,10 +118,10 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def submit_dirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SubmitDirFixture:
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
     (tmp_path / "tier").mkdir()
-    return World(tmp_path)
+    return SubmitDirFixture(tmp_path)
 
 
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from pegasus_bb.engine.held.leftovers import give_back, leftovers
 from pegasus_bb.engine.held.listing import holdings
 from pegasus_bb.reservation.directory import Directory
 from tests.engine.dagman.conftest import Tools, tools
-from tests.engine.held.conftest import OneRun, World, elsewhere
+from tests.engine.held.conftest import OneRun, SubmitDirFixture, elsewhere
 
 __all__ = ["tools"]
 LOG = "000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {}\n...\n"
@@ -59,34 +59,42 @@ def goes(run: OneRun) -> None:
 # -- what goes
 
 
-def test_all_results_are_safe_and_nobody_came_to_give_it_back(world: World) -> None:
-    run = world.dead()
+def test_all_results_are_safe_and_nobody_came_to_give_it_back(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.saves()
     goes(run)
 
 
-def test_no_job_ever_had_it(world: World) -> None:
-    run = world.run()
+def test_no_job_ever_had_it(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.run()
     run.begins()
     run.waits()
     goes(run)
 
 
-def test_it_came_up_and_the_gate_never_asked_again(world: World) -> None:
-    run = world.run()
+def test_it_came_up_and_the_gate_never_asked_again(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.run()
     run.begins()
     goes(run)
 
 
-def test_a_run_that_ended_well_and_promised_nothing(world: World) -> None:
-    run = world.dead()
+def test_a_run_that_ended_well_and_promised_nothing(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.promise({})
     run.ends(0)
     goes(run)
 
 
-def test_a_request_that_was_refused_is_taken_off_the_list(world: World) -> None:
-    run = world.run(fail="create*1: no such pool")
+def test_a_request_that_was_refused_is_taken_off_the_list(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.run(fail="create*1: no such pool")
     run.note("INTERNAL *** DAGMAN_STARTED 1 ***")
     assert run.setup() == 76
     run.ends(1)
@@ -96,17 +104,19 @@ def test_a_request_that_was_refused_is_taken_off_the_list(world: World) -> None:
 
 
 def test_one_that_vanished_after_all_was_saved_is_taken_off_the_list(
-    world: World,
+    submit_dirs: SubmitDirFixture,
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     run.saves()
     shutil.rmtree(run.folder())
     assert "is not there: nothing to give back" in gc("--yes").output
     assert run.held().ended == "released"
 
 
-def test_killed_once_it_was_listed_and_before_it_was_asked_for(world: World) -> None:
-    run = world.run()
+def test_killed_once_it_was_listed_and_before_it_was_asked_for(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.run()
     run.setup()
     run.backend().delete(run.request)
     Path(run.bb.file("reservation.json")).unlink()
@@ -115,8 +125,10 @@ def test_killed_once_it_was_listed_and_before_it_was_asked_for(world: World) -> 
     assert run.held().ended == "released"
 
 
-def test_a_failed_run_none_of_whose_tasks_is_done(world: World) -> None:
-    run = world.dead()
+def test_a_failed_run_none_of_whose_tasks_is_done(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.fails()
     assert run.held().next[-1] == "pegasus-bb release pbbone"
     assert "no task of its run has made a result" in gc().output
@@ -126,8 +138,10 @@ def test_a_failed_run_none_of_whose_tasks_is_done(world: World) -> None:
 # -- unsaved results
 
 
-def test_a_failed_run_that_left_a_promised_result(world: World) -> None:
-    run = world.dead()
+def test_a_failed_run_that_left_a_promised_result(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.write("placement.json", {**run.bb.placement(), "scratch": "/bb/pbbone/run"})
     (run.folder() / "run").mkdir()
     (run.folder() / "run" / "out.txt").write_text("half of it")
@@ -136,22 +150,26 @@ def test_a_failed_run_that_left_a_promised_result(world: World) -> None:
     assert run.held().next[-1] == "pegasus-bb release pbbone --discard"
 
 
-def test_a_failed_run_that_may_go_on_from_a_checkpoint(world: World) -> None:
-    run = world.dead()
+def test_a_failed_run_that_may_go_on_from_a_checkpoint(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.fails()
     (run.submit / "workflow.yml").write_text("uses: [{lfn: c, type: checkpoint}]\n")
     is_kept(run, "promised results are not safe")
 
 
-def test_a_failed_run_with_one_task_done(world: World) -> None:
-    run = world.dead()
+def test_a_failed_run_with_one_task_done(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     run.note("work JOB_SUCCESS 0 cori - 3")
     run.ends(1)
     is_kept(run, "promised results are not safe")
 
 
-def test_a_result_that_is_on_the_reservation_alone(world: World) -> None:
-    is_kept(world.dead(), "out.txt: stage-out has not noted it in the manifest")
+def test_a_result_that_is_on_the_reservation_alone(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    is_kept(submit_dirs.dead(), "out.txt: stage-out has not noted it in the manifest")
 
 
 @pytest.mark.parametrize(
@@ -163,37 +181,41 @@ def test_a_result_that_is_on_the_reservation_alone(world: World) -> None:
     ],
 )
 def test_a_result_that_is_not_what_was_saved(
-    world: World, what: Callable[[Path], object], why: str
+    submit_dirs: SubmitDirFixture, what: Callable[[Path], object], why: str
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     run.saves()
     what(run.results / "out.txt")
     is_kept(run, why)
 
 
-def test_a_run_that_promised_nothing_and_did_not_end(world: World) -> None:
-    run = world.dead()
+def test_a_run_that_promised_nothing_and_did_not_end(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.promise({})
     is_kept(run, "promised no results: whether anybody needs what is on it")
 
 
 @pytest.mark.parametrize("lost", ["ready.json", "jobstate.log"])
-def test_each_witness_that_a_job_had_it_is_enough(world: World, lost: str) -> None:
-    run = world.dead()
+def test_each_witness_that_a_job_had_it_is_enough(
+    submit_dirs: SubmitDirFixture, lost: str
+) -> None:
+    run = submit_dirs.dead()
     (run.folder() / "scratch").unlink()
     (run.submit / lost if lost == "jobstate.log" else Path(run.bb.file(lost))).unlink()
     is_kept(run, "promised results are not safe")
 
 
-def test_what_lies_on_it_is_a_witness_too(world: World) -> None:
-    run = world.run()
+def test_what_lies_on_it_is_a_witness_too(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.run()
     run.begins()
     (run.folder() / "scratch").write_text("how did this get here?")
     is_kept(run, "promised results are not safe")
 
 
-def test_a_rescue_file_is_a_witness_too(world: World) -> None:
-    run = world.run()
+def test_a_rescue_file_is_a_witness_too(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.run()
     run.begins()
     run.ends(1)
     (run.submit / "w.dag.rescue001").write_text("DONE work\n")
@@ -201,8 +223,8 @@ def test_a_rescue_file_is_a_witness_too(world: World) -> None:
 
 
 @pytest.mark.parametrize("file", ["placement.json", "reservation.json", "w.dag"])
-def test_notes_that_cannot_be_read(world: World, file: str) -> None:
-    run = world.dead()
+def test_notes_that_cannot_be_read(submit_dirs: SubmitDirFixture, file: str) -> None:
+    run = submit_dirs.dead()
     run.saves()
     path = run.submit / file if file == "w.dag" else Path(run.bb.file(file))
     path.write_text("JOB {")
@@ -215,8 +237,8 @@ def test_notes_that_cannot_be_read(world: World, file: str) -> None:
 # -- runs that may be alive
 
 
-def test_an_engine_at_work(world: World) -> None:
-    run = world.dead()
+def test_an_engine_at_work(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     run.saves()
     handle = os.open(run.submit / ".engine.lock", os.O_CREAT | os.O_RDWR)
     os.write(handle, f"pid 4711 on host {socket.gethostname()}".encode())
@@ -226,8 +248,8 @@ def test_an_engine_at_work(world: World) -> None:
     goes(run)
 
 
-def test_an_engine_on_another_machine(world: World) -> None:
-    run = world.dead()
+def test_an_engine_on_another_machine(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     run.saves()
     run.locked_by("pid 4711 on host login3\n")
     is_kept(run, "its run: cannot tell: begun on host login3")
@@ -243,9 +265,13 @@ def test_an_engine_on_another_machine(world: World) -> None:
     ],
 )
 def test_a_dagman_that_works_or_may(
-    world: World, tools: Tools, host: str, rows: list[str] | None, why: str
+    submit_dirs: SubmitDirFixture,
+    tools: Tools,
+    host: str,
+    rows: list[str] | None,
+    why: str,
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     run.saves()
     (run.submit / "w.dag.dagman.log").write_text(LOG.format(host))
     tools.queue(*(rows or []))
@@ -255,9 +281,9 @@ def test_a_dagman_that_works_or_may(
 
 
 def test_a_dagman_that_vanished_with_its_jobs_in_the_queue(
-    world: World, tools: Tools
+    submit_dirs: SubmitDirFixture, tools: Tools
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     run.saves()
     (run.submit / "w.dag.dagman.log").write_text(LOG.format(HERE))
     tools.jobs(41)
@@ -266,8 +292,8 @@ def test_a_dagman_that_vanished_with_its_jobs_in_the_queue(
     goes(run)
 
 
-def test_a_run_that_began_since_it_was_looked_at(world: World) -> None:
-    run = world.dead()
+def test_a_run_that_began_since_it_was_looked_at(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     run.saves()
     verdict = run.verdict()
     assert verdict.goes
@@ -282,9 +308,9 @@ def test_a_run_that_began_since_it_was_looked_at(world: World) -> None:
 
 
 def test_a_task_that_was_seen_only_at_the_second_look(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     run.saves()
     verdict = run.verdict()
     monkeypatch.setattr(module, "left_over", lambda path: {4711: "mark"})
@@ -293,8 +319,10 @@ def test_a_task_that_was_seen_only_at_the_second_look(
     assert run.folder().is_dir()
 
 
-def test_a_result_that_was_lost_since_it_was_looked_at(world: World) -> None:
-    run = world.dead()
+def test_a_result_that_was_lost_since_it_was_looked_at(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.saves()
     verdict = run.verdict()
     (run.results / "out.txt").unlink()
@@ -303,9 +331,9 @@ def test_a_result_that_was_lost_since_it_was_looked_at(world: World) -> None:
 
 
 def test_no_run_begins_while_it_is_given_back(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     run.saves()
     held: list[str] = []
 
@@ -321,9 +349,9 @@ def test_no_run_begins_while_it_is_given_back(
 # -- whose it is
 
 
-def test_rows_that_the_ledger_does_not_know(world: World) -> None:
-    world.dead().saves()
-    by_hand = world.run("pbbhand")
+def test_rows_that_the_ledger_does_not_know(submit_dirs: SubmitDirFixture) -> None:
+    submit_dirs.dead().saves()
+    by_hand = submit_dirs.run("pbbhand")
     Directory(by_hand.request.settings).create(by_hand.request)
     said = gc("--yes").output
     assert "GIVEN BACK  pbbone" in said
@@ -331,11 +359,11 @@ def test_rows_that_the_ledger_does_not_know(world: World) -> None:
     assert by_hand.folder().is_dir()
 
 
-def test_one_of_another_run_under_the_same_name(world: World) -> None:
-    run = world.dead()
+def test_one_of_another_run_under_the_same_name(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     run.saves()
     shutil.rmtree(run.folder())
-    other = world.run("pbbother").request
+    other = submit_dirs.run("pbbother").request
     stolen = Directory(run.request.settings)
     stolen.create(
         other.from_json({**other.to_json(), "name": run.name, "uuid": "another-run"})
@@ -343,8 +371,10 @@ def test_one_of_another_run_under_the_same_name(world: World) -> None:
     is_kept(run, "another-run")
 
 
-def test_one_that_is_back_after_it_was_given_back(world: World) -> None:
-    run = world.dead()
+def test_one_that_is_back_after_it_was_given_back(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.saves()
     assert run.delete() == 0
     Directory(run.request.settings).create(run.request)
@@ -354,21 +384,21 @@ def test_one_that_is_back_after_it_was_given_back(world: World) -> None:
 
 @pytest.mark.parametrize("far", [False, True])
 def test_one_whose_submit_directory_is_away(
-    world: World, monkeypatch: pytest.MonkeyPatch, far: bool
+    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch, far: bool
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     run.saves()
-    run.submit.rename(world.root / "away")
+    run.submit.rename(submit_dirs.root / "away")
     if far:
         elsewhere(monkeypatch)
     assert "its submit directory not here" in gc("--yes").output
     assert run.folder().is_dir()
 
 
-def test_a_tier_that_gives_no_answer(world: World) -> None:
-    run = world.dead()
+def test_a_tier_that_gives_no_answer(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     run.saves()
-    run.tier_of_all.rename(world.root / "unmounted")
+    run.tier_of_all.rename(submit_dirs.root / "unmounted")
     run.tier_of_all.mkdir()
     done = gc("--yes")
     assert "KEPT" in done.output and "is it mounted" in done.output
@@ -378,8 +408,8 @@ def test_a_tier_that_gives_no_answer(world: World) -> None:
 # -- what is said
 
 
-def test_why_one_is_kept_is_said_line_by_line(world: World) -> None:
-    run = world.dead()
+def test_why_one_is_kept_is_said_line_by_line(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     first, *more, count = gc().output.splitlines()
     assert first.startswith(f"KEPT        {run.name} (")
     assert first.endswith("promised results are not safe")
@@ -388,10 +418,12 @@ def test_why_one_is_kept_is_said_line_by_line(world: World) -> None:
     assert count == "0 would be given back, 1 would be kept"
 
 
-def test_one_that_stays_is_an_error_and_the_others_go(world: World) -> None:
-    stays = world.dead("pbbstays", fail="delete: dwsd is busy")
+def test_one_that_stays_is_an_error_and_the_others_go(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    stays = submit_dirs.dead("pbbstays", fail="delete: dwsd is busy")
     stays.saves()
-    run = world.dead()
+    run = submit_dirs.dead()
     run.saves()
     done = gc("--yes")
     assert done.exit_code == 76
@@ -401,9 +433,9 @@ def test_one_that_stays_is_an_error_and_the_others_go(world: World) -> None:
     assert [h.name for h in holdings()] == ["pbbstays"]
 
 
-def test_as_json(world: World) -> None:
-    world.dead()
-    world.dead("pbbsafe").saves()
+def test_as_json(submit_dirs: SubmitDirFixture) -> None:
+    submit_dirs.dead()
+    submit_dirs.dead("pbbsafe").saves()
     keeps, safe = json.loads(gc("--json").output)
     assert (keeps["name"], keeps["goes"], safe["goes"]) == ("pbbone", False, True)
     assert keeps["reservation"]["run"] == "dead: nobody works on it"
@@ -415,8 +447,10 @@ def test_as_json(world: World) -> None:
 # -- by hand
 
 
-def test_by_hand_too_what_no_job_ever_had_needs_no_discard(world: World) -> None:
-    run = world.run()
+def test_by_hand_too_what_no_job_ever_had_needs_no_discard(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.run()
     run.begins()
     run.waits()
     done = CliRunner().invoke(release_command, [run.name], catch_exceptions=False)

@@ -22,7 +22,7 @@ from pegasus_bb.engine.held.listing import holdings
 from pegasus_bb.engine.processes import Processes
 from pegasus_bb.reservation.directory import Directory
 from tests.engine.dagman.conftest import Tools, tools
-from tests.engine.held.conftest import World, elsewhere
+from tests.engine.held.conftest import SubmitDirFixture, elsewhere
 
 __all__ = ["tools"]
 
@@ -45,8 +45,10 @@ def said(*options: str) -> str:
 @pytest.mark.parametrize(
     ("status", "doing"), [(0, "ended ok"), (1, "failed, data kept")]
 )
-def test_a_run_that_has_ended(world: World, status: int, doing: str) -> None:
-    run = world.dead()
+def test_a_run_that_has_ended(
+    submit_dirs: SubmitDirFixture, status: int, doing: str
+) -> None:
+    run = submit_dirs.dead()
     run.ends(status)
     found = run.held()
     assert (found.run, found.state, found.label) == (doing, "ready", "l-pbbone")
@@ -58,8 +60,8 @@ def test_a_run_that_has_ended(world: World, status: int, doing: str) -> None:
         assert found.next == ("pegasus-bb release pbbone --discard",)
 
 
-def test_a_run_that_was_killed_and_then_goes_on(world: World) -> None:
-    run = world.dead()
+def test_a_run_that_was_killed_and_then_goes_on(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     assert run.held().run == "dead: nobody works on it"
     handle = os.open(run.submit / ".engine.lock", os.O_CREAT | os.O_RDWR)
     os.write(handle, b"pid 4711 on host h")
@@ -71,9 +73,9 @@ def test_a_run_that_was_killed_and_then_goes_on(world: World) -> None:
 
 
 def test_a_run_that_another_host_began_is_not_called_dead(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     run.locked_by("pid 4711 on host login3\n")
     found = run.held()
     assert found.run == "cannot tell"
@@ -82,8 +84,10 @@ def test_a_run_that_another_host_began_is_not_called_dead(
     assert run.held().run == "failed, data kept"
 
 
-def test_a_task_that_outlives_its_killed_engine_is_the_run(world: World) -> None:
-    run = world.dead()
+def test_a_task_that_outlives_its_killed_engine_is_the_run(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     journal = Processes(Path(run.bb.file("engine.jsonl")))
     journal.starting("mark-of-a-task")
     environ = {**os.environ, Processes.VARIABLE: "mark-of-a-task"}
@@ -101,12 +105,12 @@ def test_a_task_that_outlives_its_killed_engine_is_the_run(world: World) -> None
 
 
 def test_all_dagmans_are_asked_after_in_one_question(
-    world: World, tools: Tools, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = "000 (0{}.000.000) 2026-11-21 14:04:29 Job submitted from host: {}\n...\n"
     host = "<127.0.0.1:1?alias=testbed>"
     for number in (31, 32, 33):
-        run = world.dead(f"pbb{number}")
+        run = submit_dirs.dead(f"pbb{number}")
         (run.submit / "w.dag.dagman.log").write_text(begun.format(number, host))
     tools.program(
         "condor_q", '#!/bin/sh\necho "$@" >> {tools}/asked\ncat {tools}/queue\n'
@@ -123,9 +127,9 @@ def test_all_dagmans_are_asked_after_in_one_question(
 
 
 def test_a_schedd_that_gives_no_answer_leaves_it_open(
-    world: World, tools: Tools
+    submit_dirs: SubmitDirFixture, tools: Tools
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     host = "<127.0.0.1:1?alias=testbed>"
     text = f"000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {host}\n"
     (run.submit / "w.dag.dagman.log").write_text(f"{text}...\n")
@@ -139,11 +143,11 @@ def test_a_schedd_that_gives_no_answer_leaves_it_open(
 
 
 def test_a_submit_directory_of_another_machine_shows_all_the_same(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     host = run.held().host
-    run.submit.rename(world.root / "away")
+    run.submit.rename(submit_dirs.root / "away")
     elsewhere(monkeypatch)
     found = run.held()
     assert (found.run, found.state) == ("submit directory not here", "ready")
@@ -151,17 +155,17 @@ def test_a_submit_directory_of_another_machine_shows_all_the_same(
     assert (found.site, found.tier, found.next) == ("cori", "bb", ())
 
 
-def test_a_run_that_was_moved_aside_is_found(world: World) -> None:
-    run = world.dead()
+def test_a_run_that_was_moved_aside_is_found(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     aside = run.submit.with_name("submit.001")
     run.submit.rename(aside)
     assert run.held().submit_dir == str(aside)
 
 
 def test_a_folder_of_runs_that_may_not_be_listed(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     real = os.scandir
 
     def scandir(path: str) -> Any:
@@ -176,25 +180,27 @@ def test_a_folder_of_runs_that_may_not_be_listed(
 @pytest.mark.parametrize("odd", [{"submit_dir": "/home/caf\udce9/run"}, {"size": 1e30}])
 @pytest.mark.parametrize("said", [command, gc_command])
 def test_as_json_whatever_a_line_holds(
-    world: World, said: click.Command, odd: dict[str, Any]
+    submit_dirs: SubmitDirFixture, said: click.Command, odd: dict[str, Any]
 ) -> None:
     """A path that is no UTF-8, or a size that is no size, hides no other run."""
-    run = world.dead()
+    run = submit_dirs.dead()
     ledger.note("requested", name="odd", uuid="u", backend="directory", **odd)
     done = CliRunner().invoke(said, ["--json"], catch_exceptions=False)
     assert len(json.loads(done.stdout)) == 2
     assert run.request.name in done.stdout
 
 
-def test_a_later_run_in_its_place_is_not_it(world: World) -> None:
-    run = world.dead()
+def test_a_later_run_in_its_place_is_not_it(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     run.write("request.json", {**run.request.to_json(), "uuid": "later"})
     found = run.held()
     assert (found.run, found.state) == ("submit directory not here", "ready")
 
 
-def test_a_folder_that_is_no_tier_any_more_is_left_as_it_is(world: World) -> None:
-    run = world.dead()
+def test_a_folder_that_is_no_tier_any_more_is_left_as_it_is(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.saves()
     assert run.delete() == 0
     shutil.rmtree(run.tier_of_all)
@@ -203,10 +209,12 @@ def test_a_folder_that_is_no_tier_any_more_is_left_as_it_is(world: World) -> Non
     assert list(run.tier_of_all.iterdir()) == []
 
 
-def test_a_tier_that_is_away_is_unknown_never_gone(world: World) -> None:
-    run = world.dead()
+def test_a_tier_that_is_away_is_unknown_never_gone(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     tier = run.tier_of_all
-    tier.rename(world.root / "unmounted")
+    tier.rename(submit_dirs.root / "unmounted")
     found = run.held()
     assert (found.state, "is it mounted" in found.message) == ("unknown", True)
     tier.mkdir()  # the empty place of the mount
@@ -216,17 +224,21 @@ def test_a_tier_that_is_away_is_unknown_never_gone(world: World) -> None:
     assert run.held().state == "unknown"
 
 
-def test_one_that_is_not_there_any_more_is_absent(world: World) -> None:
-    run = world.dead()
+def test_one_that_is_not_there_any_more_is_absent(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     shutil.rmtree(run.folder())
     assert run.held().state == "absent"
 
 
 @pytest.mark.parametrize("backend", ["directory", "datawarp", "rabbit", ""])
 def test_a_line_of_an_older_run_whose_directory_is_away(
-    world: World, backend: str
+    submit_dirs: SubmitDirFixture, backend: str
 ) -> None:
-    world.note(name="pbbold", uuid="1", backend=backend, size=5, submit_dir="/nowhere")
+    submit_dirs.note(
+        name="pbbold", uuid="1", backend=backend, size=5, submit_dir="/nowhere"
+    )
     [found] = holdings()
     assert (found.name, found.state, found.size) == ("pbbold", "unknown", 5)
     assert found.message
@@ -244,33 +256,33 @@ def test_a_line_of_an_older_run_whose_directory_is_away(
     ],
 )
 def test_a_line_that_somebody_edited_is_shown_and_hides_no_other(
-    world: World, line: dict[str, Any]
+    submit_dirs: SubmitDirFixture, line: dict[str, Any]
 ) -> None:
-    run = world.dead()
+    run = submit_dirs.dead()
     [whole] = ledger.entries()
     edited = {**whole, "name": "pbbodd", "submit_dir": "/nowhere", **line}
     request = {**whole["request"], "name": "pbbodd", **line.get("request", {})}
-    world.note(**{**edited, "request": request})
+    submit_dirs.note(**{**edited, "request": request})
     found = {h.name: h.state for h in holdings()}
     assert found[run.name] == "ready"
     assert found[str(edited["name"])] == "unknown"
 
 
-def test_a_place_that_cannot_be_one_is_no_place(world: World) -> None:
-    world.note(name="pbbodd", uuid="1", backend="datawarp", submit_dir="\0")
-    world.note(name="pbbnot", uuid="1", backend="datawarp", submit_dir="")
+def test_a_place_that_cannot_be_one_is_no_place(submit_dirs: SubmitDirFixture) -> None:
+    submit_dirs.note(name="pbbodd", uuid="1", backend="datawarp", submit_dir="\0")
+    submit_dirs.note(name="pbbnot", uuid="1", backend="datawarp", submit_dir="")
     assert [h.run for h in holdings()] == ["submit directory not here"] * 2
 
 
 # -- what is not on the ledger
 
 
-def test_rows_that_the_ledger_does_not_know(world: World) -> None:
-    run = world.dead()
+def test_rows_that_the_ledger_does_not_know(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     backend = Directory(run.request.settings)
-    by_hand = world.run("pbbhand")
+    by_hand = submit_dirs.run("pbbhand")
     backend.create(by_hand.request)
-    others = world.run("pbbothers", owner="somebody")
+    others = submit_dirs.run("pbbothers", owner="somebody")
     Directory(others.request.settings).create(others.request)
     [ours, strange] = holdings()
     assert (ours.name, strange.name) == ("pbbone", "pbbhand")
@@ -279,8 +291,8 @@ def test_rows_that_the_ledger_does_not_know(world: World) -> None:
     assert "not on this ledger" in said()
 
 
-def test_those_given_back_show_with_all(world: World) -> None:
-    run = world.dead()
+def test_those_given_back_show_with_all(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     run.saves()
     assert run.delete() == 0
     assert holdings() == []
@@ -290,8 +302,10 @@ def test_those_given_back_show_with_all(world: World) -> None:
     assert "released" in said("--all")
 
 
-def test_one_that_is_there_though_it_was_given_back_is_shown(world: World) -> None:
-    run = world.dead()
+def test_one_that_is_there_though_it_was_given_back_is_shown(
+    submit_dirs: SubmitDirFixture,
+) -> None:
+    run = submit_dirs.dead()
     run.saves()
     assert run.delete() == 0
     Directory(run.request.settings).create(run.request)
@@ -304,10 +318,10 @@ def test_one_that_is_there_though_it_was_given_back_is_shown(world: World) -> No
 
 
 def test_a_tier_is_asked_once_however_many_it_holds(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(5):
-        world.dead(f"pbb{number}", timeout=f"{number}h")
+        submit_dirs.dead(f"pbb{number}", timeout=f"{number}h")
     looks: list[int] = []
     real = Directory.look
 
@@ -320,10 +334,10 @@ def test_a_tier_is_asked_once_however_many_it_holds(
     assert looks == [5]
 
 
-def test_a_long_ledger_takes_about_a_second(world: World) -> None:
-    run = world.dead()
+def test_a_long_ledger_takes_about_a_second(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     [line] = ledger.entries()
-    with world.ledger.open("a") as out:
+    with submit_dirs.ledger.open("a") as out:
         for number in range(50_000):
             name = f"pbb{number}"
             request = {**line["request"], "name": name}
@@ -339,15 +353,17 @@ def test_a_long_ledger_takes_about_a_second(world: World) -> None:
 # -- what is printed
 
 
-def test_a_name_cannot_speak_to_the_terminal(world: World) -> None:
+def test_a_name_cannot_speak_to_the_terminal(submit_dirs: SubmitDirFixture) -> None:
     name = "pbb\x1b[2J\n\u202e"
-    world.note(name=name, uuid="1", backend="directory", size=5, label="\x1b]0;x\x07")
+    submit_dirs.note(
+        name=name, uuid="1", backend="directory", size=5, label="\x1b]0;x\x07"
+    )
     assert not set(said()) & set("\x1b\x07\u202e")
     assert json.loads(said("--json"))[0]["name"] == name
 
 
-def test_the_table_and_what_to_say(world: World) -> None:
-    run = world.dead()
+def test_the_table_and_what_to_say(submit_dirs: SubmitDirFixture) -> None:
+    run = submit_dirs.dead()
     run.ends(1)
     head, row, *more = said().splitlines()
     assert head.split() == [

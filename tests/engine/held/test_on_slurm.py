@@ -12,7 +12,7 @@ from pegasus_bb.engine.held.holding import Holding
 from pegasus_bb.engine.held.leftovers import give_back, leftovers
 from pegasus_bb.engine.held.listing import holdings
 from pegasus_bb.units import MIB
-from tests.engine.held.conftest import OneRun, World
+from tests.engine.held.conftest import OneRun, SubmitDirFixture
 from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench
 from tests.reservation.test_look import RECORDED, recorded
 
@@ -20,8 +20,8 @@ __all__ = ["bench", "recorded"]
 DOWN = RECORDED / "show-burst.controller-down.txt"
 
 
-def on_slurm(world: World, name: str) -> OneRun:
-    run = world.run(name, timeout="0", poll="0", mount="any")
+def on_slurm(submit_dirs: SubmitDirFixture, name: str) -> OneRun:
+    run = submit_dirs.run(name, timeout="0", poll="0", mount="any")
     run.request = replace(run.request, backend="datawarp")
     run.change()
     return run
@@ -32,12 +32,12 @@ def shown() -> dict[str, Holding]:
 
 
 def test_recorded_rows_join_the_lines_of_the_ledger(
-    world: World, recorded: Path, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.getuid", lambda: 1000)
     asked = {"backend": "datawarp", "submit_dir": "/gone", "host": "login3"}
-    world.note(name="csb", uuid="1", size=700 * MIB, label="cyber", **asked)
-    world.note(name="pbbgone", uuid="2", size=5 * MIB, **asked)
+    submit_dirs.note(name="csb", uuid="1", size=700 * MIB, label="cyber", **asked)
+    submit_dirs.note(name="pbbgone", uuid="2", size=5 * MIB, **asked)
     found = shown()
     assert (found["csb"].state, found["csb"].size) == ("ready", 700 * MIB)
     assert found["csb"].message == "allocated in pool wlm_pool"
@@ -48,19 +48,19 @@ def test_recorded_rows_join_the_lines_of_the_ledger(
 
 
 def test_rows_of_other_users_are_nobodys_business_here(
-    world: World, recorded: Path, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.getuid", lambda: 1001)
     assert holdings() == []
 
 
 def test_a_controller_that_is_down_leaves_everything_unknown(
-    world: World, recorded: Path
+    submit_dirs: SubmitDirFixture, recorded: Path
 ) -> None:
     words = next(line for line in DOWN.read_text().splitlines() if "slurm_load" in line)
     scontrol = recorded.parent / "tools" / "scontrol"
     scontrol.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
-    world.note(name="csb", uuid="1", backend="datawarp", size=5)
+    submit_dirs.note(name="csb", uuid="1", backend="datawarp", size=5)
     [found] = holdings()
     assert (found.state, "Unable to contact slurm" in found.message) == (
         "unknown",
@@ -71,10 +71,10 @@ def test_a_controller_that_is_down_leaves_everything_unknown(
 
 
 def test_a_request_that_waits_for_ever_is_withdrawn(
-    world: World, bench: DataWarpBench
+    submit_dirs: SubmitDirFixture, bench: DataWarpBench
 ) -> None:
     bench.fill()
-    run = on_slurm(world, "pbbone")
+    run = on_slurm(submit_dirs, "pbbone")
     run.begins()
     run.waits()
     assert shown()["pbbone"].state == "pending"
@@ -86,10 +86,10 @@ def test_a_request_that_waits_for_ever_is_withdrawn(
 
 
 def test_a_request_that_slurm_holds_is_withdrawn(
-    world: World, bench: DataWarpBench
+    submit_dirs: SubmitDirFixture, bench: DataWarpBench
 ) -> None:
     bench.change(create_fails="dwsd: no space left")
-    run = on_slurm(world, "pbbone")
+    run = on_slurm(submit_dirs, "pbbone")
     run.begins()
     assert run.gate() == 76
     run.ends(1)
@@ -101,9 +101,12 @@ def test_a_request_that_slurm_holds_is_withdrawn(
 
 
 def test_a_buffer_with_unsaved_results_stays_and_one_without_goes(
-    world: World, bench: DataWarpBench
+    submit_dirs: SubmitDirFixture, bench: DataWarpBench
 ) -> None:
-    unsaved, safe = on_slurm(world, "pbbunsaved"), on_slurm(world, "pbbsafe")
+    unsaved, safe = (
+        on_slurm(submit_dirs, "pbbunsaved"),
+        on_slurm(submit_dirs, "pbbsafe"),
+    )
     for run in (unsaved, safe):
         run.begins()
         assert run.gate() == 0
@@ -117,9 +120,9 @@ def test_a_buffer_with_unsaved_results_stays_and_one_without_goes(
 
 
 def test_a_buffer_that_is_older_than_the_request_is_not_ours(
-    world: World, bench: DataWarpBench
+    submit_dirs: SubmitDirFixture, bench: DataWarpBench
 ) -> None:
-    run = on_slurm(world, "pbbone")
+    run = on_slurm(submit_dirs, "pbbone")
     run.begins()
     assert run.gate() == 0
     run.saves()
@@ -131,7 +134,7 @@ def test_a_buffer_that_is_older_than_the_request_is_not_ours(
 
 
 def test_a_user_without_a_ledger_sees_what_slurm_has_of_theirs(
-    world: World, bench: DataWarpBench
+    submit_dirs: SubmitDirFixture, bench: DataWarpBench
 ) -> None:
     bench.row("byhand")
     bench.occupy("theirs")
@@ -139,9 +142,9 @@ def test_a_user_without_a_ledger_sees_what_slurm_has_of_theirs(
 
 
 def test_slurm_is_asked_once_for_all(
-    world: World, bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+    submit_dirs: SubmitDirFixture, bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = [on_slurm(world, f"pbb{number}") for number in range(4)]
+    runs = [on_slurm(submit_dirs, f"pbb{number}") for number in range(4)]
     for run in runs:
         run.change(timeout=f"{run.name[3]}s", account=f"m{run.name[3]}")
         run.begins()

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.engine.held.leftovers import give_back, leftovers
 from pegasus_bb.runtime.job_reservation.results import list_kept
-from tests.engine.held.conftest import OneRun, World
+from tests.engine.held.conftest import OneRun, SubmitDirFixture
 from tests.reservation.test_datawarp import DataWarpBench, bench
 
 __all__ = ["bench"]
@@ -23,9 +23,9 @@ def scratch(run: OneRun) -> Path:
 
 
 @pytest.fixture
-def run(world: World, bench: DataWarpBench) -> OneRun:
+def run(submit_dirs: SubmitDirFixture, bench: DataWarpBench) -> OneRun:
     """Mode transient; its node work has failed, for its results did not come back."""
-    run = world.run()
+    run = submit_dirs.run()
     (run.submit / "bb/request.json").unlink()
     run.request = replace(run.request, backend="datawarp", prefix=str(scratch(run)))
     run.write("transient.json", run.request.to_json())
@@ -99,7 +99,7 @@ def test_a_number_that_slurm_has_given_again_is_another_job(
 
 
 def test_of_a_run_that_nobody_knows_it_is_kept(
-    world: World, bench: DataWarpBench
+    submit_dirs: SubmitDirFixture, bench: DataWarpBench
 ) -> None:
     stuck(bench, "/lus/of/another/ledger")
     [verdict] = leftovers()

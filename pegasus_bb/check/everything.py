@@ -72,8 +72,12 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
             tier = choose_tier(given.catalogs, given.settings, site.name)
             placement = decided.placement if decided else None
             yield from of_tier(tier, given.settings.mode, placement)
-            if placement is not None and placement.apart and placement.rooms:
-                yield from of_tier(placement.apart, "transient", None)
+            if (
+                placement is not None
+                and placement.other_tier
+                and placement.job_reservations
+            ):
+                yield from of_tier(placement.other_tier, "transient", None)
 
 
 def _of_planner(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
@@ -11,7 +10,7 @@ from pegasus_bb.files import is_there
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.replicas import Replica, local_path
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.placement import lint_replicas
+from pegasus_bb.placement import PlacementDecision, lint_replicas
 from pegasus_bb.placement.executables import runs_on
 from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.deciding import Decided, with_capacity
@@ -104,24 +103,24 @@ def of_size(placed: Decided) -> tuple[list[Finding], Decided | None]:
         decided = with_capacity(placed)
     except PegasusBBError as error:
         return [wrong("capacity", str(error))], None
-    if decided is None:
+    if decided.decision is None:
         return [], placed
-    words = f"{_reserved(decided, placed.settings.mode)} {_for_what(decided)}"
-    return [ok("capacity", words)], replace(placed, placement=decided)
+    reserved = _reserved(decided.decision.placement, placed.settings.mode)
+    return [ok("capacity", f"{reserved} {_for_what(decided.decision)}")], decided
 
 
 def _reserved(decided: Placement, mode: str) -> str:
     """What would be reserved, or has to be free: a node's disk is not reserved."""
-    size, rooms = format_size(decided.capacity), decided.rooms
+    size, rooms = format_size(decided.capacity), decided.job_reservations
     if not rooms:
         return f"{size} would be reserved"
     if mode == "transient":
         return f"up to {size} for each of {len(rooms)} jobs {_granted(decided.tier)}"
     most = format_size(max(room.capacity for room in rooms.values()))
-    if decided.room_tier.is_reserved:
+    if decided.job_tier.is_reserved:
         each = f"up to {most} more for each of {len(rooms)} jobs"
         return f"{size}, and {each}, would be reserved"
-    each = f"up to {most} for each of {len(rooms)} jobs {_granted(decided.room_tier)}"
+    each = f"up to {most} for each of {len(rooms)} jobs {_granted(decided.job_tier)}"
     return f"{size} would be reserved, and {each},"
 
 
@@ -131,12 +130,13 @@ def _granted(tier: Tier) -> str:
     return f"would have to be free on its node (tier {tier.name})"
 
 
-def _for_what(decided: Placement) -> str:
-    need = f"for {format_size(decided.need)} of files"
-    if decided.unknown:
-        need += f" and {len(decided.unknown)} of unknown size"
-    if decided.fit is not None and decided.fit.phases > 1:
-        need += f", in {decided.fit.phases} phases"
-    if decided.fit is not None and decided.fit.moved:
-        need += f"; {len(decided.fit.moved)} files more go to the PFS"
+def _for_what(decision: PlacementDecision) -> str:
+    placement = decision.placement
+    need = f"for {format_size(placement.need)} of files"
+    if placement.unknown:
+        need += f" and {len(placement.unknown)} of unknown size"
+    if placement.phases is not None and placement.phases.count > 1:
+        need += f", in {placement.phases.count} phases"
+    if decision.moved is not None:
+        need += f"; {len(decision.moved.lfns)} files more go to the PFS"
     return need

@@ -47,7 +47,7 @@ def _of_planner(
 ) -> Iterator[Finding]:
     """Raises what the planning would raise."""
     if decided.placement is not None:
-        for tier in (decided.placement.tier, decided.placement.room_tier):
+        for tier in (decided.placement.tier, decided.placement.job_tier):
             check_style(decided.site, decided.catalogs, tier.backend)
     if home is None:
         options.check_builtin()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.model.placement import Placement, Room
+from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.process import ask
 from pegasus_bb.reservation.base import Pool
@@ -138,7 +138,9 @@ def _of_staging(plugin: Plugin, placement: Placement) -> Iterator[Finding]:
     """Slurm ends what takes longer, and the job with it."""
     for key, way in (("StageInTimeout", "in"), ("StageOutTimeout", "out")):
         said = plugin.header.get(key, "")
-        moved = (_bytes(placement, room, way) for room in placement.rooms.values())
+        moved = (
+            _bytes(placement, room, way) for room in placement.job_reservations.values()
+        )
         most = max(moved, default=0)
         if not most or not said.isdigit() or said == "0":
             continue
@@ -153,6 +155,6 @@ def _of_staging(plugin: Plugin, placement: Placement) -> Iterator[Finding]:
             yield ok("slurm", what)
 
 
-def _bytes(placement: Placement, room: Room, way: str) -> int:
+def _bytes(placement: Placement, room: JobReservation, way: str) -> int:
     lfns = room.stage_in if way == "in" else room.stage_out
     return sum(placement.files[lfn].size or 0 for lfn in lfns)

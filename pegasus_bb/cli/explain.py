@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,12 @@ from pegasus_bb.cli.options import (
 )
 from pegasus_bb.cli.prediction import shown
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.placement import Placed, Placement
+from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.reservation import NODE_LOCAL
-from pegasus_bb.placement import Explanation, explain, lint_replicas
+from pegasus_bb.placement import Explanation, explain, figures, lint_replicas, live_flow
 from pegasus_bb.planner.choices import output_site
 from pegasus_bb.planner.deciding import (
     Decided,
-    live_bytes,
-    live_flow,
     no_collection,
     note_on_mode,
     read_and_place,
@@ -88,22 +85,27 @@ def _placed(
     if placed.placement is None:
         raise UsageError("with --bb-mode off every file lives on the PFS")
     output_site(options, placed.catalogs)
-    placement, fault = _reserved(placed, placed.placement, elsewhere)
-    return replace(placed, placement=placement), fault
+    files = () if elsewhere else placed.placement.files.values()
+    try:
+        lint_replicas(placed.workflow, placed.catalogs, files)
+        return with_capacity(placed), None
+    except CatalogError as error:
+        return placed, error
 
 
 def _show(placed: Decided, as_json: bool, html: Path | None) -> None:
-    placement, predicted = placed.placement, compare(placed)
-    assert placement is not None  # noqa: S101 - mode off does not come here
-    explanation = explain(placement, placed.settings, live_bytes(placed, placement))
+    decision, predicted = placed.decision, compare(placed)
+    assert decision is not None  # noqa: S101 - mode off does not come here
+    live = figures(placed, decision.placement)
+    explanation = explain(decision, placed.settings, live)
     if html is not None:
-        _write_page(html, placed, placement, explanation, predicted)
+        _write_page(html, placed, decision.placement, explanation, predicted)
     if as_json:
         more = {} if predicted is None else {"predicted": predicted.to_json()}
         document = {**explanation.to_json(), **more}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
         return
-    _print(explanation, [line for lines in _MORE for line in lines(placement)])
+    _print(explanation, [line for lines in _MORE for line in lines(decision)])
     if predicted is not None:
         click.echo("\n".join(("", *shown(predicted))))
 
@@ -141,18 +143,6 @@ def _is_said(ctx: click.Context, *options: str) -> bool:
     return any(option in options for option, *_ in only_of_pegasus(ctx))
 
 
-def _reserved(
-    placed: Decided, placement: Placement, elsewhere: bool
-) -> tuple[Placement, CatalogError | None]:
-    """With its capacity, or without and why."""
-    files = () if elsewhere else placement.files.values()
-    try:
-        lint_replicas(placed.workflow, placed.catalogs, files)
-        return with_capacity(placed) or placement, None
-    except CatalogError as error:
-        return placement, error
-
-
 def _print(explanation: Explanation, fit: list[str]) -> None:
     rows = [("LFN", "size", "tier", "how", "reason"), *map(_row, explanation.files)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:4]
@@ -163,8 +153,8 @@ def _print(explanation: Explanation, fit: list[str]) -> None:
 
 def _rooms(explanation: Explanation) -> Iterator[str]:
     """A line for every job with a reservation of its own."""
-    where = f" on {explanation.rooms_on}" if explanation.rooms_on else ""
-    for job, room in explanation.rooms.items():
+    where = f" on {explanation.job_tier}" if explanation.job_tier else ""
+    for job, room in explanation.job_reservations.items():
         shared = f", {len(room.share)} shared" if room.share else ""
         yield (
             f"job {job}: {format_size(room.capacity)}{where} for "
@@ -173,7 +163,7 @@ def _rooms(explanation: Explanation) -> Iterator[str]:
         )
 
 
-def _row(file: Placed) -> tuple[str, str, str, str, str]:
+def _row(file: PlacedFile) -> tuple[str, str, str, str, str]:
     size = "unknown" if file.size is None else format_size(file.size)
     return file.lfn, size, file.tier, file.how, file.reason
 

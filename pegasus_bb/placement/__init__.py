@@ -1,33 +1,38 @@
 """Decide which file lives on which tier: model -> Placement."""
 
-from pegasus_bb.placement.clusters import join_rooms, planned_rooms
-from pegasus_bb.placement.decide import decide, place, place_files, reserve
+from pegasus_bb.placement.clusters import (
+    join_job_reservations,
+    planned_job_reservations,
+)
+from pegasus_bb.placement.decision import PlacementDecision
 from pegasus_bb.placement.executables import staged_executables, staged_name
 from pegasus_bb.placement.explain import Explanation, explain
-from pegasus_bb.placement.hybrid import part
+from pegasus_bb.placement.hybrid_mode import apply_hybrid_mode
+from pegasus_bb.placement.job_reservations import capacity_maker
 from pegasus_bb.placement.lint import lint_replicas, lint_tier
-from pegasus_bb.placement.liveness import Ending, Figures, figures
-from pegasus_bb.placement.rooms import capacity_maker, reserve_rooms
+from pegasus_bb.placement.liveness import figures, live_flow
+from pegasus_bb.placement.place_files import place_by_rules, place_files, reserve
+from pegasus_bb.placement.planning_input import Ending, PlanningInput
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
 
 __all__ = [
     "Ending",
     "Explanation",
-    "Figures",
+    "PlacementDecision",
+    "PlanningInput",
+    "apply_hybrid_mode",
     "automatic_capacity",
     "capacity_maker",
-    "decide",
     "explain",
     "figures",
-    "join_rooms",
+    "join_job_reservations",
     "lint_replicas",
     "lint_tier",
-    "part",
-    "place",
+    "live_flow",
+    "place_by_rules",
     "place_files",
-    "planned_rooms",
+    "planned_job_reservations",
     "reserve",
-    "reserve_rooms",
     "staged_executables",
     "staged_name",
     "wanted_capacity",

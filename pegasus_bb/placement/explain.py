@@ -1,13 +1,14 @@
-"""A placement as data for a table: each file with its reason, and the totals."""
+"""A decision as data for a table: each file with its reason, and the totals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from pegasus_bb.model.placement import Fit, Placed, Placement, Room, Worth
+from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.settings import AUTO, Settings
+from pegasus_bb.placement.decision import PlacementDecision, Selection
 from pegasus_bb.placement.liveness import Figures
 from pegasus_bb.placement.sizing import wanted_capacity
 
@@ -30,43 +31,43 @@ class Explanation:
     site: str
     tier: str
     backend: str
-    files: tuple[Placed, ...]
+    files: tuple[PlacedFile, ...]
     groups: tuple[Group, ...]  # in the order in which their first files come
     need: int  # of all files on the tier whose size is known
     any_order: int  # of these at once, in any order of the jobs: all of them
     planned_order: int  # at once, level by level, every clean-up as soon as it can
-    headroom: int | None  # per cent; None where the capacity was given
-    capacity: int | None  # to reserve; None where there is no telling
+    headroom: int | None  # per cent; None if the capacity was given
+    capacity: int | None  # to reserve; None if there is no telling
     granularity: int
     unknown: tuple[str, ...]  # LFNs on the tier without a known size
-    fit: Fit | None = None  # how they fit into a capacity that is below their sum
+    fit: dict[str, Any] | None = None  # how they fit into a capacity below their sum
     # By job. Mode transient: ``capacity`` is the largest; hybrid: beside ``capacity``.
-    rooms: dict[str, Room] = field(default_factory=dict)
-    worth: Worth | None = None  # mode hybrid: why these jobs have a room
-    rooms_on: str = ""  # the tier of these rooms, where it is another one
+    job_reservations: dict[str, JobReservation] = field(default_factory=dict)
+    selection: Selection | None = None  # mode hybrid: why these jobs have one
+    job_tier: str = ""  # the tier of these reservations, if it is another one
 
     @property
     def each_alone(self) -> bool:
         """Whether nothing lives on the tier longer than a job (mode transient)."""
-        return bool(self.rooms) and self.worth is None
+        return bool(self.job_reservations) and self.selection is None
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, for orjson, which writes a dataclass as a mapping: files and
-        rooms may be 100,000 each, and are not copied."""
+        """Everything, for orjson, which writes a dataclass as a mapping: files and job
+        reservations may be 100,000 each, and are not copied."""
         data = {known.name: getattr(self, known.name) for known in fields(self)}
-        for key in ("rooms", "worth", "rooms_on"):
+        for key in ("job_reservations", "selection", "job_tier"):
             if not data[key]:
                 del data[key]
-        if self.fit is not None:
-            data["fit"] = {"phases": self.fit.phases, **asdict(self.fit)}
-            del data["fit"]["ends"]
         return data
 
 
-def explain(placement: Placement, settings: Settings, live: Figures) -> Explanation:
+def explain(
+    decision: PlacementDecision, settings: Settings, live: Figures
+) -> Explanation:
     """Why each file lives where it does, and what the capacity is made of. A placement
     without a capacity will do."""
-    tier = placement.tier
+    placement = decision.placement
+    tier, other = placement.tier, placement.other_tier
     given = wanted_capacity(tier, settings) != AUTO
     return Explanation(
         site=tier.site,
@@ -81,15 +82,28 @@ def explain(placement: Placement, settings: Settings, live: Figures) -> Explanat
         capacity=placement.capacity or None,
         granularity=tier.granularity,
         unknown=placement.unknown,
-        rooms=placement.rooms,
-        worth=placement.worth,
-        rooms_on=placement.apart.name if placement.apart and placement.rooms else "",
-        fit=placement.fit,
+        job_reservations=placement.job_reservations,
+        selection=decision.selection,
+        job_tier=other.name if other and placement.job_reservations else "",
+        fit=_fit(decision),
     )
 
 
+def _fit(decision: PlacementDecision) -> dict[str, Any] | None:
+    phases, moved = decision.placement.phases, decision.moved
+    if phases is None:
+        return None
+    return {
+        "phases": phases.count,
+        "limit": phases.limit,
+        "peak": phases.peak,
+        "moved": moved.lfns if moved else (),
+        "benefit": moved.benefit if moved else 0,
+    }
+
+
 def _groups(placement: Placement) -> Iterator[Group]:
-    together: dict[tuple[str, str], list[Placed]] = {}
+    together: dict[tuple[str, str], list[PlacedFile]] = {}
     for file in placement.files.values():
         together.setdefault((file.tier, file.how), []).append(file)
     for (tier, how), files in together.items():

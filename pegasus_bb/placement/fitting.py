@@ -1,8 +1,8 @@
 """Files that together are more than the capacity that was asked for: how they fit.
 
 With in-place clean-up the jobs may run in phases, each of which waits for the clean-ups
-of the one before. Where that is not enough, or nothing is removed while the workflow
-runs, some files have to go to the PFS: those that tasks read and write the least.
+of the one before. If that is not enough, or nothing is removed while the workflow runs,
+some files go to the PFS: those that tasks read and write the least.
 """
 
 from __future__ import annotations
@@ -11,82 +11,91 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from typing import NamedTuple
 
-from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.placement import PFS, Fit, Placed, Placement
-from pegasus_bb.model.settings import Settings
-from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.model.placement import PFS, PlacedFile, Placement, PlannedPhases
+from pegasus_bb.placement.decision import MovedFiles, PlacementDecision
 from pegasus_bb.placement.executables import program_users
 from pegasus_bb.placement.liveness import (
-    Ending,
     Lives,
-    cut,
     flow,
     fullest,
     lifetimes,
+    phase_ends,
     sizes,
 )
+from pegasus_bb.placement.planning_input import PlanningInput
 from pegasus_bb.placement.sizing import too_small, unknown_sizes, wanted_capacity
 from pegasus_bb.units import format_size
 
-# Barriers hold in any order of the jobs only where they are ours: in-place alone.
+# Barriers hold in any order of the jobs only if they are ours: in-place alone.
 PHASED = "inplace"
 
 
 def fitted(
-    workflow: Workflow,
-    graph: Graph,
-    catalogs: Catalogs,
-    settings: Settings,
-    placement: Placement,
-    ending: Ending,
-) -> tuple[Placement, int]:
-    """``placement`` with its ``fit``, and the bytes that the tier has to hold.
+    given: PlanningInput, decision: PlacementDecision
+) -> tuple[PlacementDecision, int]:
+    """``decision`` with its phases, and the bytes that the tier has to hold.
 
-    Raises CatalogError where a size is unknown, where what the user has pinned to the
-    tier does not fit, and where there are sub-workflows: nobody knows their files.
+    Raises CatalogError if a size is unknown, if what the user has pinned to the tier
+    does not fit, and with sub-workflows, whose files are unknown.
     """
+    placement, catalogs, settings = decision.placement, given.catalogs, given.settings
     tier = placement.tier
     limit = wanted_capacity(tier, settings)
     if placement.unknown:
         raise unknown_sizes(catalogs, tier, settings, placement.unknown)
-    if any(job.kind != "job" for job in workflow.jobs.values()):
+    if given.has_sub_workflows:
         raise too_small(catalogs, tier, settings, placement.need)
-    phased = ending.cleanup == PHASED
-    ends = ending if phased else Ending("none")
-    lives = lifetimes(workflow, graph, catalogs.transformations, placement, ends)
-    levels = max(graph.level.values()) if phased else 1
-    if not phased:
-        lives = dict.fromkeys(lives, (1, 1))
-    fit = _phases(placement, lives, levels, limit)
-    if fit is not None:
-        return replace(placement, fit=fit), fit.peak
-    room = _room(placement, lives, levels, limit)
+    phased = given.ending.cleanup == PHASED
+    levels = given.levels if phased else 1
+    whole: Lives = dict.fromkeys(sizes(placement), (1, 1))
+    lives = lifetimes(given, placement) if phased else whole
+    phases = _phases(placement, lives, levels, limit)
+    if phases is not None:
+        fits = replace(placement, phases=phases)
+        return replace(decision, placement=fits), phases.peak
+    room = _room(decision, lives, levels, limit)
     if min(room) < 0:
-        need = limit - min(room)
         pinned = " by rules of their own"
-        raise too_small(catalogs, tier, settings, need, pinned)
-    kept = _keep(_candidates(workflow, graph, catalogs, placement, lives), room)
-    stays = placement.pinned.union(each.lfn for each in kept)
-    smaller = _with_moved(placement, stays, limit)
+        raise too_small(catalogs, tier, settings, limit - min(room), pinned)
+    return _moved(given, decision, lives, room, limit)
+
+
+def _moved(
+    given: PlanningInput,
+    decision: PlacementDecision,
+    lives: Lives,
+    room: list[int],
+    limit: int,
+) -> tuple[PlacementDecision, int]:
+    """``fitted`` with some files on the PFS."""
+    kept = _keep(_candidates(given, decision, lives), room)
+    stays = decision.pinned.union(each.lfn for each in kept)
+    smaller = _with_moved(decision.placement, stays, limit)
     left = {lfn: life for lfn, life in lives.items() if smaller.on_tier(lfn)}
-    fit = _phases(smaller, left, levels, limit)
-    assert fit is not None  # noqa: S101 - no level has more than the limit
-    moved = tuple(lfn for lfn in lives if not smaller.on_tier(lfn))
-    fit = replace(fit, moved=moved, benefit=sum(each.benefit for each in kept))
-    return replace(smaller, fit=fit), fit.peak
+    phases = _phases(smaller, left, len(room), limit)
+    assert phases is not None  # noqa: S101 - no level has more than the limit
+    lfns = tuple(lfn for lfn in lives if lfn not in left)
+    moved = MovedFiles(lfns, benefit=sum(each.benefit for each in kept))
+    fits = replace(smaller, phases=phases)
+    return replace(decision, placement=fits, moved=moved), phases.peak
 
 
-def _phases(placement: Placement, lives: Lives, levels: int, limit: int) -> Fit | None:
+def _phases(
+    placement: Placement, lives: Lives, levels: int, limit: int
+) -> PlannedPhases | None:
     born, dying = flow(lives, sizes(placement), levels)
-    ends = cut(born, dying, limit)
-    return None if ends is None else Fit(limit, tuple(ends), fullest(born, dying, ends))
+    ends = phase_ends(born, dying, limit)
+    if ends is None:
+        return None
+    return PlannedPhases(limit, tuple(ends), fullest(born, dying, ends))
 
 
-def _room(placement: Placement, lives: Lives, levels: int, limit: int) -> list[int]:
+def _room(
+    decision: PlacementDecision, lives: Lives, levels: int, limit: int
+) -> list[int]:
     """What the pinned files leave in each level."""
-    pinned = {lfn: lives[lfn] for lfn in placement.pinned}
-    born, dying = flow(pinned, sizes(placement), levels)
+    pinned = {lfn: lives[lfn] for lfn in decision.pinned}
+    born, dying = flow(pinned, sizes(decision.placement), levels)
     room, held = [], 0
     for more, less in zip(born, dying, strict=True):
         held += more
@@ -127,28 +136,23 @@ def _keep(candidates: Iterable[_Candidate], room: list[int]) -> list[_Candidate]
 
 
 def _candidates(
-    workflow: Workflow,
-    graph: Graph,
-    catalogs: Catalogs,
-    placement: Placement,
-    lives: Lives,
+    given: PlanningInput, decision: PlacementDecision, lives: Lives
 ) -> Iterator[_Candidate]:
     """The files that no narrower rule keeps on the tier."""
-    site = placement.tier.site
-    programs = program_users(workflow, catalogs.transformations, site)
+    placement, catalog = decision.placement, given.catalogs.transformations
+    programs = program_users(given.workflow, catalog, placement.tier.site)
     for lfn, (first, last) in lives.items():
         file = placement.files[lfn]
-        if lfn not in placement.pinned:
-            readers = graph.consumers.get(lfn) or programs.get(lfn) or []
+        if lfn not in decision.pinned:
+            readers = given.graph.consumers.get(lfn) or programs.get(lfn) or []
             uses = len(readers) + (file.how == "write")
             yield _Candidate(lfn, file.size or 0, uses, first, last)
 
 
 def _with_moved(placement: Placement, stays: Set[str], limit: int) -> Placement:
-    files: dict[str, Placed] = {}
+    files: dict[str, PlacedFile] = {}
     why = f"capacity is short ({format_size(limit)}): others are read and written more"
     for lfn, file in placement.files.items():
         goes = file.tier != PFS and lfn not in stays
         files[lfn] = replace(file, tier=PFS, reason=why) if goes else file
-    need = sum(f.size or 0 for f in files.values() if f.tier != PFS)
-    return replace(placement, files=files, need=need)
+    return replace(placement, files=files)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import Placed
+from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.replicas import local_path
+from pegasus_bb.model.settings import PREFIX, Settings
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.survey import INPUT
@@ -52,7 +53,7 @@ def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
             "--bb-mode transient, or --bb-tier with a tier that all nodes see",
         )
     if mode == "transient":
-        lint_room_tier(catalogs, tier)
+        _lint_job_tier(catalogs, tier)
     elif tier.access == "private":
         raise _not_private(
             catalogs, tier, _NOT_SHARED, ", or --bb-mode transient for rooms there"
@@ -60,8 +61,26 @@ def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
     _lint_pool(catalogs, tier)
 
 
-def lint_room_tier(catalogs: Catalogs, tier: Tier) -> None:
-    """What of the tier cannot carry rooms of single jobs. Raises CatalogError."""
+def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
+    """Mode hybrid: the tier of job reservations. The one that the user named, else the
+    first disk of nodes that the site has, else ``tier``. Raises CatalogError."""
+    tiers = catalogs.tiers.get(tier.site, [tier])
+    if settings.rooms:
+        named = next((each for each in tiers if each.name == settings.rooms), None)
+        if named is None:
+            raise catalogs.properties.error(
+                f"{PREFIX}rooms",
+                f"site {tier.site} has no such tier",
+                "one of " + ", ".join(each.name for each in tiers),
+            )
+    else:
+        named = next((each for each in tiers if not each.is_reserved), tier)
+    _lint_job_tier(catalogs, named)
+    return named
+
+
+def _lint_job_tier(catalogs: Catalogs, tier: Tier) -> None:
+    """What of the tier cannot carry job reservations. Raises CatalogError."""
     if tier.access == "private" and tier.backend == "directory":
         raise _not_private(catalogs, tier, _IS_SHARED)
     _lint_pool(catalogs, tier)
@@ -131,7 +150,7 @@ def _name_error(workflow: Workflow, lfn: str, what: str) -> CatalogError:
 
 
 def lint_replicas(
-    workflow: Workflow, catalogs: Catalogs, files: Iterable[Placed]
+    workflow: Workflow, catalogs: Catalogs, files: Iterable[PlacedFile]
 ) -> None:
     """What no job makes must be somewhere. Raises CatalogError."""
     known = catalogs.replicas.replicas
@@ -150,7 +169,7 @@ def lint_replicas(
                 )
 
 
-def lint_links(catalogs: Catalogs, tier: Tier, files: Iterable[Placed]) -> None:
+def lint_links(catalogs: Catalogs, tier: Tier, files: Iterable[PlacedFile]) -> None:
     """A link leads to a path that the site's nodes can open. Raises CatalogError."""
     for file in files:
         if file.how == "link" and link_target(catalogs, tier.site, file.lfn) is None:
@@ -167,7 +186,7 @@ def link_target(catalogs: Catalogs, site: str, lfn: str) -> str | None:
     return None
 
 
-def _link_error(catalogs: Catalogs, tier: Tier, file: Placed) -> CatalogError:
+def _link_error(catalogs: Catalogs, tier: Tier, file: PlacedFile) -> CatalogError:
     known = catalogs.replicas.replicas.get(file.lfn, ())
     found = ", ".join(f"{replica.pfn} at {replica.site}" for replica in known)
     entries = catalogs.replicas.document.data.get("replicas") or []

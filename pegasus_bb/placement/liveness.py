@@ -13,22 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import PFS, Placement
-from pegasus_bb.model.transformations import TransformationCatalog
-from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.executables import program_users
+from pegasus_bb.placement.planning_input import PlanningInput
 
 REMOVES_FILES = ("inplace", "constraint")  # the others end with the whole folder
 Lives = dict[str, tuple[int, int]]  # LFN -> first and last level, counted from 1
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What becomes of files that nobody needs any more."""
-
-    cleanup: str = "inplace"  # none | leaf | inplace | constraint
-    delivered: bool = True  # results are staged out, so their copies can go
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +29,16 @@ class Figures:
     planned_order: int
 
 
-def figures(
-    workflow: Workflow,
-    graph: Graph,
-    programs: TransformationCatalog,
-    placement: Placement,
-    ending: Ending,
-) -> Figures:
+def figures(given: PlanningInput, placement: Placement) -> Figures:
     """Of all files whose size is known. Linear in jobs and files."""
-    lives = lifetimes(workflow, graph, programs, placement, ending)
-    levels = max(graph.level.values(), default=0)
-    return Figures(placement.need, peak(*flow(lives, sizes(placement), levels)))
+    return Figures(placement.need, peak(*live_flow(given, placement)))
+
+
+def live_flow(
+    given: PlanningInput, placement: Placement
+) -> tuple[list[int], list[int]]:
+    """Bytes of ``placement`` that are born in each level, and that die with it."""
+    return flow(lifetimes(given, placement), sizes(placement), given.levels)
 
 
 def sizes(placement: Placement) -> dict[str, int]:
@@ -57,19 +46,14 @@ def sizes(placement: Placement) -> dict[str, int]:
     return {f.lfn: f.size or 0 for f in placement.files.values() if f.tier != PFS}
 
 
-def lifetimes(
-    workflow: Workflow,
-    graph: Graph,
-    programs: TransformationCatalog,
-    placement: Placement,
-    ending: Ending,
-) -> Lives:
+def lifetimes(given: PlanningInput, placement: Placement) -> Lives:
     """The levels in which each file on the tier lives.
 
     A result goes a level later than its maker, for planners put its clean-up, which
     waits for the stage-out, together with those of the next level.
     """
-    end = max(graph.level.values(), default=0)
+    workflow, graph, ending = given.workflow, given.graph, given.ending
+    end = given.levels
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for job in workflow.jobs.values():
@@ -86,6 +70,7 @@ def lifetimes(
                 last[lfn] = leaves
     here = sizes(placement)
     if any(lfn not in first for lfn in here):
+        programs = given.catalogs.transformations
         staged = program_users(workflow, programs, placement.tier.site)
         for lfn, users in staged.items():
             levels = [graph.level[ident] for ident in users]
@@ -114,7 +99,9 @@ def peak(born: Sequence[int], dying: Sequence[int]) -> int:
     return max(alive, default=0)
 
 
-def cut(born: Sequence[int], dying: Sequence[int], limit: int) -> list[int] | None:
+def phase_ends(
+    born: Sequence[int], dying: Sequence[int], limit: int
+) -> list[int] | None:
     """The fewest phases, each with no more than ``limit`` bytes: the number of levels
     up to the end of each. None where a single level has more.
 

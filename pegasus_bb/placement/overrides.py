@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.placement.policy import LINK, ROOM, Rule
+from pegasus_bb.placement.policy import JOB, LINK, Rule
 from pegasus_bb.placement.survey import INPUT, File, metadata_error
 from pegasus_bb.placement.words import Words
 
@@ -31,13 +31,13 @@ def by_jobs(
     rules: dict[str, Rule] = {}
     for ident, word in said.items():
         job = workflow.jobs[ident]
-        if words.meaning[word] == ROOM:
+        if words.meaning[word] == JOB:
             _check_rooms(job, workflow, files, words, word)
         for use in job.uses:
             if use.kind != "input":
                 reason = f"job {ident}, which writes it, has the profile {KEY}: {word}"
                 rules[use.lfn] = Rule(words.meaning[word], reason)
-            elif words.meaning[word] == ROOM:
+            elif words.meaning[word] == JOB:
                 continue  # a room is for what its job makes
             elif use.lfn not in rules and files[use.lfn].role == INPUT:
                 readers = {said.get(reader) for reader in graph.consumers[use.lfn]}

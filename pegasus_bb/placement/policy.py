@@ -10,13 +10,13 @@ from pegasus_bb.placement.survey import INPUT, INTERMEDIATE, OUTPUT
 
 BB = "bb"
 LINK = "link"
-ROOM = "room"  # mode hybrid: on another tier, where the job that makes it has a room
+JOB = "job"  # mode hybrid: on another tier, where the job that makes it has a room
 
 
 class Rule(NamedTuple):
     """What decided where a file lives."""
 
-    where: str  # bb | pfs | link (inputs only) | room
+    where: str  # bb | pfs | link (inputs only) | job
     reason: str  # for a person: which rule, and where it was said
 
 

@@ -13,7 +13,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import KEY, Tier
-from pegasus_bb.placement.sizes import looked_at
+from pegasus_bb.placement.survey import looked_at
 from pegasus_bb.units import format_size, parse_size, room_for, round_up
 
 _PROPERTY = "pegasus.bb.capacity"

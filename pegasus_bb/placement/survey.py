@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.replicas import ReplicaCatalog, local_path
 from pegasus_bb.model.workflow import Job, Use, Workflow
 
 INPUT = "input"  # nobody makes it
@@ -77,3 +79,36 @@ def metadata_error(
     place = next(i for i, u in enumerate(job.uses) if u.lfn == lfn and u.tier == found)
     keys = ["jobs", job.index, "uses", place, "metadata", "bb.tier"]
     return workflow.document.error(what, keys, found, would_do)
+
+
+def size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
+    """Bytes of ``file``: declared, else in the replica catalog, else on disk, of inputs
+    and programs only. None if unknown: it is reported, never taken for zero."""
+    if file.size is not None or file.role != INPUT:
+        return file.size
+    if file.executable:
+        return _on_disk(file.executable)
+    known = replicas.replicas.get(file.lfn, ())
+    for replica in known:
+        if replica.size is not None:
+            return replica.size
+    for replica in known:
+        if replica.site in ("local", site):
+            size = _on_disk(replica.pfn)
+            if size is not None:
+                return size
+    return None
+
+
+def looked_at(lfn: str, replicas: ReplicaCatalog, site: str) -> list[str]:
+    """The PFNs at which a size that nobody says was looked for."""
+    known = replicas.replicas.get(lfn, ())
+    return [replica.pfn for replica in known if replica.site in ("local", site)]
+
+
+def _on_disk(pfn: str) -> int | None:
+    try:
+        path = local_path(pfn)
+        return Path(path).stat().st_size if path and Path(path).is_file() else None
+    except (OSError, ValueError, CatalogError):
+        return None  # not on this machine: as good as unknown

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.placement.policy import BB, LINK, ROOM
+from pegasus_bb.placement.policy import BB, JOB, LINK
 from pegasus_bb.placement.survey import INPUT, File
 
 
@@ -16,7 +16,7 @@ class Words:
     """The tier's name, ``bb`` (this tier, unless another has that name), ``pfs``,
     for inputs ``link``, and in mode hybrid the name of another tier where rooms are."""
 
-    meaning: dict[str, str]  # word -> bb | pfs | link | room
+    meaning: dict[str, str]  # word -> bb | pfs | link | job
     tier: Tier
     readers: Mapping[str, Iterable[str]]  # LFN -> jobs
 
@@ -34,7 +34,7 @@ class Words:
         if tier.name != BB and any(other.name == BB for other in tiers):
             del meaning[BB]
         if rooms is not None:
-            meaning[rooms.name] = ROOM
+            meaning[rooms.name] = JOB
         return cls(meaning, tier, readers or {})
 
     def fault(self, word: str, file: File | None = None) -> str:
@@ -44,7 +44,7 @@ class Words:
                 f"no such tier in this run, which reserves tier {self.tier.name} "
                 f"of site {self.tier.site}"
             )
-        if self.meaning[word] == ROOM and file is not None:
+        if self.meaning[word] == JOB and file is not None:
             return self._not_in_a_room(word, file)
         if self.meaning[word] != LINK or file is None:
             return ""

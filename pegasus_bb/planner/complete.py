@@ -44,7 +44,7 @@ def complete(planned: Planned, workflow: Workflow, context: PlanContext) -> Plan
 
 def _awaiting_stage_out(planned: ExecutableWorkflow, context: PlanContext) -> Dag:
     """Each job with a reservation ends when its results are back."""
-    rooms = context.placement.rooms if context.placement else {}
+    rooms = context.placement.job_reservations if context.placement else {}
     if not rooms:
         return planned.dag
     nodes = dict(planned.dag.nodes)
@@ -68,7 +68,7 @@ def _in_phases(
 ) -> tuple[View, Phases | None]:
     """``view`` with barriers between phases, where its files do not fit at once."""
     placement = context.placement
-    if placement is None or placement.fit is None or placement.fit.phases == 1:
+    if placement is None or placement.phases is None or placement.phases.count == 1:
         return view, None
     if len(view.gated) != 1:
         return view, None  # sealing refuses it
@@ -81,7 +81,7 @@ def _in_phases(
     lives = read_lives(
         view.dag.nodes, planned.entries, made, planned.scratch, sizes(placement)
     )
-    dag, phases = in_phases(view.dag, lives, made.keys(), placement.fit.limit)
+    dag, phases = in_phases(view.dag, lives, made.keys(), placement.phases.limit)
     return replace(view, dag=dag), phases
 
 

@@ -7,26 +7,29 @@ import getpass
 import uuid as uuids
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
 from pegasus_bb.model.document import Document
-from pegasus_bb.model.graph import Graph, build_graph
+from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties, read_properties
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.settings import PREFIX, Settings, read_settings
-from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.model.workflow import Workflow, read_workflow
+from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.paths import is_below
-from pegasus_bb.placement import Ending, Figures, figures, reserve
-from pegasus_bb.placement import place as place_in_mode
-from pegasus_bb.placement.liveness import flow, lifetimes, sizes
+from pegasus_bb.placement import (
+    Ending,
+    PlacementDecision,
+    PlanningInput,
+    place_files,
+    reserve,
+)
 from pegasus_bb.planner.choices import (
     check_fallback,
     check_injected_faults,
@@ -45,22 +48,20 @@ _MODE = f"{PREFIX}mode"
 _NO_MODE = "no mode was said"  # the origin of a mode that a command takes by itself
 
 
-@dataclass(frozen=True)
-class Decided:
+@dataclass(frozen=True, kw_only=True)
+class Decided(PlanningInput):
     """What is known before anything is written: also what explain shows."""
 
-    workflow: Workflow
-    graph: Graph
-    catalogs: Catalogs
-    settings: Settings
-    site: Site
-    placement: Placement | None  # None in mode off
-    ending: Ending
-    history: History = field(default_factory=History)
+    decision: PlacementDecision | None = None  # None in mode off
+
+    @property
+    def placement(self) -> Placement | None:
+        """None in mode off."""
+        return self.decision.placement if self.decision else None
 
     def summary(self) -> tuple[str, ...]:
         """What was chosen and where that was said, in lines for a person."""
-        return summary(self.catalogs, self.settings, self.site.name, self.placement)
+        return summary(self.catalogs, self.settings, self.site.name, self.decision)
 
 
 def properties_of(options: PlanOptions) -> Properties:
@@ -112,35 +113,21 @@ def read_and_decide(options: PlanOptions) -> Decided:
 def decide(options: PlanOptions, given: Given) -> Decided:
     """As ``read_and_decide``, of what has been read."""
     placed = place(options, given)
-    return replace(placed, placement=with_capacity(placed))
+    return with_capacity(placed)
 
 
-def with_capacity(placed: Decided) -> Placement | None:
-    """The placement with what to reserve for it. Raises CatalogError."""
-    if placed.placement is None:
-        return None
-    return reserve(
-        placed.workflow,
-        placed.graph,
-        placed.catalogs,
-        placed.settings,
-        placed.placement,
-        placed.ending,
-    )
+def with_capacity(placed: Decided) -> Decided:
+    """``placed`` with what to reserve for its files. Raises CatalogError."""
+    if placed.decision is None:
+        return placed
+    return replace(placed, decision=reserve(placed, placed.decision))
 
 
-def live_bytes(placed: Decided, placement: Placement) -> Figures:
-    """How much of ``placement`` is on the tier at once."""
-    programs = placed.catalogs.transformations
-    return figures(placed.workflow, placed.graph, programs, placement, placed.ending)
-
-
-def live_flow(placed: Decided, placement: Placement) -> tuple[list[int], list[int]]:
-    """Bytes of ``placement`` that are born in each level, and that die with it."""
-    programs = placed.catalogs.transformations
-    lives = lifetimes(placed.workflow, placed.graph, programs, placement, placed.ending)
-    levels = max(placed.graph.level.values(), default=0)
-    return flow(lives, sizes(placement), levels)
+def with_placement(decided: Decided, placement: Placement | None) -> Decided:
+    """``decided`` with another placement."""
+    if placement is None or decided.decision is None:
+        return decided
+    return replace(decided, decision=replace(decided.decision, placement=placement))
 
 
 def read_and_place(options: PlanOptions) -> Decided:
@@ -162,16 +149,20 @@ def place(options: PlanOptions, given: Given) -> Decided:
     check_fallback(settings, site)
     containers_file(workflow, catalogs, site)  # refuses what cannot be started
     ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
-    placement = None
-    if settings.mode != "off":
-        tier = choose_tier(catalogs, settings, site.name)
-        check_injected_faults(catalogs, tier)
-        placement = place_in_mode(
-            workflow, graph, catalogs, tier, settings, ending, history
-        )
-    return Decided(
-        workflow, graph, catalogs, settings, site, placement, ending, history
+    read = Decided(
+        workflow=workflow,
+        graph=graph,
+        catalogs=catalogs,
+        settings=settings,
+        site=site,
+        ending=ending,
+        history=history,
     )
+    if settings.mode == "off":
+        return read
+    tier = choose_tier(catalogs, settings, site.name)
+    check_injected_faults(catalogs, tier)
+    return replace(read, decision=place_files(read, tier))
 
 
 def _history(settings: Settings) -> History:
@@ -251,7 +242,7 @@ def _of_each_job(decided: Decided, uuid: str, directories: RunDirectories) -> Re
             f"scratch {folder}, which is another place for each job in mode "
             f"{decided.settings.mode}: choose another --dir"
         )
-    request = make_request(placement, decided.settings, uuid, placement.room_tier)
+    request = make_request(placement, decided.settings, uuid, placement.job_tier)
     return replace(request, prefix=folder)
 
 

@@ -11,11 +11,12 @@ from pegasus_bb.model.document import Key, load
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
 from pegasus_bb.placement import (
+    PlacementDecision,
+    apply_hybrid_mode,
     automatic_capacity,
     capacity_maker,
     lint_tier,
-    part,
-    place_files,
+    place_by_rules,
     reserve,
 )
 from pegasus_bb.planner.choices import choose_tier
@@ -40,7 +41,7 @@ class Foreseen:
     """What the figures of every mode come from."""
 
     decided: Decided
-    whole: Placement  # where files live while there is room for all of them
+    persistent: PlacementDecision  # where files live if there is room for all
     speeds: Speeds
     work: Workload
     _answers: dict[str, Placement | UsageError] = field(default_factory=dict)
@@ -59,6 +60,11 @@ class Foreseen:
         mode = self.decided.history.mode
         return self._raw(mode if mode in MODES else "persistent")
 
+    @property
+    def whole(self) -> Placement:
+        """Where files live if there is room for all of them."""
+        return self.persistent.placement
+
     def refusal(self, mode: str) -> str:
         """Why the workflow cannot be planned in ``mode``; empty where it can."""
         settings = self.decided.settings
@@ -68,8 +74,8 @@ class Foreseen:
         wants = settings.mode == "auto" and settings.fallback == "pfs"
         if wants and not replace(settings, mode=mode).falls_back:
             return "--bb-fallback pfs was said, which mode persistent has"
-        if self.whole.to_rooms and mode != "hybrid":
-            some = ", ".join(sorted(self.whole.to_rooms)[:3])
+        if self.persistent.for_jobs and mode != "hybrid":
+            some = ", ".join(sorted(self.persistent.for_jobs)[:3])
             return f"a room on another tier was said for {some}: mode hybrid has these"
         try:
             lint_tier(self.decided.catalogs, self.whole.tier, mode)
@@ -87,7 +93,7 @@ class Foreseen:
         try:
             placement = self._reserved(mode)
         except UsageError:  # as it would be with room for what is known
-            placed = self._hybrid if mode == "hybrid" else self.whole
+            placed = (self._hybrid if mode == "hybrid" else self.persistent).placement
             sizes, here = self.work.sizes, placed.on_tier
             need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
             headroom = self.decided.settings.headroom
@@ -97,12 +103,9 @@ class Foreseen:
         return predict(self.work, placement, self.speeds)
 
     @cached_property
-    def _hybrid(self) -> Placement:
+    def _hybrid(self) -> PlacementDecision:
         """Where files live in mode hybrid, without a capacity."""
-        workflow, graph = self.decided.workflow, self.decided.graph
-        catalogs, settings = self.decided.catalogs, self.decided.settings
-        ending, history = self.decided.ending, self.decided.history
-        return part(workflow, graph, catalogs, settings, self.whole, ending, history)
+        return apply_hybrid_mode(self.decided, self.persistent)
 
     def _reserved(self, mode: str) -> Placement:
         """As planning in ``mode`` has it. Raises UsageError where that refuses."""
@@ -120,10 +123,8 @@ class Foreseen:
         decided, own = self.decided, self.decided.placement
         if own is not None and own.capacity and decided.settings.mode == mode:
             return own
-        workflow, graph, catalogs = decided.workflow, decided.graph, decided.catalogs
-        known = workflow, graph, catalogs, replace(decided.settings, mode=mode)
-        placed = self._hybrid if mode == "hybrid" else self.whole
-        return reserve(*known, placed, decided.ending)
+        placed = self._hybrid if mode == "hybrid" else self.persistent
+        return reserve(decided.in_mode(mode), placed).placement
 
 
 def foreseen(decided: Decided) -> Foreseen | None:
@@ -132,9 +133,10 @@ def foreseen(decided: Decided) -> Foreseen | None:
     Raises CatalogError and UsageError.
     """
     speeds = _speeds(decided)
-    placement = None if speeds is None else _whole(decided)
-    if speeds is None or placement is None:
+    persistent = None if speeds is None else _persistent(decided)
+    if speeds is None or persistent is None:
         return None
+    placement = persistent.placement
     if placement.tier.name not in speeds.places:
         raise CatalogError(
             f"there are speeds of site {decided.site.name}, but none of tier "
@@ -144,23 +146,22 @@ def foreseen(decided: Decided) -> Foreseen | None:
         )
     history = decided.history
     work = workload(decided.workflow, decided.graph, placement.files, speeds, history)
-    return Foreseen(decided, placement, speeds, work)
+    return Foreseen(decided, persistent, speeds, work)
 
 
-def _whole(decided: Decided) -> Placement | None:
+def _persistent(decided: Decided) -> PlacementDecision | None:
     """No file moved for want of room; None where there is no tier for it. The tiers of
     a run that uses none may be wrong: nobody has asked for them."""
     catalogs, settings, site = decided.catalogs, decided.settings, decided.site.name
-    own = decided.placement
-    own = own.whole or own if own is not None else None
-    if own is not None and (own.fit is None or not own.fit.moved):
+    own = decided.decision
+    own = own.persistent or own if own is not None else None
+    if own is not None and own.moved is None:
         return own
     if not catalogs.tiers.get(site):
         return None
-    workflow, graph, sizes = decided.workflow, decided.graph, decided.history.sizes
     try:
         tier = choose_tier(catalogs, settings, site)
-        return place_files(workflow, graph, catalogs, tier, settings, sizes)
+        return place_by_rules(decided, tier)
     except UsageError:
         return None
 

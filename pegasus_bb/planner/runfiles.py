@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.model.document import as_json
-from pegasus_bb.model.placement import Placement, Room
+from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.planner.containers import containers_file
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
@@ -64,8 +64,8 @@ def _reservation_files(
     shared = common.name if common and common.backend == "datawarp" else ""
     sources = linked_sources(decided.catalogs, placement)
     for job, node in planned.jobs_nodes():
-        if job in placement.rooms:
-            room = placement.rooms[job]
+        if job in placement.job_reservations:
+            room = placement.job_reservations[job]
             own = {"job": job, **_fields(room)}
             yield _node_file(node, "reservation", own)
             if request.backend == "datawarp":
@@ -134,7 +134,7 @@ def _link_files(
     wanted = links(decided.workflow, placement, on_the_pfs)
     by_node: dict[str, dict[str, str]] = {}
     for job, node in planned.jobs_nodes() if wanted else ():
-        if job in wanted and job not in placement.rooms:
+        if job in wanted and job not in placement.job_reservations:
             by_node.setdefault(node, {}).update(wanted[job])
     for node, found in by_node.items():
         yield _node_file(node, "links", found)
@@ -144,7 +144,7 @@ def _node_file(node: str, key: str, data: object) -> File:
     return f"{NODES}/{node}.json", as_json({"version": VERSION, key: data})
 
 
-def _fields(room: Room) -> dict[str, object]:
+def _fields(room: JobReservation) -> dict[str, object]:
     return {
         "capacity": room.capacity,
         "stage_in": room.stage_in,

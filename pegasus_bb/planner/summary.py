@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import Placement, Worth
+from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.placement import wanted_capacity
+from pegasus_bb.placement import PlacementDecision, wanted_capacity
+from pegasus_bb.placement.decision import Selection
 from pegasus_bb.planner.interpreter import untried
 from pegasus_bb.units import format_size
 
@@ -16,21 +17,24 @@ _SHOWN = 3  # LFNs
 
 
 def summary(
-    catalogs: Catalogs, settings: Settings, site: str, placement: Placement | None
+    catalogs: Catalogs,
+    settings: Settings,
+    site: str,
+    decision: PlacementDecision | None,
 ) -> tuple[str, ...]:
     """Lines for a person: mode, tier, capacity; what stays unused, untried."""
     mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
     python = untried(settings.python)
-    if placement is None:
+    if decision is None:
         return (mode, *unused(catalogs.tiers.get(site, []), settings), *python)
-    tier = placement.tier
+    placement, tier = decision.placement, decision.placement.tier
     chosen = _origin(catalogs, "tier") or f"the first of {_sites(catalogs)}"
     return (
         mode,
         f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
         _capacity(catalogs, settings, placement),
-        *fit_lines(placement),
-        *room_lines(placement),
+        *fit_lines(decision),
+        *room_lines(decision),
         *_unknown_sizes(placement),
         *python,
     )
@@ -62,7 +66,7 @@ def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> s
 
 
 def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> str:
-    sizes = [room.capacity for room in placement.rooms.values()]
+    sizes = [room.capacity for room in placement.job_reservations.values()]
     if not sizes:
         return "capacity: none: no job has a file on the tier"
     origin = _origin(catalogs, "capacity") or f"tier {placement.tier.name} in "
@@ -78,59 +82,61 @@ def _is_auto(settings: Settings, placement: Placement) -> bool:
     return wanted_capacity(placement.tier, settings) == AUTO
 
 
-def fit_lines(placement: Placement) -> list[str]:
+def fit_lines(decision: PlacementDecision) -> list[str]:
     """How the files fit into a capacity below their sum; none where they just do."""
-    fit = placement.fit
+    placement, moved = decision.placement, decision.moved
+    phases = placement.phases
     lines = []
-    if fit is not None and fit.phases > 1:
-        most = format_size(fit.peak)
+    if phases is not None and phases.count > 1:
+        most = format_size(phases.peak)
         lines.append(
-            f"phases:   {fit.phases}, at most {most} on the tier; each begins when "
+            f"phases:   {phases.count}, at most {most} on the tier; each begins when "
             "the clean-ups of the one before have ended"
         )
-    if fit is not None and fit.moved:
-        size = sum(placement.files[lfn].size or 0 for lfn in fit.moved)
+    if moved is not None:
+        size = sum(placement.files[lfn].size or 0 for lfn in moved.lfns)
         lines.append(
-            f"moved:    {len(fit.moved)} files, {format_size(size)}, to the PFS, for "
-            f"capacity is short; tasks read and write {format_size(fit.benefit)} of "
+            f"moved:    {len(moved.lfns)} files, {format_size(size)}, to the PFS, for "
+            f"capacity is short; tasks read and write {format_size(moved.benefit)} of "
             "the others on the tier"
         )
     return lines
 
 
-def room_lines(placement: Placement) -> list[str]:
+def room_lines(decision: PlacementDecision) -> list[str]:
     """Mode hybrid: how many jobs have a room, and what that saves."""
-    worth = placement.worth
-    if worth is None:
+    placement, selection = decision.placement, decision.selection
+    if selection is None:
         return []
-    sizes = [room.capacity for room in placement.rooms.values()]
-    if worth.why_none or not worth.asked:
-        why = worth.why_none or "no file lives and dies with one job"
+    sizes = [room.capacity for room in placement.job_reservations.values()]
+    if selection.why_none or not selection.asked:
+        why = selection.why_none or "no file lives and dies with one job"
         return [f"rooms:    none: {why}"]
     if not sizes:
         return [
-            f"rooms:    none: for {worth.asked} jobs a room was looked at, and would "
-            f"{_no_gain(placement)}; {_figures(worth)}"
+            f"rooms:    none: for {selection.asked} jobs a room was looked at, and "
+            f"would {_no_gain(placement)}; {_figures(selection)}"
         ]
-    on = placement.apart
+    on = placement.other_tier
     where = f" on tier {on.name}, {on.backend}" if on else ""
     return [
-        f"rooms:    {len(sizes)} of {worth.asked} jobs with files of their own, "
-        f"{_span_of(sizes)} each{where}; {_figures(worth)}"
+        f"rooms:    {len(sizes)} of {selection.asked} jobs with files of their own, "
+        f"{_span_of(sizes)} each{where}; {_figures(selection)}"
     ]
 
 
 def _no_gain(placement: Placement) -> str:
-    reserved = placement.room_tier.is_reserved
+    reserved = placement.job_tier.is_reserved
     return "take more than it saves" if reserved else "save nothing"
 
 
-def _figures(worth: Worth) -> str:
-    persistent, shared = int(worth.persistent), int(worth.shared)
-    rooms = f" and {format_size(int(worth.rooms))} in rooms" if worth.rooms else ""
+def _figures(selection: Selection) -> str:
+    persistent, shared = int(selection.persistent), int(selection.shared)
+    own = int(selection.job_reservations)
+    rooms = f" and {format_size(own)} in rooms" if own else ""
     return (
-        f"bytes x {worth.unit} reserved: {format_size(shared)} shared{rooms}; in mode "
-        f"persistent {format_size(persistent)}"
+        f"bytes x {selection.unit} reserved: {format_size(shared)} shared{rooms}; in "
+        f"mode persistent {format_size(persistent)}"
     )
 
 

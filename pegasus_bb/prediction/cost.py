@@ -93,7 +93,7 @@ def predict_shared(
         compute=sum(levels.values()),
         stage_out=copy_time(out, tier, pfs) + copy_time(from_pfs, pfs, pfs),
         byte_hours=0.0,
-        least=in_phases(levels, placement.fit),
+        least=in_phases(levels, placement.phases),
     )
     hours = (placement.capacity * found.makespan + in_rooms) / 3600
     return replace(found, byte_hours=hours)
@@ -104,17 +104,17 @@ def _levels_shared(
 ) -> tuple[dict[int, float], float]:
     """Seconds of each level, and the bytes x seconds that rooms reserve."""
     tier, where = placement.tier.name, places_of(placement)
-    if not placement.rooms:
+    if not placement.job_reservations:
         return level_times(work.loads, speeds, where), 0.0
-    rooms = placement.room_tier
+    rooms = placement.job_tier
     own_speed = rooms.name if rooms.name in speeds.places else tier
-    for room in placement.rooms.values():
+    for room in placement.job_reservations.values():
         where.update(dict.fromkeys(room.stage_out, own_speed))  # while its job runs
     alone = Alone(speeds, where)
     levels, reserved = Levels(speeds.slots, alone.places), 0.0
     fast, pfs = speeds.places[own_speed], list(speeds.places).index(PFS)
     for load in work.loads:
-        level, own = levels.of(load), placement.rooms.get(load.job)
+        level, own = levels.of(load), placement.job_reservations.get(load.job)
         seconds = alone.seconds(load, level.moved)
         if own is not None:
             back = [work.sizes.get(lfn, 0) for lfn in own.stage_out]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
-from pegasus_bb.model.placement import Fit, Placement
+from pegasus_bb.model.placement import Placement, PlannedPhases
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction.load import Load
 
@@ -91,13 +91,13 @@ def level_times(
     return levels.seconds()
 
 
-def in_phases(levels: Mapping[int, float], fit: Fit | None) -> float:
+def in_phases(levels: Mapping[int, float], phases: PlannedPhases | None) -> float:
     """The longest levels of all phases, which follow each other; 0 where all is one."""
-    if fit is None or fit.phases == 1:
+    if phases is None or phases.count == 1:
         return 0.0
-    longest = [0.0] * fit.phases
+    longest = [0.0] * phases.count
     for level, seconds in levels.items():
-        phase = bisect_left(fit.ends, level)
+        phase = bisect_left(phases.ends, level)
         longest[phase] = max(longest[phase], seconds)
     return sum(longest)
 

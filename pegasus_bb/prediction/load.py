@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History, Past, declared
-from pegasus_bb.model.placement import PFS, Placed
+from pegasus_bb.model.placement import PFS, PlacedFile
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
 
@@ -45,7 +45,7 @@ class Workload:
 def workload(
     workflow: Workflow,
     graph: Graph,
-    files: Mapping[str, Placed],
+    files: Mapping[str, PlacedFile],
     speeds: Speeds,
     history: History,
 ) -> Workload:
@@ -67,7 +67,9 @@ def workload(
     return Workload(tuple(loads), sizes, missing, unknown)
 
 
-def _sizes(files: Mapping[str, Placed], history: History) -> Iterator[tuple[str, int]]:
+def _sizes(
+    files: Mapping[str, PlacedFile], history: History
+) -> Iterator[tuple[str, int]]:
     for lfn, file in files.items():
         size = history.sizes.get(lfn) if file.size is None else file.size
         if size is not None:

@@ -13,10 +13,10 @@ from typing import Any
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import Placement, Room
+from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.placement.job_reservation_lint import can_stand_on_a_line
 from pegasus_bb.placement.lint import link_target
-from pegasus_bb.placement.roomlint import can_stand_on_a_line
 from pegasus_bb.rewrite.directives import (
     ARGUMENTS,
     appended,
@@ -68,13 +68,13 @@ def _with(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
 def _options(inputs: Inputs, plan: Plan) -> dict[Keys, str]:
     """Of jobs with a room, beside what was said for them."""
     placement = plan.placement
-    if placement.room_tier.backend != "datawarp" or not placement.rooms:
+    if placement.job_tier.backend != "datawarp" or not placement.job_reservations:
         return {}
     said = _Said(inputs, plan.site)
     changes: dict[Keys, str] = {}
     for index, job in enumerate(inputs.workflow.data["jobs"]):
         ident = str(job["id"])
-        if ident in placement.rooms:
+        if ident in placement.job_reservations:
             keys: Keys = ("jobs", index, "profiles", "pegasus", ARGUMENTS)
             option = directives_option(plan.submit_dir, ident)
             changes[keys] = said.with_option(index, job, option)
@@ -96,7 +96,7 @@ def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
 
 def directives_of(
     request: Request,
-    room: Room,
+    room: JobReservation,
     landing: str,
     sources: Mapping[str, str],
     shared: str = "",

@@ -116,7 +116,7 @@ def test_explain_tells_single_jobs_reservations_reasons_and_savings(site: Site) 
     told = site.bb("explain", *EXPLAIN, check=True)
     assert "rooms:    none: for 1 jobs a room was looked at" in told.stdout
     document = json.loads(site.bb("explain", "--json", *EXPLAIN, check=True).stdout)
-    assert document["worth"]["rooms"] == 0
+    assert document["selection"]["job_reservations"] == 0
 
 
 def test_the_fallback_is_for_runs_on_one_reservation(site: Site) -> None:

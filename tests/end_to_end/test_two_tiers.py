@@ -66,7 +66,7 @@ def test_explain_and_check_name_both(site: Site) -> None:
         GOLDEN.write_text(told)
     assert told == GOLDEN.read_text()
     data = json.loads(site.bb("explain", "--json", *words, check=True).stdout)
-    assert (data["tier"], data["rooms_on"]) == ("bb", "nvme")
+    assert (data["tier"], data["job_tier"]) == ("bb", "nvme")
     told = site.bb("check", *words, "--bb-planner", "builtin").stdout
     assert str(site.tier_path) in told
     assert "is looked at on each node, when a job starts there" in told

@@ -14,8 +14,7 @@ from pegasus_bb.page import explained_page
 from pegasus_bb.page.groups import EACH, INPUTS, RESULTS, Flow, grouped
 from pegasus_bb.page.levels import levels
 from pegasus_bb.page.picture import draw
-from pegasus_bb.placement import Explanation, explain, figures
-from pegasus_bb.placement.liveness import flow, lifetimes, sizes
+from pegasus_bb.placement import Explanation, explain, figures, live_flow
 from tests.counting import calls
 from tests.page.html import Balanced, without_scripts
 from tests.placement.world import World, job, sized, use
@@ -29,28 +28,23 @@ def flow_of(world: World) -> Flow:
 
 
 def page_of(world: World) -> str:
-    workflow, catalogs, settings = world.read()
-    graph, placement = build_graph(workflow), world.decide()
-    programs = catalogs.transformations
-    live = figures(workflow, graph, programs, placement, world.ending)
-    lives = lifetimes(workflow, graph, programs, placement, world.ending)
-    levels = max(graph.level.values())
+    given, decision = world.given(), world.decision()
+    placement = decision.placement
+    live = figures(given, placement)
     return explained_page(
-        workflow,
-        graph,
+        given.workflow,
+        given.graph,
         placement,
-        explain(placement, settings, live),
-        flow(lives, sizes(placement), levels),
+        explain(decision, given.settings, live),
+        live_flow(given, placement),
         None,
     )
 
 
 def explained(world: World, capacity: int | None) -> Explanation:
-    workflow, catalogs, settings = world.read()
-    placement, programs = world.decide(), catalogs.transformations
-    graph = build_graph(workflow)
-    live = figures(workflow, graph, programs, placement, world.ending)
-    return replace(explain(placement, settings, live), capacity=capacity)
+    given, decision = world.given(), world.decision()
+    live = figures(given, decision.placement)
+    return replace(explain(decision, given.settings, live), capacity=capacity)
 
 
 def wide(width: int) -> list[dict[str, Any]]:

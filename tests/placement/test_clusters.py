@@ -6,7 +6,11 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.placement import join_rooms, planned_rooms, roomlint
+from pegasus_bb.placement import (
+    job_reservation_lint,
+    join_job_reservations,
+    planned_job_reservations,
+)
 from pegasus_bb.units import MIB
 from tests.placement.world import World, job, said, sized, use
 
@@ -29,16 +33,15 @@ def chain(world: World) -> World:
 
 
 def joined(world: World, **clusters: list[str]) -> Placement:
-    workflow, catalogs, settings = world.read()
-    return join_rooms(workflow, catalogs, settings, world.decide(), clusters)
+    return join_job_reservations(world.given(), world.decide(), clusters)
 
 
 def test_each_file_counts_once_and_what_was_made_there_is_not_brought(
     chain: World,
 ) -> None:
     found = joined(chain, merge_a=["first", "second"])
-    assert set(found.rooms) == {"third", "merge_a"}
-    room = found.rooms["merge_a"]
+    assert set(found.job_reservations) == {"third", "merge_a"}
+    room = found.job_reservations["merge_a"]
     assert room.stage_in == ("shared",)
     assert room.stage_out == ("mid", "out")
     assert (room.need, room.capacity) == (8 * MIB + 1, 12 * MIB)
@@ -48,7 +51,7 @@ def test_each_file_counts_once_and_what_was_made_there_is_not_brought(
 def test_what_an_earlier_task_reads_is_brought_though_a_later_one_makes_it(
     chain: World,
 ) -> None:
-    room = joined(chain, merge_a=["second", "first"]).rooms["merge_a"]
+    room = joined(chain, merge_a=["second", "first"]).job_reservations["merge_a"]
     assert room.stage_in == ("shared", "mid")
 
 
@@ -60,19 +63,19 @@ def test_a_task_without_files_on_the_tier_finds_its_own_behind_links(
         use("out", "output", **said("pfs")),
     ]
     chain.replicas["ref"] = [{"site": "local", "pfn": "/ref"}]
-    room = joined(chain, merge_a=["first", "second"]).rooms["merge_a"]
+    room = joined(chain, merge_a=["first", "second"]).job_reservations["merge_a"]
     assert (room.read, room.write) == (("ref",), ("out",))
 
 
 def test_tasks_that_have_no_room_have_none_together(chain: World) -> None:
     chain.tier = {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"}
-    assert joined(chain, merge_a=["first", "second"]).rooms == {}
+    assert joined(chain, merge_a=["first", "second"]).job_reservations == {}
 
 
 def test_jobs_that_are_not_planned_have_no_rooms(chain: World) -> None:
-    found = planned_rooms(chain.decide(), {"third"})
-    assert set(found.rooms) == {"third"}
-    assert found.capacity == found.rooms["third"].capacity
+    found = planned_job_reservations(chain.decide(), {"third"})
+    assert set(found.job_reservations) == {"third"}
+    assert found.capacity == found.job_reservations["third"].capacity
 
 
 @pytest.mark.parametrize("limit", [{"capacity": "9MiB"}, ON_DISKS])
@@ -81,7 +84,7 @@ def test_more_than_there_may_be_is_refused_by_the_cluster_s_name(
 ) -> None:
     chain.tier = {"granularity": "1KiB", **limit}
     chain.defines.append("pegasus.bb.headroom=0")
-    assert set(chain.decide().rooms) == {"first", "second", "third"}
+    assert set(chain.decide().job_reservations) == {"first", "second", "third"}
     with pytest.raises(CatalogError, match="cluster merge_a of 3 jobs") as error:
         joined(chain, merge_a=["first", "second", "third"])
     assert "smaller clusters" in str(error.value)
@@ -90,7 +93,7 @@ def test_more_than_there_may_be_is_refused_by_the_cluster_s_name(
 def test_more_files_than_datawarp_stages_are_refused(
     chain: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roomlint, "MOST_FILES", 3)
+    monkeypatch.setattr(job_reservation_lint, "MOST_FILES", 3)
     joined(chain, merge_a=["first", "second"])
     words = "cluster merge_a of 3 jobs would have 4"
     with pytest.raises(CatalogError, match=words) as error:

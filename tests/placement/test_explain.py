@@ -10,18 +10,15 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.graph import build_graph
 from pegasus_bb.placement import Explanation, explain, figures
 from pegasus_bb.units import MIB
 from tests.placement.world import World, job, sized, use
 
 
 def explained(world: World) -> Explanation:
-    placement = world.decide()
-    workflow, catalogs, settings = world.read()
-    graph, programs = build_graph(workflow), catalogs.transformations
-    live = figures(workflow, graph, programs, placement, world.ending)
-    return explain(placement, settings, live)
+    given, decision = world.given(), world.decision()
+    live = figures(given, decision.placement)
+    return explain(decision, given.settings, live)
 
 
 def test_totals_say_what_the_capacity_is_made_of(world: World) -> None:

@@ -13,8 +13,9 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.placement import Fit
+from pegasus_bb.model.placement import PlannedPhases
 from pegasus_bb.placement import Ending
+from pegasus_bb.placement.decision import MovedFiles
 from pegasus_bb.units import MIB
 from tests.placement.world import World, job, said, sized, use
 
@@ -37,8 +38,8 @@ def long(world: World) -> World:
     return world
 
 
-def fit(world: World) -> Fit:
-    found = world.decide().fit
+def phases(world: World) -> PlannedPhases:
+    found = world.decide().phases
     assert found is not None
     return found
 
@@ -49,11 +50,11 @@ def moved(world: World) -> set[str]:
 
 def test_what_fits_at_once_needs_no_phases(long: World) -> None:
     long.defines = ["pegasus.bb.capacity=165"]
-    assert long.decide().fit is None
+    assert long.decide().phases is None
 
 
 def test_with_in_place_clean_up_the_jobs_run_in_phases(long: World) -> None:
-    assert fit(long) == Fit(limit=120, ends=(1, 4), peak=110)
+    assert phases(long) == PlannedPhases(limit=120, ends=(1, 4), peak=110)
     assert moved(long) == set()
     assert long.decide().capacity == 4 * MIB
 
@@ -66,7 +67,8 @@ def test_with_another_clean_up_what_is_used_least_moves(
     long.ending = Ending(cleanup)
     long.defines = ["pegasus.bb.capacity=110"]
     assert moved(long) == {"in"}
-    assert fit(long) == Fit(110, (1,), 65, ("in",), benefit=125)
+    assert phases(long) == PlannedPhases(110, (1,), 65)
+    assert long.decision().moved == MovedFiles(("in",), benefit=125)
 
 
 def test_where_a_level_is_too_much_something_moves_and_the_rest_runs_in_phases(
@@ -74,7 +76,8 @@ def test_where_a_level_is_too_much_something_moves_and_the_rest_runs_in_phases(
 ) -> None:
     long.defines = ["pegasus.bb.capacity=52"]
     assert moved(long) == {"in"}
-    assert fit(long) == Fit(52, (2, 3, 4), 50, ("in",), benefit=125)
+    assert phases(long) == PlannedPhases(52, (2, 3, 4), 50)
+    assert long.decision().moved == MovedFiles(("in",), benefit=125)
     placed = long.placed("in")
     assert (placed.how, placed.tier) == ("copy", "pfs")
     assert placed.reason.startswith("capacity is short (52 B): ")
@@ -85,7 +88,9 @@ def test_what_the_user_pinned_to_the_tier_does_not_move(long: World) -> None:
     long.defines = ["pegasus.bb.capacity=110"]
     long.jobs[0]["uses"][0] = use("in", "input", **said("bb", 100))
     assert moved(long) == {"b", "c", "out"}
-    assert fit(long).benefit == 20  # of a, which had to compete
+    assert long.decision().moved == MovedFiles(
+        ("b", "c", "out"), benefit=20
+    )  # of a, which had to compete
 
 
 def test_pinned_files_take_room_only_while_they_live(long: World) -> None:
@@ -94,7 +99,7 @@ def test_pinned_files_take_room_only_while_they_live(long: World) -> None:
     long.jobs[1]["uses"].append(use("big", "output", stageOut=False, **sized(200)))
     long.defines = ["pegasus.bb.capacity=110"]
     assert moved(long) == {"big"}
-    assert fit(long).peak <= 110
+    assert phases(long).peak <= 110
 
 
 @pytest.mark.parametrize("tell", ["metadata", "placement"])
@@ -137,7 +142,7 @@ def test_a_staged_program_moves_where_few_jobs_run_it(long: World) -> None:
 def test_less_than_any_file_leaves_the_tier_empty(long: World) -> None:
     long.defines = ["pegasus.bb.capacity=4"]
     assert moved(long) == SIZES.keys()
-    assert fit(long).peak == 0
+    assert phases(long).peak == 0
 
 
 @pytest.mark.parametrize("case", ["phases", "moved", "moved-without-clean-up"])

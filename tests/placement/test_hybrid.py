@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PFS, Placement
-from pegasus_bb.placement import Ending, automatic_capacity, place
+from pegasus_bb.placement import (
+    Ending,
+    PlacementDecision,
+    automatic_capacity,
+    place_files,
+)
 from pegasus_bb.units import MIB
 from tests.placement.world import World, job, said, sized, use
 
@@ -56,8 +60,8 @@ def test_what_several_jobs_share_stays_together(hybrid: World) -> None:
 
 def test_a_large_file_of_one_job_has_a_room_and_then_the_pfs(hybrid: World) -> None:
     placement = hybrid.decide()
-    assert list(placement.rooms) == ["first"]
-    room = placement.rooms["first"]
+    assert list(placement.job_reservations) == ["first"]
+    room = placement.job_reservations["first"]
     assert (room.stage_in, room.stage_out) == ((), ("own.txt",))
     assert (room.read, room.share) == (("in.txt",), ("mid.txt",))
     assert room.need == 101 * MIB  # what it shares is made there as well
@@ -75,12 +79,12 @@ def test_the_shared_reservation_holds_what_is_left(hybrid: World) -> None:
 
 def test_a_small_file_is_not_worth_a_granule_of_its_own(hybrid: World) -> None:
     hybrid.jobs = chain(own=1)
-    placement = hybrid.decide()
-    assert placement.rooms == {}
+    placement, selection = hybrid.decide(), hybrid.decision().selection
+    assert placement.job_reservations == {}
     assert placement.files["own.txt"].tier == "bb"
     assert "would take more than it saves" in placement.files["own.txt"].reason
-    assert placement.worth is not None
-    assert (placement.worth.asked, placement.worth.rooms) == (2, 0)
+    assert selection is not None
+    assert (selection.asked, selection.job_reservations) == (2, 0)
 
 
 def test_an_input_that_one_job_reads_stays_on_the_pfs(hybrid: World) -> None:
@@ -108,14 +112,14 @@ def test_what_the_user_says_of_a_file_stands(hybrid: World) -> None:
     hybrid.jobs[0]["uses"][2].update(said("bb", 100 * MIB))
     hybrid.jobs[2]["uses"][3].update(said("pfs", MIB))
     placement = hybrid.decide()
-    assert placement.rooms == {}
+    assert placement.job_reservations == {}
     assert placement.files["in.txt"].tier == placement.files["own.txt"].tier == "bb"
     assert placement.files["three.txt"].tier == PFS
 
 
 def test_what_the_user_wants_on_the_pfs_is_a_link_in_a_room(hybrid: World) -> None:
     hybrid.jobs[0]["uses"][1].update(said("pfs", MIB))
-    room = hybrid.decide().rooms["first"]
+    room = hybrid.decide().job_reservations["first"]
     assert (room.write, room.share) == (("mid.txt",), ())
 
 
@@ -123,16 +127,15 @@ def test_where_results_stay_in_the_scratch_they_stay_together(hybrid: World) -> 
     """They would vanish with the reservation, which planning says: no room hides it."""
     hybrid.ending = Ending(delivered=False)
     placement = hybrid.decide()
-    assert placement.rooms == {}
+    assert placement.job_reservations == {}
     assert placement.on_tier("own.txt")
 
 
 def test_a_size_that_nobody_knows_makes_no_room(hybrid: World) -> None:
     del hybrid.jobs[0]["uses"][1]["metadata"]  # what it would share
-    workflow, catalogs, known = hybrid.read()
-    tier = catalogs.tiers["cluster"][0]
-    placement = place(workflow, build_graph(workflow), catalogs, tier, known, Ending())
-    assert "first" not in placement.rooms
+    given = hybrid.given()
+    placement = place_files(given, given.catalogs.tiers["cluster"][0]).placement
+    assert "first" not in placement.job_reservations
     assert placement.unknown == ("mid.txt",)
 
 
@@ -165,17 +168,17 @@ def test_a_job_that_a_room_cannot_serve_keeps_to_the_shared_one(
 ) -> None:
     spoil(hybrid)
     placement = hybrid.decide()
-    assert "first" not in placement.rooms
+    assert "first" not in placement.job_reservations
     assert placement.on_tier("own.txt")
 
 
 def test_more_files_than_staging_can_do_in_time_stay_together(
     hybrid: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pegasus_bb.placement.candidates.MOST_FILES", 0)
-    assert hybrid.decide().rooms == {}
+    monkeypatch.setattr("pegasus_bb.placement.job_reservation_candidates.MOST_FILES", 0)
+    assert hybrid.decide().job_reservations == {}
     hybrid.tier = {"backend": "directory", "path": "/fast"}
-    assert list(hybrid.decide().rooms) == ["first"]
+    assert list(hybrid.decide().job_reservations) == ["first"]
 
 
 @pytest.mark.parametrize(
@@ -186,21 +189,21 @@ def test_why_there_is_no_room_at_all_is_kept(
     hybrid: World, spoil: Any, words: str
 ) -> None:
     spoil(hybrid)
-    worth = hybrid.decide().worth
-    assert worth is not None
-    assert words in worth.why_none
+    selection = hybrid.decision().selection
+    assert selection is not None
+    assert words in selection.why_none
 
 
 def test_run_times_decide_where_they_are_known(hybrid: World) -> None:
     """A room that lasts as long as the run saves nothing."""
     hybrid.jobs = chain(own=8 * MIB, shared=1)
-    assert list(hybrid.decide().rooms) == ["first"]
+    assert list(hybrid.decide().job_reservations) == ["first"]
     for entry, seconds in zip(hybrid.jobs, (100_000, 1, 1), strict=True):
         entry["profiles"] = {"pegasus": {"runtime": seconds}}
-    placement = hybrid.decide()
-    assert placement.rooms == {}
-    assert placement.worth is not None
-    assert (placement.worth.unit, placement.worth.span) == ("seconds", 100_122)
+    placement, selection = hybrid.decide(), hybrid.decision().selection
+    assert placement.job_reservations == {}
+    assert selection is not None
+    assert (selection.unit, selection.span) == ("seconds", 100_122)
 
 
 # -- whatever the workflow
@@ -228,10 +231,14 @@ def workflows(draw: st.DrawFn) -> list[dict[str, Any]]:
     return jobs
 
 
-def decided(jobs: list[dict[str, Any]], mode: str) -> Placement:
+def decision(jobs: list[dict[str, Any]], mode: str) -> PlacementDecision:
     with TemporaryDirectory() as folder:
         world = World(Path(folder), jobs=jobs, defines=[f"pegasus.bb.mode={mode}"])
-        return world.decide()
+        return world.decision()
+
+
+def decided(jobs: list[dict[str, Any]], mode: str) -> Placement:
+    return decision(jobs, mode).placement
 
 
 def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
@@ -248,7 +255,9 @@ def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
 def test_in_any_workflow_every_file_has_one_place(jobs: list[dict[str, Any]]) -> None:
     placement, readers = decided(jobs, "hybrid"), readers_of(jobs)
     assert placement.files.keys() == readers.keys()
-    in_rooms = [lfn for room in placement.rooms.values() for lfn in room.stage_out]
+    in_rooms = [
+        lfn for room in placement.job_reservations.values() for lfn in room.stage_out
+    ]
     assert len(in_rooms) == len(set(in_rooms))
     for lfn in in_rooms:
         assert not readers[lfn]
@@ -268,7 +277,7 @@ def test_in_any_workflow_every_file_has_the_room_it_needs(
     shared = [f.size or 0 for f in placement.files.values() if f.tier != PFS]
     assert placement.need == sum(shared)
     assert placement.capacity >= placement.need
-    for room in placement.rooms.values():
+    for room in placement.job_reservations.values():
         made = (*room.stage_out, *room.share)
         assert room.capacity >= room.need
         assert room.need == sum(placement.files[lfn].size or 0 for lfn in made)
@@ -278,14 +287,15 @@ def test_in_any_workflow_every_file_has_the_room_it_needs(
 def test_in_any_workflow_hybrid_reserves_no_more_than_persistent(
     jobs: list[dict[str, Any]],
 ) -> None:
-    hybrid, persistent = decided(jobs, "hybrid"), decided(jobs, "persistent")
-    worth = hybrid.worth
-    assert worth is not None
-    assert worth.shared + worth.rooms <= worth.persistent
-    assert worth.persistent == persistent.capacity * worth.span
-    assert worth.shared == hybrid.capacity * worth.span
-    assert worth.rooms == sum(2 * room.capacity for room in hybrid.rooms.values())
-    largest = max((room.capacity for room in hybrid.rooms.values()), default=0)
-    assert hybrid.capacity + largest <= persistent.capacity
-    assert hybrid.whole is not None
-    assert hybrid.whole.files == persistent.files
+    hybrid, persistent = decision(jobs, "hybrid"), decided(jobs, "persistent")
+    selection, placement = hybrid.selection, hybrid.placement
+    assert selection is not None
+    total = selection.shared + selection.job_reservations
+    assert total <= selection.persistent
+    assert selection.persistent == persistent.capacity * selection.span
+    assert selection.shared == placement.capacity * selection.span
+    capacities = [own.capacity for own in placement.job_reservations.values()]
+    assert selection.job_reservations == sum(2 * each for each in capacities)
+    assert placement.capacity + max(capacities, default=0) <= persistent.capacity
+    assert hybrid.persistent is not None
+    assert hybrid.persistent.placement.files == persistent.files

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.model.graph import build_graph
-from pegasus_bb.placement import Ending, Figures, figures
-from pegasus_bb.placement.liveness import cut, fullest, lifetimes, peak
+from pegasus_bb.placement import Ending, figures
+from pegasus_bb.placement.liveness import Figures, fullest, lifetimes, peak, phase_ends
 from tests.placement.world import World, job, sized, use
 
 
@@ -34,15 +33,11 @@ def long(world: World) -> World:
 
 
 def lives(world: World) -> dict[str, tuple[int, int]]:
-    workflow, catalogs, _ = world.read()
-    graph, programs = build_graph(workflow), catalogs.transformations
-    return lifetimes(workflow, graph, programs, world.decide(), world.ending)
+    return lifetimes(world.given(), world.decide())
 
 
 def live(world: World) -> Figures:
-    workflow, catalogs, _ = world.read()
-    graph, programs = build_graph(workflow), catalogs.transformations
-    return figures(workflow, graph, programs, world.decide(), world.ending)
+    return figures(world.given(), world.decide())
 
 
 def test_a_file_lives_from_the_level_that_makes_it_to_the_last_that_reads_it(
@@ -139,7 +134,7 @@ def test_the_fewest_phases_are_found(drawn: list[tuple[int, int]], limit: int) -
         pairs.append((more, min(less, held)))
         held -= min(less, held)
     born, dying = zip(*pairs, strict=True)
-    ends = cut(born, dying, limit)
+    ends = phase_ends(born, dying, limit)
     least = least_phases(pairs, limit)
     assert (None if ends is None else len(ends)) == least
     if ends is not None:

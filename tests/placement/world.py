@@ -10,11 +10,17 @@ import yaml
 
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.placement import Placed, Placement
+from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement import Ending, decide
+from pegasus_bb.placement import (
+    Ending,
+    PlacementDecision,
+    PlanningInput,
+    place_files,
+    reserve,
+)
 
 
 def use(lfn: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -81,13 +87,26 @@ class World:
         )
         return read_workflow(workflow), catalogs, read_settings(properties, self.folder)
 
-    def decide(self) -> Placement:
+    def given(self) -> PlanningInput:
         workflow, catalogs, settings = self.read()
-        tier = catalogs.tiers[self.site][0]
-        graph = build_graph(workflow)
-        return decide(workflow, graph, catalogs, tier, settings, self.ending)
+        return PlanningInput(
+            workflow=workflow,
+            graph=build_graph(workflow),
+            catalogs=catalogs,
+            settings=settings,
+            site=catalogs.sites.site(self.site),
+            ending=self.ending,
+        )
 
-    def placed(self, lfn: str) -> Placed:
+    def decision(self) -> PlacementDecision:
+        given = self.given()
+        tier = given.catalogs.tiers[self.site][0]
+        return reserve(given, place_files(given, tier))
+
+    def decide(self) -> Placement:
+        return self.decision().placement
+
+    def placed(self, lfn: str) -> PlacedFile:
         return self.decide().files[lfn]
 
     def homes(self) -> dict[str, tuple[str, str]]:

@@ -13,7 +13,7 @@ import pytest
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.placement import Placed, Placement, Room
+from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.replicas import read_replicas
 from pegasus_bb.model.reservation import Request
@@ -22,7 +22,7 @@ from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement import Ending
+from pegasus_bb.placement import Ending, PlacementDecision
 from pegasus_bb.planner.builtin import Executable, build, write
 from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.context import PlanContext
@@ -109,7 +109,7 @@ class Desk:
     replicas: Data
     properties: dict[str, str]
     context: PlanContext
-    placed: dict[str, Placed]
+    placed: dict[str, PlacedFile]
 
     def change(self, **changes: Any) -> None:
         """Change what the planning knows, such as cleanup or submit_dir."""
@@ -124,11 +124,11 @@ class Desk:
             for use in entry["uses"]:
                 lfn = use["lfn"]
                 how = "write" if use["type"] == "output" else "copy"
-                placed = Placed(lfn, "intermediate", "bb", how, 11, "a test")
+                placed = PlacedFile(lfn, "intermediate", "bb", how, 11, "a test")
                 if how == "write" or lfn not in files:
                     files[lfn] = self.placed.get(lfn, placed)
         request = Request(NAME, backend, 1 << 22, f"/bb/{NAME}", UUID, "bb", "cori")
-        placement = Placement(tier, files, 11, (), 1 << 22)
+        placement = Placement(tier, files, 1 << 22)
         self.change(request=request, placement=placement)
 
     def behind_slurm(self) -> None:
@@ -144,9 +144,9 @@ class Desk:
         assert request is not None
         assert placement is not None
         out = replace(placement.files["out.txt"], tier="pfs")
-        room = Room((), ("out.txt",), ("sub/n.txt", "b.txt"), (), 11, 1 << 22)
+        room = JobReservation((), ("out.txt",), ("sub/n.txt", "b.txt"), (), 11, 1 << 22)
         files = {**placement.files, "out.txt": out}
-        parted = replace(placement, files=files, rooms={"ID3": room})
+        parted = replace(placement, files=files, job_reservations={"ID3": room})
         own = replace(request, prefix=PFS_SCRATCH)
         self.change(placement=parted, transient=own)
 
@@ -183,8 +183,15 @@ class Desk:
         workflow, catalogs = self.read()
         graph, site = build_graph(workflow), catalogs.sites.site("cori")
         placement = self.context.placement
-        known = (Settings(), site, placement, Ending("inplace", False))
-        rewritten = Decided(workflow, graph, catalogs, *known)
+        rewritten = Decided(
+            workflow=workflow,
+            graph=graph,
+            catalogs=catalogs,
+            settings=Settings(),
+            site=site,
+            ending=Ending("inplace", False),
+            decision=PlacementDecision(placement) if placement else None,
+        )
         folder = Document(Path("/home/wfuser/sites.yml"), self.sites)
         own = read_sites(folder).site("cori")
         return replace(rewritten, site=own), rewritten

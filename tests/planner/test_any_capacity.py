@@ -167,7 +167,7 @@ def orders(executable: Executable, random: Random) -> Iterator[tuple[PlannedJob,
 def check_rooms(decided: Decided) -> None:
     """A room has all that its job finds and makes there, until the job has ended."""
     placement = placement_of(decided)
-    for job, room in placement.rooms.items():
+    for job, room in placement.job_reservations.items():
         uses = {use.lfn for use in decided.workflow.jobs[job].uses}
         there = {*room.stage_in, *room.stage_out, *room.share}
         assert there - {"staged"} <= uses

@@ -11,7 +11,7 @@ import pytest
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.document import Document
-from pegasus_bb.model.placement import Fit, Placed, Placement
+from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use, Workflow
 from pegasus_bb.planner.complete import complete
@@ -26,11 +26,11 @@ HAND = ("SCRIPT DEFER", "PARENT cleanup_demo_0_cori")  # lines that were added b
 
 def placement(limit: int, sizes: dict[str, int]) -> Placement:
     files = {
-        lfn: Placed(lfn, "input", "bb", "copy", size, "a test")
+        lfn: PlacedFile(lfn, "input", "bb", "copy", size, "a test")
         for lfn, size in sizes.items()
     }
-    fit = Fit(limit, ends=(1, 2), peak=limit)
-    return Placement(Tier("cori", "bb", "datawarp"), files, 130, (), 1, fit=fit)
+    phases = PlannedPhases(limit, ends=(1, 2), peak=limit)
+    return Placement(Tier("cori", "bb", "datawarp"), files, 1, phases=phases)
 
 
 def workflow(**writes: list[str]) -> Workflow:

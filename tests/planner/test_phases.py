@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.placement import Fit, Placed, Placement
+from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.placement import Ending
+from pegasus_bb.placement import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.planner.builtin import Executable
 from pegasus_bb.planner.seal import Phases, check_phases
@@ -39,15 +39,14 @@ def of_ten(lfn: str) -> int:
     return 0 if lfn == "count" else 10
 
 
-def sized(desk: Any, sizes: Callable[[str], int], **changes: Any) -> Placement:
+def sized(desk: Any, sizes: Callable[[str], int | None], **changes: Any) -> Placement:
     """Every file on the tier, a staged program as well; each with its size."""
     desk.persistent()
     placement: Placement = desk.context.placement
     files = dict(placement.files)
-    files["count"] = Placed("count", "input", "bb", "copy", 0, "a test")
+    files["count"] = PlacedFile("count", "input", "bb", "copy", 0, "a test")
     files = {lfn: replace(f, size=sizes(lfn)) for lfn, f in files.items()}
-    need = sum(f.size or 0 for f in files.values())
-    placement = replace(placement, files=files, need=need, **changes)
+    placement = replace(placement, files=files, **changes)
     desk.change(placement=placement)
     return placement
 
@@ -58,9 +57,16 @@ def fit(desk: Any, limit: int, cleanup: str = "inplace") -> Placement:
     workflow = read_workflow(Document(desk.context.submit_dir, data))
     _, catalogs = desk.read()
     catalogs.tiers["cori"] = [desk.context.placement.tier]
-    graph, settings = build_graph(workflow), Settings(capacity=limit)
-    given, ending = desk.context.placement, Ending(cleanup)
-    placement, _ = fitted(workflow, graph, catalogs, settings, given, ending)
+    given = PlanningInput(
+        workflow=workflow,
+        graph=build_graph(workflow),
+        catalogs=catalogs,
+        settings=Settings(capacity=limit),
+        site=catalogs.sites.site("cori"),
+        ending=Ending(cleanup),
+    )
+    decision, _ = fitted(given, PlacementDecision(desk.context.placement))
+    placement = decision.placement
     desk.change(placement=placement, cleanup=cleanup)
     return placement
 
@@ -138,8 +144,8 @@ def test_in_no_order_is_more_on_the_tier_than_it_holds(
     planned = desk.plan()
     for _ in range(5):
         assert most(planned, placement, random) <= limit
-    assert placement.fit is not None
-    assert (planned.phases is not None) == (placement.fit.phases > 1)
+    assert placement.phases is not None
+    assert (planned.phases is not None) == (placement.phases.count > 1)
 
 
 def ladder(desk: Any, make_job: Callable[..., Data], rungs: int, width: int) -> None:
@@ -178,8 +184,8 @@ def test_without_barriers_an_unlucky_order_would_fill_the_tier(
     planned = desk.plan()
     held = max(most(planned, placement, Random(seed)) for seed in range(40))
     assert held <= limit
-    assert placement.fit is not None
-    assert placement.fit.moved == ()
+    assert placement.phases is not None
+    assert all(map(placement.on_tier, placement.files))
 
 
 def test_there_are_as_many_new_edges_as_nodes_not_pairs(
@@ -231,14 +237,14 @@ def test_phases_that_the_executable_dag_does_not_allow_are_refused(
     desk: Any, make_job: Callable[..., Data]
 ) -> None:
     ladder(desk, make_job, 4, 1)
-    sized(desk, lambda lfn: 10, fit=Fit(limit=19, ends=(1, 2), peak=19))
+    sized(desk, lambda lfn: 10, phases=PlannedPhases(limit=19, ends=(1, 2), peak=19))
     with pytest.raises(NotSealed, match="do not fit into 19 B") as told:
         desk.plan()
     assert "--cleanup leaf" in str(told.value)
 
 
 def test_a_size_that_is_unknown_is_asked_for_by_name(desk: Any) -> None:
-    sized(desk, lambda lfn: 10, unknown=("b.txt",))
+    sized(desk, lambda lfn: None if lfn == "b.txt" else 10)
     desk.sites["x-storage-tiers"] = {"cori": [{"capacity": "15"}]}
     with pytest.raises(CatalogError, match=r"not known for 1: b\.txt"):
         fit(desk, 15)

@@ -15,7 +15,7 @@ import pytest
 from pegasus_bb.dag.submitfile import read_submit
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import load
-from pegasus_bb.model.placement import Placed
+from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.builtin.submit import Submits
 
@@ -65,7 +65,9 @@ def test_the_catalogs_can_be_read_back(here: Any) -> None:
 
 
 def test_links_are_named_after_the_node_that_needs_them(here: Any) -> None:
-    here.placed["a.txt"] = Placed("a.txt", "intermediate", "pfs", "write", 1, "test")
+    here.placed["a.txt"] = PlacedFile(
+        "a.txt", "intermediate", "pfs", "write", 1, "test"
+    )
     here.persistent()
     folder: Path = here.write()
     (file,) = (folder / "bb" / "nodes").iterdir()

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
-from pegasus_bb.model.placement import Fit, Placement, Room
+from pegasus_bb.model.placement import JobReservation, Placement, PlannedPhases
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction import (
     Prediction,
@@ -130,9 +130,9 @@ def test_a_room_beside_what_all_share(tmp_path: Path) -> None:
     """Its result is written there, comes back to the PFS, and is staged out from it."""
     work, placement = loaded(tmp_path, fan(2))
     lfn, size = "out1", 10 * MB
-    room = Room((), (lfn,), ("mid",), (), need=size, capacity=20 * MB)
+    room = JobReservation((), (lfn,), ("mid",), (), need=size, capacity=20 * MB)
     files = {**placement.files, lfn: replace(placement.files[lfn], tier="pfs")}
-    parted = replace(placement, files=files, rooms={"ID1": room})
+    parted = replace(placement, files=files, job_reservations={"ID1": room})
     parted = replace(parted, capacity=1000 * MB)
     found = predict_hybrid(work, parted, speeds())
     own = 60 + 110 / 200 + 10 / 10  # written at the tier's speed, copied at the PFS's
@@ -144,8 +144,10 @@ def test_a_room_beside_what_all_share(tmp_path: Path) -> None:
 
 def test_what_a_room_shares_is_copied_on_the_tier(tmp_path: Path) -> None:
     work, placement = loaded(tmp_path, fan(2))
-    room = Room((), (), ("in",), (), need=100 * MB, capacity=1, share=("mid",))
-    shares = replace(placement, rooms={"ID0": room})
+    room = JobReservation(
+        (), (), ("in",), (), need=100 * MB, capacity=1, share=("mid",)
+    )
+    shares = replace(placement, job_reservations={"ID0": room})
     plain = predict_hybrid(work, placement, speeds())
     found = predict_hybrid(work, shares, speeds())
     assert found.compute - plain.compute == pytest.approx(100 / 200)
@@ -185,8 +187,8 @@ def test_phases_do_not_run_side_by_side(tmp_path: Path) -> None:
     work, placement = loaded(tmp_path, fan(2))
 
     def compute(*ends: int) -> float:
-        fit = Fit(limit=1, ends=ends, peak=1)
-        found = predict_persistent(work, replace(placement, fit=fit), speeds())
+        phases = PlannedPhases(limit=1, ends=ends, peak=1)
+        found = predict_persistent(work, replace(placement, phases=phases), speeds())
         return corrected(found, found.makespan, found.makespan / 4).compute
 
     together = 61.5 + 60.55

@@ -17,7 +17,7 @@ from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.placement import Ending, decide
+from pegasus_bb.placement import Ending, PlanningInput, place_files, reserve
 from pegasus_bb.rewrite import Inputs, Plan
 
 HERE = Path(__file__).parent
@@ -52,8 +52,15 @@ def read(folder: Path, site: str, settings: Settings) -> tuple[Inputs, Plan]:
     document, catalogs = load_inputs(folder / "workflow.yml", properties, folder)
     workflow = read_workflow(document)
     tier = catalogs.tiers[site][0]
-    graph = build_graph(workflow)
-    placement = decide(workflow, graph, catalogs, tier, settings, Ending())
+    given = PlanningInput(
+        workflow=workflow,
+        graph=build_graph(workflow),
+        catalogs=catalogs,
+        settings=settings,
+        site=catalogs.sites.site(site),
+        ending=Ending(),
+    )
+    placement = reserve(given, place_files(given, tier)).placement
     request = Request(
         name="pbb4f1c2a9e",
         backend=tier.backend,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.placement import Room
+from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.rewrite import (
     OF_EACH_JOB,
@@ -26,7 +26,9 @@ from tests.rewrite.conftest import HERE, read
 from tests.rewrite.differences import changed
 
 BBF = "--bbf=/home/me/run0001/bb/nodes/{}.bbf"
-ROOM = Room(("in.txt", "sub/b.dat"), ("out.txt",), (), (), need=5, capacity=8 << 20)
+OWN = JobReservation(
+    ("in.txt", "sub/b.dat"), ("out.txt",), (), (), need=5, capacity=8 << 20
+)
 
 
 @pytest.fixture
@@ -53,8 +55,8 @@ def test_each_job_says_what_was_said_for_it_and_its_own_option(
 def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Plan) -> None:
     """One file names both reservations, for sbatch takes one."""
     first, second = (str(job["id"]) for job in inputs.workflow.data["jobs"][:2])
-    rooms = {second: plan.placement.rooms[second]}
-    hybrid = replace(plan, placement=replace(plan.placement, rooms=rooms))
+    rooms = {second: plan.placement.job_reservations[second]}
+    hybrid = replace(plan, placement=replace(plan.placement, job_reservations=rooms))
     after = name_the_buffers(inputs, hybrid)
     said = after.workflow.data["jobs"][1]["profiles"]["pegasus"]["glite.arguments"]
     assert said == f"--qos=debug {BBF.format(second)}"
@@ -107,15 +109,17 @@ def test_a_path_that_a_shell_would_read_is_refused(inputs: Inputs, plan: Plan) -
         name_each_buffer(inputs, replace(plan, submit_dir=Path("/home/$(id)")))
 
 
-def lines(plan: Plan, room: Room = ROOM, landing: str = "/lus/r/.l/n") -> list[str]:
+def lines(
+    plan: Plan, own: JobReservation = OWN, landing: str = "/lus/r/.l/n"
+) -> list[str]:
     request = replace(plan.request, prefix="/lus/r")
-    return directives_of(request, room, landing, {}).splitlines()
+    return directives_of(request, own, landing, {}).splitlines()
 
 
 def test_what_is_a_link_in_the_scratch_is_staged_from_where_it_leads(
     plan: Plan,
 ) -> None:
-    text = directives_of(plan.request, ROOM, "/l", {"in.txt": "/data/in.txt"})
+    text = directives_of(plan.request, OWN, "/l", {"in.txt": "/data/in.txt"})
     assert " source=/data/in.txt destination=$DW_JOB_STRIPED/run/in.txt\n" in text
 
 
@@ -132,7 +136,7 @@ def test_the_lines_reserve_stage_in_and_stage_out(plan: Plan) -> None:
 
 
 def test_the_lines_of_a_job_with_a_share_name_both_reservations(plan: Plan) -> None:
-    room = replace(ROOM, stage_in=())
+    room = replace(OWN, stage_in=())
     text = directives_of(plan.request, room, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
     assert text.splitlines() == [
         "#DW jobdw capacity=8388608 access_mode=striped type=scratch",
@@ -146,7 +150,7 @@ def test_the_lines_of_a_job_with_a_share_name_both_reservations(plan: Plan) -> N
 
 def test_nothing_is_staged_into_or_out_of_a_private_reservation(plan: Plan) -> None:
     own = replace(plan.request, access="private", pool="wlm_pool")
-    text = directives_of(own, ROOM, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
+    text = directives_of(own, OWN, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
     assert text.splitlines() == [
         "#DW jobdw capacity=8388608 access_mode=private type=scratch pool=wlm_pool",
         "#DW persistentdw name=pbb4f1c2a9e",
@@ -174,7 +178,7 @@ def test_more_lines_than_slurm_takes_are_refused(
 )
 def test_nothing_foreign_gets_onto_a_line(plan: Plan, bad: str) -> None:
     with pytest.raises(UsageError, match="cannot stand on a #DW line"):
-        lines(plan, replace(ROOM, stage_in=(bad,)))
+        lines(plan, replace(OWN, stage_in=(bad,)))
     with pytest.raises(UsageError, match="cannot stand on a #DW line"):
         lines(plan, landing=bad)
 

@@ -16,10 +16,10 @@ from pegasus_bb.dag.nodefiles import submit_text
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.dag.writer import script_line
-from pegasus_bb.placement import join_rooms, planned_rooms
+from pegasus_bb.placement import join_job_reservations, planned_job_reservations
 from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.planner.deciding import Decided, with_placement
 from pegasus_bb.planner.pegasus.checks import check_results
 from pegasus_bb.planner.pegasus.folder import replace_text
 from pegasus_bb.planner.pegasus.submitdir import (
@@ -48,7 +48,7 @@ def complete_planned(
     planned = read_planned(context)
     if context.request is None:
         planned, context = _with_clusters(planned, decided, context)
-        decided = replace(decided, placement=context.placement)
+        decided = with_placement(decided, context.placement)
     completed = complete(planned, decided.workflow, context)
     if context.request is not None:
         check_results(decided, planned.results, force)
@@ -61,7 +61,7 @@ def complete_planned(
         start_outside(planned.folder, planned.dag, context.site, planned.scratch)
     _add_options(planned, context)
     _replace_dag(planned, completed)
-    if context.placement and context.placement.rooms:
+    if context.placement and context.placement.job_reservations:
         check_rooms(completed.dag, planned.folder)
     return completed, decided
 
@@ -74,10 +74,9 @@ def _with_clusters(
     placement = decided.placement
     assert placement is not None  # noqa: S101 - this is mode transient
     pairs, clusters = planned.jobs_nodes(), clusters_of(planned)
-    placement = planned_rooms(placement, dict(pairs))
+    placement = planned_job_reservations(placement, dict(pairs))
     if clusters:
-        known = (decided.workflow, decided.catalogs, decided.settings)
-        placement = join_rooms(*known, placement, clusters)
+        placement = join_job_reservations(decided, placement, clusters)
     pairs = [pair for pair in pairs if pair[1] not in clusters]
     pairs += [(name, name) for name in clusters]
     # A prediction is of single jobs; a cluster runs and reserves for all of its jobs.
@@ -118,10 +117,10 @@ def _add_options(planned: PegasusWorkflow, context: PlanContext) -> None:
     pegasus-plan lets those stand in the place of a job's own.
     """
     placement = context.placement
-    if placement is None or placement.room_tier.backend != "datawarp":
+    if placement is None or placement.job_tier.backend != "datawarp":
         return
-    for job, name in planned.jobs_nodes() if placement.rooms else ():
-        if job in placement.rooms:
+    for job, name in planned.jobs_nodes() if placement.job_reservations else ():
+        if job in placement.job_reservations:
             option = directives_option(context.submit_dir, job)
             _add_option(planned.folder, planned.dag.nodes[name], option)
 

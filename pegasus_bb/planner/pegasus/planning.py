@@ -91,12 +91,12 @@ def _check(
     """Notes for the user. Raises CatalogError, UsageError for what would not work."""
     placement = context.placement
     assert placement is not None  # noqa: S101 - mode off does not come here
-    for tier in (placement.tier, placement.room_tier):
+    for tier in (placement.tier, placement.job_tier):
         check_style(decided.site, decided.catalogs, tier.backend)
     check_kickstart(inputs, context.site)
     check_passed(call.passed, context.site)
     if context.request is None:
         return []
-    if placement.rooms:
+    if placement.job_reservations:
         check_clusters(call.passed, context.mode)
     return check_sub_workflows(decided, call.passed)

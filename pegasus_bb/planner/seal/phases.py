@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import NotSealed
-from pegasus_bb.placement.liveness import cut, flow, peak
+from pegasus_bb.placement.liveness import flow, peak, phase_ends
 from pegasus_bb.planner.seal.lives import Lives, parents_first
 from pegasus_bb.units import format_size
 
@@ -89,7 +89,7 @@ def _cut(lives: Lives, level: dict[str, int], limit: int) -> list[int]:
         first.update({lfn: min(level[node], first.get(lfn, end)) for lfn in lfns})
     spans = {lfn: (begin, last.get(lfn, end)) for lfn, begin in first.items()}
     born, dying = flow(spans, lives.size, end)
-    ends = cut(born, dying, limit)
+    ends = phase_ends(born, dying, limit)
     if ends is None:
         most = format_size(peak(born, dying))
         raise NotSealed(

@@ -3,46 +3,49 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.placement import Placement, Room
+from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.replicas import local_path
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.placement.nodecount import several_nodes
+from pegasus_bb.placement.planning_input import PlanningInput
 
 MOST_FILES = 200_000  # of a job; with more DataWarp's staging runs out of time
 # A #DW line ends its values at blanks, and % and \ mean things to Slurm.
 _ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
 _ELSEWHERE = "bb.tier: pfs for this file"
+_KEYS = ("nodes", "glite.arguments")
+_OPTION = re.compile(r"(?:^|\s)(?:-N ?|--nodes[= ])(\d+)(?:-(\d+))?(?=\s|$)")
 
 
-def lint_rooms(
-    workflow: Workflow,
-    catalogs: Catalogs,
+def lint_job_reservations(
+    given: PlanningInput,
     placement: Placement,
-    rooms: Mapping[str, Room],
+    reservations: Mapping[str, JobReservation],
 ) -> None:
     """Raises CatalogError, with file, line and key."""
+    workflow, catalogs = given.workflow, given.catalogs
     by_system = placement.tier.is_staged
-    for ident in rooms:
+    for ident, reservation in reservations.items():
         job = workflow.jobs[ident]
         _check_uses(workflow, job, placement)
         if placement.tier.is_of_one_node:
             check_one_node(workflow, catalogs, job, placement.tier)
         if by_system:
             name = f"job {job.id} ({job.transformation})"
-            check_count(workflow, name, job.index, rooms[ident])
-            _check_names(workflow, job, rooms[ident])
-    if by_system and rooms:
+            check_count(workflow, name, job.index, reservation)
+            _check_names(workflow, job, reservation)
+    if by_system and reservations:
         _check_folders(workflow, catalogs, placement)
     for job in workflow.jobs.values():
         if job.kind != "job":
             raise workflow.document.error(
-                "nobody gives the jobs of a workflow inside reservations of their own",
+                "the jobs of a sub-workflow cannot have reservations of their own",
                 ["jobs", job.index, "type"],
                 job.kind,
                 "--bb-mode persistent, or --bb-mode off",
@@ -76,9 +79,11 @@ def check_one_node(
         )
 
 
-def check_count(workflow: Workflow, name: str, index: int, room: Room) -> None:
-    """Raises CatalogError where ``room``, of ``name``, has too many files."""
-    files = len(room.stage_in) + len(room.stage_out)
+def check_count(
+    workflow: Workflow, name: str, index: int, reservation: JobReservation
+) -> None:
+    """Raises CatalogError where ``reservation``, of ``name``, has too many files."""
+    files = len(reservation.stage_in) + len(reservation.stage_out)
     if files > MOST_FILES:
         raise workflow.document.error(
             f"{name} would have {files} files staged, and "
@@ -90,8 +95,8 @@ def check_count(workflow: Workflow, name: str, index: int, room: Room) -> None:
         )
 
 
-def _check_names(workflow: Workflow, job: Job, room: Room) -> None:
-    bad = next((n for n in room.stage_in if not can_stand_on_a_line(n)), None)
+def _check_names(workflow: Workflow, job: Job, reservation: JobReservation) -> None:
+    bad = next((n for n in reservation.stage_in if not can_stand_on_a_line(n)), None)
     if bad is None:
         return
     place = next((i for i, use in enumerate(job.uses) if use.lfn == bad), None)
@@ -143,3 +148,39 @@ def _is_there(path: str) -> bool:
         return bool(path) and Path(path).is_dir()
     except (OSError, ValueError):
         return False
+
+
+def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:
+    """What asks for more than one node of ``site`` for ``job``; empty where nothing
+    does. The nearest to the job counts, profile by profile."""
+    said: dict[str, str] = {}
+    for profiles in _sources(job, catalogs, site):
+        for key in _KEYS:
+            value = (profiles.get("pegasus") or {}).get(key)
+            if value is not None:
+                said.setdefault(key, str(value).strip())
+    if said.get("nodes", "1") not in ("", "0", "1"):
+        return f"pegasus.nodes: {said['nodes']}"
+    found = _OPTION.search(said.get("glite.arguments", ""))
+    if found and max(int(found[1]), int(found[2] or 0)) > 1:
+        return f"pegasus.glite.arguments: {said['glite.arguments']}"
+    return ""
+
+
+def _sources(
+    job: Job, catalogs: Catalogs, site: str
+) -> Iterator[Mapping[str, Mapping[str, Any]]]:
+    """Profiles, the nearest to the job first."""
+    yield job.data.get("profiles") or {}
+    programs, name = catalogs.transformations, job.transformation
+    here = programs.executable(name, site)
+    if here is not None:
+        yield here.profiles
+    if name in programs.transformations:
+        yield programs.transformations[name].profiles
+    known = catalogs.sites.sites.get(site)
+    if known is not None:
+        keys = ((key, known.profile("pegasus", key)) for key in _KEYS)
+        yield {"pegasus": {key: value for key, value in keys if value is not None}}
+    own = (key for key in _KEYS if f"pegasus.{key}" in catalogs.properties)
+    yield {"pegasus": {key: catalogs.properties[f"pegasus.{key}"] for key in own}}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pegasus_bb.model.graph import build_graph
-from pegasus_bb.placement import decide
+from pegasus_bb.placement import place_files
 from tests.counting import calls
 from tests.placement.world import World, job, sized, use
 
 
 def test_the_same_in_gives_the_same_out(world: World) -> None:
-    assert world.decide() == world.decide()
+    assert world.decision() == world.decision()
 
 
 def test_need_counts_what_is_on_the_tier_and_nothing_else(world: World) -> None:
@@ -30,13 +29,10 @@ def test_thousands_of_jobs_and_hundreds_of_patterns_are_not_tried_one_by_one(
     exact = [f"f{n}: pfs" for n in range(0, 1_000, 10)]
     globs = [f"'f{n}[13579]': pfs" for n in range(10, 100)]
     world.placement = "\n".join(exact + globs)
-    workflow, catalogs, settings = world.read()
-    graph = build_graph(workflow)
-    tier = catalogs.tiers["cluster"][0]
-    placement = decide(workflow, graph, catalogs, tier, settings, world.ending)
+    given = world.given()
+    tier = given.catalogs.tiers["cluster"][0]
+    placement = place_files(given, tier).placement
     assert placement.files["f105"].tier == "pfs"
     assert placement.files["f106"].tier == "bb"
-    again = calls(
-        lambda: decide(workflow, graph, catalogs, tier, settings, world.ending)
-    )
-    assert again < 100 * len(workflow.jobs)  # not: jobs times patterns
+    again = calls(lambda: place_files(given, tier))
+    assert again < 100 * len(world.jobs)  # not: jobs times patterns

@@ -32,9 +32,9 @@ def says(world: World, **settings: str) -> None:
 def test_a_disk_of_the_nodes_is_where_rooms_are(hybrid: World) -> None:
     placement = hybrid.decide()
     assert placement.tier.name == "bb"
-    assert placement.room_tier.name == "nvme"
-    assert placement.rooms["first"].stage_out == ("own.txt",)
-    assert placement.rooms["first"].share == ("mid.txt",)
+    assert placement.job_tier.name == "nvme"
+    assert placement.job_reservations["first"].stage_out == ("own.txt",)
+    assert placement.job_reservations["first"].share == ("mid.txt",)
     file = placement.files["own.txt"]
     assert file.tier == PFS
     assert "in a room of that job's own on tier nvme, then on the PFS" in file.reason
@@ -43,15 +43,15 @@ def test_a_disk_of_the_nodes_is_where_rooms_are(hybrid: World) -> None:
 def test_without_one_they_are_where_all_files_are(hybrid: World) -> None:
     hybrid.other_tiers = [OTHER]
     placement = hybrid.decide()
-    assert placement.apart is None
-    assert placement.room_tier is placement.tier
+    assert placement.other_tier is None
+    assert placement.job_tier is placement.tier
 
 
 def test_the_user_may_name_another(hybrid: World) -> None:
     says(hybrid, rooms="other")
-    assert hybrid.decide().room_tier.name == "other"
+    assert hybrid.decide().job_tier.name == "other"
     hybrid.defines[-1] = "pegasus.bb.rooms=bb"
-    assert hybrid.decide().apart is None
+    assert hybrid.decide().other_tier is None
 
 
 def test_a_tier_that_is_not_there_is_refused(hybrid: World) -> None:
@@ -84,23 +84,23 @@ def test_each_tier_has_its_own_granules(hybrid: World) -> None:
     says(hybrid, rooms="other")
     placement = hybrid.decide()
     assert placement.capacity == 32 * MIB
-    room = placement.rooms["first"]
-    assert room.capacity == automatic_capacity(placement.room_tier, 10, room.need)
+    room = placement.job_reservations["first"]
+    assert room.capacity == automatic_capacity(placement.job_tier, 10, room.need)
     assert room.capacity % (3 * MIB) == 0
 
 
 def test_a_room_that_costs_nothing_is_had_for_a_granule(hybrid: World) -> None:
     """On the shared tier it would cost more than it saves."""
     hybrid.jobs = chain(own=5 * MIB, shared=40 * MIB)
-    assert list(hybrid.decide().rooms) == ["first"]
+    assert list(hybrid.decide().job_reservations) == ["first"]
     hybrid.other_tiers = []
-    assert hybrid.decide().rooms == {}
+    assert hybrid.decide().job_reservations == {}
 
 
 def test_one_that_saves_nothing_is_not_made(hybrid: World) -> None:
     hybrid.jobs = chain(own=1)
     placement = hybrid.decide()
-    assert placement.rooms == {}
+    assert placement.job_reservations == {}
     assert placement.files["own.txt"].tier == "bb"
     assert placement.files["own.txt"].reason.endswith("would save nothing")
 
@@ -119,31 +119,34 @@ def test_a_job_that_such_a_disk_cannot_serve_has_no_room(
 ) -> None:
     spoil(hybrid)
     placement = hybrid.decide()
-    assert "first" not in placement.rooms
+    assert "first" not in placement.job_reservations
     assert placement.files["own.txt"].tier == "bb"
 
 
 def test_a_private_reservation_serves_rooms_of_one_node(hybrid: World) -> None:
     hybrid.other_tiers = [{**OTHER, "access": "private"}]
-    assert hybrid.decide().apart is None
+    assert hybrid.decide().other_tier is None
     says(hybrid, rooms="other")
     placement = hybrid.decide()
-    assert (placement.room_tier.access, list(placement.rooms)) == ("private", ["first"])
+    assert (placement.job_tier.access, list(placement.job_reservations)) == (
+        "private",
+        ["first"],
+    )
     several_nodes(hybrid)
-    assert "first" not in hybrid.decide().rooms
+    assert "first" not in hybrid.decide().job_reservations
 
 
 def test_less_is_reserved_than_in_mode_persistent(hybrid: World) -> None:
-    placement = hybrid.decide()
-    assert placement.worth is not None
-    assert placement.worth.rooms == 0
-    assert placement.worth.shared < placement.worth.persistent
+    placement, selection = hybrid.decide(), hybrid.decision().selection
+    assert selection is not None
+    assert selection.job_reservations == 0
+    assert selection.shared < selection.persistent
     assert placement.capacity == automatic_capacity(placement.tier, 10, placement.need)
 
 
 def test_where_results_stay_in_the_scratch_no_room_hides_that(hybrid: World) -> None:
     hybrid.ending = Ending(delivered=False)
-    assert hybrid.decide().rooms == {}
+    assert hybrid.decide().job_reservations == {}
 
 
 def of_its_metadata(world: World) -> None:
@@ -161,19 +164,19 @@ def test_a_file_that_the_user_wants_there_has_a_room_whatever_it_saves(
     hybrid.jobs = chain(own=1)
     name(hybrid)
     placement = hybrid.decide()
-    assert list(placement.rooms) == ["first"]
+    assert list(placement.job_reservations) == ["first"]
     file = placement.files["own.txt"]
     assert (file.tier, file.how) == (PFS, "write")
     assert "nvme: in a room of that job's own on tier nvme" in file.reason
     says(hybrid, capacity="1GiB")  # of the shared reservation
-    assert list(hybrid.decide().rooms) == ["first"]
+    assert list(hybrid.decide().job_reservations) == ["first"]
 
 
 def test_a_job_s_profile_names_all_that_it_makes(hybrid: World) -> None:
     hybrid.jobs[2]["profiles"] = {"pegasus": {"bb.tier": "nvme"}}
     placement = hybrid.decide()
-    assert set(placement.rooms) == {"first", "third"}
-    assert placement.rooms["third"].stage_out == ("three.txt",)
+    assert set(placement.job_reservations) == {"first", "third"}
+    assert placement.job_reservations["third"].stage_out == ("three.txt",)
     assert placement.files["ref.txt"].reason.endswith("it stays on the PFS")
 
 
@@ -234,7 +237,9 @@ def stays(world: World) -> None:
 def test_a_job_that_cannot_have_the_room_is_named(hybrid: World, spoil: Any) -> None:
     of_its_metadata(hybrid)
     spoil(hybrid)
-    with pytest.raises(CatalogError, match=r"job first .* cannot have a room") as told:
+    with pytest.raises(
+        CatalogError, match=r"job first .* cannot have a reservation"
+    ) as told:
         hybrid.decide()
     assert told.value.key == "jobs.0.uses.2"
 

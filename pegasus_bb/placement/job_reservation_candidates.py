@@ -1,67 +1,60 @@
-"""Mode hybrid: jobs with files that live and die with them, and what a room would hold.
+"""Mode hybrid: jobs whose reservation would hold files that only they use.
 
-A task finds all that it makes under plain names in its room. What other jobs read is
-copied to the shared reservation when the task has ended, so the room has to hold it as
-well; what it reads, and what the user wants on the PFS, are links there.
+A task finds all that it makes under plain names in its job reservation. What other jobs
+read is copied to the shared reservation when the task has ended, so the job reservation
+has to hold it as well. What the task reads, and what the user wants on the PFS, are
+links there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Set
 from functools import cache
 
-from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.placement import PFS, Placement, Room
-from pegasus_bb.model.settings import Settings
-from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.model.placement import PFS, JobReservation, Placement
+from pegasus_bb.model.workflow import Job
+from pegasus_bb.placement.durations import Durations
 from pegasus_bb.placement.executables import runs_on, staged_for
-from pegasus_bb.placement.liveness import Ending
-from pegasus_bb.placement.nodecount import several_nodes
-from pegasus_bb.placement.roomlint import MOST_FILES
+from pegasus_bb.placement.job_reservation_lint import MOST_FILES, several_nodes
+from pegasus_bb.placement.job_reservation_selection import Candidate
+from pegasus_bb.placement.planning_input import PlanningInput
 from pegasus_bb.placement.sizing import automatic_capacity, quota_of
 from pegasus_bb.placement.survey import INPUT, OUTPUT
-from pegasus_bb.placement.worth import Candidate
 
 
-def candidates(
-    workflow: Workflow,
-    graph: Graph,
-    settings: Settings,
-    placement: Placement,
-    ending: Ending,
-    lasts: Mapping[str, float],
-    catalogs: Catalogs,
+def find_candidates(
+    given: PlanningInput, placement: Placement, pinned: Set[str], lasts: Durations
 ) -> Iterator[Candidate]:
-    """In the order of the workflow; ``lasts`` says how long each job's room is kept.
+    """In the order of the workflow; none with sub-workflows, whose files are unknown.
 
-    Linear in the uses of all jobs. A job that a room cannot serve is none: a file whose
-    size is not known or that it names twice, a checkpoint, too many files for
-    DataWarp's staging, more than one job may have there, several nodes where a room is
-    on one.
+    Linear in the uses of all jobs. A job that a reservation cannot serve is none: a
+    file whose size is not known or that it names twice, a checkpoint, too many files
+    for DataWarp's staging, more than one job may have there, several nodes if a
+    reservation is on one.
     """
-    tier = placement.room_tier
+    tier, graph = placement.job_tier, given.graph
     quota = quota_of(tier) if not tier.is_reserved else None
-    private = _private(graph, placement, ending)
+    private = {} if given.has_sub_workflows else _private(given, placement, pinned)
     most = MOST_FILES if tier.is_staged else len(private)
     makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
 
     @cache
     def capacity(need: int) -> int:
-        return automatic_capacity(tier, settings.headroom, need)
+        return automatic_capacity(tier, given.settings.headroom, need)
 
     for ident in makers:
-        job = workflow.jobs[ident]
-        made = (
-            _made(job, graph, placement, private) if runs_on(job, tier.site) else None
-        )
+        job = given.workflow.jobs[ident]
+        if not runs_on(job, tier.site):
+            continue
+        made = _made(job, graph, placement, private)
         if made is None or len(made.private) > most:
             continue
         need = made.saved + made.shared
         size = capacity(need)
         if quota is not None and size > quota:
             continue
-        if tier.is_of_one_node and several_nodes(job, catalogs, tier.site):
+        if tier.is_of_one_node and several_nodes(job, given.catalogs, tier.site):
             continue
         yield Candidate(
             ident,
@@ -71,21 +64,25 @@ def candidates(
             made.saved,
             need,
             size,
-            lasts[ident],
+            lasts.jobs[ident],
             size if tier.is_reserved else 0,
         )
 
 
-def _private(graph: Graph, placement: Placement, ending: Ending) -> dict[str, None]:
-    """Files on the tier that nobody reads but who makes them, if at all. Where results
-    are not staged out planning refuses to have them there: no room shall hide that."""
+def _private(
+    given: PlanningInput, placement: Placement, pinned: Set[str]
+) -> dict[str, None]:
+    """Files on the tier that no job reads but their maker, if at all. If results are
+    not staged out, planning refuses to have them there: no job reservation shall hide
+    that."""
+    graph, ending = given.graph, given.ending
     return {
         file.lfn: None
         for file in placement.files.values()
         if file.role != INPUT
         and file.tier != PFS
         and file.lfn not in graph.consumers
-        and file.lfn not in placement.pinned
+        and file.lfn not in pinned
         and (ending.delivered or file.role != OUTPUT)
     }
 
@@ -105,7 +102,7 @@ class _Made:
 def _made(
     job: Job, graph: Graph, placement: Placement, private: Collection[str]
 ) -> _Made | None:
-    """None where a room would not do."""
+    """None if a job reservation would not do."""
     made = _Made()
     for use in job.uses:
         lfn = use.lfn
@@ -129,25 +126,26 @@ def _made(
     return made
 
 
-def rooms(
-    workflow: Workflow, catalogs: Catalogs, site: str, taken: Iterable[Candidate]
-) -> dict[str, Room]:
-    """Job -> its room, of those that get one."""
+def make_job_reservations(
+    given: PlanningInput, site: str, taken: Iterable[Candidate]
+) -> dict[str, JobReservation]:
+    """Job -> its reservation, of those that get one."""
+    catalog = given.catalogs.transformations
 
     @cache
     def programs(transformation: str) -> list[str]:
-        return list(staged_for([transformation], catalogs.transformations, site))
+        return list(staged_for([transformation], catalog, site))
 
     return {
-        candidate.job: _room(job, candidate, programs(job.transformation))
+        candidate.job: _reservation(job, candidate, programs(job.transformation))
         for candidate in taken
-        for job in (workflow.jobs[candidate.job],)
+        for job in (given.workflow.jobs[candidate.job],)
     }
 
 
-def _room(job: Job, candidate: Candidate, programs: list[str]) -> Room:
+def _reservation(job: Job, candidate: Candidate, programs: list[str]) -> JobReservation:
     reads = [use.lfn for use in job.uses if use.kind == "input"]
-    return Room(
+    return JobReservation(
         stage_in=(),
         stage_out=tuple(candidate.private),
         read=tuple(dict.fromkeys(reads + programs)),

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.placement import Room
-from pegasus_bb.placement import roomlint
+from pegasus_bb.model.placement import JobReservation
+from pegasus_bb.placement import job_reservation_lint
 from pegasus_bb.units import MIB
 from tests.placement.world import World, job, said, sized, use
 
@@ -19,8 +19,8 @@ def per_job(world: World) -> World:
     return world
 
 
-def rooms(world: World) -> dict[str, Room]:
-    return world.decide().rooms
+def rooms(world: World) -> dict[str, JobReservation]:
+    return world.decide().job_reservations
 
 
 def test_a_job_has_what_it_reads_and_what_it_makes(per_job: World) -> None:
@@ -134,7 +134,7 @@ def test_what_staging_cannot_do_is_refused_in_its_place(
 def test_more_files_than_staging_can_do_in_time(
     per_job: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roomlint, "MOST_FILES", 3)
+    monkeypatch.setattr(job_reservation_lint, "MOST_FILES", 3)
     with pytest.raises(CatalogError, match="would have 4 files staged") as told:
         per_job.decide()
     assert told.value.key == "jobs.1.uses"

@@ -1,0 +1,164 @@
+"""Mode hybrid: what leaves the reservation that all jobs share, and for where.
+
+It begins with what mode persistent would do. An input that is read once stays on the
+PFS behind a link. Files that one job makes and no other reads may go to a reservation
+of that job, from which they come back to the PFS. What the user has said of a file
+stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import PFS, PlacedFile, Placement
+from pegasus_bb.model.settings import AUTO
+from pegasus_bb.placement.decision import PlacementDecision, Selection
+from pegasus_bb.placement.durations import Durations, durations
+from pegasus_bb.placement.job_reservation_candidates import (
+    find_candidates,
+    make_job_reservations,
+)
+from pegasus_bb.placement.job_reservation_selection import (
+    Candidate,
+    check_named,
+    job_reservation_selection,
+    split_named,
+)
+from pegasus_bb.placement.lint import job_tier, link_target
+from pegasus_bb.placement.planning_input import PlanningInput
+from pegasus_bb.placement.policy import LINK, home
+from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
+from pegasus_bb.placement.survey import INPUT
+
+_LINKS = "pegasus.transfer.links"
+
+
+def apply_hybrid_mode(
+    given: PlanningInput, decision: PlacementDecision
+) -> PlacementDecision:
+    """``decision``, which is persistent's, as mode hybrid has it, without capacity.
+
+    O((V + E) log V) in jobs and files.
+    """
+    tier = decision.placement.tier
+    other = job_tier(given.catalogs, given.settings, tier)
+    whole = replace(decision.placement, other_tier=None if other == tier else other)
+    linked = _with_files(whole, dict(_read_once(given, decision)))
+    lasts = durations(given)
+    found = find_candidates(given, linked, decision.pinned, lasts)
+    named, asked = split_named(decision, found)
+    check_named(given.workflow, decision, named)
+    more, selection = _select(given, (whole, linked), named, asked, lasts)
+    jobs = {each.job for each in (*named, *more)}
+    moved = dict(_private_files(linked, decision.for_jobs, [*named, *asked], jobs))
+    reservations = make_job_reservations(given, tier.site, [*named, *more])
+    return replace(
+        decision,
+        placement=replace(_with_files(linked, moved), job_reservations=reservations),
+        selection=selection,
+        persistent=replace(decision, placement=whole),
+    )
+
+
+def _select(
+    given: PlanningInput,
+    placements: tuple[Placement, Placement],
+    named: Sequence[Candidate],
+    asked: list[Candidate],
+    lasts: Durations,
+) -> tuple[Sequence[Candidate], Selection]:
+    """The jobs that get a reservation beside those of ``named`` files, and the figures.
+    ``placements``: in mode persistent, and now without any job reservation."""
+    whole, linked = placements
+    tier, settings = whole.tier, given.settings
+
+    def reserve(need: int) -> int:
+        wanted = wanted_capacity(tier, settings)
+        return wanted or automatic_capacity(tier, settings.headroom, need)
+
+    why = _why_none(given, whole)
+    if why:
+        asked.clear()
+    needs = (whole.need, linked.need - sum(each.saved for each in named))
+    together = whole.other_tier is None
+    more, found = job_reservation_selection(asked, needs, reserve, lasts, together)
+    fixed = sum(each.reserved * each.duration for each in named)
+    return more, replace(
+        found,
+        job_reservations=found.job_reservations + fixed,
+        asked=found.asked + len(named),
+        why_none="" if named else why,
+    )
+
+
+def _why_none(given: PlanningInput, placement: Placement) -> str:
+    """Why no job can have a reservation, whatever its files are; empty if one may."""
+    if wanted_capacity(placement.tier, given.settings) != AUTO:
+        return "the capacity was given, so that a room would save nothing of it"
+    if given.has_sub_workflows:
+        return "which files a sub-workflow reads is not known"
+    return ""
+
+
+def _with_files(placement: Placement, files: Mapping[str, PlacedFile]) -> Placement:
+    return replace(placement, files={**placement.files, **files})
+
+
+def _read_once(
+    given: PlanningInput, decision: PlacementDecision
+) -> Iterator[tuple[str, PlacedFile]]:
+    """Inputs that one job reads. Staged programs have no readers here: Pegasus would
+    change the user's own."""
+    placement, graph = decision.placement, given.graph
+    for lfn, file in placement.files.items():
+        if file.role != INPUT or file.tier == PFS or lfn in decision.pinned:
+            continue
+        readers = set(graph.consumers.get(lfn, ()))
+        if len(readers) != 1:
+            continue
+        (reader,) = readers
+        if given.workflow.jobs[reader].kind == "job":
+            where = _read_in_place(given.catalogs, placement.tier.site, lfn)
+            on, how = home(where, file.role, placement.tier)
+            why = f"an input that job {reader} alone reads: it stays on the PFS"
+            yield lfn, replace(file, tier=on, how=how, reason=why)
+
+
+def _read_in_place(catalogs: Catalogs, site: str, lfn: str) -> str:
+    """Where an input that leaves the tier is read: from its replica on the site, behind
+    a link, or without one from a copy in the site's scratch."""
+    linked = catalogs.properties.get(_LINKS, "true").strip().lower() == "true"
+    try:
+        is_on_site = link_target(catalogs, site, lfn) is not None
+    except CatalogError:  # of a URL that is none: its stage-in has more to say
+        return PFS
+    return LINK if linked and is_on_site else PFS
+
+
+def _private_files(
+    placement: Placement,
+    for_jobs: Set[str],
+    asked: Sequence[Candidate],
+    taken: Set[str],
+) -> Iterator[tuple[str, PlacedFile]]:
+    """What no other job reads: where it goes, or why it stays. ``taken`` are the jobs
+    of ``asked`` that get a reservation."""
+    on, room = "on", "a reservation of that job's own"
+    if placement.other_tier is not None:
+        on, room = "in", f"a room of that job's own on tier {placement.other_tier.name}"
+    for candidate in asked:
+        job = candidate.job
+        if job in taken:
+            why = f"job {job} makes it, no other reads it: {on} {room}, then on the PFS"
+        else:
+            why = f"job {job} makes it, no other reads it; {room} would "
+            why += "take more than it saves" if candidate.reserved else "save nothing"
+        for lfn in candidate.private:
+            file = placement.files[lfn]
+            tier = PFS if job in taken else file.tier
+            said = f"{file.reason}: {on} {room}, then on the PFS"
+            reason = said if lfn in for_jobs else why
+            yield lfn, PlacedFile(lfn, file.role, tier, file.how, file.size, reason)

@@ -11,7 +11,7 @@ from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
-from pegasus_bb.rewrite import OF_EACH_JOB, PASSES, Inputs, rewrite
+from pegasus_bb.rewrite import JOB_PASSES, WORKFLOW_PASSES, Inputs, rewrite
 
 
 def rewritten_inputs(given: Inputs, context: PlanContext) -> Inputs:
@@ -19,7 +19,7 @@ def rewritten_inputs(given: Inputs, context: PlanContext) -> Inputs:
     CatalogError, UsageError."""
     if context.rewriting is None:
         return given
-    passes = PASSES if context.request else OF_EACH_JOB
+    passes = WORKFLOW_PASSES if context.request else JOB_PASSES
     return rewrite(given, context.rewriting, passes)
 
 

@@ -35,7 +35,7 @@ USE = "use.bbf"
 _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 
-def name_the_buffer(inputs: Inputs, plan: Plan) -> Inputs:
+def add_shared_directives(inputs: Inputs, plan: Plan) -> Inputs:
     """Raises CatalogError where a job already names a buffer of its own."""
     if plan.request.backend != "datawarp":
         return inputs

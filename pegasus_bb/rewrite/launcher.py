@@ -27,7 +27,7 @@ LAUNCHER = "gridstart.launcher"
 AUXILIARIES = ("transfer", "dirmanager", "cleanup")
 
 
-def launch_through_us(inputs: Inputs, plan: Plan) -> Inputs:
+def add_launcher(inputs: Inputs, plan: Plan) -> Inputs:
     """Raises CatalogError where the user already has a launcher there."""
     _refuse_other_launchers(inputs, plan.site)
     at = ("sites", site_index(inputs.sites, plan.site), "profiles", "pegasus")
@@ -39,8 +39,8 @@ def launch_through_us(inputs: Inputs, plan: Plan) -> Inputs:
     )
 
 
-def launch_jobs_through_us(inputs: Inputs, plan: Plan) -> Inputs:
-    """As ``launch_through_us``, with transfers as they are: of mode transient.
+def add_launcher_to_jobs(inputs: Inputs, plan: Plan) -> Inputs:
+    """As ``add_launcher``, with transfers as they are: of mode transient.
 
     Raises CatalogError where the user already has a launcher there.
     """

@@ -19,9 +19,9 @@ from pegasus_bb.placement.job_reservation_lint import can_stand_on_a_line
 from pegasus_bb.placement.lint import link_target
 from pegasus_bb.rewrite.directives import (
     ARGUMENTS,
+    add_shared_directives,
     appended,
     checked_path,
-    name_the_buffer,
     templates,
 )
 from pegasus_bb.rewrite.edit import (
@@ -45,7 +45,7 @@ def directives_option(submit_dir: Path, job: str) -> str:
     return f"--bbf={checked_path(str(submit_dir / 'bb/nodes' / f'{job}.bbf'))}"
 
 
-def name_each_buffer(inputs: Inputs, plan: Plan) -> Inputs:
+def add_job_directives(inputs: Inputs, plan: Plan) -> Inputs:
     """A job's own profile stands before all others: it says what those say, and more.
 
     Raises CatalogError where a job already names a buffer of its own.
@@ -53,10 +53,10 @@ def name_each_buffer(inputs: Inputs, plan: Plan) -> Inputs:
     return _with(inputs, _options(inputs, plan))
 
 
-def name_the_buffers(inputs: Inputs, plan: Plan) -> Inputs:
+def add_directives(inputs: Inputs, plan: Plan) -> Inputs:
     """Every job of the site names the shared buffer, one with a room both that and its
-    own, in one file. Raises as ``name_each_buffer`` does."""
-    return _with(name_the_buffer(inputs, plan), _options(inputs, plan))
+    own, in one file. Raises as ``add_job_directives`` does."""
+    return _with(add_shared_directives(inputs, plan), _options(inputs, plan))
 
 
 def _with(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:

@@ -11,19 +11,19 @@ import pytest
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.rewrite import Inputs, Plan, directive_files
-from pegasus_bb.rewrite.directives import name_the_buffer, templates
+from pegasus_bb.rewrite.directives import add_shared_directives, templates
 from tests.rewrite.differences import changed
 
 BBF = "--bbf=/home/me/run0001/bb/use.bbf"
 
 
 def test_a_directory_needs_nothing(inputs: Inputs, directory_plan: Plan) -> None:
-    assert name_the_buffer(inputs, directory_plan) is inputs
+    assert add_shared_directives(inputs, directory_plan) is inputs
     assert directive_files(directory_plan) == {}
 
 
 def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
-    after = name_the_buffer(inputs, plan)
+    after = add_shared_directives(inputs, plan)
     assert after.properties is inputs.properties
     assert after.sites.data["sites"][0] is inputs.sites.data["sites"][0]
     assert after.workflow.data["jobs"][0] is inputs.workflow.data["jobs"][0]
@@ -33,7 +33,7 @@ def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
 
 def test_it_is_appended_wherever_arguments_are_said(inputs: Inputs, plan: Plan) -> None:
     at = "profiles/pegasus/glite.arguments"
-    assert changed(inputs, name_the_buffer(inputs, plan)) == {
+    assert changed(inputs, add_shared_directives(inputs, plan)) == {
         f"sites/sites/1/{at}": f"--constraint=haswell {BBF}",
         f"transformations/transformations/0/{at}": f"--qos=xfer {BBF}",
         f"transformations/transformations/1/sites/0/{at}": f"--qos=regular {BBF}",
@@ -45,7 +45,7 @@ def test_a_site_without_arguments_gets_the_option_alone(
     edited: Any, plan: Plan
 ) -> None:
     inputs = edited("sites", {("sites", 1, "profiles"): {}})
-    after = name_the_buffer(inputs, plan)
+    after = add_shared_directives(inputs, plan)
     assert after.sites.data["sites"][1]["profiles"] == {
         "pegasus": {"glite.arguments": BBF}
     }
@@ -54,7 +54,7 @@ def test_a_site_without_arguments_gets_the_option_alone(
 def test_a_property_with_arguments_gets_it_too(inputs: Inputs, plan: Plan) -> None:
     said = {"pegasus.glite.arguments": "--mem=1"}
     inputs = replace(inputs, properties=inputs.properties.with_values(said, "-D"))
-    after = name_the_buffer(inputs, plan)
+    after = add_shared_directives(inputs, plan)
     assert after.properties["pegasus.glite.arguments"] == f"--mem=1 {BBF}"
 
 
@@ -64,7 +64,7 @@ def test_a_buffer_of_the_user_s_own_is_refused(
 ) -> None:
     at = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
     with pytest.raises(CatalogError, match="one file of burst buffer") as error:
-        name_the_buffer(edited("workflow", {at: value}), plan)
+        add_shared_directives(edited("workflow", {at: value}), plan)
     assert (error.value.key, error.value.found) == (".".join(map(str, at)), value)
 
 
@@ -72,7 +72,7 @@ def test_and_so_it_is_in_the_properties(inputs: Inputs, plan: Plan) -> None:
     said = {"pegasus.glite.arguments": "--bbf=/x"}
     inputs = replace(inputs, properties=inputs.properties.with_values(said, "-D"))
     with pytest.raises(CatalogError, match="one file of burst buffer"):
-        name_the_buffer(inputs, plan)
+        add_shared_directives(inputs, plan)
 
 
 @pytest.mark.parametrize("folder", ["/home/a b", "/home/$(id)", "/x/*", "/x;y", "/x\n"])
@@ -80,7 +80,7 @@ def test_a_path_that_a_shell_would_read_is_refused(
     inputs: Inputs, plan: Plan, folder: str
 ) -> None:
     with pytest.raises(UsageError, match="cannot stand in an option of sbatch"):
-        name_the_buffer(inputs, replace(plan, submit_dir=Path(folder)))
+        add_shared_directives(inputs, replace(plan, submit_dir=Path(folder)))
 
 
 def test_the_file_has_one_directive(plan: Plan) -> None:

@@ -9,14 +9,14 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.rewrite import Inputs, Plan
-from pegasus_bb.rewrite.launcher import launch_through_us
+from pegasus_bb.rewrite.launcher import add_launcher
 from tests.rewrite.differences import changed
 
 BIN = "/home/me/run0001/bb/bin"
 
 
 def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
-    after = launch_through_us(inputs, plan)
+    after = add_launcher(inputs, plan)
     assert after.workflow is inputs.workflow
     assert after.properties is inputs.properties
     assert after.sites.data["sites"][0] is inputs.sites.data["sites"][0]
@@ -35,7 +35,7 @@ def test_a_launcher_and_three_tools(inputs: Inputs, plan: Plan) -> None:
         return {"namespace": "pegasus", "name": name, "sites": [site]}
 
     at = "transformations/transformations"
-    assert changed(inputs, launch_through_us(inputs, plan)) == {
+    assert changed(inputs, add_launcher(inputs, plan)) == {
         "sites/sites/1/profiles/pegasus/gridstart.launcher": f"{BIN}/launch",
         f"{at}/0/sites/0/pfn": f"{BIN}/transfer",
         f"{at}/3": tool("dirmanager"),
@@ -45,7 +45,7 @@ def test_a_launcher_and_three_tools(inputs: Inputs, plan: Plan) -> None:
 
 def test_an_entry_for_other_sites_gets_this_one_too(edited: Any, plan: Plan) -> None:
     at = ("transformations", 0, "sites", 0, "name")
-    after = launch_through_us(edited("transformations", {at: "elsewhere"}), plan)
+    after = add_launcher(edited("transformations", {at: "elsewhere"}), plan)
     sites = after.transformations.data["transformations"][0]["sites"]
     assert [site["name"] for site in sites] == ["elsewhere", "other", "cori"]
     assert sites[2]["pfn"] == f"{BIN}/transfer"
@@ -55,7 +55,7 @@ def test_a_program_of_the_same_name_elsewhere_is_not_ours(
     edited: Any, plan: Plan
 ) -> None:
     inputs = edited("transformations", {("transformations", 1, "name"): "cleanup"})
-    after = launch_through_us(inputs, plan)
+    after = add_launcher(inputs, plan)
     assert after.transformations.data["transformations"][1]["sites"][0]["pfn"] == (
         "/opt/split"
     )
@@ -65,7 +65,7 @@ def test_a_site_without_profiles_gets_some(inputs: Inputs, plan: Plan) -> None:
     data = inputs.sites.data
     bare = {k: v for k, v in data["sites"][1].items() if k != "profiles"}
     sites = inputs.sites.with_data({**data, "sites": [data["sites"][0], bare]})
-    after = launch_through_us(replace(inputs, sites=sites), plan)
+    after = add_launcher(replace(inputs, sites=sites), plan)
     assert after.sites.data["sites"][1]["profiles"] == {
         "pegasus": {"gridstart.launcher": f"{BIN}/launch"}
     }
@@ -85,7 +85,7 @@ def test_another_launcher_is_refused_wherever_it_is_said(
 ) -> None:
     inputs = edited(document, {(*PLACES[document], key): "jsrun"})
     with pytest.raises(CatalogError, match="there can be no other") as error:
-        launch_through_us(inputs, plan)
+        add_launcher(inputs, plan)
     assert error.value.file.endswith(f"{document}.yml")
     assert error.value.found == "jsrun"
 
@@ -96,19 +96,19 @@ def test_jobs_without_kickstart_are_refused(
 ) -> None:
     inputs = edited(document, {(*PLACES[document], "gridstart"): "none"})
     with pytest.raises(CatalogError, match="without Kickstart"):
-        launch_through_us(inputs, plan)
+        add_launcher(inputs, plan)
 
 
 def test_kickstart_itself_may_be_named(edited: Any, plan: Plan) -> None:
     inputs = edited("sites", {(*PLACES["sites"], "gridstart"): "Kickstart"})
-    launch_through_us(inputs, plan)
+    add_launcher(inputs, plan)
 
 
 def test_a_job_of_the_submit_host_may_have_its_own_launcher(
     edited: Any, plan: Plan
 ) -> None:
     at = ("jobs", 2, "profiles", "pegasus", "gridstart.launcher")
-    launch_through_us(edited("workflow", {at: "nice"}), plan)
+    add_launcher(edited("workflow", {at: "nice"}), plan)
 
 
 @pytest.mark.parametrize(
@@ -120,5 +120,5 @@ def test_a_property_that_insists_on_another_is_refused(
 ) -> None:
     properties = inputs.properties.with_values({key: value}, "-D")
     with pytest.raises(CatalogError) as error:
-        launch_through_us(replace(inputs, properties=properties), plan)
+        add_launcher(replace(inputs, properties=properties), plan)
     assert (error.value.file, error.value.key) == ("-D", key)

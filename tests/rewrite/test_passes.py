@@ -13,7 +13,7 @@ from pegasus_bb.model.document import dump
 from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.rewrite import PASSES, Inputs, Plan, directive_files, rewrite
+from pegasus_bb.rewrite import WORKFLOW_PASSES, Inputs, Plan, directive_files, rewrite
 from tests.rewrite.conftest import Golden, read
 from tests.rewrite.differences import changed
 
@@ -43,7 +43,7 @@ def test_the_same_in_gives_the_same_out(inputs: Inputs, plan: Plan) -> None:
     assert frozen(first) == frozen(second)
 
 
-@pytest.mark.parametrize("step", PASSES, ids=lambda step: step.__name__)
+@pytest.mark.parametrize("step", WORKFLOW_PASSES, ids=lambda step: step.__name__)
 def test_a_pass_alone_changes_no_task(inputs: Inputs, plan: Plan, step: Any) -> None:
     after = step(inputs, plan)
     assert after.replicas is inputs.replicas

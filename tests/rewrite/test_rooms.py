@@ -12,15 +12,15 @@ from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.rewrite import (
-    OF_EACH_JOB,
+    JOB_PASSES,
     Inputs,
     Plan,
     directives_of,
     linked_sources,
     rewrite,
 )
-from pegasus_bb.rewrite.directives import name_the_buffer
-from pegasus_bb.rewrite.rooms import name_each_buffer, name_the_buffers
+from pegasus_bb.rewrite.directives import add_shared_directives
+from pegasus_bb.rewrite.rooms import add_directives, add_job_directives
 from tests.placement.world import World
 from tests.rewrite.conftest import HERE, read
 from tests.rewrite.differences import changed
@@ -44,7 +44,7 @@ def test_each_job_says_what_was_said_for_it_and_its_own_option(
     inputs: Inputs, plan: Plan
 ) -> None:
     first, second = (job["id"] for job in inputs.workflow.data["jobs"][:2])
-    assert changed(inputs, name_each_buffer(inputs, plan)) == {
+    assert changed(inputs, add_job_directives(inputs, plan)) == {
         "workflow/jobs/0/profiles": {
             "pegasus": {"glite.arguments": f"--qos=regular {BBF.format(first)}"}
         },
@@ -57,10 +57,10 @@ def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Plan) -> No
     first, second = (str(job["id"]) for job in inputs.workflow.data["jobs"][:2])
     rooms = {second: plan.placement.job_reservations[second]}
     hybrid = replace(plan, placement=replace(plan.placement, job_reservations=rooms))
-    after = name_the_buffers(inputs, hybrid)
+    after = add_directives(inputs, hybrid)
     said = after.workflow.data["jobs"][1]["profiles"]["pegasus"]["glite.arguments"]
     assert said == f"--qos=debug {BBF.format(second)}"
-    alone = name_the_buffer(inputs, hybrid)
+    alone = add_shared_directives(inputs, hybrid)
     assert changed(alone, after).keys() == {at(1)}
     assert BBF.format(first) not in str(after.workflow.data["jobs"][0])
 
@@ -70,21 +70,21 @@ def test_in_mode_hybrid_a_buffer_of_the_user_s_own_is_refused(
 ) -> None:
     keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
     with pytest.raises(CatalogError, match="one file of burst buffer"):
-        name_the_buffers(edited("workflow", {keys: "--bbf=/my/own.bbf"}), plan)
+        add_directives(edited("workflow", {keys: "--bbf=/my/own.bbf"}), plan)
 
 
 def test_the_site_speaks_where_nothing_narrower_does(edited: Any, plan: Plan) -> None:
     inputs = edited("transformations", {("transformations", 1, "sites"): []})
-    after = name_each_buffer(inputs, plan).workflow.data["jobs"][0]["profiles"]
+    after = add_job_directives(inputs, plan).workflow.data["jobs"][0]["profiles"]
     assert after["pegasus"]["glite.arguments"].startswith("--constraint=haswell --bbf=")
 
 
 def test_a_directory_needs_no_option(inputs: Inputs, directory_plan: Plan) -> None:
-    assert name_each_buffer(inputs, directory_plan) is inputs
+    assert add_job_directives(inputs, directory_plan) is inputs
 
 
 def test_nobody_moves_the_scratch_or_adds_a_job(inputs: Inputs, plan: Plan) -> None:
-    after = rewrite(inputs, plan, OF_EACH_JOB)
+    after = rewrite(inputs, plan, JOB_PASSES)
     sites = [s.data["sites"][1] for s in (inputs.sites, after.sites)]
     assert sites[0]["directories"] == sites[1]["directories"]
     assert len(after.workflow.data["jobs"]) == len(inputs.workflow.data["jobs"])
@@ -100,13 +100,13 @@ def test_a_buffer_of_the_user_s_own_is_refused(
 ) -> None:
     keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
     with pytest.raises(CatalogError, match="one file of burst buffer") as error:
-        name_each_buffer(edited("workflow", {keys: value}), plan)
+        add_job_directives(edited("workflow", {keys: value}), plan)
     assert error.value.key == ".".join(map(str, keys))
 
 
 def test_a_path_that_a_shell_would_read_is_refused(inputs: Inputs, plan: Plan) -> None:
     with pytest.raises(UsageError, match="cannot stand in an option of sbatch"):
-        name_each_buffer(inputs, replace(plan, submit_dir=Path("/home/$(id)")))
+        add_job_directives(inputs, replace(plan, submit_dir=Path("/home/$(id)")))
 
 
 def lines(

@@ -14,8 +14,8 @@ import pytest
 from pegasus_bb.model.document import load
 from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.tiers import read_tiers
-from tests.planner.pegasus_desk import write_desk
-from tests.planner.real_desk import HOME, MARKS, Desk
+from tests.planner.pegasus_site import write_site
+from tests.planner.real_pegasus import HOME, MARKS, WorkflowRunner
 
 FOLDER = Path(__file__).parents[1] / "site-catalogs"
 CATALOGS = sorted(FOLDER.glob("*.yml"))
@@ -79,7 +79,7 @@ def test_the_built_in_planner_takes_the_slurm_catalog(
     tmp_path: Path, mode: str
 ) -> None:
     work = tmp_path / "work"
-    write_desk(work)
+    write_site(work)
     on_slurm(work)
     words = ("--bb-planner", "builtin", "--bb-capacity", "1GiB", "--bb-mode", mode)
     done = subprocess.run(
@@ -105,7 +105,7 @@ def test_the_built_in_planner_takes_the_catalogs_of_disks(
     tmp_path: Path, catalog: str, more: tuple[str, ...]
 ) -> None:
     work = tmp_path / "work"
-    write_desk(work)
+    write_site(work)
     on_slurm(work)
     shutil.copy(FOLDER / catalog, work / "sites.yml")
     done = subprocess.run(
@@ -135,8 +135,8 @@ def test_the_built_in_planner_takes_the_catalogs_of_disks(
 def test_a_real_pegasus_takes_the_slurm_catalog(
     tmp_path: Path, argv: tuple[str, ...], transfers: str
 ) -> None:
-    desk = Desk(tmp_path)
-    on_slurm(desk.work)
-    desk.call(*argv, *GIVEN, "workflow.yml", **HERE)
-    [stage_in, *_more] = desk.work.glob("submit/*/*/*/*/00/00/stage_in_*.sub")
+    runner = WorkflowRunner(tmp_path)
+    on_slurm(runner.work)
+    runner.call(*argv, *GIVEN, "workflow.yml", **HERE)
+    [stage_in, *_more] = runner.work.glob("submit/*/*/*/*/00/00/stage_in_*.sub")
     assert stage_in.name.startswith(transfers)

@@ -12,7 +12,7 @@ import pytest
 
 from pegasus_bb.check import Finding, Level, findings
 from pegasus_bb.planner.options import PlanOptions
-from tests.planner.pegasus_desk import write_desk
+from tests.planner.pegasus_site import write_site
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "slurm-24.11"
 GOOD = "show-burst.two-persistent.txt"
@@ -26,7 +26,7 @@ class Site:
     ) -> None:
         self.work, self.bin = root / "work", root / "bin"
         self.bin.mkdir(parents=True)
-        write_desk(self.work, style=style)
+        write_site(self.work, style=style)
         monkeypatch.chdir(self.work)
         monkeypatch.setenv("PATH", f"{self.bin}:/usr/bin:/bin")
         monkeypatch.delenv("PEGASUS_HOME", raising=False)

@@ -100,7 +100,7 @@ def replica_catalog(*lfns: str) -> Data:
 
 
 @dataclass
-class Desk:
+class WorkflowRunner:
     """What a user has before planning; tests change what they are about."""
 
     jobs: list[Data]
@@ -212,7 +212,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Desk:
+def runner() -> WorkflowRunner:
     """Three jobs on site cori, mode off; nothing is wrong with it."""
     context = PlanContext(
         label="demo",
@@ -228,7 +228,7 @@ def desk() -> Desk:
         cleanup="inplace",
         arguments=("--sites", "cori", "workflow.yml"),
     )
-    return Desk(
+    return WorkflowRunner(
         three_jobs(),
         site_catalog(),
         transformation_catalog(),

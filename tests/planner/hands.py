@@ -11,15 +11,15 @@ from pegasus_bb.planner.builtin.submit import Submits
 Data = dict[str, Any]
 
 
-def submit_of(desk: Any, node: str, tmp_path: Path) -> SubmitFile:
+def submit_of(runner: Any, node: str, tmp_path: Path) -> SubmitFile:
     """What HTCondor reads in the submit file of ``node``."""
-    planned = desk.plan()
-    _, catalogs = desk.read()
-    text = Submits(planned.scratch, catalogs, desk.context).text(planned.jobs[node])
+    planned = runner.plan()
+    _, catalogs = runner.read()
+    text = Submits(planned.scratch, catalogs, runner.context).text(planned.jobs[node])
     (tmp_path / "node.sub").write_text(text)
     return read_submit(tmp_path / "node.sub", {"RETRY": "0"})
 
 
-def site(desk: Any) -> Data:
-    found: Data = desk.sites["sites"][1]
+def site(runner: Any) -> Data:
+    found: Data = runner.sites["sites"][1]
     return found

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.planner.pegasus_desk import write_desk
+from tests.planner.pegasus_site import write_site
 
 FAKE = Path(__file__).parent / "fake_pegasus_plan.py"
 
@@ -23,7 +23,7 @@ class User:
         (self.home / "bin").mkdir(parents=True)
         self.program("pegasus-plan", f'exec {sys.executable} {FAKE} "$@"')
         self.program("pegasus-run", f'echo "$@" > {root}/submitted')
-        write_desk(self.work)
+        write_site(self.work)
         self.environment = {
             "PEGASUS_HOME": str(self.home),
             "FAKE_CALLS": str(root / "calls"),

@@ -20,15 +20,15 @@ Data = dict[str, Any]
 # Which files go where
 
 
-def test_replicas_on_the_site_come_first_then_here_then_elsewhere(desk: Any) -> None:
-    desk.replicas["replicas"][0]["pfns"] = [
+def test_replicas_on_the_site_come_first_then_here_then_elsewhere(runner: Any) -> None:
+    runner.replicas["replicas"][0]["pfns"] = [
         {"site": "far", "pfn": "gsiftp://far.example.org/in.txt"},
         {"site": "far", "pfn": "/mirror/in.txt"},
         {"site": "local", "pfn": "file:///home/wfuser/in.txt"},
         {"site": "cori", "pfn": "scp://cori/in.txt"},
         {"site": "cori", "pfn": "/lus/in.txt"},
     ]
-    (entry,) = desk.plan().jobs["stage_in_remote_cori_0_0"].entries
+    (entry,) = runner.plan().jobs["stage_in_remote_cori_0_0"].entries
     urls = [source["url"] for source in entry["src_urls"]]
     assert urls == [
         "file:///lus/in.txt",
@@ -41,31 +41,31 @@ def test_replicas_on_the_site_come_first_then_here_then_elsewhere(desk: Any) -> 
     assert ranks == sorted(ranks, reverse=True)
 
 
-def test_results_go_to_the_output_site_or_the_output_folder(desk: Any) -> None:
-    assert desk.plan().outputs == {"out.txt": "/home/wfuser/out/out.txt"}
-    desk.change(output_dir=Path("/lus/results"))
-    assert desk.plan().outputs == {"out.txt": "/lus/results/out.txt"}
+def test_results_go_to_the_output_site_or_the_output_folder(runner: Any) -> None:
+    assert runner.plan().outputs == {"out.txt": "/home/wfuser/out/out.txt"}
+    runner.change(output_dir=Path("/lus/results"))
+    assert runner.plan().outputs == {"out.txt": "/lus/results/out.txt"}
 
 
 def test_a_stageable_program_runs_from_scratch_and_an_installed_one_where_it_is(
-    desk: Any, tmp_path: Path
+    runner: Any, tmp_path: Path
 ) -> None:
-    assert submit_of(desk, "split_ID1", tmp_path).arguments[-2:] == [
+    assert submit_of(runner, "split_ID1", tmp_path).arguments[-2:] == [
         "/opt/bin/split",
         "in.txt",
     ]
     scratch = "/lus/scratch/wfuser/pegasus/demo/run0001"
-    assert submit_of(desk, "count_ID2", tmp_path).arguments[-1] == f"{scratch}/count"
-    program = desk.plan().jobs["stage_in_remote_cori_1_0"].entries[1]
+    assert submit_of(runner, "count_ID2", tmp_path).arguments[-1] == f"{scratch}/count"
+    program = runner.plan().jobs["stage_in_remote_cori_1_0"].entries[1]
     assert (program["lfn"], program["executable"]) == ("count", True)
 
 
 def test_a_tool_of_the_catalog_does_the_transfers_with_its_profiles(
-    desk: Any, tmp_path: Path
+    runner: Any, tmp_path: Path
 ) -> None:
     pfn = "$PEGASUS_HOME/bin/pegasus-transfer"
-    site(desk)["profiles"]["env"]["PEGASUS_HOME"] = "/opt/pegasus"
-    desk.transformations["transformations"].append(
+    site(runner)["profiles"]["env"]["PEGASUS_HOME"] = "/opt/pegasus"
+    runner.transformations["transformations"].append(
         {
             "namespace": "pegasus",
             "name": "transfer",
@@ -73,30 +73,30 @@ def test_a_tool_of_the_catalog_does_the_transfers_with_its_profiles(
             "profiles": {"pegasus": {"transfer.threads": "8"}},
         }
     )
-    read = submit_of(desk, "stage_in_remote_cori_0_0", tmp_path)
+    read = submit_of(runner, "stage_in_remote_cori_0_0", tmp_path)
     assert read.arguments[-3:] == [
         "/opt/pegasus/bin/pegasus-transfer",
         "--threads",
         "8",
     ]
-    ours = submit_of(desk, "create_dir_demo_0_cori", tmp_path)
-    assert ours.arguments[-1] == str(desk.context.bin / "transfer")
+    ours = submit_of(runner, "create_dir_demo_0_cori", tmp_path)
+    assert ours.arguments[-1] == str(runner.context.bin / "transfer")
 
 
-def test_names_of_nodes_are_the_same_on_the_buffer_and_off_it(desk: Any) -> None:
-    off = desk.plan().jobs.keys()
-    desk.persistent()
-    on = desk.plan().jobs.keys()
+def test_names_of_nodes_are_the_same_on_the_buffer_and_off_it(runner: Any) -> None:
+    off = runner.plan().jobs.keys()
+    runner.persistent()
+    on = runner.plan().jobs.keys()
     assert on - off == {"bb_setup_BB0000001", "bb_delete_BB0000002"}
     assert off <= on
 
 
-def test_both_modes_start_what_architecture_says(desk: Any, tmp_path: Path) -> None:
-    programs = desk.context.bin
-    off = submit_of(desk, "split_ID1", tmp_path)
+def test_both_modes_start_what_architecture_says(runner: Any, tmp_path: Path) -> None:
+    programs = runner.context.bin
+    off = submit_of(runner, "split_ID1", tmp_path)
     assert off.executable == f"{programs}/record"
-    desk.persistent()
-    on = submit_of(desk, "split_ID1", tmp_path)
+    runner.persistent()
+    on = submit_of(runner, "split_ID1", tmp_path)
     assert on.executable == f"{programs}/launch"
     assert on.arguments[0] == f"{programs}/record"
     scratch = "/bb/pbbc7ae4acaae0f/wfuser/pegasus/demo/run0001"
@@ -104,44 +104,44 @@ def test_both_modes_start_what_architecture_says(desk: Any, tmp_path: Path) -> N
         word.replace("/lus/scratch/wfuser/pegasus/demo/run0001", scratch)
         for word in off.arguments
     ]
-    folder = submit_of(desk, "create_dir_demo_0_cori", tmp_path)
+    folder = submit_of(runner, "create_dir_demo_0_cori", tmp_path)
     assert folder.arguments[folder.arguments.index("-w") + 1] == "/tmp"
-    setup = submit_of(desk, "bb_setup_BB0000001", tmp_path)
+    setup = submit_of(runner, "bb_setup_BB0000001", tmp_path)
     assert (setup.universe, setup.executable) == ("local", f"{programs}/record")
-    assert setup.initialdir == str(desk.context.submit_dir)
+    assert setup.initialdir == str(runner.context.submit_dir)
 
 
 @pytest.mark.parametrize("cleanup", ["leaf", "inplace"])
 def test_what_removes_the_run_s_folder_does_not_start_in_it(
-    desk: Any, tmp_path: Path, cleanup: str
+    runner: Any, tmp_path: Path, cleanup: str
 ) -> None:
     """Killed halfway and tried again it would find none to start in."""
-    desk.change(cleanup=cleanup)
-    desk.persistent()
-    leaf = submit_of(desk, "cleanup_demo_0_cori", tmp_path)
+    runner.change(cleanup=cleanup)
+    runner.persistent()
+    leaf = submit_of(runner, "cleanup_demo_0_cori", tmp_path)
     assert leaf.arguments[leaf.arguments.index("-w") + 1] == "/tmp"
 
 
-def test_a_job_knows_where_and_what_it_is(desk: Any, tmp_path: Path) -> None:
-    told = submit_of(desk, "split_ID1", tmp_path).environment
+def test_a_job_knows_where_and_what_it_is(runner: Any, tmp_path: Path) -> None:
+    told = submit_of(runner, "split_ID1", tmp_path).environment
     assert told["PEGASUS_DAG_JOB_ID"] == "split_ID1"
     assert told["PEGASUS_SITE"] == "cori"
     assert told["PEGASUS_WF_LABEL"] == "demo"
-    assert told["PEGASUS_WF_UUID"] == desk.context.uuid
-    assert told["PEGASUS_SCRATCH_DIR"] == desk.plan().scratch
+    assert told["PEGASUS_WF_UUID"] == runner.context.uuid
+    assert told["PEGASUS_SCRATCH_DIR"] == runner.plan().scratch
 
 
 # Profiles
 
 
-def test_the_profile_nearest_to_the_job_wins(desk: Any, tmp_path: Path) -> None:
-    desk.properties = {"env.A": "properties", "env.E": "properties"}
-    site(desk)["profiles"]["env"] = dict.fromkeys("ABCD", "site")
-    split = desk.transformations["transformations"][0]
+def test_the_profile_nearest_to_the_job_wins(runner: Any, tmp_path: Path) -> None:
+    runner.properties = {"env.A": "properties", "env.E": "properties"}
+    site(runner)["profiles"]["env"] = dict.fromkeys("ABCD", "site")
+    split = runner.transformations["transformations"][0]
     split["profiles"] = {"env": dict.fromkeys("BCD", "transformation")}
     split["sites"][0]["profiles"] = {"env": dict.fromkeys("CD", "its site")}
-    desk.jobs[0]["profiles"] = {"env": {"D": "job"}}
-    told = submit_of(desk, "split_ID1", tmp_path).environment
+    runner.jobs[0]["profiles"] = {"env": {"D": "job"}}
+    told = submit_of(runner, "split_ID1", tmp_path).environment
     assert [told[k] for k in "ABCDE"] == [
         "site",
         "transformation",
@@ -149,15 +149,15 @@ def test_the_profile_nearest_to_the_job_wins(desk: Any, tmp_path: Path) -> None:
         "job",
         "properties",
     ]
-    assert "D" in submit_of(desk, "merge_ID3", tmp_path).environment  # the site's
-    assert submit_of(desk, "merge_ID3", tmp_path).environment["D"] == "site"
+    assert "D" in submit_of(runner, "merge_ID3", tmp_path).environment  # the site's
+    assert submit_of(runner, "merge_ID3", tmp_path).environment["D"] == "site"
 
 
-def test_a_pool_is_asked_for_what_a_job_needs(desk: Any) -> None:
+def test_a_pool_is_asked_for_what_a_job_needs(runner: Any) -> None:
     own = {"cores": 4, "memory": "2048", "gpus": "1", "runtime": 61}
-    desk.jobs[0]["profiles"] = {"pegasus": own, "condor": {"+Group": '"a%b"'}}
-    planned = desk.plan()
-    submits = Submits(planned.scratch, desk.read()[1], desk.context)
+    runner.jobs[0]["profiles"] = {"pegasus": own, "condor": {"+Group": '"a%b"'}}
+    planned = runner.plan()
+    submits = Submits(planned.scratch, runner.read()[1], runner.context)
     text = submits.text(planned.jobs["split_ID1"])
     for line in (
         "universe = vanilla",
@@ -172,9 +172,9 @@ def test_a_pool_is_asked_for_what_a_job_needs(desk: Any) -> None:
 
 
 def test_a_batch_system_is_told_in_the_words_of_glite(
-    desk: Any, tmp_path: Path
+    runner: Any, tmp_path: Path
 ) -> None:
-    site(desk)["profiles"].update(
+    site(runner)["profiles"].update(
         pegasus={
             "style": "glite",
             "queue": "debug",
@@ -184,8 +184,8 @@ def test_a_batch_system_is_told_in_the_words_of_glite(
         condor={"grid_resource": "batch slurm"},
         env={"QUOTED": """it's "here" \\ $HOME"""},
     )
-    desk.jobs[0]["profiles"] = {"pegasus": {"runtime": "3601", "cores": "2"}}
-    read = submit_of(desk, "split_ID1", tmp_path)
+    runner.jobs[0]["profiles"] = {"pegasus": {"runtime": "3601", "cores": "2"}}
+    read = submit_of(runner, "split_ID1", tmp_path)
     assert read.universe == "grid"
     assert read.environment["QUOTED"] == """it's "here" \\ $HOME"""
     assert read.environment["PEGASUS_QUEUE"] == "debug"
@@ -199,23 +199,23 @@ def test_a_batch_system_is_told_in_the_words_of_glite(
 @pytest.mark.parametrize("key", ["queue", "project", "memory", "glite.arguments"])
 @pytest.mark.parametrize("text", ["a;b", "$(id)", "`id`", 'say "a b"', "a\\b", "*"])
 def test_what_the_scripts_of_a_batch_system_would_read_is_refused(
-    desk: Any, key: str, text: str
+    runner: Any, key: str, text: str
 ) -> None:
-    site(desk)["profiles"].update(
+    site(runner)["profiles"].update(
         pegasus={"style": "glite", key: text}, condor={"grid_resource": "batch slurm"}
     )
     with pytest.raises(CatalogError, match=r"shell scripts of the batch system"):
-        desk.plan()
+        runner.plan()
 
 
-def test_over_ssh_the_grid_of_the_site_says_where(desk: Any) -> None:
-    site(desk)["profiles"]["pegasus"]["style"] = "ssh"
-    site(desk)["grids"] = [
+def test_over_ssh_the_grid_of_the_site_says_where(runner: Any) -> None:
+    site(runner)["profiles"]["pegasus"]["style"] = "ssh"
+    site(runner)["grids"] = [
         {"contact": "me@aux", "scheduler": "slurm", "jobtype": "auxillary"},
         {"contact": "me@cori", "scheduler": "slurm", "jobtype": "compute"},
     ]
-    planned = desk.plan()
-    submits = Submits(planned.scratch, desk.read()[1], desk.context)
+    planned = runner.plan()
+    submits = Submits(planned.scratch, runner.read()[1], runner.context)
     task = submits.text(planned.jobs["split_ID1"])
     folder = submits.text(planned.jobs["create_dir_demo_0_cori"])
     assert "\ngrid_resource = batch slurm me@cori\n" in task
@@ -223,12 +223,12 @@ def test_over_ssh_the_grid_of_the_site_says_where(desk: Any) -> None:
     assert "\ngrid_resource = batch slurm me@aux\n" in folder
 
 
-def test_dagman_profiles_and_properties_reach_the_dag(desk: Any) -> None:
-    desk.properties = {"dagman.RETRY": "3", "dagman.stagein.maxjobs": "2"}
+def test_dagman_profiles_and_properties_reach_the_dag(runner: Any) -> None:
+    runner.properties = {"dagman.RETRY": "3", "dagman.stagein.maxjobs": "2"}
     pre = {"pre": "/bin/true", "pre.arguments": "a b", "ABORT-DAG-ON": "3 RETURN 1"}
     own = {"retry": "0", "CATEGORY": "big", "PRIORITY": "-5", **pre}
-    desk.jobs[0]["profiles"] = {"dagman": own}
-    dag = desk.plan().dag
+    runner.jobs[0]["profiles"] = {"dagman": own}
+    dag = runner.plan().dag
     node = dag.nodes["split_ID1"]
     assert (node.retry, node.category, node.priority) == (0, "big", -5)
     assert node.pre is not None
@@ -245,19 +245,19 @@ def test_dagman_profiles_and_properties_reach_the_dag(desk: Any) -> None:
 
 
 def test_retries_default_to_one_and_every_node_has_its_exit_code_read(
-    desk: Any,
+    runner: Any,
 ) -> None:
-    planned = desk.plan()
+    planned = runner.plan()
     for name, node in planned.dag.nodes.items():
-        out = f"{desk.context.submit_dir}/{planned.jobs[name].folder}/{name}.out"
+        out = f"{runner.context.submit_dir}/{planned.jobs[name].folder}/{name}.out"
         assert node.retry == 1
         assert node.post is not None
-        assert node.post.executable == f"{desk.context.bin}/exitcode"
+        assert node.post.executable == f"{runner.context.bin}/exitcode"
         assert node.post.arguments == f"-r $RETURN {out}"
 
 
-def test_jobs_that_no_pass_changed_are_not_read_again(desk: Any) -> None:
-    workflow, _ = desk.read()
+def test_jobs_that_no_pass_changed_are_not_read_again(runner: Any) -> None:
+    workflow, _ = runner.read()
     entries = list(workflow.document.data["jobs"])
     entries[1] = {**entries[1], "arguments": ["changed"]}
     data = {**workflow.document.data, "jobs": entries}

@@ -38,13 +38,13 @@ HOSTILE = [
 
 @pytest.mark.parametrize("style", ["condor", "glite"])
 def test_arguments_arrive_as_they_were_written(
-    desk: Any, style: str, tmp_path: Path
+    runner: Any, style: str, tmp_path: Path
 ) -> None:
-    site(desk)["profiles"]["pegasus"]["style"] = style
-    site(desk)["profiles"]["condor"] = {"grid_resource": "batch slurm"}
-    desk.jobs[0]["arguments"] = HOSTILE
-    desk.jobs[0]["profiles"] = {"env": {f"V{n}": t for n, t in enumerate(HOSTILE)}}
-    read = submit_of(desk, "split_ID1", tmp_path)
+    site(runner)["profiles"]["pegasus"]["style"] = style
+    site(runner)["profiles"]["condor"] = {"grid_resource": "batch slurm"}
+    runner.jobs[0]["arguments"] = HOSTILE
+    runner.jobs[0]["profiles"] = {"env": {f"V{n}": t for n, t in enumerate(HOSTILE)}}
+    read = submit_of(runner, "split_ID1", tmp_path)
     assert read.arguments[-len(HOSTILE) :] == HOSTILE
     assert [read.environment[f"V{n}"] for n in range(len(HOSTILE))] == HOSTILE
 
@@ -61,22 +61,22 @@ def test_arguments_arrive_as_they_were_written(
     )
 )
 def test_any_line_of_text_arrives_as_it_was_written(
-    desk: Any, tmp_path: Path, words: list[str]
+    runner: Any, tmp_path: Path, words: list[str]
 ) -> None:
     assume("$(dollar)" not in "".join(words).lower())  # refused, see above
-    desk.jobs[0]["arguments"] = words
-    read = submit_of(desk, "split_ID1", tmp_path)
+    runner.jobs[0]["arguments"] = words
+    read = submit_of(runner, "split_ID1", tmp_path)
     assert read.arguments[read.arguments.index("/opt/bin/split") + 1 :] == words
 
 
-def test_lfns_arrive_as_they_were_written(desk: Any, tmp_path: Path) -> None:
+def test_lfns_arrive_as_they_were_written(runner: Any, tmp_path: Path) -> None:
     lfns = [text for text in HOSTILE if text and "\t" not in text]
-    desk.jobs[0]["uses"] += [
+    runner.jobs[0]["uses"] += [
         {"lfn": lfn, "type": "output", "stageOut": True} for lfn in lfns
     ]
-    desk.jobs[0]["stdout"] = "'quoted'"
-    planned = desk.plan()
-    read = submit_of(desk, "split_ID1", tmp_path)
+    runner.jobs[0]["stdout"] = "'quoted'"
+    planned = runner.plan()
+    read = submit_of(runner, "split_ID1", tmp_path)
     looked_at = [
         read.arguments[n + 1] for n, word in enumerate(read.arguments) if word == "-s"
     ]

@@ -16,146 +16,146 @@ from .hands import site
 Data = dict[str, Any]
 
 
-def missing_program(desk: Any) -> None:
-    desk.transformations["transformations"].pop(0)
+def missing_program(runner: Any) -> None:
+    runner.transformations["transformations"].pop(0)
 
 
-def program_on_another_site(desk: Any) -> None:
-    desk.transformations["transformations"][0]["sites"][0]["name"] = "far"
+def program_on_another_site(runner: Any) -> None:
+    runner.transformations["transformations"][0]["sites"][0]["name"] = "far"
 
 
-def missing_replica(desk: Any) -> None:
-    desk.replicas["replicas"].pop()
+def missing_replica(runner: Any) -> None:
+    runner.replicas["replicas"].pop()
 
 
-def relative_pfn(desk: Any) -> None:
-    desk.replicas["replicas"][0]["pfns"][0]["pfn"] = "in.txt"
+def relative_pfn(runner: Any) -> None:
+    runner.replicas["replicas"][0]["pfns"][0]["pfn"] = "in.txt"
 
 
-def pfn_with_newline(desk: Any) -> None:
-    desk.replicas["replicas"][0]["pfns"][0]["pfn"] = "/lus/in\n.txt"
+def pfn_with_newline(runner: Any) -> None:
+    runner.replicas["replicas"][0]["pfns"][0]["pfn"] = "/lus/in\n.txt"
 
 
-def workflow_inside(desk: Any) -> None:
-    desk.jobs[0]["type"] = "pegasusWorkflow"
+def workflow_inside(runner: Any) -> None:
+    runner.jobs[0]["type"] = "pegasusWorkflow"
 
 
-def in_and_out(desk: Any) -> None:
-    desk.jobs[0]["uses"].append({"lfn": "a.txt", "type": "input"})
+def in_and_out(runner: Any) -> None:
+    runner.jobs[0]["uses"].append({"lfn": "a.txt", "type": "input"})
 
 
-def other_site(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"selector": {"execution.site": "summit"}}
+def other_site(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"selector": {"execution.site": "summit"}}
 
 
-def local_job_with_files(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"selector": {"execution.site": "local"}}
+def local_job_with_files(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"selector": {"execution.site": "local"}}
 
 
-def stream_that_escapes(desk: Any) -> None:
-    desk.jobs[0]["stdout"] = "../../.bashrc"
+def stream_that_escapes(runner: Any) -> None:
+    runner.jobs[0]["stdout"] = "../../.bashrc"
 
 
-def post_script(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"dagman": {"POST": "/bin/true"}}
+def post_script(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"dagman": {"POST": "/bin/true"}}
 
 
-def unknown_dagman_key(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"dagman": {"NOOP": "true"}}
+def unknown_dagman_key(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"dagman": {"NOOP": "true"}}
 
 
-def pre_newline(desk: Any) -> None:
+def pre_newline(runner: Any) -> None:
     own = {"PRE": "/bin/true", "PRE.ARGUMENTS": "a\nFINAL x y"}
-    desk.jobs[0]["profiles"] = {"dagman": own}
+    runner.jobs[0]["profiles"] = {"dagman": own}
 
 
-def pre_for_every_node(desk: Any) -> None:
-    site(desk)["profiles"]["dagman"] = {"PRE": "/bin/true"}
+def pre_for_every_node(runner: Any) -> None:
+    site(runner)["profiles"]["dagman"] = {"PRE": "/bin/true"}
 
 
-def condor_key(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"condor": {"a\nqueue 9": "1"}}
+def condor_key(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"condor": {"a\nqueue 9": "1"}}
 
 
-def condor_value(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"condor": {"requirements": "true\nqueue 9"}}
+def condor_value(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"condor": {"requirements": "true\nqueue 9"}}
 
 
-def condor_executable(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"condor": {"Executable": "/bin/rm"}}
+def condor_executable(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"condor": {"Executable": "/bin/rm"}}
 
 
-def condor_if(desk: Any) -> None:
-    site(desk)["profiles"]["condor"] = {"if": "true"}
+def condor_if(runner: Any) -> None:
+    site(runner)["profiles"]["condor"] = {"if": "true"}
 
 
-def env_too_long(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"env": {"LIST": "\u00e9" * 65534}}
+def env_too_long(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"env": {"LIST": "\u00e9" * 65534}}
 
 
-def argument_too_long(desk: Any) -> None:
-    desk.jobs[0]["arguments"] = ["\u00e9" * 65536]
+def argument_too_long(runner: Any) -> None:
+    runner.jobs[0]["arguments"] = ["\u00e9" * 65536]
 
 
-def stdin_of_nobody(desk: Any) -> None:
-    desk.jobs[2]["stdin"] = "a.txt"
+def stdin_of_nobody(runner: Any) -> None:
+    runner.jobs[2]["stdin"] = "a.txt"
 
 
-def env_name(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"env": {"A B": "1"}}
+def env_name(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"env": {"A B": "1"}}
 
 
-def cores(desk: Any) -> None:
-    desk.jobs[0]["profiles"] = {"pegasus": {"cores": "two"}}
+def cores(runner: Any) -> None:
+    runner.jobs[0]["profiles"] = {"pegasus": {"cores": "two"}}
 
 
-def strange_style(desk: Any) -> None:
-    site(desk)["profiles"]["pegasus"]["style"] = "condorc"
+def strange_style(runner: Any) -> None:
+    site(runner)["profiles"]["pegasus"]["style"] = "condorc"
 
 
-def glite_without_resource(desk: Any) -> None:
-    site(desk)["profiles"]["pegasus"]["style"] = "glite"
+def glite_without_resource(runner: Any) -> None:
+    site(runner)["profiles"]["pegasus"]["style"] = "glite"
 
 
-def ssh_without_grid(desk: Any) -> None:
-    site(desk)["profiles"]["pegasus"]["style"] = "ssh"
+def ssh_without_grid(runner: Any) -> None:
+    site(runner)["profiles"]["pegasus"]["style"] = "ssh"
 
 
-def no_scratch(desk: Any) -> None:
-    site(desk)["directories"] = []
+def no_scratch(runner: Any) -> None:
+    site(runner)["directories"] = []
 
 
-def no_storage(desk: Any) -> None:
-    desk.sites["sites"][0]["directories"] = []
+def no_storage(runner: Any) -> None:
+    runner.sites["sites"][0]["directories"] = []
 
 
-def other_configuration(desk: Any) -> None:
-    desk.properties = {"pegasus.data.configuration": "condorio"}
+def other_configuration(runner: Any) -> None:
+    runner.properties = {"pegasus.data.configuration": "condorio"}
 
 
-def no_threads(desk: Any) -> None:
-    desk.properties = {"pegasus.transfer.threads": "many"}
+def no_threads(runner: Any) -> None:
+    runner.properties = {"pegasus.transfer.threads": "many"}
 
 
-def two_nodes_of_one_name(desk: Any) -> None:
-    desk.jobs[0].update(name="split", id="a.b")
-    desk.jobs[1].update(name="split", id="a_b")
+def two_nodes_of_one_name(runner: Any) -> None:
+    runner.jobs[0].update(name="split", id="a.b")
+    runner.jobs[1].update(name="split", id="a_b")
 
 
-def program_named_like_a_file(desk: Any) -> None:
-    desk.jobs[0]["uses"].append({"lfn": "count", "type": "output", "stageOut": False})
+def program_named_like_a_file(runner: Any) -> None:
+    runner.jobs[0]["uses"].append({"lfn": "count", "type": "output", "stageOut": False})
 
 
-def argument_without_spelling(desk: Any) -> None:
-    desk.jobs[0]["arguments"] = ["a$(DOLLAR)b"]
+def argument_without_spelling(runner: Any) -> None:
+    runner.jobs[0]["arguments"] = ["a$(DOLLAR)b"]
 
 
-def lfn_without_spelling(desk: Any) -> None:
-    desk.jobs[0]["uses"].append({"lfn": "$(dollar)", "type": "output"})
+def lfn_without_spelling(runner: Any) -> None:
+    runner.jobs[0]["uses"].append({"lfn": "$(dollar)", "type": "output"})
 
 
-def argument_with_newline(desk: Any) -> None:
-    desk.jobs[0]["arguments"] = ["a\nqueue 9"]
+def argument_with_newline(runner: Any) -> None:
+    runner.jobs[0]["arguments"] = ["a\nqueue 9"]
 
 
 REFUSED: dict[Callable[[Any], None], str] = {
@@ -199,44 +199,44 @@ REFUSED: dict[Callable[[Any], None], str] = {
 
 @pytest.mark.parametrize("spoil", REFUSED, ids=lambda f: f.__name__)
 def test_what_would_be_planned_wrongly_is_refused(
-    desk: Any, spoil: Callable[[Any], None]
+    runner: Any, spoil: Callable[[Any], None]
 ) -> None:
-    spoil(desk)
+    spoil(runner)
     with pytest.raises(UsageError) as refusal:
-        desk.plan()
+        runner.plan()
     assert re.search(REFUSED[spoil], str(refusal.value), re.DOTALL)
 
 
-def test_what_a_process_can_just_be_started_with_is_not_refused(desk: Any) -> None:
+def test_what_a_process_can_just_be_started_with_is_not_refused(runner: Any) -> None:
     longest = 128 * 1024 - 1
-    desk.jobs[0]["arguments"] = ["x" * longest]
-    desk.jobs[0]["profiles"] = {"env": {"LIST": "x" * (longest - len("LIST="))}}
-    desk.jobs[2]["stdin"] = "b.txt"
-    desk.plan()
+    runner.jobs[0]["arguments"] = ["x" * longest]
+    runner.jobs[0]["profiles"] = {"env": {"LIST": "x" * (longest - len("LIST="))}}
+    runner.jobs[2]["stdin"] = "b.txt"
+    runner.plan()
 
 
 @pytest.mark.parametrize(
     "name", ["with blank", "tab\there", "line\nbreak", "quo'te", "dollar$(X)"]
 )
 def test_a_submit_directory_that_dagman_would_split_is_refused(
-    desk: Any, name: str
+    runner: Any, name: str
 ) -> None:
-    desk.change(submit_dir=Path("/home") / name)
+    runner.change(submit_dir=Path("/home") / name)
     with pytest.raises(UsageError, match="choose another --dir"):
-        desk.plan()
+        runner.plan()
 
 
-def test_results_that_would_vanish_with_the_buffer_are_refused(desk: Any) -> None:
-    desk.persistent()
-    desk.change(output_site="")
+def test_results_that_would_vanish_with_the_buffer_are_refused(runner: Any) -> None:
+    runner.persistent()
+    runner.change(output_site="")
     with pytest.raises(UsageError, match=r"'out.txt' of job ID3 would vanish"):
-        desk.plan()
+        runner.plan()
 
 
-def test_a_missing_replica_names_job_file_and_what_would_do(desk: Any) -> None:
-    missing_replica(desk)
+def test_a_missing_replica_names_job_file_and_what_would_do(runner: Any) -> None:
+    missing_replica(runner)
     with pytest.raises(CatalogError) as refusal:
-        desk.plan()
+        runner.plan()
     assert refusal.value.exit_code == 2
     assert "would do: add 'words.txt' to /home/wfuser/replicas.yml" in str(
         refusal.value

@@ -76,22 +76,22 @@ def parents_of(planned: Executable) -> dict[str, list[str]]:
 
 
 @pytest.fixture
-def any_desk(desk: Any, replicas: Callable[..., Data]) -> Any:
-    desk.replicas = replicas("in0", "in1", "in2")
-    return desk
+def any_runner(runner: Any, replicas: Callable[..., Data]) -> Any:
+    runner.replicas = replicas("in0", "in1", "in2")
+    return runner
 
 
 @pytest.mark.parametrize("mode", ["off", "persistent"])
 @QUIET
 @given(jobs=workflows())
 def test_a_file_goes_only_after_everybody_who_uses_it(
-    any_desk: Any, mode: str, jobs: list[Data]
+    any_runner: Any, mode: str, jobs: list[Data]
 ) -> None:
-    desk = deepcopy(any_desk)
-    desk.jobs = jobs
+    runner = deepcopy(any_runner)
+    runner.jobs = jobs
     if mode == "persistent":
-        desk.persistent()
-    planned = desk.plan()
+        runner.persistent()
+    planned = runner.plan()
     parents = parents_of(planned)
     gone = removed(planned)
     for lfn, nodes in users(planned).items():
@@ -102,11 +102,11 @@ def test_a_file_goes_only_after_everybody_who_uses_it(
 @QUIET
 @given(jobs=workflows())
 def test_every_job_finds_its_inputs_and_its_folder(
-    any_desk: Any, jobs: list[Data]
+    any_runner: Any, jobs: list[Data]
 ) -> None:
-    desk = deepcopy(any_desk)
-    desk.jobs = jobs
-    planned = desk.plan()
+    runner = deepcopy(any_runner)
+    runner.jobs = jobs
+    planned = runner.plan()
     parents = parents_of(planned)
     writers: dict[str, str] = {}
     for job in planned.jobs.values():
@@ -128,12 +128,12 @@ def test_every_job_finds_its_inputs_and_its_folder(
 @QUIET
 @given(jobs=workflows())
 def test_the_folder_goes_last_and_there_is_no_circle(
-    any_desk: Any, jobs: list[Data]
+    any_runner: Any, jobs: list[Data]
 ) -> None:
-    desk = deepcopy(any_desk)
-    desk.jobs = jobs
-    desk.change(cleanup="leaf")
-    planned = desk.plan()
+    runner = deepcopy(any_runner)
+    runner.jobs = jobs
+    runner.change(cleanup="leaf")
+    planned = runner.plan()
     assert not removed(planned)
     before = reach(["cleanup_demo_0_cori"], parents_of(planned))
     assert before == planned.jobs.keys()
@@ -148,36 +148,36 @@ def test_the_folder_goes_last_and_there_is_no_circle(
     assert done == len(planned.jobs)
 
 
-def test_without_cleanup_nothing_is_removed(desk: Any) -> None:
-    desk.change(cleanup="none")
-    planned = desk.plan()
+def test_without_cleanup_nothing_is_removed(runner: Any) -> None:
+    runner.change(cleanup="none")
+    planned = runner.plan()
     assert not [name for name in planned.jobs if name.startswith("clean")]
 
 
 @pytest.mark.parametrize("cleanup", ["leaf", "inplace"])
 def test_results_that_nobody_asked_for_elsewhere_are_kept(
-    desk: Any, cleanup: str
+    runner: Any, cleanup: str
 ) -> None:
-    desk.change(cleanup=cleanup, output_site="")
-    planned = desk.plan()
+    runner.change(cleanup=cleanup, output_site="")
+    planned = runner.plan()
     assert "cleanup_demo_0_cori" not in planned.jobs
     assert "out.txt" not in removed(planned)
     assert any("results stay in" in note for note in planned.notes)
 
 
 def test_transfers_of_a_level_share_at_most_four_nodes(
-    desk: Any, make_job: Callable[..., Data], replicas: Callable[..., Data]
+    runner: Any, make_job: Callable[..., Data], replicas: Callable[..., Data]
 ) -> None:
     names = [f"in{n}" for n in range(11)]
-    desk.replicas = replicas(*names)
-    desk.jobs = [
+    runner.replicas = replicas(*names)
+    runner.jobs = [
         make_job(f"J{n}", "split", [name], [f"!o{n}"]) for n, name in enumerate(names)
     ]
-    planned = desk.plan()
+    planned = runner.plan()
     ins = [n for n in planned.jobs if n.startswith("stage_in")]
     assert ins == [f"stage_in_remote_cori_0_{n}" for n in range(4)]
     outs = [n for n in planned.jobs if n.startswith("stage_out")]
     assert outs == [f"stage_out_remote_cori_0_{n}" for n in range(4)]
     brought = [e["lfn"] for n in ins for e in planned.jobs[n].entries or []]
     assert sorted(brought) == sorted(names)
-    assert planned.jobs.keys() == desk.plan().jobs.keys()  # the same every time
+    assert planned.jobs.keys() == runner.plan().jobs.keys()  # the same every time

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb.planner.pegasus import find_home
-from tests.planner.pegasus_desk import write_desk
-from tests.planner.real_desk import CONDOR, STUB
+from tests.planner.pegasus_site import write_site
+from tests.planner.real_pegasus import CONDOR, STUB
 
 HOME = find_home(os.environ)
 IMAGE = "docker://library/busybox:1"
@@ -34,8 +34,8 @@ os.execv(task[0], task)
 """
 
 
-class Desk:
-    """The chain of ``write_desk`` with a container for its program."""
+class WorkflowRunner:
+    """The chain of ``write_site`` with a container for its program."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.work, self.log = root, root / "work", root / "calls"
@@ -49,7 +49,7 @@ class Desk:
             (programs / name).write_text(text)
             (programs / name).chmod(0o755)
         home = str(HOME.bin.parent) if HOME else "/opt/pegasus"
-        write_desk(self.work, home)
+        write_site(self.work, home)
         path = f"{programs}:{os.environ['PATH']}"
         self.environment = {**os.environ, "PATH": path, "HOME": str(root)}
         self.environment["PEGASUS_BB_LEDGER"] = str(root / "ledger.jsonl")
@@ -90,8 +90,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def runner(tmp_path: Path) -> WorkflowRunner:
+    return WorkflowRunner(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -106,15 +106,15 @@ def desk(tmp_path: Path) -> Desk:
 )
 @pytest.mark.parametrize("kind", ["installed", "stageable"])
 def test_every_task_runs_in_its_container(
-    desk: Desk, planner: str, mode: str, kind: str
+    runner: WorkflowRunner, planner: str, mode: str, kind: str
 ) -> None:
-    desk.program["type"] = kind
-    done = desk.plan(planner=planner, mode=mode)
+    runner.program["type"] = kind
+    done = runner.plan(planner=planner, mode=mode)
     assert done.returncode == 0, done.stderr
-    ran = desk.call("run", str(desk.work / "submit" / "r"))
+    ran = runner.call("run", str(runner.work / "submit" / "r"))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
-    calls = [json.loads(line) for line in desk.log.read_text().splitlines()]
+    assert (runner.work / "out" / "out.txt").read_text() == "hello\n"
+    calls = [json.loads(line) for line in runner.log.read_text().splitlines()]
     tasks = [argv[argv.index(IMAGE) + 2 :] for argv in calls]
     assert [[Path(word).name for word in task] for task in tasks] == [
         ["in.txt", "mid.txt"],
@@ -122,23 +122,23 @@ def test_every_task_runs_in_its_container(
     ]
     for argv in calls:
         folder = argv[argv.index("--pwd") + 1]
-        assert folder.startswith(f"{desk.work}/")
+        assert folder.startswith(f"{runner.work}/")
         assert f"{folder}:{folder}" in argv
 
 
 @pytest.mark.parametrize("planner", ["builtin", REAL])
 @pytest.mark.parametrize("command", ["plan", "check"])
 def test_an_image_that_no_job_can_start_is_refused(
-    desk: Desk, planner: str, command: str
+    runner: WorkflowRunner, planner: str, command: str
 ) -> None:
-    desk.container["image"] = "https://example.org/box.sif"
-    done = desk.plan(command, planner)
+    runner.container["image"] = "https://example.org/box.sif"
+    done = runner.plan(command, planner)
     said = done.stdout + done.stderr
     assert done.returncode != 0
     assert "transformations.yml" in said
     assert "nothing fetches images" in said
     assert "docker://NAME" in said
-    assert not (desk.work / "submit" / "r").exists()
+    assert not (runner.work / "submit" / "r").exists()
 
 
 @pytest.mark.parametrize(
@@ -157,17 +157,17 @@ def test_an_image_that_no_job_can_start_is_refused(
     ],
 )
 def test_what_a_container_says_is_checked(
-    desk: Desk, key: str, value: Any, words: str
+    runner: WorkflowRunner, key: str, value: Any, words: str
 ) -> None:
-    desk.container[key] = value
-    done = desk.plan()
+    runner.container[key] = value
+    done = runner.plan()
     assert (done.returncode == 2) == bool(words), done.stderr
     assert words in done.stderr
 
 
-def test_a_file_of_another_site_is_refused(desk: Desk) -> None:
-    desk.container |= {"image": "/images/box.sif", "image.site": "summit"}
-    done = desk.plan()
+def test_a_file_of_another_site_is_refused(runner: WorkflowRunner) -> None:
+    runner.container |= {"image": "/images/box.sif", "image.site": "summit"}
+    done = runner.plan()
     assert done.returncode == 2
     assert "copy the image to a folder that the nodes of cori see" in done.stderr
 
@@ -180,9 +180,11 @@ def test_a_file_of_another_site_is_refused(desk: Desk) -> None:
     ],
 )
 def test_a_job_that_the_launcher_cannot_serve_is_refused(
-    desk: Desk, profiles: dict[str, Any], words: str
+    runner: WorkflowRunner, profiles: dict[str, Any], words: str
 ) -> None:
-    desk.change("workflow.yml", lambda data: data["jobs"][0].update(profiles=profiles))
-    done = desk.plan()
+    runner.change(
+        "workflow.yml", lambda data: data["jobs"][0].update(profiles=profiles)
+    )
+    done = runner.plan()
     assert done.returncode == 2
     assert words in done.stderr

@@ -21,9 +21,9 @@ GOLDEN = Path(__file__).parent / "golden"
 REFRESH = bool(os.environ.get("REFRESH_GOLDEN"))
 
 
-def planned_files(desk: Any, tmp_path: Path) -> dict[str, bytes]:
-    decided, rewritten = desk.planning()
-    executable, context = desk.plan(), desk.context
+def planned_files(runner: Any, tmp_path: Path) -> dict[str, bytes]:
+    decided, rewritten = runner.planning()
+    executable, context = runner.plan(), runner.context
     jobs = executable.jobs.values()
     files = dict(files_of(jobs, executable, rewritten.catalogs, context))
     files.update(top_files(executable, rewritten, context, "submit.host"))
@@ -37,19 +37,19 @@ def planned_files(desk: Any, tmp_path: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("mode", ["off", "persistent"])
 def test_a_three_job_workflow_is_planned_as_before(
-    desk: Any, mode: str, tmp_path: Path
+    runner: Any, mode: str, tmp_path: Path
 ) -> None:
     if mode == "persistent":
-        desk.persistent()
-    compare(planned_files(desk, tmp_path), GOLDEN / mode)
+        runner.persistent()
+    compare(planned_files(runner, tmp_path), GOLDEN / mode)
 
 
-def test_what_mode_hybrid_adds_to_mode_persistent(desk: Any, tmp_path: Path) -> None:
-    desk.behind_slurm()
-    desk.persistent(backend="datawarp")
-    plain = planned_files(desk, tmp_path)
-    desk.hybrid(backend="datawarp")
-    files = planned_files(desk, tmp_path)
+def test_what_mode_hybrid_adds_to_mode_persistent(runner: Any, tmp_path: Path) -> None:
+    runner.behind_slurm()
+    runner.persistent(backend="datawarp")
+    plain = planned_files(runner, tmp_path)
+    runner.hybrid(backend="datawarp")
+    files = planned_files(runner, tmp_path)
     assert plain.keys() <= files.keys()
     changed = {path: text for path, text in files.items() if plain.get(path) != text}
     compare(changed, GOLDEN / "hybrid")

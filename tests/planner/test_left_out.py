@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from pegasus_bb.cli import cli
 from pegasus_bb.errors import CatalogError
-from tests.planner.pegasus_desk import write_desk
+from tests.planner.pegasus_site import write_site
 
 GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
 Data = dict[str, Any]
@@ -21,7 +21,7 @@ Data = dict[str, Any]
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user's folder, with no Pegasus anywhere."""
-    write_desk(tmp_path / "work")
+    write_site(tmp_path / "work")
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.planner.pegasus.hook import hooked_home, shell_words
-from tests.planner.real_desk import HOME, MARKS, Desk
+from tests.planner.real_pegasus import HOME, MARKS, WorkflowRunner
 
 pytestmark = MARKS
 WORKFLOW = """\
@@ -35,7 +35,7 @@ class Shell:
     """One in which eval "$(pegasus-bb hook)" was said."""
 
     def __init__(self, root: Path) -> None:
-        self.desk = Desk(root)
+        self.runner = WorkflowRunner(root)
         ours = root / "venv" / "pegasus-bb"
         ours.parent.mkdir()
         ours.write_text(f'#!/bin/sh\nexec {sys.executable} -m pegasus_bb "$@"\n')
@@ -47,16 +47,16 @@ class Shell:
 
     def say(self, *words: str, **more: str) -> str:
         line = f"{self.line}; pegasus-version; {shlex.join(words)}"
-        return self.desk.call("/bin/sh", "-c", line, **more).stdout
+        return self.runner.call("/bin/sh", "-c", line, **more).stdout
 
     def python(self, *words: str) -> str:
         """With what Pegasus brings for Python."""
-        config = str(self.desk.pegasus / "pegasus-config")
+        config = str(self.runner.pegasus / "pegasus-config")
         found = [
-            self.desk.call(config, said).stdout.strip()
+            self.runner.call(config, said).stdout.strip()
             for said in ("--python", "--python-externals")
         ]
-        (self.desk.work / "api.py").write_text(WORKFLOW)
+        (self.runner.work / "api.py").write_text(WORKFLOW)
         path = ":".join(found)
         return self.say(sys.executable, "api.py", *words, PYTHONPATH=path)
 
@@ -67,7 +67,7 @@ def shell(tmp_path: Path) -> Shell:
 
 
 def test_the_hook_leads_through_us(shell: Shell) -> None:
-    work = shell.desk.work
+    work = shell.runner.work
     (work / "pegasus.properties").write_text("pegasus.bb.mode = persistent\n")
     asked = ["pegasus-plan", "--sites", "cori", "--output-sites", "local"]
     asked += ["--dir", "submit", "--relative-submit-dir", "h", "workflow.yml"]
@@ -77,15 +77,15 @@ def test_the_hook_leads_through_us(shell: Shell) -> None:
 
 def test_so_does_the_plan_of_a_workflow_in_python(shell: Shell) -> None:
     said = shell.python()
-    submit = shell.desk.work / "submit" / "h"
+    submit = shell.runner.work / "submit" / "h"
     assert said.splitlines()[-1] == str(submit)
     assert (submit / "bb" / "request.json").exists()
 
 
 def test_what_python_submits_is_sealed_by_then(shell: Shell) -> None:
     said = shell.python("submit")
-    assert said.splitlines()[-1] == str(shell.desk.work / "submit" / "h")
-    submitted = shell.desk.root / "submitted.dag"
+    assert said.splitlines()[-1] == str(shell.runner.work / "submit" / "h")
+    submitted = shell.runner.root / "submitted.dag"
     gate = read_dag(submitted).nodes["create_dir_api_0_cori"].pre
     assert gate is not None
     assert gate.executable.endswith("/bb/bin/gate")

@@ -10,63 +10,65 @@ from typing import Any
 import pytest
 
 from pegasus_bb.dag.reader import read_dag
-from tests.planner.real_desk import MARKS, Desk
+from tests.planner.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS
 SIZES = {"in.txt": 20_000, "mid.txt": 60_000, "out.txt": 60_000}
 
 
-def with_sizes(desk: Desk, **tier: Any) -> Desk:
+def with_sizes(runner: WorkflowRunner, **tier: Any) -> WorkflowRunner:
     """Sizes of all files are declared, and granules are as small as these."""
-    sites = json.loads((desk.work / "sites.yml").read_text())
+    sites = json.loads((runner.work / "sites.yml").read_text())
     known = {**sites["x-storage-tiers"]["cori"][0], "granularity": "1KiB"}
     known["capacity"] = "auto"
     sites["x-storage-tiers"]["cori"] = [{**known, **tier}]
-    (desk.work / "sites.yml").write_text(json.dumps(sites))
-    workflow = json.loads((desk.work / "workflow.yml").read_text())
+    (runner.work / "sites.yml").write_text(json.dumps(sites))
+    workflow = json.loads((runner.work / "workflow.yml").read_text())
     for job in workflow["jobs"]:
         for use in job["uses"]:
             use["metadata"] = {"size": SIZES[use["lfn"]]}
-    (desk.work / "workflow.yml").write_text(json.dumps(workflow))
-    return desk
+    (runner.work / "workflow.yml").write_text(json.dumps(workflow))
+    return runner
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return with_sizes(Desk(tmp_path))
+def runner(tmp_path: Path) -> WorkflowRunner:
+    return with_sizes(WorkflowRunner(tmp_path))
 
 
 @pytest.fixture
-def slurm(tmp_path: Path) -> Desk:
+def slurm(tmp_path: Path) -> WorkflowRunner:
     """Behind Slurm, with batch arguments of the site's."""
-    desk = Desk(tmp_path, "glite")
-    sites = json.loads((desk.work / "sites.yml").read_text())
+    runner = WorkflowRunner(tmp_path, "glite")
+    sites = json.loads((runner.work / "sites.yml").read_text())
     sites["sites"][1]["profiles"]["pegasus"]["glite.arguments"] = "--qos=fast"
     sites["x-storage-tiers"]["cori"] = [{"name": "bb"}]
-    (desk.work / "sites.yml").write_text(json.dumps(sites))
-    return with_sizes(desk, backend="datawarp")
+    (runner.work / "sites.yml").write_text(json.dumps(sites))
+    return with_sizes(runner, backend="datawarp")
 
 
-def plan(desk: Desk, *words: str) -> Path:
-    return desk.plan("r", "--bb-poll", "1s", *words, mode="hybrid")
+def plan(runner: WorkflowRunner, *words: str) -> Path:
+    return runner.plan("r", "--bb-poll", "1s", *words, mode="hybrid")
 
 
-def test_it_plans_and_runs_and_both_reservations_are_given_back(desk: Desk) -> None:
-    submit = plan(desk)
-    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
-    assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
-    assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
+def test_it_plans_and_runs_and_both_reservations_are_given_back(
+    runner: WorkflowRunner,
+) -> None:
+    submit = plan(runner)
+    runner.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (runner.work / "out" / "out.txt").read_text() == "hello\n"
+    assert [p for p in (runner.work / "fast").iterdir() if p.is_dir()] == []
     notes = [p.name for p in (submit / "bb" / "stage_out").glob("*.json")]
     assert notes == ["cat1_ID2.json"]
-    lines = (desk.root / "ledger.jsonl").read_text().splitlines()
+    lines = (runner.root / "ledger.jsonl").read_text().splitlines()
     events = [json.loads(line)["event"] for line in lines]
     assert sorted(events) == ["released", "released", "requested", "requested"]
 
 
 def test_the_dag_has_the_gate_and_one_job_that_waits_for_its_results(
-    desk: Desk,
+    runner: WorkflowRunner,
 ) -> None:
-    submit = plan(desk)
+    submit = plan(runner)
     dag = read_dag(submit / "demo-0.dag")
     own = f"{submit}/bb/bin"
     waits = {
@@ -81,14 +83,16 @@ def test_the_dag_has_the_gate_and_one_job_that_waits_for_its_results(
     assert json.loads((submit / "bb/plan.json").read_text())["mode"] == "hybrid"
 
 
-def test_an_input_that_is_read_once_stays_on_the_pfs(desk: Desk) -> None:
-    submit = plan(desk)
+def test_an_input_that_is_read_once_stays_on_the_pfs(runner: WorkflowRunner) -> None:
+    submit = plan(runner)
     files = json.loads((submit / "bb/placement.json").read_text())["files"]
     assert files["in.txt"]["tier"] == files["out.txt"]["tier"] == "pfs"
     assert files["mid.txt"]["tier"] == "bb"
 
 
-def test_under_slurm_a_job_with_a_room_names_both_in_one_file(slurm: Desk) -> None:
+def test_under_slurm_a_job_with_a_room_names_both_in_one_file(
+    slurm: WorkflowRunner,
+) -> None:
     submit = plan(slurm)
     own = (submit / "00/00/cat1_ID2.sub").read_text()
     assert f"--qos=fast --bbf={submit}/bb/nodes/ID2.bbf" in own
@@ -102,18 +106,18 @@ def test_under_slurm_a_job_with_a_room_names_both_in_one_file(slurm: Desk) -> No
     assert f"--qos=fast --bbf={submit}/bb/use.bbf" in other
 
 
-def test_clusters_are_refused_where_a_job_has_a_room(desk: Desk) -> None:
+def test_clusters_are_refused_where_a_job_has_a_room(runner: WorkflowRunner) -> None:
     given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
     bb = (sys.executable, "-m", "pegasus_bb", "plan", *given, "--bb-mode", "hybrid")
     cluster = ("--cluster", "horizontal")
-    done = desk.try_call(*bb, *cluster, "workflow.yml")
+    done = runner.try_call(*bb, *cluster, "workflow.yml")
     assert done.returncode == 2
     assert "in mode hybrid a job has a reservation for its own files" in done.stderr
-    assert list((desk.work / "submit").rglob("*.dag")) == []
+    assert list((runner.work / "submit").rglob("*.dag")) == []
 
 
-def test_clusters_are_fine_where_none_has(desk: Desk) -> None:
-    with_sizes(desk, granularity="10MiB")
-    submit = plan(desk, "--cluster", "horizontal")
-    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
-    assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
+def test_clusters_are_fine_where_none_has(runner: WorkflowRunner) -> None:
+    with_sizes(runner, granularity="10MiB")
+    submit = plan(runner, "--cluster", "horizontal")
+    runner.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (runner.work / "out" / "out.txt").read_text() == "hello\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.planner.real_desk import MARKS, Desk
+from tests.planner.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS
 GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
@@ -25,17 +25,17 @@ LAUNCHER = re.compile(r"""[^\s"=]*/submit/\.pegasus-bb/[0-9a-f]{16}/bin/launch""
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    made = Desk(tmp_path)
+def runner(tmp_path: Path) -> WorkflowRunner:
+    made = WorkflowRunner(tmp_path)
     sharedfs = "pegasus.data.configuration = sharedfs\n"
     (made.work / "pegasus.properties").write_text(sharedfs)
     return made
 
 
-def planned(desk: Desk, *words: str) -> dict[str, str]:
+def planned(runner: WorkflowRunner, *words: str) -> dict[str, str]:
     """Every file of the submit directory r, settled, by its settled name."""
-    desk.call(*words, *GIVEN, "--relative-submit-dir", "r", "workflow.yml")
-    folder = desk.work / "submit" / "r"
+    runner.call(*words, *GIVEN, "--relative-submit-dir", "r", "workflow.yml")
+    folder = runner.work / "submit" / "r"
     files = {
         settled(str(path.relative_to(folder))): settled(path.read_text())
         for path in sorted(folder.rglob("*"))
@@ -43,7 +43,7 @@ def planned(desk: Desk, *words: str) -> dict[str, str]:
     }
     # Java writes properties in the order of a hash table.
     files["PROPERTIES"] = "\n".join(sorted(files["PROPERTIES"].splitlines()))
-    folder.rename(desk.work / f"r{len(list(desk.work.iterdir()))}")
+    folder.rename(runner.work / f"r{len(list(runner.work.iterdir()))}")
     return files
 
 
@@ -58,18 +58,18 @@ def ours(*more: str) -> list[str]:
 
 
 def test_without_counters_every_file_is_that_of_a_plain_pegasus_plan(
-    desk: Desk,
+    runner: WorkflowRunner,
 ) -> None:
-    plain = planned(desk, str(desk.pegasus / "pegasus-plan"))
-    with_us = planned(desk, *ours("--bb-counters", "off"))
+    plain = planned(runner, str(runner.pegasus / "pegasus-plan"))
+    with_us = planned(runner, *ours("--bb-counters", "off"))
     assert len(plain) > 20
     assert with_us == plain
-    assert not (desk.work / "submit" / ".pegasus-bb").exists()
+    assert not (runner.work / "submit" / ".pegasus-bb").exists()
 
 
-def test_with_counters_only_the_launcher_is_added(desk: Desk) -> None:
-    plain = planned(desk, str(desk.pegasus / "pegasus-plan"))
-    with_us = planned(desk, *ours())
+def test_with_counters_only_the_launcher_is_added(runner: WorkflowRunner) -> None:
+    plain = planned(runner, str(runner.pegasus / "pegasus-plan"))
+    with_us = planned(runner, *ours())
     assert set(with_us) == set(plain)
     for name in plain:
         assert without_launcher(with_us[name]) == without_launcher(plain[name]), name
@@ -91,11 +91,13 @@ def without_launcher(text: str) -> list[str]:
     return re.sub(r'argv=" +', 'argv="', text).splitlines()
 
 
-def test_what_was_counted_is_told_and_the_results_are_there(desk: Desk) -> None:
-    planned(desk, *ours())
-    (submit,) = (p for p in desk.work.glob("r[0-9]*") if p.is_dir())
-    submit.rename(desk.work / "submit" / "r")
-    desk.call(sys.executable, "-m", "pegasus_bb", "run", "submit/r")
-    assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
-    record = (desk.work / "submit/r/00/00/cat1_ID1.out.000").read_text()
+def test_what_was_counted_is_told_and_the_results_are_there(
+    runner: WorkflowRunner,
+) -> None:
+    planned(runner, *ours())
+    (submit,) = (p for p in runner.work.glob("r[0-9]*") if p.is_dir())
+    submit.rename(runner.work / "submit" / "r")
+    runner.call(sys.executable, "-m", "pegasus_bb", "run", "submit/r")
+    assert (runner.work / "out" / "out.txt").read_text() == "hello\n"
+    record = (runner.work / "submit/r/00/00/cat1_ID1.out.000").read_text()
     assert '# pegasus_bb io: {"rchar": ' in record

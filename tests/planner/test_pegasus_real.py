@@ -17,47 +17,49 @@ import pytest
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.planner.blahp import GUARDED_RELEASE
 from pegasus_bb.planner.seal.view import View
-from tests.planner.real_desk import MARKS, Desk
+from tests.planner.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def runner(tmp_path: Path) -> WorkflowRunner:
+    return WorkflowRunner(tmp_path)
 
 
-def test_it_plans_and_runs_and_the_buffer_is_given_back(desk: Desk) -> None:
-    submit = desk.plan("r", "--json")
-    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
-    assert (desk.work / "out" / "out.txt").read_text() == "hello\n"
-    assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
+def test_it_plans_and_runs_and_the_buffer_is_given_back(runner: WorkflowRunner) -> None:
+    submit = runner.plan("r", "--json")
+    runner.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (runner.work / "out" / "out.txt").read_text() == "hello\n"
+    assert [p for p in (runner.work / "fast").iterdir() if p.is_dir()] == []
     manifest = (submit / "bb" / "manifest.jsonl").read_text()
     assert json.loads(manifest)["lfn"] == "out.txt"
 
 
-def test_the_buffer_is_given_back_where_an_earlier_result_is_reused(desk: Desk) -> None:
+def test_the_buffer_is_given_back_where_an_earlier_result_is_reused(
+    runner: WorkflowRunner,
+) -> None:
     """Its replica is brought to the output site by Pegasus's own program."""
-    data = json.loads((desk.work / "workflow.yml").read_text())
+    data = json.loads((runner.work / "workflow.yml").read_text())
     more = json.loads(json.dumps(data["jobs"][1]).replace("out.txt", "more.txt"))
     data["jobs"].append({**more, "id": "ID3"})
     data["jobDependencies"][0]["children"].append("ID3")
-    desk.change("workflow.yml", **data)
-    known = json.loads((desk.work / "replicas.yml").read_text())["replicas"]
-    (desk.work / "old.txt").write_text("made before\n")
-    pfns = [{"site": "local", "pfn": str(desk.work / "old.txt")}]
-    desk.change("replicas.yml", replicas=[*known, {"lfn": "out.txt", "pfns": pfns}])
-    submit = desk.plan("r")
+    runner.change("workflow.yml", **data)
+    known = json.loads((runner.work / "replicas.yml").read_text())["replicas"]
+    (runner.work / "old.txt").write_text("made before\n")
+    pfns = [{"site": "local", "pfn": str(runner.work / "old.txt")}]
+    runner.change("replicas.yml", replicas=[*known, {"lfn": "out.txt", "pfns": pfns}])
+    submit = runner.plan("r")
     assert not list(submit.rglob("cat1_ID2.sub"))
-    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
-    assert (desk.work / "out" / "out.txt").read_text() == "made before\n"
-    assert (desk.work / "out" / "more.txt").read_text() == "hello\n"
-    assert [p for p in (desk.work / "fast").iterdir() if p.is_dir()] == []
+    runner.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (runner.work / "out" / "out.txt").read_text() == "made before\n"
+    assert (runner.work / "out" / "more.txt").read_text() == "hello\n"
+    assert [p for p in (runner.work / "fast").iterdir() if p.is_dir()] == []
 
 
 @pytest.mark.parametrize("cleanup", ["none", "leaf", "inplace", "constraint"])
-def test_every_cleanup_is_sealed(desk: Desk, cleanup: str) -> None:
-    dag = read_dag(desk.plan("r", "--cleanup", cleanup) / "demo-0.dag")
+def test_every_cleanup_is_sealed(runner: WorkflowRunner, cleanup: str) -> None:
+    dag = read_dag(runner.plan("r", "--cleanup", cleanup) / "demo-0.dag")
     waiting = [p for p, below in dag.children.items() if "bb_delete_BB0000002" in below]
     last = {"none": "stage_out_remote_cori_1_0"}.get(cleanup, "cleanup_demo_0_cori")
     assert last in waiting or "register_cori_1_0" in waiting
@@ -70,7 +72,7 @@ def test_every_cleanup_is_sealed(desk: Desk, cleanup: str) -> None:
 def test_kickstart_changes_to_the_folder_of_a_batch_job(
     tmp_path: Path, style: str
 ) -> None:
-    submit = Desk(tmp_path, style).plan("r")
+    submit = WorkflowRunner(tmp_path, style).plan("r")
     text = (submit / "00/00/cat1_ID1.sub").read_text()
     prefix = json.loads((submit / "bb/request.json").read_text())["prefix"]
     assert f" -w {prefix}/" in text
@@ -80,30 +82,32 @@ def test_kickstart_changes_to_the_folder_of_a_batch_job(
 
 
 @pytest.mark.parametrize("cluster", ["horizontal", "label"])
-def test_clusters_run_on_the_buffer(desk: Desk, cluster: str) -> None:
-    workflow = json.loads((desk.work / "workflow.yml").read_text())
+def test_clusters_run_on_the_buffer(runner: WorkflowRunner, cluster: str) -> None:
+    workflow = json.loads((runner.work / "workflow.yml").read_text())
     profiles = {"pegasus": {"label": "one", "clusters.size": 2}}
     jobs = [{**job, "profiles": profiles} for job in workflow["jobs"]]
     third = {**jobs[0], "id": "ID3", "arguments": ["in.txt", "o3.txt"]}
     use = {"lfn": "o3.txt", "type": "output", "stageOut": True}
     third["uses"] = [jobs[0]["uses"][0], {**use, "registerReplica": False}]
-    desk.change("workflow.yml", jobs=[*jobs, third])
-    submit = desk.plan("r", "--cluster", cluster)
+    runner.change("workflow.yml", jobs=[*jobs, third])
+    submit = runner.plan("r", "--cluster", cluster)
     (merged,) = submit.glob("00/00/merge_*.sub")
     assert "remote_initialdir = /tmp\n" in merged.read_text()
-    desk.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
-    assert (desk.work / "out" / "o3.txt").read_text() == "hello\n"
+    runner.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
+    assert (runner.work / "out" / "o3.txt").read_text() == "hello\n"
 
 
-def test_a_sub_workflow_is_between_the_gate_and_bb_delete(desk: Desk) -> None:
-    shutil.copy(desk.work / "workflow.yml", desk.work / "inner.yml")
-    desk.change("inner.yml", name="inner")
-    replicas = json.loads((desk.work / "replicas.yml").read_text())["replicas"]
-    pfns = [{"site": "local", "pfn": str(desk.work / "inner.yml")}]
-    desk.change(
+def test_a_sub_workflow_is_between_the_gate_and_bb_delete(
+    runner: WorkflowRunner,
+) -> None:
+    shutil.copy(runner.work / "workflow.yml", runner.work / "inner.yml")
+    runner.change("inner.yml", name="inner")
+    replicas = json.loads((runner.work / "replicas.yml").read_text())["replicas"]
+    pfns = [{"site": "local", "pfn": str(runner.work / "inner.yml")}]
+    runner.change(
         "replicas.yml", replicas=[*replicas, {"lfn": "inner.yml", "pfns": pfns}]
     )
-    jobs = json.loads((desk.work / "workflow.yml").read_text())["jobs"]
+    jobs = json.loads((runner.work / "workflow.yml").read_text())["jobs"]
     inner: dict[str, Any] = {
         "type": "pegasusWorkflow",
         "file": "inner.yml",
@@ -111,8 +115,8 @@ def test_a_sub_workflow_is_between_the_gate_and_bb_delete(desk: Desk) -> None:
     }
     inner["uses"] = [{"lfn": "inner.yml", "type": "input"}]
     inner["arguments"] = ["--output-sites", "local"]
-    desk.change("workflow.yml", jobs=[*jobs, inner])
-    dag = read_dag(desk.plan("r") / "demo-0.dag")
+    runner.change("workflow.yml", jobs=[*jobs, inner])
+    dag = read_dag(runner.plan("r") / "demo-0.dag")
     assert "pegasus-plan_SUB" in dag.children["create_dir_demo_0_cori"]
     assert "pegasus-plan_SUB" in View(dag, set(), "cori", "").before_delete
 
@@ -121,14 +125,14 @@ def test_an_mpi_job_keeps_its_nodes_and_finds_the_buffer_on_all(
     tmp_path: Path,
 ) -> None:
     """The directives go to Slurm, which mounts the buffer on every node of the job."""
-    desk = Desk(tmp_path, "glite")
+    runner = WorkflowRunner(tmp_path, "glite")
     tier = {"name": "bb", "backend": "datawarp", "capacity": "10GiB"}
-    desk.change("sites.yml", **{"x-storage-tiers": {"cori": [tier]}})
-    jobs = json.loads((desk.work / "workflow.yml").read_text())["jobs"]
+    runner.change("sites.yml", **{"x-storage-tiers": {"cori": [tier]}})
+    jobs = json.loads((runner.work / "workflow.yml").read_text())["jobs"]
     wanted = {"nodes": "2", "cores": "64", "runtime": "600"}
     jobs[0]["profiles"] = {"pegasus": wanted}
-    desk.change("workflow.yml", jobs=jobs)
-    submit = desk.plan("r")
+    runner.change("workflow.yml", jobs=jobs)
+    submit = runner.plan("r")
     text = (submit / "00/00/cat1_ID1.sub").read_text()
     (asked,) = [x for x in text.splitlines() if x.startswith("+remote_cerequirements")]
     assert 'NODES=="2"' in asked
@@ -138,11 +142,11 @@ def test_an_mpi_job_keeps_its_nodes_and_finds_the_buffer_on_all(
     assert f"executable = {submit}/bb/bin/launch\n" in text
 
 
-def try_plan(desk: Desk, *words: str) -> CompletedProcess[str]:
+def try_plan(runner: WorkflowRunner, *words: str) -> CompletedProcess[str]:
     given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
     given += ("--relative-submit-dir", "r", "--bb-mode", "persistent")
     bb = (sys.executable, "-m", "pegasus_bb", "plan")
-    return desk.try_call(*bb, *given, *words, "workflow.yml")
+    return runner.try_call(*bb, *given, *words, "workflow.yml")
 
 
 @pytest.mark.parametrize(
@@ -154,21 +158,23 @@ def try_plan(desk: Desk, *words: str) -> CompletedProcess[str]:
     ],
 )
 def test_a_job_that_nobody_judges_is_refused(
-    desk: Desk, profiles: dict[str, str]
+    runner: WorkflowRunner, profiles: dict[str, str]
 ) -> None:
-    jobs = json.loads((desk.work / "workflow.yml").read_text())["jobs"]
+    jobs = json.loads((runner.work / "workflow.yml").read_text())["jobs"]
     jobs[0]["profiles"] = {"dagman": profiles}
-    desk.change("workflow.yml", jobs=jobs)
-    done = try_plan(desk)
+    runner.change("workflow.yml", jobs=jobs)
+    done = try_plan(runner)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "cat1_ID1" in done.stderr
-    assert not (desk.work / "submit" / "r").exists()
+    assert not (runner.work / "submit" / "r").exists()
 
 
-def test_the_scope_of_post_scripts_may_be_essential_but_not_none(desk: Desk) -> None:
-    done = try_plan(desk, "-Ddagman.post.scope=none")
+def test_the_scope_of_post_scripts_may_be_essential_but_not_none(
+    runner: WorkflowRunner,
+) -> None:
+    done = try_plan(runner, "-Ddagman.post.scope=none")
     assert done.returncode == 2
     assert "Take post.scope out" in " ".join(done.stderr.split())
-    dag = read_dag(desk.plan("r", "-Ddagman.post.scope=essential") / "demo-0.dag")
+    dag = read_dag(runner.plan("r", "-Ddagman.post.scope=essential") / "demo-0.dag")
     without = {name for name, node in dag.nodes.items() if node.post is None}
     assert without == {"register_cori_1_0"}

@@ -28,10 +28,10 @@ from pegasus_bb.planner.builtin import Executable
 from pegasus_bb.planner.seal import Phases, check_phases
 from pegasus_bb.planner.seal.periods import live_bytes
 from tests.planner.conftest import job as make
-from tests.planner.test_cleanup_order import QUIET, any_desk, workflows
+from tests.planner.test_cleanup_order import QUIET, any_runner, workflows
 
 Data = dict[str, Any]
-__all__ = ["any_desk"]
+__all__ = ["any_runner"]
 
 
 def of_ten(lfn: str) -> int:
@@ -39,24 +39,24 @@ def of_ten(lfn: str) -> int:
     return 0 if lfn == "count" else 10
 
 
-def sized(desk: Any, sizes: Callable[[str], int | None], **changes: Any) -> Placement:
+def sized(runner: Any, sizes: Callable[[str], int | None], **changes: Any) -> Placement:
     """Every file on the tier, a staged program as well; each with its size."""
-    desk.persistent()
-    placement: Placement = desk.context.placement
+    runner.persistent()
+    placement: Placement = runner.context.placement
     files = dict(placement.files)
     files["count"] = PlacedFile("count", "input", "bb", "copy", 0, "a test")
     files = {lfn: replace(f, size=sizes(lfn)) for lfn, f in files.items()}
     placement = replace(placement, files=files, **changes)
-    desk.change(placement=placement)
+    runner.change(placement=placement)
     return placement
 
 
-def fit(desk: Any, limit: int, cleanup: str = "inplace") -> Placement:
-    """What deciding makes of a capacity of ``limit``; the desk plans with it."""
-    data = {"pegasus": "5.0", "name": "demo", "jobs": desk.jobs}
-    workflow = read_workflow(Document(desk.context.submit_dir, data))
-    _, catalogs = desk.read()
-    catalogs.tiers["cori"] = [desk.context.placement.tier]
+def fit(runner: Any, limit: int, cleanup: str = "inplace") -> Placement:
+    """What deciding makes of a capacity of ``limit``; the runner plans with it."""
+    data = {"pegasus": "5.0", "name": "demo", "jobs": runner.jobs}
+    workflow = read_workflow(Document(runner.context.submit_dir, data))
+    _, catalogs = runner.read()
+    catalogs.tiers["cori"] = [runner.context.placement.tier]
     given = PlanningInput(
         workflow=workflow,
         graph=build_graph(workflow),
@@ -65,9 +65,9 @@ def fit(desk: Any, limit: int, cleanup: str = "inplace") -> Placement:
         site=catalogs.sites.site("cori"),
         ending=Ending(cleanup),
     )
-    decision, _ = fitted(given, PlacementDecision(desk.context.placement))
+    decision, _ = fitted(given, PlacementDecision(runner.context.placement))
     placement = decision.placement
-    desk.change(placement=placement, cleanup=cleanup)
+    runner.change(placement=placement, cleanup=cleanup)
     return placement
 
 
@@ -134,23 +134,23 @@ def most(planned: Executable, placement: Placement, random: Random) -> int:
     cleanup=st.sampled_from(["none", "leaf", "inplace", "inplace"]),
 )
 def test_in_no_order_is_more_on_the_tier_than_it_holds(
-    any_desk: Any, jobs: list[Data], seed: int, part: int, cleanup: str
+    any_runner: Any, jobs: list[Data], seed: int, part: int, cleanup: str
 ) -> None:
-    desk, random = deepcopy(any_desk), Random(seed)
-    desk.jobs = jobs
-    need = sized(desk, lambda lfn: random.randrange(100)).need
+    runner, random = deepcopy(any_runner), Random(seed)
+    runner.jobs = jobs
+    need = sized(runner, lambda lfn: random.randrange(100)).need
     limit = max(need * part // 100, 1)
-    placement = fit(desk, limit, cleanup)
-    planned = desk.plan()
+    placement = fit(runner, limit, cleanup)
+    planned = runner.plan()
     for _ in range(5):
         assert most(planned, placement, random) <= limit
     assert placement.phases is not None
     assert (planned.phases is not None) == (placement.phases.count > 1)
 
 
-def ladder(desk: Any, make_job: Callable[..., Data], rungs: int, width: int) -> None:
+def ladder(runner: Any, make_job: Callable[..., Data], rungs: int, width: int) -> None:
     """``width`` chains of ``rungs`` jobs, each with a file for the next."""
-    desk.jobs = [
+    runner.jobs = [
         make_job(
             f"J{n}-{m}",
             "split",
@@ -162,26 +162,26 @@ def ladder(desk: Any, make_job: Callable[..., Data], rungs: int, width: int) -> 
     ]
 
 
-def tight(desk: Any, make_job: Callable[..., Data]) -> tuple[Executable, Phases]:
+def tight(runner: Any, make_job: Callable[..., Data]) -> tuple[Executable, Phases]:
     """Six rungs of three jobs, planned for 70 of their 190 bytes."""
-    ladder(desk, make_job, 6, 3)
-    sized(desk, of_ten)
-    fit(desk, 70)
-    planned: Executable = desk.plan()
+    ladder(runner, make_job, 6, 3)
+    sized(runner, of_ten)
+    fit(runner, 70)
+    planned: Executable = runner.plan()
     assert planned.phases is not None
     return planned, planned.phases
 
 
 def test_without_barriers_an_unlucky_order_would_fill_the_tier(
-    desk: Any, make_job: Callable[..., Data]
+    runner: Any, make_job: Callable[..., Data]
 ) -> None:
-    ladder(desk, make_job, 6, 3)
-    whole = sized(desk, of_ten)
+    ladder(runner, make_job, 6, 3)
+    whole = sized(runner, of_ten)
     limit = 70  # of 190
-    free = max(most(desk.plan(), whole, Random(seed)) for seed in range(40))
+    free = max(most(runner.plan(), whole, Random(seed)) for seed in range(40))
     assert free > limit
-    placement = fit(desk, limit)
-    planned = desk.plan()
+    placement = fit(runner, limit)
+    planned = runner.plan()
     held = max(most(planned, placement, Random(seed)) for seed in range(40))
     assert held <= limit
     assert placement.phases is not None
@@ -189,31 +189,31 @@ def test_without_barriers_an_unlucky_order_would_fill_the_tier(
 
 
 def test_there_are_as_many_new_edges_as_nodes_not_pairs(
-    desk: Any, make_job: Callable[..., Data]
+    runner: Any, make_job: Callable[..., Data]
 ) -> None:
-    ladder(desk, make_job, 4, 50)
-    sized(desk, of_ten)
-    before = desk.plan().dag.children
-    fit(desk, 1010)
-    planned = desk.plan()
+    ladder(runner, make_job, 4, 50)
+    sized(runner, of_ten)
+    before = runner.plan().dag.children
+    fit(runner, 1010)
+    planned = runner.plan()
     assert planned.phases is not None
     new = sum(map(len, planned.dag.children.values())) - sum(map(len, before.values()))
     assert new <= 60 * len(planned.phases.barriers)
 
 
 def test_an_input_is_brought_in_the_phase_that_needs_it(
-    desk: Any, make_job: Callable[..., Data], replicas: Callable[..., Data]
+    runner: Any, make_job: Callable[..., Data], replicas: Callable[..., Data]
 ) -> None:
     """Each task reads an input of its own: all of them at once would not fit."""
     rungs = 6
-    desk.replicas = replicas(*(f"in{n}" for n in range(rungs)))
-    desk.jobs = [
+    runner.replicas = replicas(*(f"in{n}" for n in range(rungs)))
+    runner.jobs = [
         make_job(f"J{n}", "split", [f"in{n}", *([f"f{n - 1}"] if n else [])], [f"f{n}"])
         for n in range(rungs)
     ]
-    sized(desk, of_ten)
-    placement = fit(desk, 40)
-    planned = desk.plan()
+    sized(runner, of_ten)
+    placement = fit(runner, 40)
+    planned = runner.plan()
     assert max(most(planned, placement, Random(seed)) for seed in range(20)) <= 40
     assert planned.phases is not None
     (last,) = {
@@ -224,9 +224,9 @@ def test_an_input_is_brought_in_the_phase_that_needs_it(
 
 
 def test_one_byte_too_many_is_refused_with_the_largest_files(
-    desk: Any, make_job: Callable[..., Data]
+    runner: Any, make_job: Callable[..., Data]
 ) -> None:
-    planned, phases = tight(desk, make_job)
+    planned, phases = tight(runner, make_job)
     held = max(live_bytes(planned.dag, phases))
     check_phases(planned.dag, replace(phases, limit=held))
     with pytest.raises(NotSealed, match=rf"there could be {held} B .*files are f\d-"):
@@ -234,35 +234,35 @@ def test_one_byte_too_many_is_refused_with_the_largest_files(
 
 
 def test_phases_that_the_executable_dag_does_not_allow_are_refused(
-    desk: Any, make_job: Callable[..., Data]
+    runner: Any, make_job: Callable[..., Data]
 ) -> None:
-    ladder(desk, make_job, 4, 1)
-    sized(desk, lambda lfn: 10, phases=PlannedPhases(limit=19, ends=(1, 2), peak=19))
+    ladder(runner, make_job, 4, 1)
+    sized(runner, lambda lfn: 10, phases=PlannedPhases(limit=19, ends=(1, 2), peak=19))
     with pytest.raises(NotSealed, match="do not fit into 19 B") as told:
-        desk.plan()
+        runner.plan()
     assert "--cleanup leaf" in str(told.value)
 
 
-def test_a_size_that_is_unknown_is_asked_for_by_name(desk: Any) -> None:
-    sized(desk, lambda lfn: None if lfn == "b.txt" else 10)
-    desk.sites["x-storage-tiers"] = {"cori": [{"capacity": "15"}]}
+def test_a_size_that_is_unknown_is_asked_for_by_name(runner: Any) -> None:
+    sized(runner, lambda lfn: None if lfn == "b.txt" else 10)
+    runner.sites["x-storage-tiers"] = {"cori": [{"capacity": "15"}]}
     with pytest.raises(CatalogError, match=r"not known for 1: b\.txt"):
-        fit(desk, 15)
+        fit(runner, 15)
 
 
 @QUIET
 @given(seed=st.integers(0, 1 << 30))
 def test_with_an_edge_taken_out_it_is_refused_or_still_never_full(
-    any_desk: Any, seed: int
+    any_runner: Any, seed: int
 ) -> None:
-    desk, random = deepcopy(any_desk), Random(seed)
-    desk.replicas["replicas"].append(
+    runner, random = deepcopy(any_runner), Random(seed)
+    runner.replicas["replicas"].append(
         {"lfn": "in.txt", "pfns": [{"site": "cori", "pfn": "/lus/inputs/in.txt"}]}
     )
-    ladder(desk, make, 5, 3)
-    sized(desk, lambda lfn: random.randrange(5, 10) * (lfn != "count"))
-    placement = fit(desk, 60)
-    planned = desk.plan()
+    ladder(runner, make, 5, 3)
+    sized(runner, lambda lfn: random.randrange(5, 10) * (lfn != "count"))
+    placement = fit(runner, 60)
+    planned = runner.plan()
     assert planned.phases is not None
     dag = deepcopy(planned.dag)
     parent = random.choice([name for name, below in dag.children.items() if below])
@@ -275,9 +275,9 @@ def test_with_an_edge_taken_out_it_is_refused_or_still_never_full(
 
 
 def test_a_barrier_that_the_next_phase_does_not_wait_for_is_noticed(
-    desk: Any, make_job: Callable[..., Data]
+    runner: Any, make_job: Callable[..., Data]
 ) -> None:
-    planned, phases = tight(desk, make_job)
+    planned, phases = tight(runner, make_job)
     del planned.dag.children[phases.barriers[0]]
     with pytest.raises(NotSealed, match=r"does not wait|there could be"):
         check_phases(planned.dag, phases)

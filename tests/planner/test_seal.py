@@ -391,19 +391,21 @@ def test_a_submit_file_that_is_gone_is_an_error_not_a_node_without_data(
 
 
 @pytest.mark.parametrize("cleanup", ["none", "leaf", "inplace"])
-def test_what_the_built_in_planner_makes_passes(desk: Any, cleanup: str) -> None:
-    desk.persistent()
-    desk.change(cleanup=cleanup)
-    planned = desk.plan()
+def test_what_the_built_in_planner_makes_passes(runner: Any, cleanup: str) -> None:
+    runner.persistent()
+    runner.change(cleanup=cleanup)
+    planned = runner.plan()
     users = {j.name for j in planned.jobs.values() if j.site == "cori"}
-    check(planned.dag, users, "cori", str(desk.context.bin / "gate"))
+    check(planned.dag, users, "cori", str(runner.context.bin / "gate"))
 
 
-def test_the_files_of_our_own_planner_tell_the_same(desk: Any, tmp_path: Path) -> None:
-    desk.change(submit_dir=tmp_path / "run0001")
-    desk.persistent()
-    folder = desk.write()
+def test_the_files_of_our_own_planner_tell_the_same(
+    runner: Any, tmp_path: Path
+) -> None:
+    runner.change(submit_dir=tmp_path / "run0001")
+    runner.persistent()
+    folder = runner.write()
     dag = read_dag(folder / "demo-0.dag")
-    users = buffer_users(dag, folder, desk.context.request)
-    assert users == {j.name for j in desk.plan().jobs.values() if not j.detached}
-    check(dag, users, "cori", str(desk.context.bin / "gate"))
+    users = buffer_users(dag, folder, runner.context.request)
+    assert users == {j.name for j in runner.plan().jobs.values() if not j.detached}
+    check(dag, users, "cori", str(runner.context.bin / "gate"))

@@ -23,14 +23,14 @@ Data = dict[str, Any]
 
 
 @pytest.fixture
-def here(desk: Any, tmp_path: Path) -> Any:
-    """The desk, with a submit directory that can be written."""
-    desk.change(submit_dir=tmp_path / "submit" / "run0001")
-    return desk
+def here(runner: Any, tmp_path: Path) -> Any:
+    """The runner, with a submit directory that can be written."""
+    runner.change(submit_dir=tmp_path / "submit" / "run0001")
+    return runner
 
 
-def left(desk: Any) -> list[Path]:
-    folder: Path = desk.context.submit_dir.parent
+def left(runner: Any) -> list[Path]:
+    folder: Path = runner.context.submit_dir.parent
     return list(folder.iterdir()) if folder.exists() else []
 
 

@@ -21,7 +21,7 @@ from pegasus_bb.engine.journal import read_history
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import inside
-from tests.planner.real_desk import HOME, MARKS
+from tests.planner.real_pegasus import HOME, MARKS
 
 USER, UID = "wfuser", 1000
 PROJECT = Path(__file__).parents[2]

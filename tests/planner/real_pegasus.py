@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.planner.pegasus import find_home
-from tests.planner.pegasus_desk import write_desk
+from tests.planner.pegasus_site import write_site
 
 HOME = find_home(os.environ)
 CONDOR = ("condor_submit_dag", "condor_version", "condor_config_val", "condor_dagman")
@@ -29,14 +29,14 @@ MARKS = [
 ]
 
 
-class Desk:
+class WorkflowRunner:
     """A user's folder, with a home of its own for Pegasus's database."""
 
     def __init__(self, root: Path, style: str = "condor") -> None:
         assert HOME is not None
         self.root, self.work, self.style = root, root / "work", style
         self.pegasus = HOME.bin
-        write_desk(self.work, str(HOME.bin.parent), style)
+        write_site(self.work, str(HOME.bin.parent), style)
         (root / "stubs").mkdir()
         for name in CONDOR:
             if shutil.which(name) is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 
-def write_desk(
+def write_site(
     work: Path, pegasus: str = "/opt/pegasus", style: str = "condor"
 ) -> None:
     """in.txt -> mid.txt -> out.txt on site cori, in folder ``work``."""

@@ -58,11 +58,14 @@ def pytest_configure(config: pytest.Config) -> None:
 class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
     """Deals each test by itself, but all tests on one testbed to one worker.
 
-    Those are dealt first, since they mostly wait. (The `loadgroup` of pytest-xdist does
-    nothing with a pytest that keeps node ids to itself.)
+    So it does with the tests of one workflow's tasks, which need all its files. Those
+    on a testbed are dealt first, since they mostly wait. (The `loadgroup` of
+    pytest-xdist does nothing with a pytest that keeps node ids to itself.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
+        if "/test_1000genome_tasks.py" in nodeid:
+            return nodeid.partition("::")[0]
         if "/test_site_" not in nodeid:
             return nodeid
         parameters = nodeid.partition("[")[2]

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from ryaml import InvalidYamlError  # type: ignore[attr-defined]
+from ryaml import InvalidYamlError, loads  # type: ignore[attr-defined]
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.halves import loads
 
 
 def parse(text: str, path: Path) -> Any:

@@ -18,7 +18,7 @@ _SAID: Set[str] = set()  # warnings of this process
 ENDS = ("released", "discarded", "refused")  # given back, with its data, or never made
 
 
-class Asked(NamedTuple):
+class LedgerReservation(NamedTuple):
     """A reservation that a run asked for, of all its lines."""
 
     name: str
@@ -99,7 +99,7 @@ def find(name: str) -> List[Dict[str, Any]]:
     return [entry for entry in reversed(entries()) if entry.get("name") == name]
 
 
-def reservations() -> List[Asked]:
+def reservations() -> List[LedgerReservation]:
     """What was ever asked for, by run, in the order of asking; linear in the lines."""
     found: Dict[Tuple[str, str], Tuple[Dict[str, Any], Dict[str, Any]]] = {}
     for entry in entries():
@@ -109,12 +109,14 @@ def reservations() -> List[Asked]:
             found[key] = (entry, {})
         elif event in ENDS and key in found:
             found[key] = (found[key][0], entry)
-    return [_asked(key, *found[key]) for key in found]
+    return [_reservation(key, *found[key]) for key in found]
 
 
-def _asked(key: Tuple[str, str], entry: Dict[str, Any], ended: Dict[str, Any]) -> Asked:
+def _reservation(
+    key: Tuple[str, str], entry: Dict[str, Any], ended: Dict[str, Any]
+) -> LedgerReservation:
     request = entry.get("request")
-    return Asked(
+    return LedgerReservation(
         name=key[0],
         uuid=key[1],
         backend=str(entry.get("backend", "")),

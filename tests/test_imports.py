@@ -39,10 +39,11 @@ MAY_IMPORT = {
     "planner": DECIDE | {"rewrite", "runtime", "beside"},
     "engine": DECIDE | {"rewrite", "planner", "runtime", "staging", "ledger"},
     "testbed": MODEL,
+    "inventory": DECIDE | {"planner", "engine", "runtime", "ledger"},
     "check": DECIDE | {"rewrite", "planner", "engine"},
     "cli": DECIDE
-    | {"rewrite", "planner", "engine", "runtime", "staging", "ledger", "testbed"}
-    | {"bench", "check", "page"},
+    | {"rewrite", "planner", "engine", "inventory", "runtime", "staging", "ledger"}
+    | {"bench", "check", "page", "testbed"},
 }
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from pegasus_bb.cli.ls import one_line
-from pegasus_bb.engine.held.leftovers import Leftover, give_back, leftovers
 from pegasus_bb.errors import DONE
+from pegasus_bb.inventory.leftovers import Leftover, give_back, leftovers
 from pegasus_bb.units import format_size
 
 
@@ -20,12 +20,12 @@ from pegasus_bb.units import format_size
 @click.option("--yes", is_flag=True, help="Do it; else nothing is changed.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(yes: bool, as_json: bool) -> None:
-    """Give back the reservations that dead runs have left, or, without --yes, say which
-    that would be, and of each other one why it is kept.
+    """Give back the reservations that dead runs have left. Without --yes, say which
+    would go, and why each other one is kept.
 
-    Only what is on this user's ledger, whose run is dead, and whose promised results
-    are all safe, or which no job ever had. `pegasus-bb release NAME --discard` is for
-    the others.
+    A reservation goes only if it is on this user's ledger, its run is dead, and nothing
+    can be lost: all promised results are safe, no job ever had it, or no task of its
+    failed run is done. `pegasus-bb release NAME --discard` is for the others.
 
     Exit status: that of the first that could not be given back, else 0.
     """
@@ -35,12 +35,12 @@ def command(yes: bool, as_json: bool) -> None:
         done = list(told)
         click.echo(json.dumps([_json(d) for d in done], indent=2))
     else:
-        done = list(_said(told, yes))
+        done = list(_shown(told, yes))
     sys.exit(next((one.exit_code for one in done if one.exit_code), DONE))
 
 
-def _said(told: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
-    """Each is told of as soon as it is done."""
+def _shown(told: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
+    """Prints each as soon as it is done."""
     given = kept = 0
     for one in told:
         given, kept = given + one.goes, kept + (not one.goes)
@@ -57,18 +57,18 @@ def _line(one: Leftover, yes: bool) -> str:
     what = "KEPT      "
     if one.goes:
         what = "GIVEN BACK" if yes else "WOULD GO  "
-    size = format_size(one.holding.size)
-    name = one_line(one.holding.name)
+    size = format_size(one.record.size)
+    name = one_line(one.record.name)
     first, *more = [one_line(line) for line in one.why.splitlines()] or [""]
-    words = f"{what}  {name} ({size}, {one.holding.backend}): {first}"
+    words = f"{what}  {name} ({size}, {one.record.backend}): {first}"
     return "\n".join([words, *(f"            {line}" for line in more)])
 
 
 def _json(one: Leftover) -> dict[str, Any]:
     return {
-        "name": one.holding.name,
+        "name": one.record.name,
         "goes": one.goes,
         "why": one.why,
         "exit_code": one.exit_code,
-        "reservation": asdict(one.holding),
+        "reservation": asdict(one.record),
     }

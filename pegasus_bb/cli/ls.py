@@ -11,8 +11,8 @@ import click
 
 from pegasus_bb import ledger
 from pegasus_bb.cli.columns import columns, printable
-from pegasus_bb.engine.held.holding import Holding
-from pegasus_bb.engine.held.listing import holdings
+from pegasus_bb.inventory.listing import list_reservations
+from pegasus_bb.inventory.reservation_record import ReservationRecord
 from pegasus_bb.units import format_duration, format_size
 
 _HEAD = ("reservation", "site/tier", "backend", "size", "state", "age", "run", "doing")
@@ -28,9 +28,9 @@ def command(everything: bool, as_json: bool) -> None:
     that are not on the ledger. Changes nothing.
     """
     gc.disable()  # of a long ledger, half the time went into looking for garbage
-    found = holdings(everything)
+    found = list_reservations(everything)
     if as_json:
-        document = [asdict(holding) for holding in found]
+        document = [asdict(record) for record in found]
         click.echo(json.dumps(document, indent=2))
     elif not found:
         more = "" if everything else "; those given back: --all"
@@ -39,24 +39,24 @@ def command(everything: bool, as_json: bool) -> None:
         click.echo("\n".join([*table(found), *remarks(found)]))
 
 
-def table(found: list[Holding]) -> list[str]:
+def table(found: list[ReservationRecord]) -> list[str]:
     """A line each."""
     now = time.time()
-    return columns([_HEAD, *(_row(holding, now) for holding in found)], _RIGHT)
+    return columns([_HEAD, *(_row(record, now) for record in found)], _RIGHT)
 
 
-def _row(holding: Holding, now: float) -> tuple[str, ...]:
-    age = _age(now - holding.asked_at) if holding.asked_at else "-"
-    place = f"{holding.site}/{holding.tier}" if holding.site else "-"
+def _row(record: ReservationRecord, now: float) -> tuple[str, ...]:
+    age = _age(now - record.asked_at) if record.asked_at else "-"
+    place = f"{record.site}/{record.tier}" if record.site else "-"
     return (
-        holding.name,
+        record.name,
         place,
-        holding.backend,
-        format_size(holding.size),
-        holding.state or holding.ended,
+        record.backend,
+        format_size(record.size),
+        record.state or record.ended,
         age,
-        holding.label or "-",
-        holding.run or "-",
+        record.label or "-",
+        record.run or "-",
     )
 
 
@@ -65,30 +65,30 @@ def _age(seconds: float) -> str:
     return f"{days} d" if days > 1 else format_duration(max(0.0, seconds))
 
 
-def remarks(found: list[Holding]) -> list[str]:
-    """What does not fit into a table: where, why, and what to say next."""
+def remarks(found: list[ReservationRecord]) -> list[str]:
+    """What does not fit into a table: where, why, and the next commands."""
     lines: list[str] = []
-    for holding in found:
+    for record in found:
         about = (
-            "" if holding.ended else holding.submit_dir,
-            holding.message,
-            _fallback(holding),
-            holding.run_words,
-            *(f"say: {words}" for words in holding.next),
+            "" if record.ended else record.submit_dir,
+            record.message,
+            _fallback(record),
+            record.run_words,
+            *(f"say: {command}" for command in record.next),
         )
-        told = [f"  {one_line(words)}" for words in about if words]
+        told = [f"  {one_line(text)}" for text in about if text]
         if told:
-            lines += [f"{one_line(holding.name)}:", *told]
+            lines += [f"{one_line(record.name)}:", *told]
     return lines
 
 
-def _fallback(holding: Holding) -> str:
-    if not holding.fallback:
+def _fallback(record: ReservationRecord) -> str:
+    if not record.fallback:
         return ""
-    to, because = holding.fallback["to"].upper(), holding.fallback["because"]
+    to, because = record.fallback["to"].upper(), record.fallback["because"]
     return f"its run is on the {to}, not on this: {because}"
 
 
-def one_line(words: str) -> str:
-    """Without the ends of lines that it may have."""
-    return printable(" ".join(words.split()))
+def one_line(text: str) -> str:
+    """``text`` with its lines joined."""
+    return printable(" ".join(text.split()))

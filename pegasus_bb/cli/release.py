@@ -10,15 +10,15 @@ import click
 
 from pegasus_bb import ledger
 from pegasus_bb.engine.dagman.find import find
-from pegasus_bb.engine.held import of_a_job
-from pegasus_bb.engine.held.asked import Case, Finder
-from pegasus_bb.engine.held.nothing_lost import why_nothing_lost
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.processes import left_over
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import DataNotSafe, PegasusBBError, RunFailed, UsageError
 from pegasus_bb.files import ENGINE_LOCK, lock_holder
-from pegasus_bb.ledger import Asked
+from pegasus_bb.inventory.leftovers import discard_of_one_job
+from pegasus_bb.inventory.located import LocatedReservation, RunFinder
+from pegasus_bb.inventory.nothing_lost import why_nothing_lost
+from pegasus_bb.ledger import LedgerReservation
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import give_up, release
 from pegasus_bb.runtime.orphan import discard_orphan, give_up_orphan
@@ -48,22 +48,22 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     nobody can tell whether it is only not mounted; --gone NAME says that it will not
     come back, and notes what was on the reservation as lost.
     """
-    case = _case(name)
-    known, bb = case.asked.name, case.bb
+    one = _locate(name)
+    known, bb = one.entry.name, one.bb
     if gone is not None and (gone != known or not discard):
         raise UsageError(
             f"--gone {gone!r}: say --discard with it, and the name of the reservation "
             f"once more, {known}; nothing was given up"
         )
     if bb is None:
-        click.echo(_unseen(case, discard, bool(gone)))
+        click.echo(_unseen(one, discard, bool(gone)))
         return
     running = _running(Path(bb.path).parent)
     if running:
         raise UsageError(f"the run that uses {known} is going on: {running}")
-    if case.is_of_a_job:
+    if one.is_of_one_job:
         with locked(Path(bb.path).parent / ENGINE_LOCK):
-            click.echo(of_a_job.drop(known))
+            click.echo(discard_of_one_job(known))
         return
     if discard:
         _confirm(name, known)
@@ -128,14 +128,13 @@ def _confirm(said: str, known: str) -> None:
         )
 
 
-def _case(name: str) -> Case:
+def _locate(name: str) -> LocatedReservation:
     """The reservation meant. Raises UsageError where there is none."""
-    finder = Finder()
-    known = [asked for asked in ledger.reservations() if asked.name == name]
-    cases = [finder.case(asked) for asked in reversed(known)]
-    found = next((case for case in cases if case.bb), None) or next(iter(cases), None)
-    if found is not None:
-        return found
+    finder = RunFinder()
+    known = [entry for entry in ledger.reservations() if entry.name == name]
+    found = [finder.locate(entry) for entry in reversed(known)]
+    if found:
+        return next((one for one in found if one.bb), found[0])
     bb = BBDir(str(Path(name) / "bb"))
     if not bb.has_request:
         raise UsageError(
@@ -143,34 +142,36 @@ def _case(name: str) -> Case:
             f"of one that this user asked for; the ledger is {ledger.path()}"
         )
     request = bb.request()
-    asked = Asked(request.name, request.uuid, request.backend, request.capacity)
-    return Case(asked, bb, request)
+    entry = LedgerReservation(
+        request.name, request.uuid, request.backend, request.capacity
+    )
+    return LocatedReservation(entry, bb, request)
 
 
-def _unseen(case: Case, discard: bool, gone: bool) -> str:
+def _unseen(one: LocatedReservation, discard: bool, gone: bool) -> str:
     """Where the submit directory is away nobody can tell what is safe."""
-    asked, request = case.asked, case.request
+    entry, request = one.entry, one.request
     away = (
-        f"reservation {asked.name} was asked for by the run in {asked.submit_dir}, "
+        f"reservation {entry.name} was asked for by the run in {entry.submit_dir}, "
         "which is not there any more"
     )
-    if asked.end:
-        raise UsageError(f"{away}; the ledger has it as {asked.end}")
-    if case.is_of_another_host:
+    if entry.end:
+        raise UsageError(f"{away}; the ledger has it as {entry.end}")
+    if one.is_of_another_host:
         raise UsageError(
-            f"{away}: it was planned on host {asked.host}. Say it there; or name the "
+            f"{away}: it was planned on host {entry.host}. Say it there; or name the "
             "submit directory where it is now"
         )
     if request is None or not discard:
         would_do = (
-            case.problem
+            one.problem
             or "where it is gone for good, and what is "
-            f"on it may go too: pegasus-bb release {asked.name} --discard"
+            f"on it may go too: pegasus-bb release {entry.name} --discard"
         )
         raise UsageError(
             f"{away}; name the submit directory where it is now. {would_do}"
         )
-    _confirm(asked.name, asked.name)
+    _confirm(entry.name, entry.name)
     if gone:
-        return give_up_orphan(request, asked.submit_dir)
-    return discard_orphan(request, asked.time, asked.submit_dir)
+        return give_up_orphan(request, entry.submit_dir)
+    return discard_orphan(request, entry.time, entry.submit_dir)

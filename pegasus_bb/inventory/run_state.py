@@ -16,52 +16,54 @@ from pegasus_bb.errors import PegasusBBError, RunFailed
 from pegasus_bb.files import lock_holder
 
 RUNNING = "running"
-PERHAPS = "cannot tell"  # it may run: on another host, or nobody answers
+PERHAPS = "cannot tell"  # it may run: on another host, or the schedd gives no answer
 DONE = "ended ok"
 FAILED = "failed, data kept"
 DEAD = "dead: nobody works on it"
 AWAY = "submit directory not here"
 _HOST = re.compile(r"pid \d+ on host (\S+)")  # engine/lock.py writes it
 
+WhyHeld = Callable[[int], str | None]  # engine.dagman.queue.held, or AllHeld there
 
-class Doing(NamedTuple):
-    """One of the words above, and what else is to be told."""
+
+class RunState(NamedTuple):
+    """One of the states above, and the reason."""
 
     state: str
-    words: str = ""
+    reason: str = ""
 
 
-def doing(submit_dir: Path, held: Callable[[int], str | None]) -> Doing:
-    """``held``: as engine.dagman.queue.held, which asks for each; see AllHeld there."""
+def run_state(submit_dir: Path, why_held: WhyHeld) -> RunState:
+    """Raises nothing: a run that cannot be read may be at work."""
     try:
         place = find_submit_dir(submit_dir)
         holder = lock_holder(str(place.lock))
         if holder:
-            return Doing(RUNNING, holder)
-        found = find(place, held)
+            return RunState(RUNNING, holder)
+        found = find(place, why_held)
         if found is not None and found.words:
-            return Doing(PERHAPS if found.unknown else RUNNING, found.words)
+            return RunState(PERHAPS if found.unknown else RUNNING, found.words)
         history = read_history(place.journal)
         if history.finished is None or history.crashed:
             return _without_an_end(place)
-        return Doing(DONE if history.finished == 0 else FAILED)
+        return RunState(DONE if history.finished == 0 else FAILED)
     except (PegasusBBError, OSError) as error:
-        return Doing(PERHAPS, str(error))
+        return RunState(PERHAPS, str(error))
 
 
-def _without_an_end(place: SubmitDir) -> Doing:
+def _without_an_end(place: SubmitDir) -> RunState:
     """Locks may hold on one host alone, and a killed engine leaves tasks running."""
     host = _begun_on(place)
     if host not in ("", socket.gethostname()):
-        return Doing(PERHAPS, f"begun on host {host}, which has not noted its end")
+        return RunState(PERHAPS, f"begun on host {host}, which has not noted its end")
     try:
         left = left_over(place.processes)
     except RunFailed as error:
-        return Doing(PERHAPS, str(error))
+        return RunState(PERHAPS, str(error))
     if left:
         pids = ", ".join(str(pid) for pid in left)
-        return Doing(RUNNING, f"its engine was killed and left processes: {pids}")
-    return Doing(DEAD)
+        return RunState(RUNNING, f"its engine was killed and left processes: {pids}")
+    return RunState(DEAD)
 
 
 def _begun_on(place: SubmitDir) -> str:

@@ -16,12 +16,12 @@ from click.testing import CliRunner, Result
 from pegasus_bb import ledger
 from pegasus_bb.cli.gc import command
 from pegasus_bb.cli.release import command as release_command
-from pegasus_bb.engine.held import leftovers as module
-from pegasus_bb.engine.held.leftovers import give_back, leftovers
-from pegasus_bb.engine.held.listing import holdings
+from pegasus_bb.inventory import leftovers as module
+from pegasus_bb.inventory.leftovers import give_back, leftovers
+from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.reservation.directory import Directory
 from tests.engine.dagman.conftest import Tools, tools
-from tests.engine.held.conftest import OneRun, SubmitDirFixture, elsewhere
+from tests.inventory.conftest import OneRun, SubmitDirFixture, elsewhere
 
 __all__ = ["tools"]
 LOG = "000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {}\n...\n"
@@ -53,7 +53,7 @@ def goes(run: OneRun) -> None:
     assert f"GIVEN BACK  {run.name} (100.0 MiB, directory): " in done.output
     assert (done.exit_code, run.folder().exists()) == (0, False)
     assert (run.held().ended, run.noted().released_at is not None) == ("released", True)
-    assert holdings() == []
+    assert list_reservations() == []
 
 
 # -- what goes
@@ -100,7 +100,7 @@ def test_a_request_that_was_refused_is_taken_off_the_list(
     run.ends(1)
     assert "never made" in gc("--yes").output
     assert run.held().ended == "refused"
-    assert holdings() == []
+    assert list_reservations() == []
 
 
 def test_one_that_vanished_after_all_was_saved_is_taken_off_the_list(
@@ -430,7 +430,7 @@ def test_one_that_stays_is_an_error_and_the_others_go(
     assert "KEPT        pbbstays (100.0 MiB, directory): " in done.output
     assert "dwsd is busy" in done.output
     assert done.output.endswith("1 given back, 1 kept\n")
-    assert [h.name for h in holdings()] == ["pbbstays"]
+    assert [h.name for h in list_reservations()] == ["pbbstays"]
 
 
 def test_as_json(submit_dirs: SubmitDirFixture) -> None:
@@ -441,7 +441,7 @@ def test_as_json(submit_dirs: SubmitDirFixture) -> None:
     assert keeps["reservation"]["run"] == "dead: nobody works on it"
     [_, done] = json.loads(gc("--json", "--yes").output)
     assert (done["name"], done["goes"], done["exit_code"]) == ("pbbsafe", True, 0)
-    assert [one.holding.name for one in leftovers()] == ["pbbone"]
+    assert [one.record.name for one in leftovers()] == ["pbbone"]
 
 
 # -- by hand

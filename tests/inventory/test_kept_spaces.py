@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.held.leftovers import give_back, leftovers
+from pegasus_bb.inventory.leftovers import give_back, leftovers
 from pegasus_bb.runtime.job_reservation.results import list_kept
-from tests.engine.held.conftest import OneRun, SubmitDirFixture
+from tests.inventory.conftest import OneRun, SubmitDirFixture
 from tests.reservation.test_datawarp import DataWarpBench, bench
 
 __all__ = ["bench"]
@@ -103,8 +103,8 @@ def test_of_a_run_that_nobody_knows_it_is_kept(
 ) -> None:
     stuck(bench, "/lus/of/another/ledger")
     [verdict] = leftovers()
-    assert (verdict.holding.name, verdict.goes) == (f"job {NUMBER}", False)
-    assert "nobody here knows of which run" in verdict.why
+    assert (verdict.record.name, verdict.goes) == (f"job {NUMBER}", False)
+    assert "of a run that this ledger does not know" in verdict.why
     assert WORDS in verdict.why
 
 

@@ -18,11 +18,11 @@ from click.testing import CliRunner
 from pegasus_bb import ledger
 from pegasus_bb.cli.gc import command as gc_command
 from pegasus_bb.cli.ls import command
-from pegasus_bb.engine.held.listing import holdings
 from pegasus_bb.engine.processes import Processes
+from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.reservation.directory import Directory
 from tests.engine.dagman.conftest import Tools, tools
-from tests.engine.held.conftest import SubmitDirFixture, elsewhere
+from tests.inventory.conftest import SubmitDirFixture, elsewhere
 
 __all__ = ["tools"]
 
@@ -116,7 +116,7 @@ def test_all_dagmans_are_asked_after_in_one_question(
         "condor_q", '#!/bin/sh\necho "$@" >> {tools}/asked\ncat {tools}/queue\n'
     )
     tools.queue("31\t2\tundefined", "32\t5\tby a person", "99\t2\tundefined")
-    doing = {h.name: (h.run, h.run_words) for h in holdings()}
+    doing = {h.name: (h.run, h.run_words) for h in list_reservations()}
     assert doing == {
         "pbb31": ("running", "DAGMan, job 31"),
         "pbb32": ("running", "DAGMan, job 32"),
@@ -205,7 +205,7 @@ def test_a_folder_that_is_no_tier_any_more_is_left_as_it_is(
     assert run.delete() == 0
     shutil.rmtree(run.tier_of_all)
     run.tier_of_all.mkdir()
-    assert holdings() == []
+    assert list_reservations() == []
     assert list(run.tier_of_all.iterdir()) == []
 
 
@@ -239,7 +239,7 @@ def test_a_line_of_an_older_run_whose_directory_is_away(
     submit_dirs.note(
         name="pbbold", uuid="1", backend=backend, size=5, submit_dir="/nowhere"
     )
-    [found] = holdings()
+    [found] = list_reservations()
     assert (found.name, found.state, found.size) == ("pbbold", "unknown", 5)
     assert found.message
 
@@ -263,7 +263,7 @@ def test_a_line_that_somebody_edited_is_shown_and_hides_no_other(
     edited = {**whole, "name": "pbbodd", "submit_dir": "/nowhere", **line}
     request = {**whole["request"], "name": "pbbodd", **line.get("request", {})}
     submit_dirs.note(**{**edited, "request": request})
-    found = {h.name: h.state for h in holdings()}
+    found = {h.name: h.state for h in list_reservations()}
     assert found[run.name] == "ready"
     assert found[str(edited["name"])] == "unknown"
 
@@ -271,7 +271,7 @@ def test_a_line_that_somebody_edited_is_shown_and_hides_no_other(
 def test_a_place_that_cannot_be_one_is_no_place(submit_dirs: SubmitDirFixture) -> None:
     submit_dirs.note(name="pbbodd", uuid="1", backend="datawarp", submit_dir="\0")
     submit_dirs.note(name="pbbnot", uuid="1", backend="datawarp", submit_dir="")
-    assert [h.run for h in holdings()] == ["submit directory not here"] * 2
+    assert [h.run for h in list_reservations()] == ["submit directory not here"] * 2
 
 
 # -- what is not on the ledger
@@ -284,7 +284,7 @@ def test_rows_that_the_ledger_does_not_know(submit_dirs: SubmitDirFixture) -> No
     backend.create(by_hand.request)
     others = submit_dirs.run("pbbothers", owner="somebody")
     Directory(others.request.settings).create(others.request)
-    [ours, strange] = holdings()
+    [ours, strange] = list_reservations()
     assert (ours.name, strange.name) == ("pbbone", "pbbhand")
     assert (strange.on_ledger, strange.run) == (False, "not on this ledger")
     assert strange.next == ()
@@ -295,8 +295,8 @@ def test_those_given_back_show_with_all(submit_dirs: SubmitDirFixture) -> None:
     run = submit_dirs.dead()
     run.saves()
     assert run.delete() == 0
-    assert holdings() == []
-    [found] = holdings(everything=True)
+    assert list_reservations() == []
+    [found] = list_reservations(everything=True)
     assert (found.ended, found.state) == ("released", "")
     assert "no reservations on" in said()
     assert "released" in said("--all")
@@ -309,7 +309,7 @@ def test_one_that_is_there_though_it_was_given_back_is_shown(
     run.saves()
     assert run.delete() == 0
     Directory(run.request.settings).create(run.request)
-    [found] = holdings()
+    [found] = list_reservations()
     assert (found.ended, found.state) == ("released", "ready")
     assert "noted as released already" in found.message
 
@@ -330,7 +330,7 @@ def test_a_tier_is_asked_once_however_many_it_holds(
         return real(self, requests)
 
     monkeypatch.setattr(Directory, "look", look)
-    assert len(holdings()) == 5
+    assert len(list_reservations()) == 5
     assert looks == [5]
 
 
@@ -345,7 +345,7 @@ def test_a_long_ledger_takes_about_a_second(submit_dirs: SubmitDirFixture) -> No
             out.write(json.dumps(told) + "\n")
             out.write(json.dumps({**told, "event": "released", "request": 0}) + "\n")
     begin = time.process_time()
-    [found] = holdings()
+    [found] = list_reservations()
     assert time.process_time() - begin < 5.0  # 1.0 s where nobody else is at work
     assert found.name == run.name
 

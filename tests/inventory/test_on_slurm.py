@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.held.holding import Holding
-from pegasus_bb.engine.held.leftovers import give_back, leftovers
-from pegasus_bb.engine.held.listing import holdings
+from pegasus_bb.inventory.leftovers import give_back, leftovers
+from pegasus_bb.inventory.listing import list_reservations
+from pegasus_bb.inventory.reservation_record import ReservationRecord
 from pegasus_bb.units import MIB
-from tests.engine.held.conftest import OneRun, SubmitDirFixture
+from tests.inventory.conftest import OneRun, SubmitDirFixture
 from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench
 from tests.reservation.test_look import RECORDED, recorded
 
@@ -27,8 +27,8 @@ def on_slurm(submit_dirs: SubmitDirFixture, name: str) -> OneRun:
     return run
 
 
-def shown() -> dict[str, Holding]:
-    return {holding.name: holding for holding in holdings()}
+def shown() -> dict[str, ReservationRecord]:
+    return {holding.name: holding for holding in list_reservations()}
 
 
 def test_recorded_rows_join_the_lines_of_the_ledger(
@@ -51,7 +51,7 @@ def test_rows_of_other_users_are_nobodys_business_here(
     submit_dirs: SubmitDirFixture, recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.getuid", lambda: 1001)
-    assert holdings() == []
+    assert list_reservations() == []
 
 
 def test_a_controller_that_is_down_leaves_everything_unknown(
@@ -61,7 +61,7 @@ def test_a_controller_that_is_down_leaves_everything_unknown(
     scontrol = recorded.parent / "tools" / "scontrol"
     scontrol.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
     submit_dirs.note(name="csb", uuid="1", backend="datawarp", size=5)
-    [found] = holdings()
+    [found] = list_reservations()
     assert (found.state, "Unable to contact slurm" in found.message) == (
         "unknown",
         True,
@@ -113,7 +113,7 @@ def test_a_buffer_with_unsaved_results_stays_and_one_without_goes(
         run.note("work SUBMIT 2.0 cori - 3")
     safe.saves()
     for verdict in leftovers():
-        assert verdict.goes == (verdict.holding.name == safe.name), verdict.why
+        assert verdict.goes == (verdict.record.name == safe.name), verdict.why
         if verdict.goes:
             assert give_back(verdict).goes
     assert [row["name"] for row in bench.read()["buffers"]] == ["pbbunsaved"]
@@ -156,5 +156,5 @@ def test_slurm_is_asked_once_for_all(
         (tools / name).write_text(f"#!/bin/sh\n{real}")
         (tools / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    assert [holding.state for holding in holdings()] == ["ready"] * 4
+    assert [holding.state for holding in list_reservations()] == ["ready"] * 4
     assert asked.read_text().split() == ["squeue", "scontrol"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.held.holding import Holding
-from pegasus_bb.engine.held.leftovers import Leftover, leftovers
-from pegasus_bb.engine.held.listing import holdings
 from pegasus_bb.engine.jobclass import CREATE_DIR, TASK
+from pegasus_bb.inventory.leftovers import Leftover, leftovers
+from pegasus_bb.inventory.listing import list_reservations
+from pegasus_bb.inventory.reservation_record import ReservationRecord
 from tests.runtime.lifecycle import Run
 
 DAG = """\
@@ -90,11 +90,13 @@ class OneRun(Run):
 
     # -- what a person sees
 
-    def held(self) -> Holding:
-        return next(h for h in holdings(everything=True) if h.name == self.name)
+    def held(self) -> ReservationRecord:
+        return next(
+            h for h in list_reservations(everything=True) if h.name == self.name
+        )
 
     def verdict(self) -> Leftover:
-        return next(one for one in leftovers() if one.holding.name == self.name)
+        return next(one for one in leftovers() if one.record.name == self.name)
 
 
 class SubmitDirFixture:

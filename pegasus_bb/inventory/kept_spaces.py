@@ -1,0 +1,102 @@
+"""Spaces of jobs that Slurm keeps because it could not stage their results out.
+
+Mode transient. A space has the only copy of what its try has made. It is not needed any
+more where the node was run again since, and its results are back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from pegasus_bb import ledger
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.errors import DataNotSafe, ReservationFailed
+from pegasus_bb.inventory import run_state as runs
+from pegasus_bb.inventory.reservation_record import NOT_OURS, ReservationRecord
+from pegasus_bb.inventory.run_state import RunState, WhyHeld, run_state
+from pegasus_bb.model.reservation import State
+from pegasus_bb.reservation.base import Unstaged
+from pegasus_bb.reservation.slurm import Slurm
+from pegasus_bb.runtime.job_reservation.planned import landing_of
+
+_LOOK, _PATIENCE = 1.0, 60.0  # seconds
+
+
+def list_kept_spaces(
+    unstaged: Iterable[tuple[str, Unstaged]], why_held: WhyHeld
+) -> list[ReservationRecord]:
+    """Each with what its run is doing, where the ledger knows the run."""
+    known = ledger.kept()
+    return [_record(*one, known.get(one[1].job), why_held) for one in unstaged]
+
+
+def _record(
+    backend: str, space: Unstaged, kept: ledger.Kept | None, why_held: WhyHeld
+) -> ReservationRecord:
+    run, whose = RunState(NOT_OURS), "of a run that this ledger does not know"
+    if kept is not None:
+        there = Path(kept.submit_dir).is_dir()
+        run = RunState(runs.AWAY)
+        if there:
+            run = run_state(Path(kept.submit_dir), why_held)
+        whose = f"with the results of node {kept.node}"
+    return ReservationRecord(
+        f"job {space.job}",
+        backend,
+        space.size,
+        State.STAGING_OUT.value,
+        f"kept by Slurm, {whose}: {space.words}",
+        on_ledger=kept is not None,
+        asked_at=space.created,
+        uuid=kept.uuid if kept else "",
+        label=kept.label if kept else "",
+        submit_dir=kept.submit_dir if kept else "",
+        run=run.state,
+        run_words=run.reason,
+        next=(f"scancel --hurry {space.job}",),
+        job=space.job,
+        node=kept.node if kept else "",
+        scratch=kept.scratch if kept else "",
+    )
+
+
+def why_not_needed(place: SubmitDir, record: ReservationRecord) -> str:
+    """What makes up for what is in the space. The caller knows that the run stands
+    still. Raises DataNotSafe where nothing does, SchedulerUnreachable."""
+    job = Slurm({}).job(record.job)
+    said = job.fields.get("BurstBuffer", "") if job else ""
+    landing = Path(landing_of(record.scratch, record.node, "0")).parent
+    if f"destination={landing}" not in said.split():
+        raise DataNotSafe(
+            f"job {record.job} does not stage out to {landing}: Slurm has given the "
+            "number once more, so that nothing tells whose results these are"
+        )
+    done = done_before(place, read_dag(place.dag), read_history(place.journal))
+    if record.node not in done:
+        raise DataNotSafe(
+            f"node {record.node} is not done, so its results are nowhere else: an "
+            f"administrator may mend what Slurm says, or `pegasus-bb run {place.path}` "
+            f"makes them again; `scancel --hurry {record.job}` drops them"
+        )
+    return f"node {record.node} was run again since, and its results are back"
+
+
+def drop_space(record: ReservationRecord) -> None:
+    """Back when Slurm shows the space no more. The caller knows that it is not needed.
+
+    Raises SchedulerUnreachable; ReservationFailed where it stays.
+    """
+    slurm, until = Slurm({}), time.monotonic() + _PATIENCE
+    slurm.drop(record.job)
+    while any(row.job == record.job for row in slurm.plugin().jobs):
+        if time.monotonic() > until:
+            raise ReservationFailed(
+                f"job {record.job} keeps its space, after `scancel --hurry "
+                f"{record.job}` too: `scontrol show job {record.job}` says why"
+            )
+        time.sleep(_LOOK)

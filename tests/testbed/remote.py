@@ -89,7 +89,7 @@ class Remote(Backend):
         return found
 
     def endpoint_id(self) -> str:
-        return str(self._ask("whom"))
+        return str(self._ask("endpoint_id"))
 
     def close(self) -> None:
         assert self.process.stdin is not None

@@ -72,7 +72,8 @@ def test_one_with_unsaved_data_stays_and_the_run_goes_on(
     desk.planned("bb", *PERSISTENT)
     name, journal = desk.reservation("bb"), desk.submit_dir("bb") / "jobstate.log"
     run = desk.start("bb")
-    until(lambda: journal.exists() and " mix_A SUBMIT " in journal.read_text(), 120)
+    made = " mix_A POST_SCRIPT_SUCCESS "
+    until(lambda: journal.exists() and made in journal.read_text(), 120)
     leak(desk, run)
     found = listed(desk)
     assert (found["state"], found["backend"]) == ("ready", "datawarp")

@@ -24,12 +24,9 @@ VERSION = 1
 _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 
 
-def to_document(
-    comparison: Comparison, bench: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def to_document(comparison: Comparison) -> dict[str, Any]:
     """A mapping of plain values; what is not measured is null, never zero."""
-    if comparison.benchmark is not None:
-        bench = comparison.benchmark.document
+    benchmark = comparison.benchmark
     return {
         "version": VERSION,
         "io_wait": comparison.io_wait.value,
@@ -52,7 +49,7 @@ def to_document(
             "widths": [_row(row) for row in comparison.widths],
             "files": [_row(row) for row in comparison.files],
         },
-        "bench": bench,
+        "bench": benchmark.document if benchmark is not None else None,
         "runs": {
             "pfs": [_run(run, comparison.io_wait) for run in comparison.pfs],
             "bb": [_run(run, comparison.io_wait) for run in comparison.bb],

@@ -23,7 +23,7 @@ def ran_on_the_pfs(desk: Desk, submit: Path, done: Finished, because: str) -> No
     assert "ON THE PFS, NOT ON A BURST BUFFER" in done.err
     assert because in done.err
     assert desk.content("bb") == expected(jobs=1)
-    word = json.loads((submit / "bb" / "settled.json").read_text())
+    word = json.loads((submit / "bb" / "storage_decision.json").read_text())
     assert word["prefix"] == str(desk.root / "pfs")
     assert (submit / "bb" / "use.bbf").read_text() == NONE
     status = json.loads(desk.bb("status", "--json", str(submit)).out)
@@ -69,7 +69,7 @@ def comes_late(submit_host: Site, home: Home, planner: str) -> None:
     submit = desk.planned("bb", *FALLBACK, "--bb-capacity", "900MiB", "--bb-wait", "4s")
     name = desk.reservation("bb")
     run = desk.start("bb")
-    until((submit / "bb" / "settled.json").exists, 120)
+    until((submit / "bb" / "storage_decision.json").exists, 120)
     submit_host.give_back("other", "filler")
     until(lambda: name in submit_host.buffers(), 120)
     ran_on_the_pfs(desk, submit, run.end(300), "did not come up within 4.0 s")
@@ -113,6 +113,6 @@ def test_on_the_pfs_where_it_vanished_while_the_first_job_waited(
         submit_host.run("root", "scontrol", "update", node, "state=resume")
     assert done.status == 76, done.err
     assert "the next run goes on on the PFS" in done.err
-    assert not (submit / "bb" / "settled.json").exists()
+    assert not (submit / "bb" / "storage_decision.json").exists()
     again = desk.run_to_the_end("bb")
     ran_on_the_pfs(desk, submit, again, "was up and is gone")

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
-from pegasus_bb.beside import Beside
 from pegasus_bb.model.speeds import KEY
 from pegasus_bb.planner.deciding import Decided, read_and_place
-from pegasus_bb.planner.foreseen import MODES, Foreseen, foreseen
+from pegasus_bb.planner.foreseen import MODES, foreseen
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.prediction import Compared, Predicted, Prediction, choose
-
-_WORTH_A_PROCESS = 20_000  # jobs
+from pegasus_bb.prediction import Compared, Predicted, choose
 
 
 def predict(decided: Decided) -> Predicted | None:
@@ -36,12 +31,9 @@ def compare(decided: Decided) -> Compared | None:
     known = foreseen(decided)
     if known is None:
         return None
-    many = len(known.work.loads) >= _WORTH_A_PROCESS
-    with Beside(lambda: _answers(known, ("off", "transient")), many) as other:
-        found = _answers(known, ("persistent", "hybrid"))
-        found |= other.finish()
-    modes = tuple(Prediction(**found[mode][0]) for mode in MODES)
-    refused = {mode: found[mode][1] for mode in MODES if found[mode][1]}
+    modes = tuple(known.of(mode) for mode in MODES)
+    refusals = ((mode, known.refusal(mode)) for mode in MODES)
+    refused = {mode: why for mode, why in refusals if why}
     return Compared(
         modes,
         known.speeds.said_by,
@@ -51,13 +43,6 @@ def compare(decided: Decided) -> Compared | None:
         choose([found for found in modes if found.mode not in refused]),
         refused,
     )
-
-
-def _answers(
-    known: Foreseen, modes: Iterable[str]
-) -> dict[str, tuple[dict[str, Any], str]]:
-    """Mode -> what it would take, as plain data, and why it is refused."""
-    return {mode: (asdict(known.of(mode)), known.refusal(mode)) for mode in modes}
 
 
 def chosen_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.builtin.folders import fill_folders
+from pegasus_bb.planner.builtin.folders import fill_folders, fork_worker
 
 WANTED = {f"{n}/{k}.sub": f"{n} {k}".encode() for n in range(6) for k in range(3)}
-# A test's own process may have threads, and then nothing runs beside it.
-PROGRAM = """\
+# A process of pytest-xdist has threads, and so no worker. Newer Pythons warn if a fork
+# could lose threads; here that is an error.
+PYTHON = (sys.executable, "-W", "error")
+FILL = """\
 import os, sys, time
 from pathlib import Path
 from pegasus_bb.planner.builtin.folders import fill_folders
@@ -25,16 +30,28 @@ def files(n):
         if how == "killed" and n == 2 and k == 1 and os.getpid() != mine:
             os.kill(os.getpid(), 9)
         (Path(root).parent / f"by-{os.getpid()}").touch()
+        while how == "interrupted" and os.getpid() != mine:
+            time.sleep(1)
         yield f"{n}/{k}.sub", f"{n} {k}".encode()
 
 def meanwhile():
-    time.sleep(0.5)  # long enough for the other to take all it will
+    time.sleep(0.5)  # the worker takes all folders, or is at work on the first
+    if how == "interrupted":
+        raise KeyboardInterrupt
 
 folders = {str(n): lambda n=n: files(n) for n in range(6)}
 fill_folders(Path(root), folders, True, meanwhile)
 """
+DIE = """\
+import os, signal, time
+from pegasus_bb.planner.builtin.folders import fork_worker
+
+print(fork_worker(lambda: time.sleep(600)), flush=True)
+time.sleep(0.5)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 two_processors = pytest.mark.skipif(
-    (os.cpu_count() or 1) < 2, reason="one processor: nothing runs beside"
+    (os.cpu_count() or 1) < 2, reason="no worker on one processor"
 )
 
 
@@ -43,11 +60,20 @@ def contents(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in found}
 
 
-def filled(root: Path, how: str) -> list[Path]:
-    """Fill ``root`` in a process of its own; who took part in it."""
+def fill(root: Path, how: str) -> list[int]:
+    """Fill ``root`` in a process of its own; the processes that took part."""
     root.mkdir()
-    subprocess.run([sys.executable, "-c", PROGRAM, root, how], check=True, timeout=120)
-    return list(root.parent.glob("by-*"))
+    argv = [*PYTHON, "-c", FILL, root, how]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120)
+    assert done.returncode == (-2 if how == "interrupted" else 0), done.stderr
+    return [int(path.name.partition("-")[2]) for path in root.parent.glob("by-*")]
+
+
+def has_ended(process: int) -> bool:
+    deadline = time.monotonic() + 60
+    while Path("/proc", str(process)).exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not Path("/proc", str(process)).exists()
 
 
 def test_one_process_fills_them_all(tmp_path: Path) -> None:
@@ -61,12 +87,32 @@ def test_one_process_fills_them_all(tmp_path: Path) -> None:
 
 
 @two_processors
-def test_who_is_held_up_finds_the_work_done(tmp_path: Path) -> None:
-    assert len(filled(tmp_path / "root", "slow")) == 1
+def test_a_slow_process_finds_the_work_done(tmp_path: Path) -> None:
+    assert len(fill(tmp_path / "root", "slow")) == 1
     assert contents(tmp_path / "root") == WANTED
 
 
 @two_processors
-def test_what_a_killed_process_had_begun_is_written_again(tmp_path: Path) -> None:
-    filled(tmp_path / "root", "killed")
+def test_what_a_killed_worker_had_begun_is_written_again(tmp_path: Path) -> None:
+    fill(tmp_path / "root", "killed")
     assert contents(tmp_path / "root") == WANTED
+
+
+@two_processors
+def test_an_error_ends_the_worker(tmp_path: Path) -> None:
+    (worker,) = fill(tmp_path / "root", "interrupted")
+    assert has_ended(worker)
+
+
+@two_processors
+def test_a_worker_ends_with_a_killed_planning() -> None:
+    done = subprocess.run([*PYTHON, "-c", DIE], stdout=subprocess.PIPE, timeout=120)
+    assert int(done.stdout) > 0
+    assert has_ended(int(done.stdout))
+
+
+def test_with_a_thread_that_python_does_not_know_there_is_no_fork() -> None:
+    over = threading.Event()
+    _thread.start_new_thread(over.wait, (120,))
+    assert fork_worker(lambda: None) == 0
+    over.set()

@@ -1,57 +1,99 @@
-"""Folders full of small files, written by two processes that share them as they can."""
+"""Folders full of small files; in a large planning a forked worker fills half."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Set
+import signal
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from pegasus_bb.beside import Beside
-
-File = tuple[str, bytes]  # path below the folder, content
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-# path below the root -> its files, by their paths below the root; asked for once or
-# twice, by either process
+File = tuple[str, bytes]  # path below the root, content
+# path below the root -> its files; either process may ask, and ask again
 Folders: TypeAlias = Mapping[str, Callable[[], Iterable[File]]]
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_PR_SET_PDEATHSIG = 1
 
 
 def fill_folders(
-    root: Path, folders: Folders, worth: bool, meanwhile: Callable[[], None]
+    root: Path, folders: Folders, with_worker: bool, meanwhile: Callable[[], None]
 ) -> None:
-    """Write all of ``folders``; ``meanwhile`` is what one process does first.
+    """Do ``meanwhile`` and write all of ``folders``.
 
-    Where that is not ``worth`` a second process, this one does all. Raises what writing
-    raises; files may be there then.
+    A worker begins with the first folder, this process with ``meanwhile`` and the last.
+    What a failed worker leaves is written again. Raises what writing raises; files may
+    be there then.
     """
     for folder in folders:
         (root / folder).parent.mkdir(parents=True, exist_ok=True)
     backwards = dict(reversed(list(folders.items())))
-    with Beside(lambda: _fill_free(root, folders), worth) as other:
+    worker = fork_worker(lambda: _fill_free(root, folders)) if with_worker else 0
+    status = 0
+    try:
         meanwhile()
         here = _fill_free(root, backwards)
-        _fill_again(root, folders, {*here, *other.finish()})
+        if worker:
+            _, status = os.waitpid(worker, 0)
+    except BaseException:
+        if worker:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(worker, signal.SIGKILL)
+                os.waitpid(worker, 0)
+        raise
+    for folder in folders.keys() - here if status else ():
+        shutil.rmtree(root / folder, ignore_errors=True)
+        fill(root, folders[folder]())
 
 
-def _fill_free(root: Path, folders: Folders) -> list[str]:
-    """Fill those that are not begun: the process that makes a folder fills it."""
-    filled = []
+def fork_worker(work: Callable[[], object]) -> int:
+    """The process that does ``work``, with exit status 0 if all of it is done.
+
+    0 on one processor, or if this process has threads, whose locks a fork would keep.
+    """
+    if (os.cpu_count() or 1) < 2 or not _has_one_thread():
+        return 0
+    parent = os.getpid()
+    worker = os.fork()
+    if worker == 0:
+        try:
+            _end_with(parent)
+            work()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return worker
+
+
+def _has_one_thread() -> bool:
+    """Counts threads of C libraries too, which Python does not know."""
+    try:
+        return len(list(Path("/proc/self/task").iterdir())) == 1
+    except OSError:
+        return False
+
+
+def _end_with(parent: int) -> None:
+    """The kernel kills this process if ``parent`` is killed (Linux's prctl)."""
+    import ctypes  # only a large planning needs it
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _fill_free(root: Path, folders: Folders) -> set[str]:
+    """Fill the folders that this process makes: one that is there is the other's."""
+    filled = set()
     for folder, files in folders.items():
         try:
             (root / folder).mkdir()
         except FileExistsError:
             continue
         fill(root, files())
-        filled.append(folder)
+        filled.add(folder)
     return filled
-
-
-def _fill_again(root: Path, folders: Folders, filled: Set[str]) -> None:
-    """What a second process had begun when it came to grief."""
-    for folder in folders.keys() - filled:
-        shutil.rmtree(root / folder)
-        fill(root, folders[folder]())
 
 
 def fill(root: Path, files: Iterable[File]) -> None:

@@ -22,7 +22,7 @@ from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.planner.existing_submit_dir import move_existing
 from pegasus_bb.runtime.bbdir import NODES
 
-WORTH_A_PROCESS = 5000  # jobs: a second one writes submit files from here on
+JOBS_FOR_A_WORKER = 5000  # from here on a second process writes submit files
 
 
 def write(
@@ -53,11 +53,11 @@ def write(
             write_dag(executable.dag, part / executable.dag_name)
             _install(part / "bb", context.python)
 
-        worth = len(executable.jobs) >= WORTH_A_PROCESS
+        with_worker = len(executable.jobs) >= JOBS_FOR_A_WORKER
         folders = _folders(executable, planning.catalogs, context)
         if many is not None:
             folders = {f"bb/{NODES}": lambda: _in_bb(many()), **folders}
-        fill_folders(part, folders, worth, meanwhile=write_the_rest)
+        fill_folders(part, folders, with_worker, meanwhile=write_the_rest)
         move_existing(target, force)
         part.rename(target)
     except OSError as error:

@@ -6,6 +6,8 @@ import os
 import re
 from typing import Mapping, Match
 
+from pegasus_bb.errors import CatalogError
+
 # What the path of a node-local disk may take from the environment of a job: variables
 # that batch systems set, and whose values are whole paths, or one name.
 PATH_VARIABLES = (
@@ -98,3 +100,21 @@ def node_path(path: str, environ: Mapping[str, str]) -> str:
 
 def _is_odd(path: str) -> bool:
     return ".." in path.split("/") or any(c < " " or c in "\"\\'" for c in path)
+
+
+def local_path(pfn: str) -> str | None:
+    """The path of a PFN that is a path or a file:// URL, else None.
+
+    Raises CatalogError for a relative path: it is not known relative to what.
+    """
+    if pfn.startswith("file://"):
+        path = pfn[len("file://") :]
+        return path if path.startswith("/") else "/" + path.partition("/")[2]
+    if "://" in pfn:
+        return None
+    if not pfn.startswith("/"):
+        raise CatalogError(
+            f"the PFN {pfn!r} is neither a URL nor an absolute path",
+            would_do="write /absolute/path or a URL",
+        )
+    return pfn

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.model.catalogs import read_sites
 from pegasus_bb.model.document import load
-from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.tiers import read_tiers
 from tests.planner.pegasus_site import write_site
 from tests.planner.real_pegasus import HOME, MARKS, WorkflowRunner

@@ -13,7 +13,7 @@ from pegasus_bb.check.pegasus import of_pegasus
 from pegasus_bb.check.planning import of_planning
 from pegasus_bb.check.storage import of_scratch, of_tier
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.model.sites import Site
+from pegasus_bb.model.catalogs import Site
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
 from pegasus_bb.planner.deciding import Decided, Given, note_on_mode, place, read_given
 from pegasus_bb.planner.interpreter import tried_python, untried

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import is_there
+from pegasus_bb.model.catalogs import Replica
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.replicas import Replica, local_path
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.paths import local_path
 from pegasus_bb.placement import PlacementDecision, lint_replicas
 from pegasus_bb.placement.executables import runs_on
 from pegasus_bb.placement.survey import INPUT

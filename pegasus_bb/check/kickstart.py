@@ -9,7 +9,7 @@ from pathlib import Path
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import is_dir, is_file
-from pegasus_bb.model.sites import Site
+from pegasus_bb.model.catalogs import Site
 from pegasus_bb.planner.deciding import Given
 from pegasus_bb.planner.pegasus.checks import check_kickstart, profiles_of
 from pegasus_bb.rewrite import Inputs

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.kickstart import of_kickstart
 from pegasus_bb.engine.dagman.queue import SUBMIT
-from pegasus_bb.model.sites import Site
+from pegasus_bb.model.catalogs import Site
 from pegasus_bb.planner.deciding import Given
 from pegasus_bb.planner.pegasus import Home
 from pegasus_bb.process import Finished, ask

@@ -10,8 +10,8 @@ from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.slurm import of_slurm
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import is_dir
+from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.units import format_size

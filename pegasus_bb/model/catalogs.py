@@ -1,17 +1,17 @@
-"""All catalogs of a planning, found where pegasus-plan finds them."""
+"""The catalogs of a planning, found where pegasus-plan finds them: sites, replicas and
+transformations as typed views of what planning needs, over the whole documents."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.document import Document, load
+from pegasus_bb.model.document import Data, Document, Entry, load, plain
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.replicas import ReplicaCatalog, read_replicas
-from pegasus_bb.model.sites import SiteCatalog, read_sites
 from pegasus_bb.model.tiers import Tier, read_tiers
 from pegasus_bb.model.transformations import (
     TransformationCatalog,
@@ -24,6 +24,95 @@ SOURCES = {
     "replica": ("replicas.yml", "replicaCatalog"),
     "transformation": ("transformations.yml", "transformationCatalog"),
 }
+SCRATCH = ("sharedScratch", "shared-scratch")
+STORAGE = ("localStorage", "sharedStorage", "local-storage", "shared-storage")
+
+
+@dataclass(frozen=True)
+class Directory:
+    """A directory of a site and how it is reached from elsewhere."""
+
+    kind: str  # sharedScratch | localStorage | ...
+    path: str
+    urls: tuple[str, ...]  # of its file servers, in their order
+    index: int  # its place in the site's list
+
+
+@dataclass(frozen=True)
+class Site:
+    """One site; ``data`` is all that the catalog says of it."""
+
+    name: str
+    directories: tuple[Directory, ...]
+    profiles: Mapping[str, Mapping[str, Any]]
+    data: Data
+    index: int  # its place in the document's list
+
+    @property
+    def scratch(self) -> Directory | None:
+        """Where workflows run on this site."""
+        return next((d for d in self.directories if d.kind in SCRATCH), None)
+
+    @property
+    def storage(self) -> Directory | None:
+        """Where outputs go that are staged to this site."""
+        return next((d for d in self.directories if d.kind in STORAGE), None)
+
+    def profile(self, namespace: str, key: str) -> str | None:
+        """A profile of the site, as text, or None."""
+        value = self.profiles.get(namespace, {}).get(key)
+        return None if value is None else plain(value)
+
+
+@dataclass(frozen=True)
+class SiteCatalog:
+    """Sites by name, in the order of the file."""
+
+    document: Document
+    sites: dict[str, Site]
+
+    def site(self, name: str) -> Site:
+        """Raises CatalogError if there is no such site."""
+        if name not in self.sites:
+            raise self.document.error(
+                f"there is no site {name!r}",
+                ["sites"],
+                name,
+                "one of " + ", ".join(self.sites),
+            )
+        return self.sites[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """One copy of a file."""
+
+    lfn: str
+    pfn: str  # a URL or a path
+    site: str
+    size: int | None = None  # bytes, if the catalog says
+
+
+@dataclass(frozen=True)
+class ReplicaCatalog:
+    """Replicas by LFN, in the order in which the sources name them."""
+
+    document: Document
+    replicas: dict[str, list[Replica]]
+
+    def with_directory(self, folder: Path) -> ReplicaCatalog:
+        """These and every file below ``folder`` (--input-dir), which come first."""
+        found = {
+            str(file.relative_to(folder)): str(file.resolve())
+            for file in sorted(folder.rglob("*"))
+            if file.is_file()
+        }
+        merged = {lfn: [Replica(lfn, pfn, "local")] for lfn, pfn in found.items()}
+        for lfn, known in self.replicas.items():
+            merged.setdefault(lfn, []).extend(known)
+        entries = list(_entries_with(self.document.data.get("replicas") or (), found))
+        data = {**self.document.data, "replicas": entries}
+        return ReplicaCatalog(self.document.with_data(data), merged)
 
 
 @dataclass(frozen=True)
@@ -87,7 +176,7 @@ def _document(
     variables: Mapping[str, str],
 ) -> Document:
     name, key = SOURCES[kind]
-    said = f"pegasus.catalog.{kind}.file"
+    file = f"pegasus.catalog.{kind}.file"
     form = properties.get(f"pegasus.catalog.{kind}", "YAML")
     if form != "YAML":
         raise properties.error(
@@ -95,8 +184,8 @@ def _document(
             f"a {kind} catalog of this form is not supported",
             "YAML, the form of Pegasus 5",
         )
-    if said in properties:
-        return load(cwd / properties[said], variables)
+    if file in properties:
+        return load(cwd / properties[file], variables)
     if key in workflow.data:
         return workflow.below(key)
     if (cwd / name).is_file():
@@ -106,6 +195,68 @@ def _document(
     raise CatalogError(
         f"there is no {kind} catalog",
         file=str(cwd / name),
-        key=said,
-        would_do=f"put {name} there, or say -D{said}=FILE",
+        key=file,
+        would_do=f"put {name} there, or say -D{file}=FILE",
     )
+
+
+def read_sites(document: Document) -> SiteCatalog:
+    """The typed view of ``document``. Raises CatalogError."""
+    if not isinstance(document.data.get("sites"), list):
+        raise document.error("a site catalog needs a list of sites", ["sites"])
+    sites: dict[str, Site] = {}
+    for index, entry in enumerate(document.entry().entries("sites", "a site", "name")):
+        site = _read_site(entry, index)
+        if site.name in sites:
+            raise entry.below("name").error("two sites have one name")
+        sites[site.name] = site
+    return SiteCatalog(document, sites)
+
+
+def _read_site(entry: Entry, index: int) -> Site:
+    directories = entry.entries("directories", "a directory", "path")
+    return Site(
+        str(entry.data["name"]),
+        tuple(_read_directory(each, place) for place, each in enumerate(directories)),
+        entry.profiles(),
+        entry.data,
+        index,
+    )
+
+
+def _read_directory(entry: Entry, place: int) -> Directory:
+    servers = entry.entries("fileServers", "a file server")
+    urls = tuple(str(server.data.get("url", "")) for server in servers)
+    kind = str(entry.data.get("type", ""))
+    return Directory(kind, str(entry.data["path"]), urls, place)
+
+
+def read_replicas(document: Document) -> ReplicaCatalog:
+    """The typed view of ``document``. Raises CatalogError."""
+    replicas: dict[str, list[Replica]] = {}
+    for entry in document.entry().entries("replicas", "a replica", "lfn"):
+        lfn = str(entry.data["lfn"])
+        if entry.data.get("regex"):
+            raise entry.below("regex").error(
+                "patterns of replicas are not supported here",
+                lfn,
+                "name each file, or plan with a real pegasus-plan",
+            )
+        declared = entry.mapping("metadata").get("size")
+        size = None
+        if declared is not None:
+            size = entry.below("metadata", "size").size("a file's size: ")
+        for pfn in entry.entries("pfns", "a replica", "pfn"):
+            site = str(pfn.data.get("site", "local"))
+            found = Replica(lfn, str(pfn.data["pfn"]), site, size)
+            replicas.setdefault(lfn, []).append(found)
+    return ReplicaCatalog(document, replicas)
+
+
+def _entries_with(known: Iterable[Data], found: dict[str, str]) -> Iterator[Data]:
+    """The entries of a catalog with the files that were found in a folder."""
+    new = {lfn: [{"site": "local", "pfn": pfn}] for lfn, pfn in found.items()}
+    for entry in known:
+        first = new.pop(str(entry["lfn"]), [])
+        yield {**entry, "pfns": [*first, *(entry.get("pfns") or ())]}
+    yield from ({"lfn": lfn, "pfns": pfns} for lfn, pfns in new.items())

@@ -1,24 +1,34 @@
 """A YAML or JSON file of Pegasus's: read once, nothing lost, every key has a line.
 
-The data is what the file holds, in its order, known or not. Lines are found by a
-second, slower reading, and only when an error has to name one.
+The data is what the file holds, in its order, known or not, by Pegasus's conventions:
+only true and false are booleans, dates stay text. Lines are found by a second, slower
+reading, and only when an error has to name one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import orjson
+from ryaml import InvalidYamlError, loads  # type: ignore[attr-defined]
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.expand import expand
-from pegasus_bb.model.parse import parse
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.units import parse_size
 
 Data: TypeAlias = dict[str, Any]
 Key: TypeAlias = "str | int"
+
+_VARIABLE = re.compile(r"(\\?)\$\{([^}]*)\}")
+_DEEPEST = 20  # variables inside variables
+# No path and no argument is as long. Ten variables that each name the one before ten
+# times would fill the memory of any machine.
+_LONGEST = 1 << 20  # characters of one value
+_LONGEST_TEXT = 1 << 28  # of a file with all its values
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,13 @@ class Document:
     def below(self, key: str) -> Document:
         """The mapping under ``key`` as a document of its own, same file and lines."""
         return replace(self, data=self.data[key], root=(*self.root, key))
+
+    def entry(self, *keys: Key) -> Entry:
+        """The value under ``keys``, all of which are there."""
+        value: Any = self.data
+        for key in keys:
+            value = value[key]
+        return Entry(self, keys, value)
 
     def line(self, keys: Sequence[object]) -> int:
         """The line (from 1) of the value under ``keys``, or of its nearest parent."""
@@ -62,6 +79,95 @@ class Document:
         )
 
 
+@dataclass(slots=True)
+class Entry:
+    """A value of a document, and where it stands. Its methods raise CatalogError."""
+
+    document: Document
+    at: tuple[Key, ...]
+    data: Any
+
+    def below(self, *keys: Key) -> Entry:
+        """The value under ``keys``; None if there is none."""
+        value = self.data
+        for key in keys:
+            value = value.get(key) if isinstance(key, str) else value[key]
+        return Entry(self.document, (*self.at, *keys), value)
+
+    def error(
+        self, what: str, found: object = None, would_do: str = ""
+    ) -> CatalogError:
+        """An error about this value, which it shows unless ``found`` is given."""
+        shown = self.data if found is None else found
+        return self.document.error(what, self.at, shown, would_do)
+
+    def size(self, what: str = "", would_do: str = "") -> int:
+        """This value in bytes. ``what`` stands before the error."""
+        try:
+            return parse_size(self.data)
+        except UsageError as error:
+            raise self.error(f"{what}{error}", would_do=would_do) from error
+
+    def items(self, key: str) -> list[Any]:
+        """The list under ``key``, empty if there is none."""
+        value = self.data.get(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self.below(key).error(f"{key} are a list")
+        return value
+
+    def entries(self, key: str, what: str, *needs: str) -> list[Entry]:
+        """The items of the list under ``key``: each is ``what`` and has ``needs``."""
+        found = []
+        for place, item in enumerate(self.items(key)):
+            entry = Entry(self.document, (*self.at, key, place), item)
+            if not isinstance(item, dict) or not all(item.get(need) for need in needs):
+                raise entry.error(f"{what} needs: {', '.join(needs) or 'a mapping'}")
+            found.append(entry)
+        return found
+
+    def mapping(self, key: str) -> Data:
+        """The mapping under ``key``, empty if there is none."""
+        value = self.data.get(key)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise self.below(key).error(f"{key} is a mapping of keys to values")
+        return value
+
+    def profiles(self) -> Data:
+        """The profiles: namespace -> key -> value."""
+        profiles = self.data.get("profiles")
+        if profiles is None:
+            return {}
+        if not isinstance(profiles, dict) or not all(
+            isinstance(below, dict) for below in profiles.values()
+        ):
+            raise self.below("profiles").error(
+                "profiles are a mapping of namespaces to keys and values",
+                would_do="profiles: {pegasus: {runtime: 60}}",
+            )
+        return profiles
+
+    def check_keys(self, known: Collection[str], what: str) -> None:
+        """Refuse a key that is not ``known``."""
+        key = next((key for key in self.data if key not in known), None)
+        if key is not None:
+            raise self.document.error(
+                f"{what} has no such key",
+                [*self.at, str(key)],
+                key,
+                closest(str(key), known),
+            )
+
+
+def closest(word: str, known: Collection[str]) -> str:
+    """What would do in the place of ``word``, for an error."""
+    close = get_close_matches(word, known, 1)
+    return f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}"
+
+
 def load(path: Path, variables: Mapping[str, str]) -> Document:
     """Read ``path``, a mapping in YAML or JSON, with ``${VAR}`` expanded.
 
@@ -80,7 +186,7 @@ def load(path: Path, variables: Mapping[str, str]) -> Document:
 
 
 def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
-    """Whatever ``path`` holds, a mapping or not, and its text. Raises as ``load``."""
+    """What ``path`` holds, a mapping or not, and its text. Raises as ``load``."""
     try:
         text = path.read_text(encoding="utf-8-sig")  # editors may put a BOM in front
     except OSError as error:
@@ -106,3 +212,104 @@ def dump(data: Data) -> bytes:
 def as_json(data: Any) -> bytes:
     """As every small JSON file of a submit directory is written."""
     return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def plain(value: object) -> str:
+    """A single value as Pegasus turns it into text: ``true``, not ``True``."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def expand(text: str, variables: Mapping[str, str], file: str) -> str:
+    r"""``${VAR}`` in every line replaced, as Pegasus's VariableExpander does it.
+
+    Names are looked up without regard to case; ``\${VAR}`` stays as ``${VAR}``; a
+    value may itself hold variables; what follows ``:-`` in a name is left out, but is
+    no default. Raises CatalogError for a variable that is not set, or that grows
+    beyond all measure.
+    """
+    if "${" not in text:
+        return text
+    known = {name.lower(): value for name, value in variables.items()}
+    values: dict[str, str] = {}  # of variables, each expanded once
+    lines = text.split("\n")
+    length = 0
+    for number, line in enumerate(lines, start=1):
+        if "${" not in line:
+            continue
+        try:
+            lines[number - 1] = _expanded(line, known, values)
+            length += len(lines[number - 1])
+            if length > _LONGEST_TEXT:
+                raise _NotExpanded("variables make the file too long", "shorter values")
+        except _NotExpanded as error:
+            what, would_do = error.args
+            raise CatalogError(what, file, number, "", line.strip(), would_do) from None
+    return "\n".join(lines)
+
+
+class _NotExpanded(Exception):
+    """A variable that cannot be replaced: which, why, what would do."""
+
+
+def _expanded(
+    text: str, known: Mapping[str, str], values: dict[str, str], depth: int = 0
+) -> str:
+    """``text`` with its variables replaced. Raises _NotExpanded."""
+
+    def value(match: re.Match[str]) -> str:
+        if match.group(1):
+            return match.group(0)[1:]
+        name = match.group(2).partition(":-")[0]
+        key = name.lower()
+        if key not in values:
+            would_do = f"export {name}=VALUE before planning, or write the value"
+            if key not in known or depth > _DEEPEST:
+                why = "never ends" if depth > _DEEPEST else "is not set"
+                raise _NotExpanded(f"the variable ${{{name}}} {why}", would_do)
+            values[key] = _expanded(known[key], known, values, depth + 1)
+            if len(values[key]) > _LONGEST:
+                why = f"has more than {_LONGEST} characters"
+                raise _NotExpanded(f"the variable ${{{name}}} {why}", would_do)
+        return values[key]
+
+    return _VARIABLE.sub(value, text)
+
+
+def parse(text: str, path: Path) -> Any:
+    """What ``text``, the contents of ``path``, says. Raises CatalogError."""
+    if text.lstrip().startswith("{"):
+        try:
+            return orjson.loads(text)
+        except ValueError:
+            pass  # flow-style YAML begins with a brace as well
+    try:
+        data = loads(text)
+        # The fast reader leaves YAML 1.1's merge keys as they stand.
+        return _merged(data) if "<<" in text else data
+    except (InvalidYamlError, ValueError, TypeError, RecursionError) as error:
+        from pegasus_bb.model.lines import fault_line  # its import costs
+
+        message = str(error) or "nested too deeply"
+        named = re.search(r"line (\d+)", message)
+        raise CatalogError(
+            f"is not YAML: {message.splitlines()[0]}",
+            file=str(path),
+            line=int(named.group(1)) if named else fault_line(text),
+        ) from error
+
+
+def _merged(data: Any) -> Any:
+    if isinstance(data, list):
+        return [_merged(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    own = {key: _merged(value) for key, value in data.items() if key != "<<"}
+    if "<<" not in data:
+        return own
+    sources = data["<<"] if isinstance(data["<<"], list) else [data["<<"]]
+    if not all(isinstance(source, dict) for source in sources):
+        return {"<<": data["<<"], **own}
+    below: dict[Any, Any] = {}
+    for source in reversed(sources):
+        below.update(_merged(source))
+    return {**below, **own}

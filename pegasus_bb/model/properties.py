@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from javaproperties import KeyValue, join_key_value, parse
+
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.files import is_file
-from pegasus_bb.model.propertyfile import parse_properties
 
 
 @dataclass(frozen=True)
@@ -41,23 +42,28 @@ class Properties(Mapping[str, str]):
         return Properties({**self._settings, **added})
 
     def origin(self, key: str) -> str:
-        """Where ``key`` was said, for a person; empty where it was not."""
-        said = self._settings.get(key)
-        if said is None:
+        """Where ``key`` was said, for a person; empty if it was not."""
+        setting = self._settings.get(key)
+        if setting is None:
             return ""
-        return f"{said.origin}:{said.line}" if said.line else said.origin
+        return f"{setting.origin}:{setting.line}" if setting.line else setting.origin
 
     def error(self, key: str, what: str, would_do: str = "") -> CatalogError:
         """An error about the property ``key``, with the place where it was said."""
-        said = self._settings[key]
+        setting = self._settings[key]
         return CatalogError(
             what,
-            file=said.origin,
-            line=said.line,
+            file=setting.origin,
+            line=setting.line,
             key=key,
-            found=said.value,
+            found=setting.value,
             would_do=would_do,
         )
+
+    def to_text(self) -> str:
+        """All properties in their order as a properties file, in ASCII."""
+        lines = (join_key_value(key, value) for key, value in self.items())
+        return "".join(f"{line}\n" for line in lines)
 
 
 def read_properties(
@@ -67,7 +73,8 @@ def read_properties(
 
     Raises UsageError and CatalogError.
     """
-    file = conf or _default_file(cwd, home)
+    candidates = [conf] if conf else [cwd / "pegasus.properties", home / ".pegasusrc"]
+    file = next((each for each in candidates if each == conf or is_file(each)), None)
     settings = _read(file) if file else {}
     for define in defines:
         key, equals, value = define.partition("=")
@@ -77,21 +84,18 @@ def read_properties(
     return Properties(settings)
 
 
-def _default_file(cwd: Path, home: Path) -> Path | None:
-    candidates = (cwd / "pegasus.properties", home / ".pegasusrc")
-    return next((file for file in candidates if is_file(file)), None)
-
-
 def _read(file: Path) -> dict[str, Setting]:
+    settings: dict[str, Setting] = {}
+    line = 1
     try:
-        text = file.read_text(encoding="utf-8")
-        return {
-            key: Setting(value.strip(), str(file), line)
-            for line, key, value in parse_properties(text)
-        }
+        for part in parse(file.read_text(encoding="utf-8")):
+            if isinstance(part, KeyValue):
+                settings[part.key] = Setting(part.value.strip(), str(file), line)
+            line += part.source.count("\n")
     except OSError as error:
         raise CatalogError(
             f"cannot be read: {error.strerror}", file=str(file)
         ) from error
     except ValueError as error:  # of its encoding, or of an escape
         raise CatalogError(f"is not a properties file: {error}", str(file)) from error
+    return settings

@@ -12,15 +12,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.document import Document, Key
+from pegasus_bb.model.document import Document, Entry, Key
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.units import parse_size
 
 KEY = "x-storage-speeds"
+_SLOTS = "slots"
 _RATES = ("read", "write", "job_read", "job_write")
 _LATENCY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(us|ms|s)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -61,7 +61,7 @@ class Speeds:
 
 
 def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds | None:
-    """What ``document`` says below ``root`` of ``site``; None where it says nothing.
+    """What ``document`` says below ``root`` of ``site``; None if it says nothing.
 
     Raises CatalogError.
     """
@@ -70,73 +70,72 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
         data = data.get(key) if isinstance(data, dict) else None
     if data is None or (isinstance(data, dict) and site not in data):
         return None
-    entry = data.get(site) if isinstance(data, dict) else None
-    if not isinstance(entry, dict):
+    if not isinstance(data, dict) or not isinstance(data[site], dict):
         raise document.error(
-            "speeds are a mapping of site to places", root, entry, "pfs: {read: ...}"
+            "speeds are a mapping of site to places",
+            root,
+            data[site] if isinstance(data, dict) else None,
+            "pfs: {read: ...}",
         )
-    at: list[Key] = [*root, site]
+    entry = document.entry(*root, site)
     places = {
-        str(name): _read_place(document, value, [*at, name])
-        for name, value in entry.items()
-        if name != "slots"
+        str(name): _read_place(entry.below(name))
+        for name in entry.data
+        if name != _SLOTS
     }
     if PFS not in places:
-        raise document.error(
+        raise entry.error(
             "the speed of the PFS is missing, and all is compared with that",
-            at,
-            would_do="pfs: {read: 8GB/s, write: 6GB/s}",
+            "",
+            "pfs: {read: 8GB/s, write: 6GB/s}",
         )
-    line = document.line(at)
-    said = f"{document.path}:{line}" if line else str(document.path)
-    return Speeds(_slots(document, entry, at), places, said)
+    line = document.line(entry.at)
+    origin = f"{document.path}:{line}" if line else str(document.path)
+    return Speeds(_slots(entry), places, origin)
 
 
-def _read_place(document: Document, entry: Any, at: list[Key]) -> Speed:
-    if not isinstance(entry, dict):
-        raise document.error("a place is a mapping", at, entry, "read: 8GB/s")
-    for key in entry:
-        if key not in (*_RATES, "latency"):
-            close = get_close_matches(str(key), (*_RATES, "latency"), 1)
-            word = f"did you mean {close[0]}?" if close else ", ".join(_RATES)
-            raise document.error("there is no such speed", [*at, key], key, word)
+def _read_place(entry: Entry) -> Speed:
+    if not isinstance(entry.data, dict):
+        raise entry.error("a place is a mapping", would_do="read: 8GB/s")
+    entry.check_keys((*_RATES, "latency"), "a speed")
     for key in ("read", "write"):
-        if key not in entry:
-            raise document.error(f"a place without {key}", at, "", f"{key}: 8GB/s")
-    rates = {k: _rate(document, entry[k], [*at, k]) for k in _RATES if k in entry}
+        if key not in entry.data:
+            raise entry.error(f"a place without {key}", "", f"{key}: 8GB/s")
+    rates = {key: _rate(entry.below(key)) for key in _RATES if key in entry.data}
     return Speed(
         read=rates["read"],
         write=rates["write"],
         job_read=min(rates.get("job_read", rates["read"]), rates["read"]),
         job_write=min(rates.get("job_write", rates["write"]), rates["write"]),
-        latency=_latency(document, entry.get("latency", "0s"), [*at, "latency"]),
+        latency=_latency(entry),
     )
 
 
-def _rate(document: Document, value: Any, at: list[Key]) -> float:
+def _rate(entry: Entry) -> float:
+    text = str(entry.data).removesuffix("/s").strip()
     try:
-        rate = parse_size(str(value).removesuffix("/s").strip())
+        rate = parse_size(text)
     except UsageError as error:
-        raise document.error(str(error), at, value, "such as 800MB/s") from error
+        raise entry.error(str(error), would_do="such as 800MB/s") from error
     if rate <= 0:
-        raise document.error("a speed above zero is needed", at, value)
-    if str(value).strip().isdigit():
+        raise entry.error("a speed above zero is needed")
+    if text.isdigit():
         what = "a speed without a unit, which would be bytes per second"
-        raise document.error(what, at, value, "such as 800MB/s")
+        raise entry.error(what, would_do="such as 800MB/s")
     return float(rate)
 
 
-def _latency(document: Document, value: Any, at: list[Key]) -> float:
-    match = _LATENCY.fullmatch(str(value))
+def _latency(entry: Entry) -> float:
+    match = _LATENCY.fullmatch(str(entry.data.get("latency", "0s")))
     if match is None:
-        raise document.error("not a latency", at, value, "such as 2ms or 150us")
+        at = entry.below("latency")
+        raise at.error("not a latency", would_do="such as 2ms or 150us")
     return float(match[1]) * _SECONDS[match[2]]
 
 
-def _slots(document: Document, entry: dict[str, Any], at: list[Key]) -> int:
-    value = entry.get("slots", 1)
+def _slots(entry: Entry) -> int:
+    value = entry.data.get(_SLOTS, 1)
     if type(value) is not int or value < 1:
-        raise document.error(
-            "slots are how many jobs run at the same time", [*at, "slots"], value, "64"
-        )
+        what = "slots are how many jobs run at the same time"
+        raise entry.below(_SLOTS).error(what, would_do="64")
     return value

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.document import Document, Key
+from pegasus_bb.model.document import Document, Entry
 from pegasus_bb.model.reservation import NODE_LOCAL
-from pegasus_bb.model.shape import unknown_key
 from pegasus_bb.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
-from pegasus_bb.units import MIB, parse_duration, parse_size
+from pegasus_bb.units import MIB, parse_duration
 
 KEY = "x-storage-tiers"
 
@@ -84,99 +83,86 @@ def read_tiers(
             type(declared).__name__,
             "write the site's name, and under it a list of tiers",
         )
-    tiers: dict[str, list[Tier]] = {}
-    for site, entries in declared.items():
-        if site not in known_sites:
-            raise sites.error(
-                f"{KEY} names a site that this catalog does not have",
-                [KEY, site],
-                site,
-                "one of " + ", ".join(known_sites),
-            )
-        tiers[site] = _read_site(sites, site, entries)
-    return tiers
+    return {site: _read_site(sites, site, known_sites) for site in declared}
 
 
-def _read_site(sites: Document, site: str, entries: Any) -> list[Tier]:
-    if not isinstance(entries, list) or not entries:
-        raise sites.error(
-            "a site's tiers are a list", [KEY, site], entries, "- name: bb ..."
+def _read_site(
+    sites: Document, site: str, known_sites: Mapping[str, Any]
+) -> list[Tier]:
+    entry = sites.entry(KEY, site)
+    if site not in known_sites:
+        raise entry.error(
+            f"{KEY} names a site that this catalog does not have",
+            site,
+            "one of " + ", ".join(known_sites),
         )
-    tiers = [
-        _read_tier(sites, site, entry, [KEY, site, index])
-        for index, entry in enumerate(entries)
-    ]
-    names = [tier.name for tier in tiers]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise sites.error(
+    if not isinstance(entry.data, list) or not entry.data:
+        raise entry.error("a site's tiers are a list", would_do="- name: bb ...")
+    tiers: dict[str, Tier] = {}
+    for index in range(len(entry.data)):
+        tier = _read_tier(entry.below(index), site)
+        if tier.name in tiers:
+            raise entry.below(index, "name").error(
                 f"two tiers of site {site} have one name",
-                [KEY, site, index, "name"],
-                name,
+                tier.name,
                 "give each tier of a site its own name",
             )
-    return tiers
+        tiers[tier.name] = tier
+    return list(tiers.values())
 
 
-def _read_tier(sites: Document, site: str, entry: Any, at: list[Key]) -> Tier:
-    if not isinstance(entry, dict):
-        raise sites.error("a tier is a mapping", at, entry, "- name: bb ...")
+def _read_tier(entry: Entry, site: str) -> Tier:
+    if not isinstance(entry.data, dict):
+        raise entry.error("a tier is a mapping", would_do="- name: bb ...")
     for key in ("name", "backend"):
-        if key not in entry:
-            raise sites.error(f"a tier without a {key}", at, "", f"add {key}: ...")
-    values = {key: _text(sites, entry[key], [*at, key]) for key in entry}
-    _check_choices(sites, values, at)
-    _check_keys(sites, values, at)
-    _check_tier_name(sites, values["name"], [*at, "name"])
-    own = BACKEND_KEYS[values["backend"]]
-    plain = {k: v for k, v in values.items() if k in CHOICES or k in ("name", "pool")}
+        if key not in entry.data:
+            raise entry.error(f"a tier without a {key}", "", f"add {key}: ...")
+    values = {key: _text(entry.below(key)) for key in entry.data}
+    _check_choices(entry, CHOICES, values)
+    backend = values["backend"]
+    entry.check_keys(keys_of(backend), f"a {backend} tier")
+    _check_path(entry, backend, values.get("path", ""))
+    _check_name(entry.below("name"), values["name"])
+    _check_settings(entry, values)
+    own = BACKEND_KEYS[backend]
     return Tier(
         site=site,
-        capacity=_capacity(sites, values, at),
-        granularity=_granularity(sites, values, at),
-        settings=_settings(sites, {k: values[k] for k in own if k in values}, at),
-        **plain,
+        capacity=_capacity(entry, values.get("capacity", "auto")),
+        granularity=_size(entry, "granularity", "such as 4MiB") or 4 * MIB,
+        settings={key: values[key] for key in own if key in values},
+        **{k: v for k, v in values.items() if k in CHOICES or k in ("name", "pool")},
     )
 
 
-def _text(sites: Document, value: Any, at: list[Key]) -> str:
-    if isinstance(value, (dict, list)) or value is None:
-        raise sites.error("a single value is needed here", at, value)
-    text = str(value)
+def _text(entry: Entry) -> str:
+    if isinstance(entry.data, (dict, list)) or entry.data is None:
+        raise entry.error("a single value is needed here")
+    text = str(entry.data)
     if "\n" in text or "\0" in text:
-        raise sites.error("a value with a line break", at, repr(text))
+        raise entry.error("a value with a line break", repr(text))
     return text
 
 
-def _check_choices(sites: Document, values: Mapping[str, str], at: list[Key]) -> None:
-    for key, allowed in CHOICES.items():
+def _check_choices(
+    entry: Entry, choices: Mapping[str, tuple[str, ...]], values: Mapping[str, str]
+) -> None:
+    for key, allowed in choices.items():
         if key in values and values[key] not in allowed:
-            raise sites.error(
-                f"unknown {key}",
-                [*at, key],
-                values[key],
-                "one of " + ", ".join(allowed),
-            )
+            would_do = "one of " + ", ".join(allowed)
+            raise entry.below(key).error(f"unknown {key}", values[key], would_do)
 
 
-def _check_keys(sites: Document, values: Mapping[str, str], at: list[Key]) -> None:
-    backend = values["backend"]
-    allowed = keys_of(backend)
-    if not values.keys() <= set(allowed):
-        raise unknown_key(sites, values, allowed, f"a {backend} tier", at)
-    path = values.get("path", "")
+def _check_path(entry: Entry, backend: str, path: str) -> None:
     if backend == "directory" and not path.startswith("/"):
-        raise sites.error(
+        raise entry.below("path").error(
             "a directory tier needs the absolute path of its folder",
-            [*at, "path"],
             path or "(nothing)",
             "path: /absolute/folder",
         )
     fault = node_path_fault(path) if backend == NODE_LOCAL else ""
     if fault:
-        raise sites.error(
+        raise entry.below("path").error(
             f"a node-local tier needs the folder of the disk on every node: {fault}",
-            [*at, "path"],
             path or "(nothing)",
             f"path: /nvme; it may begin with one of {_listed(PATH_VARIABLES)}, and "
             f"have {_listed(NAME_VARIABLES)} in it, without braces",
@@ -187,54 +173,39 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(f"${name}" for name in names)
 
 
-def _check_tier_name(sites: Document, name: str, at: list[Key]) -> None:
+def _check_name(entry: Entry, name: str) -> None:
     plain = name.replace("-", "").replace("_", "")
-    if (
-        not (plain.isascii() and plain.isalnum() and name[0].isalpha())
-        or name in _TAKEN
-    ):
-        raise sites.error(
+    is_word = plain.isascii() and plain.isalnum() and name[0].isalpha()
+    if not is_word or name in _TAKEN:
+        raise entry.error(
             "a tier's name begins with a letter and has letters, digits, - and _; "
             "pfs and link are words of their own",
-            at,
             name,
             "name: bb",
         )
 
 
-def _capacity(sites: Document, values: Mapping[str, str], at: list[Key]) -> int | None:
-    text = values.get("capacity", "auto")
-    if text == "auto":
-        return None
-    return _size(sites, text, [*at, "capacity"], "such as 700GiB, or auto")
-
-
-def _granularity(sites: Document, values: Mapping[str, str], at: list[Key]) -> int:
-    text = values.get("granularity")
-    if text is None:
-        return 4 * MIB
-    return _size(sites, text, [*at, "granularity"], "such as 4MiB")
-
-
-def _size(sites: Document, text: str, at: list[Key], would_do: str) -> int:
-    try:
-        size = parse_size(text)
-    except UsageError as error:
-        raise sites.error(str(error), at, text, would_do) from error
-    if size <= 0:
-        raise sites.error("a size above zero is needed", at, text, would_do)
-    return size
-
-
-def _settings(sites: Document, own: Mapping[str, str], at: list[Key]) -> dict[str, str]:
-    if "quota" in own:
-        _size(sites, own["quota"], [*at, "quota"], "such as 700GiB")
-    if own.get("mount", "required") not in ("required", "any"):
-        would_do = "one of required, any"
-        raise sites.error("unknown mount", [*at, "mount"], own["mount"], would_do)
+def _check_settings(entry: Entry, values: Mapping[str, str]) -> None:
+    _size(entry, "quota", "such as 700GiB")
+    _check_choices(entry, {"mount": ("required", "any")}, values)
     for key in ("timeout", "poll", "delay"):
         try:
-            parse_duration(own.get(key, "0"))
+            parse_duration(values.get(key, "0"))
         except UsageError as error:
-            raise sites.error(str(error), [*at, key], own[key]) from error
-    return dict(own)
+            raise entry.below(key).error(str(error)) from error
+
+
+def _capacity(entry: Entry, text: str) -> int | None:
+    return (
+        None if text == "auto" else _size(entry, "capacity", "such as 700GiB, or auto")
+    )
+
+
+def _size(entry: Entry, key: str, would_do: str) -> int | None:
+    """Bytes under ``key``; None if it is missing."""
+    if key not in entry.data:
+        return None
+    size = entry.below(key).size(would_do=would_do)
+    if size <= 0:
+        raise entry.below(key).error("a size above zero is needed", would_do=would_do)
+    return size

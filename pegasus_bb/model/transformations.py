@@ -1,13 +1,33 @@
-"""The transformation catalog: which program a job's name means on which site."""
+"""The transformation catalog: which program a job's name means on which site, and the
+container that it runs in.
+
+An image is named so that the container's own program finds it on the compute node: a
+registry's name, or a file of a folder that the nodes see. Nothing stages images.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pegasus_bb.model.document import Data, Document, Key
-from pegasus_bb.model.shape import list_under, profiles_under
+from pegasus_bb.model.document import Data, Document, Entry, plain
+from pegasus_bb.paths import local_path
+
+# Of each type, the schemes that its program pulls by itself, and how it names them.
+_PULLED = {
+    "singularity": {
+        scheme: f"{scheme}://" for scheme in ("docker", "library", "oras", "shub")
+    },
+    "docker": {"docker": ""},
+    "shifter": {"docker": "docker:", "shifter": ""},
+}
+_URL = re.compile(r"([a-z][a-z0-9+.-]*):/*(.*)", re.DOTALL)
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ARGUMENTS = "container.arguments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +43,7 @@ class Executable:
 
 @dataclass(frozen=True)
 class Transformation:
-    """A program wherever it is; ``data`` is all that the catalog says of it."""
+    """A program on all its sites; ``data`` is all that the catalog says of it."""
 
     namespace: str
     name: str
@@ -36,8 +56,13 @@ class Transformation:
     @property
     def full_name(self) -> str:
         """``namespace::name:version`` as far as there are such parts."""
-        space = f"{self.namespace}::" if self.namespace else ""
-        return f"{space}{self.name}" + (f":{self.version}" if self.version else "")
+        return full_name(self.namespace, self.name, self.version)
+
+
+def full_name(namespace: str, name: str, version: str) -> str:
+    """``namespace::name:version`` as far as there are such parts."""
+    space = f"{namespace}::" if namespace else ""
+    return f"{space}{name}" + (f":{version}" if version else "")
 
 
 @dataclass(frozen=True)
@@ -62,15 +87,11 @@ class TransformationCatalog:
 
 def read_transformations(document: Document) -> TransformationCatalog:
     """The typed view of ``document``. Raises CatalogError."""
-    entries = document.data.get("transformations") or []
-    if not isinstance(entries, list):
-        raise document.error("transformations are a list", ["transformations"], entries)
     found: dict[str, Transformation] = {}
-    for index, entry in enumerate(entries):
-        if not isinstance(entry, dict) or not entry.get("name"):
-            at = ["transformations", index]
-            raise document.error("a transformation needs a name", at, entry)
-        transformation = _read_entry(document, entry, index)
+    for entry in document.entry().entries(
+        "transformations", "a transformation", "name"
+    ):
+        transformation = _transformation(entry)
         known = found.get(transformation.full_name)
         found[transformation.full_name] = _joined(known, transformation)
     return TransformationCatalog(document, found)
@@ -87,27 +108,160 @@ def _joined(known: Transformation | None, more: Transformation) -> Transformatio
     )
 
 
-def _read_entry(document: Document, entry: Data, index: int) -> Transformation:
-    at: list[Key] = ["transformations", index]
-    executables = []
-    for place, site in enumerate(list_under(document, entry, "sites", at)):
-        if not isinstance(site, dict) or not site.get("pfn") or not site.get("name"):
-            raise document.error(
-                "a site of a transformation needs a name and a pfn",
-                [*at, "sites", place],
-            )
-        kind = str(site.get("type", "installed"))
-        profiles = profiles_under(document, site, [*at, "sites", place])
-        container = str(site.get("container") or "")
-        executables.append(
-            Executable(str(site["name"]), str(site["pfn"]), kind, profiles, container)
-        )
+def _transformation(entry: Entry) -> Transformation:
+    data = entry.data
+    sites = entry.entries("sites", "a site of a transformation", "name", "pfn")
     return Transformation(
-        namespace=str(entry.get("namespace", "")),
-        name=str(entry["name"]),
-        version=str(entry.get("version", "")),
-        executables=tuple(executables),
-        profiles=profiles_under(document, entry, at),
-        requires=tuple(map(str, list_under(document, entry, "requires", at))),
-        data=entry,
+        namespace=str(data.get("namespace", "")),
+        name=str(data["name"]),
+        version=str(data.get("version", "")),
+        executables=tuple(map(_executable, sites)),
+        profiles=entry.profiles(),
+        requires=tuple(map(str, entry.items("requires"))),
+        data=data,
     )
+
+
+def _executable(entry: Entry) -> Executable:
+    site = entry.data
+    kind, container = site.get("type", "installed"), site.get("container") or ""
+    return Executable(
+        str(site["name"]),
+        str(site["pfn"]),
+        str(kind),
+        entry.profiles(),
+        str(container),
+    )
+
+
+def containers_for(
+    catalog: TransformationCatalog, names: Iterable[str], site: str
+) -> dict[str, dict[str, Any]]:
+    """Transformation -> its container on ``site``, as JSON has it; most have none.
+
+    Raises CatalogError if a container cannot be started there.
+    """
+    programs = {name: catalog.executable(name, site) for name in names}
+    used = {name: each for name, each in programs.items() if each and each.container}
+    if not used:
+        return {}
+    known: dict[str, dict[str, Any]] = {}
+    for program in used.values():
+        if program.container not in known:
+            name = program.container
+            known[name] = _container(catalog.document, name, site)
+    found = {}
+    for name, program in used.items():
+        container = known[program.container]
+        # A transformation's own arguments replace its container's, as in Pegasus.
+        own = {
+            **catalog.transformations[name].profiles.get("pegasus", {}),
+            **program.profiles.get("pegasus", {}),
+        }
+        if _ARGUMENTS in own:
+            entry = catalog.document.entry("transformations")
+            container = {**container, "arguments": _words(entry, own[_ARGUMENTS])}
+        found[name] = container
+    return found
+
+
+def _container(document: Document, name: str, site: str) -> dict[str, Any]:
+    entries = document.data.get("containers") or []
+    for index, data in enumerate(entries):
+        if isinstance(data, dict) and data.get("name") == name:
+            return _read_container(document.entry("containers", index), site)
+    raise document.error(
+        "a transformation names a container that the catalog does not have",
+        ["containers"],
+        name,
+        "add the container, or correct the name",
+    )
+
+
+def _read_container(entry: Entry, site: str) -> dict[str, Any]:
+    kind = str(entry.data.get("type", ""))
+    if kind not in _PULLED:
+        raise entry.below("type").error(
+            "no program is known for containers of this type",
+            kind,
+            f"type: {', '.join(_PULLED)}",
+        )
+    profiles = entry.profiles()
+    mounts = range(len(entry.items("mounts")))
+    return {
+        "type": kind,
+        "image": _image(entry, kind, site),
+        "mounts": [_mount(entry.below("mounts", index)) for index in mounts],
+        "arguments": _words(entry, profiles.get("pegasus", {}).get(_ARGUMENTS, "")),
+        "env": {
+            _variable(entry, key): plain(value)
+            for key, value in profiles.get("env", {}).items()
+        },
+    }
+
+
+def _image(entry: Entry, kind: str, site: str) -> str:
+    image = str(entry.data.get("image", ""))
+    on = str(entry.data.get("image.site") or site)
+    if kind == "singularity" and image.startswith(("/", "file://")):
+        if on in (site, "local"):
+            return str(local_path(image))
+        raise entry.below("image.site").error(
+            f"no job of site {site} can read an image file of another site",
+            on,
+            f"copy the image to a folder that the nodes of {site} see, and say "
+            f"image.site: {site}",
+        )
+    url = _URL.fullmatch(image)
+    scheme, rest = (url[1], url[2]) if url else ("", "")
+    if scheme in _PULLED[kind] and _IMAGE.fullmatch(rest):
+        return _PULLED[kind][scheme] + rest
+    names = ", ".join(f"{scheme}://NAME" for scheme in _PULLED[kind])
+    if kind == "singularity":
+        names += (
+            ", or file:///FOLDER/IMAGE.sif of a folder that the nodes of "
+            f"{site} see (apptainer pull makes one)"
+        )
+    raise entry.below("image").error(
+        f"a job cannot start this image: {kind} does not find it by that name, and "
+        "nothing fetches images for it",
+        image,
+        names,
+    )
+
+
+def _mount(entry: Entry) -> str:
+    mount = entry.data
+    parts = mount.split(":") if isinstance(mount, str) else []
+    clean = isinstance(mount, str) and not re.search(r"[,;\x00-\x1f]", mount)
+    paths = [part.rstrip("/") or "/" for part in parts[:2]]
+    if not clean or len(paths) < 2 or not all(p.startswith("/") for p in paths):
+        raise entry.error(
+            "a mount of a container is SOURCE:TARGET or SOURCE:TARGET:OPTIONS, both "
+            "full paths without , and ;",
+            repr(mount),
+            "/data:/data:ro",
+        )
+    return ":".join([*paths, *parts[2:]])
+
+
+def _words(entry: Entry, text: object) -> list[str]:
+    try:
+        return shlex.split(plain(text))
+    except ValueError as error:
+        raise entry.document.error(
+            f"the arguments of a container are not words of a shell: {error}",
+            [*entry.at, "profiles", "pegasus", _ARGUMENTS],
+            repr(text),
+            "close the quote",
+        ) from error
+
+
+def _variable(entry: Entry, name: object) -> str:
+    if not isinstance(name, str) or _VARIABLE.fullmatch(name) is None:
+        raise entry.below("profiles", "env").error(
+            "this is no name of an environment variable",
+            repr(name),
+            "letters, digits and _",
+        )
+    return name

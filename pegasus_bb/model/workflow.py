@@ -7,16 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.model.document import Data, Document, Key
-from pegasus_bb.model.parse import plain
-from pegasus_bb.model.shape import (
-    list_under,
-    mapping_under,
-    profiles_under,
-    unknown_key,
-)
-from pegasus_bb.units import parse_size
+from pegasus_bb.model.document import Data, Document, Entry, plain
+from pegasus_bb.model.transformations import full_name
 
 _WORD = re.compile(r"[A-Za-z0-9._+@=-]+")
 # Any other key is a mistake: pegasus-plan refuses it as well.
@@ -62,8 +54,7 @@ class Job:
         """The full name, ``namespace::name:version``, as Pegasus writes it."""
         if not self.namespace and not self.version:  # as of nearly every job
             return self.name
-        space = f"{self.namespace}::" if self.namespace else ""
-        return f"{space}{self.name}" + (f":{self.version}" if self.version else "")
+        return full_name(self.namespace, self.name, self.version)
 
     def profile(self, namespace: str, key: str) -> str | None:
         """The job's own profile, as text, or None."""
@@ -95,8 +86,7 @@ def read_workflow(document: Document, before: Workflow | None = None) -> Workflo
     ``before`` is the workflow that ``document`` was rewritten from: jobs that are still
     the same data in the same place are not read again.
     """
-    data = document.data
-    name = str(data.get("name", ""))
+    name = str(document.data.get("name", ""))
     if not _is_file_name(name):
         raise document.error(
             "a workflow needs a name without blanks, slashes or control characters, "
@@ -105,21 +95,20 @@ def read_workflow(document: Document, before: Workflow | None = None) -> Workflo
             repr(name),
             "name: my-workflow",
         )
-    entries = data.get("jobs")
-    if not isinstance(entries, list) or not entries:
-        raise document.error("a workflow without jobs", ["jobs"], repr(entries))
+    items = document.data.get("jobs")
+    if not isinstance(items, list) or not items:
+        raise document.error("a workflow without jobs", ["jobs"], repr(items))
     jobs: dict[str, Job] = {}
     lfns: dict[str, str] = {}  # each that was found good, kept once
     known = [] if before is None else list(before.jobs.values())
-    for index, entry in enumerate(entries):
-        if index < len(known) and known[index].data is entry:
+    for index, data in enumerate(items):
+        if index < len(known) and known[index].data is data:
             job = known[index]
         else:
-            job = _read_job(document, entry, index, lfns)
+            job = _read_job(Entry(document, ("jobs", index), data), index, lfns)
         if job.id in jobs:
-            raise document.error(
-                "two jobs have one id", ["jobs", index, "id"], job.id, "unique ids"
-            )
+            at = ["jobs", index, "id"]
+            raise document.error("two jobs have one id", at, job.id, "unique ids")
         jobs[job.id] = job
     return Workflow(document, name, jobs, _read_dependencies(document, jobs))
 
@@ -130,97 +119,93 @@ def _is_file_name(name: str) -> bool:
     return plain and short and name not in (".", "..")
 
 
-def _read_job(document: Document, entry: Any, index: int, lfns: dict[str, str]) -> Job:
-    at: list[Key] = ["jobs", index]
-    if not isinstance(entry, dict):
-        raise document.error("a job is a mapping", at, entry)
-    if not entry.keys() <= _KEYS_OF_A_JOB:
-        raise unknown_key(document, entry, sorted(_KEYS_OF_A_JOB), "a job", at)
-    kind = str(entry.get("type", "job"))
-    name = str(entry.get("name", entry.get("file", "")))
-    ident = str(entry.get("id", ""))
+def _read_job(entry: Entry, index: int, lfns: dict[str, str]) -> Job:
+    data = entry.data
+    if not isinstance(data, dict):
+        raise entry.error("a job is a mapping")
+    if not data.keys() <= _KEYS_OF_A_JOB:
+        entry.check_keys(sorted(_KEYS_OF_A_JOB), "a job")
+    kind = str(data.get("type", "job"))
+    name = str(data.get("name", data.get("file", "")))
+    ident = str(data.get("id", ""))
     if not ident or not name:
-        raise document.error("a job needs an id and a name", at, ident or name)
-    _check_word(document, ident, [*at, "id"])
+        raise entry.error("a job needs an id and a name", ident or name)
+    _check_word(entry, ident, "id")
     if kind == "job":
-        _check_word(document, name, [*at, "name"])
-    uses = list_under(document, entry, "uses", at)
-    profiles_under(document, entry, at)
+        _check_word(entry, name, "name")
+    entry.profiles()
     return Job(
         id=ident,
         name=name,
         kind=kind,
         index=index,
-        data=entry,
+        data=data,
         uses=[
-            _read_use(document, use, ["jobs", index, "uses", place], lfns)
-            for place, use in enumerate(uses)
+            _read_use(entry, place, use, lfns)
+            for place, use in enumerate(entry.items("uses"))
         ],
-        namespace=str(entry.get("namespace", "")),
-        version=str(entry.get("version", "")),
-        arguments=_read_arguments(document, entry, at),
+        namespace=str(data.get("namespace", "")),
+        version=str(data.get("version", "")),
+        arguments=_read_arguments(entry),
     )
 
 
-def _check_word(document: Document, word: str, at: list[Key]) -> None:
+def _check_word(entry: Entry, word: str, key: str) -> None:
     """Names and ids become node names, file names and DAG lines."""
     if _WORD.fullmatch(word) is None:
-        raise document.error(
+        raise entry.below(key).error(
             "only letters, digits and ._-+@= can stand here: it becomes the name of "
             "a DAG node",
-            at,
             repr(word),
         )
 
 
-def _read_arguments(document: Document, entry: Data, at: list[Key]) -> list[str]:
-    values = list_under(document, entry, "arguments", at)
+def _read_arguments(entry: Entry) -> list[str]:
+    values = entry.items("arguments")
     for index, value in enumerate(values):
         if isinstance(value, (dict, list)) or value is None:
-            raise document.error(
-                "an argument is a single value", [*at, "arguments", index], value
-            )
+            at = entry.below("arguments", index)
+            raise at.error("an argument is a single value", value)
     return [value if type(value) is str else plain(value) for value in values]
 
 
-def _read_use(
-    document: Document, entry: Any, at: list[Key], lfns: dict[str, str]
-) -> Use:
+def _read_use(job: Entry, place: int, data: Any, lfns: dict[str, str]) -> Use:
     """``lfns`` are those of earlier uses: a file that many read is checked once, and
     all that is kept by its name finds it by the same text."""
-    if not isinstance(entry, dict) or "lfn" not in entry:
-        raise document.error("a used file needs an lfn", at, entry)
-    if not entry.keys() <= _KEYS_OF_A_USE:
-        raise unknown_key(document, entry, sorted(_KEYS_OF_A_USE), "a used file", at)
-    said = str(entry["lfn"])
-    lfn = lfns.get(said)
+    entry = Entry(job.document, (*job.at, "uses", place), data)
+    if not isinstance(data, dict) or "lfn" not in data:
+        raise entry.error("a used file needs an lfn")
+    if not data.keys() <= _KEYS_OF_A_USE:
+        entry.check_keys(sorted(_KEYS_OF_A_USE), "a used file")
+    text = str(data["lfn"])
+    lfn = lfns.get(text)
     if lfn is None:
-        _check_lfn(document, said, at)
-        lfn = lfns[said] = said
-    kind = entry.get("type")
+        _check_lfn(entry, text)
+        lfn = lfns[text] = text
+    kind = data.get("type")
     if kind not in ("input", "output", "checkpoint"):
-        raise document.error(
-            "unknown type of use", [*at, "type"], kind, "one of input, output"
-        )
+        at = entry.below("type")
+        raise at.error("unknown type of use", kind, "one of input, output")
     made = kind == "output"
-    metadata = mapping_under(document, entry, "metadata", at)
-    size = metadata.get("size", entry.get("size"))
+    metadata = entry.mapping("metadata")
+    size = metadata.get("size", data.get("size"))
+    if size is not None:
+        size = Entry(job.document, entry.at, size).size("a file's size: ")
     return Use(
         lfn,
         kind,
-        bool(entry.get("stageOut", made)),
-        bool(entry.get("registerReplica", made)),
-        None if size is None else _read_file_size(document, size, at),
+        bool(data.get("stageOut", made)),
+        bool(data.get("registerReplica", made)),
+        size,
         str(metadata.get("bb.tier", "")),
     )
 
 
-def _check_lfn(document: Document, lfn: str, at: list[Key]) -> None:
+def _check_lfn(entry: Entry, lfn: str) -> None:
     why = lfn_fault(lfn)
     if why:
-        raise document.error(
+        raise entry.below("lfn").error(
             f"the LFN {why}",
-            [*at, "lfn"],
             repr(lfn),
             "a relative name inside the working directory, such as data/in.txt",
         )
@@ -244,26 +229,17 @@ def lfn_fault(lfn: str) -> str:
     return ""
 
 
-def _read_file_size(document: Document, value: Any, at: list[Key]) -> int:
-    try:
-        return parse_size(value)
-    except UsageError as error:
-        raise document.error(f"a file's size: {error}", at, value) from error
-
-
 def _read_dependencies(
     document: Document, jobs: dict[str, Job]
 ) -> dict[str, list[str]]:
     children: dict[str, list[str]] = {}
-    for index, entry in enumerate(document.data.get("jobDependencies") or []):
-        at: list[Key] = ["jobDependencies", index]
-        if not isinstance(entry, dict) or "id" not in entry:
-            raise document.error("a dependency needs an id and children", at, entry)
-        ids = [str(entry["id"]), *map(str, list_under(document, entry, "children", at))]
+    for index, data in enumerate(document.data.get("jobDependencies") or []):
+        entry = Entry(document, ("jobDependencies", index), data)
+        if not isinstance(data, dict) or "id" not in data:
+            raise entry.error("a dependency needs an id and children")
+        ids = [str(data["id"]), *map(str, entry.items("children"))]
         for ident in ids:
             if ident not in jobs:
-                raise document.error(
-                    "a dependency names a job that there is not", at, ident
-                )
+                raise entry.error("a dependency names a job that there is not", ident)
         children.setdefault(ids[0], []).extend(ids[1:])
     return children

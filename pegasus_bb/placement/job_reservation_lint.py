@@ -10,9 +10,9 @@ from typing import Any
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
-from pegasus_bb.model.replicas import local_path
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.paths import local_path
 from pegasus_bb.placement.planning_input import PlanningInput
 
 MOST_FILES = 200_000  # of a job; with more DataWarp's staging runs out of time

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import PlacedFile
-from pegasus_bb.model.replicas import local_path
 from pegasus_bb.model.settings import PREFIX, Settings
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.paths import local_path
 from pegasus_bb.placement.survey import INPUT
 
 # Blanks and these would have to be quoted, differently, in URLs and submit files.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.settings import Settings
-from pegasus_bb.model.sites import Site
 from pegasus_bb.model.workflow import Workflow
 
 _Input = TypeVar("_Input", bound="PlanningInput")

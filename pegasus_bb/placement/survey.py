@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.replicas import ReplicaCatalog, local_path
+from pegasus_bb.model.catalogs import ReplicaCatalog
 from pegasus_bb.model.workflow import Job, Use, Workflow
+from pegasus_bb.paths import local_path
 
 INPUT = "input"  # nobody makes it
 INTERMEDIATE = "intermediate"  # a job makes it, it is not staged out

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.settings import PREFIX, Settings
-from pegasus_bb.model.sites import Site
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.reservation.injected_faults import parse_faults

@@ -5,10 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
-from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.containers import containers_for
+from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.document import as_json
-from pegasus_bb.model.sites import Site
+from pegasus_bb.model.transformations import containers_for
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.lint import link_target
 

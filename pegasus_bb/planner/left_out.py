@@ -6,8 +6,8 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 
-from pegasus_bb.model.replicas import local_path
 from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.paths import local_path
 from pegasus_bb.planner.deciding import Decided
 
 _MODE = "pegasus.mode"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.catalogs import Catalogs, read_sites
 from pegasus_bb.model.graph import grown_graph
-from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.context import PlanContext

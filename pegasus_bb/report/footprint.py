@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.parse import parse
+from pegasus_bb.model.document import parse
 from pegasus_bb.model.run import Kind, Task
 from pegasus_bb.model.stat import total
 from pegasus_bb.report.joblists import entries

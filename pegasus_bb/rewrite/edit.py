@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.document import Document, Key
-from pegasus_bb.model.parse import plain
+from pegasus_bb.model.document import Document, Key, plain
 from pegasus_bb.rewrite.inputs import Inputs
 
 Keys = tuple[Key, ...]

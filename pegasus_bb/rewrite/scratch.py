@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pegasus_bb.model.sites import SCRATCH
+from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.rewrite.edit import site_index, with_values
 from pegasus_bb.rewrite.inputs import Inputs, Plan
 

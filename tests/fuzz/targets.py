@@ -19,11 +19,10 @@ from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.rescue import read_rescue
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import read_journal
+from pegasus_bb.model.catalogs import read_replicas, read_sites
 from pegasus_bb.model.document import load
 from pegasus_bb.model.properties import read_properties
-from pegasus_bb.model.replicas import read_replicas
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.model.sites import read_sites
 from pegasus_bb.model.tiers import read_tiers
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow

@@ -133,24 +133,29 @@ class TestInputDir:
     ("name", "text", "what", "line"),
     [
         ("sites.yml", "sites: {a: 1}\n", "needs a list of sites", 1),
-        ("sites.yml", "sites:\n  - {arch: x}\n", "a site needs a name", 2),
+        ("sites.yml", "sites:\n  - {arch: x}\n", "a site needs: name", 2),
         ("sites.yml", "sites:\n  - {name: a}\n  - {name: a}\n", "one name", 3),
         (
             "sites.yml",
             "sites:\n  - name: a\n    directories:\n      - {type: sharedScratch}\n",
-            "a type and a path",
+            "a directory needs: path",
             4,
         ),
         ("transformations.yml", "transformations: {a: 1}\n", "are a list", 1),
-        ("transformations.yml", "transformations:\n  - {sites: []}\n", "a name", 2),
+        (
+            "transformations.yml",
+            "transformations:\n  - {sites: []}\n",
+            "a transformation needs: name",
+            2,
+        ),
         (
             "transformations.yml",
             "transformations:\n  - name: a\n    sites:\n      - {name: x}\n",
-            "a name and a pfn",
+            "needs: name, pfn",
             4,
         ),
         ("replicas.yml", "replicas: {a: 1}\n", "are a list", 1),
-        ("replicas.yml", "replicas:\n  - {pfns: []}\n", "needs an lfn", 2),
+        ("replicas.yml", "replicas:\n  - {pfns: []}\n", "needs: lfn", 2),
         (
             "replicas.yml",
             "replicas:\n  - lfn: f.*\n    regex: true\n    pfns: []\n",
@@ -160,7 +165,7 @@ class TestInputDir:
         (
             "replicas.yml",
             "replicas:\n  - lfn: f\n    pfns:\n      - {site: x}\n",
-            "needs a pfn",
+            "needs: pfn",
             4,
         ),
         (

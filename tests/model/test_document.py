@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.document import Document, dump, load
-from pegasus_bb.model.expand import expand
+from pegasus_bb.model.document import Document, dump, expand, load
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "1000genome-nersc"
 NERSC = {

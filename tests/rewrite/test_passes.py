@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from pegasus_bb.model.document import dump
-from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.rewrite import WORKFLOW_PASSES, Inputs, Plan, directive_files, rewrite
@@ -63,7 +62,7 @@ def test_all_of_it_as_files(inputs: Inputs, plan: Plan, golden: Golden) -> None:
     for name in ("workflow", "sites", "transformations"):
         data = getattr(after, name).data
         golden(f"{name}.yml", yaml.safe_dump(data, sort_keys=False))
-    golden("pegasus.properties", format_properties(after.properties))
+    golden("pegasus.properties", after.properties.to_text())
     for name, text in directive_files(plan).items():
         golden(name, text)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.replicas import local_path
+from pegasus_bb.paths import local_path
 from pegasus_bb.planner.builtin.executable import STAGE_IN, Executable
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from pegasus_bb.dag.joblists import Source
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.replicas import local_path
 from pegasus_bb.model.transformations import Transformation
+from pegasus_bb.paths import local_path
 from pegasus_bb.planner.builtin.checks import plain_text
 from pegasus_bb.planner.builtin.executable import Program, StagedProgram
 from pegasus_bb.planner.builtin.profiles import merge

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from pegasus_bb.model.document import as_json, dump
-from pegasus_bb.model.propertyfile import format_properties
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.names import VERSION, compact, properties_file
@@ -27,8 +26,7 @@ def top_files(
     yield "catalogs/sites.yml", dump(catalogs.sites.document.data)
     yield "catalogs/replicas.yml", dump(catalogs.replicas.document.data)
     yield "catalogs/transformations.yml", dump(catalogs.transformations.document.data)
-    properties = format_properties(catalogs.properties)
-    yield properties_file(context.uuid), properties.encode()
+    yield properties_file(context.uuid), catalogs.properties.to_text().encode()
     yield "braindump.yml", _braindump(executable, workflow, context, host).encode()
     yield f"{name}.cache", "".join(_cache(executable, workflow, context)).encode()
     yield f"{name}.metadata", _metadata(executable, context)

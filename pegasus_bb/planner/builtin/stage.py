@@ -5,9 +5,9 @@ from __future__ import annotations
 from pegasus_bb.dag import joblists
 from pegasus_bb.dag.joblists import Source
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.replicas import Replica, local_path
+from pegasus_bb.model.catalogs import Catalogs, Replica
 from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.paths import local_path
 from pegasus_bb.planner.builtin.checks import plain_text
 from pegasus_bb.planner.builtin.draft import Draft
 from pegasus_bb.planner.builtin.executable import (

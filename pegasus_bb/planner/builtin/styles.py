@@ -8,7 +8,7 @@ from typing import Any
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.batch import WOULD_DO, is_plain
-from pegasus_bb.model.sites import Site
+from pegasus_bb.model.catalogs import Site
 from pegasus_bb.planner.blahp import GRID, GUARDED_RELEASE, PERIODIC_RELEASE
 from pegasus_bb.planner.builtin.checks import REAL_PLANNER, plain_text
 from pegasus_bb.planner.builtin.executable import Profiles

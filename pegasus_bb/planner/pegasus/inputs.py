@@ -12,11 +12,9 @@ from typing import Any
 
 import orjson
 
-from pegasus_bb.model.catalogs import SOURCES
+from pegasus_bb.model.catalogs import SCRATCH, SOURCES
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.propertyfile import format_properties
-from pegasus_bb.model.sites import SCRATCH
 from pegasus_bb.planner.blahp import GRID, GUARDED_RELEASE
 from pegasus_bb.planner.pegasus.places import programs_on_site, replicas_by_path
 from pegasus_bb.rewrite import Inputs
@@ -142,7 +140,7 @@ def files_for_pegasus(inputs: Inputs) -> Iterator[tuple[str, bytes]]:
 
 def properties_file(properties: Properties) -> bytes:
     """What stands in the file ``PROPERTIES``."""
-    return format_properties(properties).encode()
+    return properties.to_text().encode()
 
 
 def _text(data: Data) -> bytes:

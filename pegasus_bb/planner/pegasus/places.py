@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from pegasus_bb.model.document import Data
-from pegasus_bb.model.replicas import local_path
+from pegasus_bb.paths import local_path
 
 _LOCAL = "local"
 

@@ -15,7 +15,7 @@ from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.parse import parse
+from pegasus_bb.model.document import parse
 from pegasus_bb.paths import is_below
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.executable import ExecutableWorkflow

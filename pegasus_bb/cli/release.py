@@ -21,7 +21,7 @@ from pegasus_bb.inventory.nothing_lost import why_nothing_lost
 from pegasus_bb.ledger import LedgerReservation
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import give_up, release
-from pegasus_bb.runtime.orphan import discard_orphan, give_up_orphan
+from pegasus_bb.runtime.release import discard_orphan, give_up_orphan
 
 _PID = re.compile(r"pid (\d+) ")  # of who holds the lock
 

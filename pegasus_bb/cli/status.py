@@ -23,7 +23,6 @@ from pegasus_bb.report.reserved import reserved
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.units import format_duration, format_size
 
 _STATES = (
@@ -71,7 +70,7 @@ def reservation_status(bb: Path) -> dict[str, Any] | None:
         return None
     request = folder.request()
     noted = folder.reservation()
-    lost = noted is None and bool(asked_at(folder, request))
+    lost = noted is None and bool(reservation_identity.asked_at(folder))
     found: dict[str, Any] = {
         "name": request.name,
         "backend": request.backend,
@@ -90,8 +89,7 @@ def reservation_status(bb: Path) -> dict[str, Any] | None:
 def _found_again(bb: BBDir, request: Request) -> dict[str, Any]:
     """Where reservation.json was lost: `run` writes it again."""
     try:
-        backend = open_backend(request.backend, request.settings)
-        noted = found_again(bb, backend, request)
+        noted = reservation_identity.found_again(bb)
     except PegasusBBError as error:
         return {"message": str(error)}
     if noted is None:
@@ -104,7 +102,7 @@ def _asked(bb: BBDir, request: Request, noted: Reservation) -> dict[str, Any]:
     found: dict[str, Any] = {}
     try:
         backend = open_backend(request.backend, request.settings)
-        answer = reservation_identity.status(bb, backend, request, noted)
+        answer = reservation_identity.status(bb, noted)
         found |= {"state": answer.state.value, "message": answer.message}
         found["size"] = answer.size
         path = Path(backend.path(request, os.environ))

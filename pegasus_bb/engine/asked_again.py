@@ -48,7 +48,7 @@ def ask_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
 
 
 def _why_over(bb: BBDir, noted: Reservation) -> str:
-    status = reservation_identity.status_now(bb, noted)
+    status = reservation_identity.status(bb, noted)
     if status.state not in _OVER:
         return ""
     said = status.message or status.state.value

@@ -12,11 +12,9 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import ReservationFailed, UsageError
 from pegasus_bb.model.reservation import Reservation, State
 from pegasus_bb.planner.seal import buffer_users, check_directory
-from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.lost_note import found_again
-from pegasus_bb.runtime.results_guard import unsafe_results
+from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 
@@ -90,10 +88,9 @@ def _noted_again(bb: BBDir, done: Set[str]) -> Reservation | None:
     and no other node can do without it."""
     if not of_role(done, Role.BB_SETUP):
         return None
-    request = bb.request()
-    backend = open_backend(request.backend, request.settings)
-    noted = found_again(bb, backend, request)
+    noted = reservation_identity.found_again(bb)
     if noted is None:  # what the rest says about one that is not there holds here too
+        request = bb.request()
         return Reservation(request.name, request.backend, request.uuid, 0.0)
     bb.note_reservation(noted)
     return noted
@@ -104,13 +101,13 @@ def _given_back(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
     if left:
         return f"was given back at {when}, and {_nodes(left)} not done"
-    for result in unsafe_results(bb, noted.uuid, read_all=False):
+    for result in ResultsGuard(bb, read_all=False).unsafe():
         return f"was given back at {when}, and {result.lfn} is not safe: {result.why}"
     return ""
 
 
 def _gone(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
-    status = reservation_identity.status_now(bb, noted)
+    status = reservation_identity.status(bb, noted)
     if status.state not in (State.ABSENT, State.GONE):
         return ""  # also where nobody answers: the run finds out
     said = status.message or status.state.value

@@ -63,7 +63,7 @@ def _standing(place: SubmitDir) -> Reservation | None:
 
 def _is_gone(bb: BBDir, noted: Reservation) -> bool:
     try:
-        found = reservation_identity.status_now(bb, noted)
+        found = reservation_identity.status(bb, noted)
     except PegasusBBError:
         return False
     return found.state in (State.ABSENT, State.GONE)

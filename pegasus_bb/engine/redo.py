@@ -23,7 +23,7 @@ from pegasus_bb.planner.seal import buffer_users
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import seen_from_here
-from pegasus_bb.runtime.results_guard import unsafe_results
+from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.storage_decision import on_the_pfs
 from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 from pegasus_bb.staging.folder import digest_path
@@ -67,9 +67,8 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     request = bb.request()
     moved = on_the_pfs(bb, request)
     buffer = tier_seen_from_here(bb, request)
-    read_all = request.settings.get("guard") == "digest"
     vanishes = "" if moved else buffer
-    unsafe = {u.lfn for u in unsafe_results(bb, request.uuid, read_all, vanishes)}
+    unsafe = {u.lfn for u in ResultsGuard(bb, vanishes).unsafe()}
     nodes, moves = set(), []
     for node in dag.nodes.values() if unsafe else ():
         jobs = list(_stage_outs(place, node)) if node.name in done else []

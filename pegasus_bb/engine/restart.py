@@ -7,12 +7,10 @@ from pathlib import Path
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import State
-from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation import elsewhere
 from pegasus_bb.runtime.job_reservation.results import NOTES
-from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
 
 _GONE = (State.ABSENT, State.GONE)
@@ -42,13 +40,12 @@ def _check_reservation(place: SubmitDir) -> None:
     request = bb.request()
     if on_the_pfs(bb, request):
         return  # nothing of the run is on one that came up late
-    backend = open_backend(request.backend, request.settings)
     noted = bb.reservation()
-    if noted is None and asked_at(bb, request):
-        noted = found_again(bb, backend, request)
+    if noted is None and reservation_identity.asked_at(bb):
+        noted = reservation_identity.found_again(bb)
     if noted is None or noted.released_at is not None:
         return
-    status = reservation_identity.status(bb, backend, request, noted)
+    status = reservation_identity.status(bb, noted)
     never = bool(noted.failure) or not reservation_identity.has_progressed(bb, noted)
     refused = status.state is State.FAILED and never
     if status.state in _GONE or refused:

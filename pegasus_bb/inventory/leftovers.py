@@ -22,8 +22,8 @@ from pegasus_bb.inventory.located import RunFinder, is_of_one_job
 from pegasus_bb.inventory.nothing_lost import why_nothing_lost
 from pegasus_bb.inventory.reservation_record import ReservationRecord
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.delete import UNUSED, release, would_release
-from pegasus_bb.runtime.orphan import discard_orphan
+from pegasus_bb.runtime.delete import UNUSED, release
+from pegasus_bb.runtime.release import discard_orphan
 from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 _OF_A_KILLED_JOB = (
@@ -124,9 +124,9 @@ def _may_go(place: SubmitDir, record: ReservationRecord) -> tuple[str, str]:
     if is_of_one_job(bb, record.name):
         return "", _OF_A_KILLED_JOB
     if on_the_pfs(bb, bb.request()):
-        return UNUSED, would_release(bb, UNUSED)
+        return UNUSED, release(bb, why_nothing_lost=UNUSED, dry_run=True)
     try:
-        message = would_release(bb)
+        message = release(bb, dry_run=True)
         if record.run != runs.DONE and not bb.placement().get("outputs"):
             raise DataNotSafe(
                 "its run did not come to its end and promised no results: whether "
@@ -137,4 +137,4 @@ def _may_go(place: SubmitDir, record: ReservationRecord) -> tuple[str, str]:
         claim = why_nothing_lost(place)
         if not claim:
             raise
-    return claim, would_release(bb, claim)
+    return claim, release(bb, why_nothing_lost=claim, dry_run=True)

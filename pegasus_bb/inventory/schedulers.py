@@ -13,7 +13,6 @@ from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend, Row, Unstaged
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity as identity
-from pegasus_bb.runtime.orphan import orphan_status
 
 _SLURM = "datawarp"
 
@@ -115,11 +114,11 @@ def _judged(
         return Status(State.UNKNOWN, str(error))
     place = identity.last_place(shared) if shared else ""
     if one.bb is None:
-        found = orphan_status(backend, request, found)
+        found = identity.on_storage(backend, request, "", found)
     elif shared is not None and noted is not None:
-        found = identity.judged(shared, backend, request, noted, found)
+        found = identity.judge(shared, backend, request, noted, found)
     elif found.state is State.ABSENT and place:
-        found = identity.elsewhere(backend, request, place) or found
+        found = identity.on_storage(backend, request, place, found)
     if found.state in (State.ABSENT, State.UNKNOWN):
         return found
     noted = noted or Reservation(

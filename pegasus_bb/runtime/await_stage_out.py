@@ -202,7 +202,3 @@ def _slurm_says(number: str) -> str:
     buffer = job.fields.get("BurstBufferState", "")
     state = f"{job.native}, its buffer {buffer}" if buffer else job.native
     return f"{state}: {job.words or 'no reason given'}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -31,6 +31,11 @@ class BBDir:
         return os.path.join(self.path, name)
 
     @property
+    def submit_dir(self) -> str:
+        """The submit directory that the folder belongs to."""
+        return os.path.dirname(self.path)
+
+    @property
     def has_request(self) -> bool:
         """Whether this run uses a burst buffer at all (mode off has no request)."""
         return os.path.exists(self.file("request.json"))

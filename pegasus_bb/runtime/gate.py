@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from typing import Optional, Sequence
 
@@ -21,7 +20,6 @@ from pegasus_bb.errors import (
     SchedulerUnreachable,
 )
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
-from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program, reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.directives import name_no_buffer, name_the_buffer
@@ -125,8 +123,7 @@ def _judge(bb: BBDir, request: Request) -> str:
     if noted is None:
         raise ReservationNotReady("bb_setup has not asked yet")
     _check_noted(noted, request)
-    backend = open_backend(request.backend, request.settings)
-    status = reservation_identity.status(bb, backend, request, noted)
+    status = reservation_identity.status(bb, noted)
     said = status.message or status.state.value
     if status.state is State.READY:
         return _ready(bb, status, request, noted)
@@ -141,7 +138,7 @@ def _judge(bb: BBDir, request: Request) -> str:
         raise ReservationFailed(
             f"reservation {request.name} was up and is gone: {said}. Data that lived "
             f"only there is lost; `pegasus-bb run --restart "
-            f"{program.submit_dir(bb)}` starts over"
+            f"{bb.submit_dir}` starts over"
         )
     if status.state in (State.ABSENT, State.PENDING, State.STAGING_IN):
         raise ReservationNotReady(said)
@@ -201,7 +198,3 @@ def _end_wait(bb: BBDir, refusal: str = "") -> None:
         if os.path.exists(bb.file(name)):
             with contextlib.suppress(FileNotFoundError):  # another gate was faster
                 os.unlink(bb.file(name))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

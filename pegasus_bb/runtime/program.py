@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 import sys
 from typing import Any, Callable
 
@@ -13,9 +14,9 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 
 
-def parser(name: str, what: str) -> argparse.ArgumentParser:
+def parser(name: str, about: str) -> argparse.ArgumentParser:
     """A command line that knows where the bb folder is."""
-    made = argparse.ArgumentParser(prog=name, description=what, allow_abbrev=False)
+    made = argparse.ArgumentParser(prog=name, description=about, allow_abbrev=False)
     made.add_argument(
         "--bb",
         metavar="DIR",
@@ -30,41 +31,48 @@ def bb_dir(options: argparse.Namespace) -> BBDir:
 
 
 def answer(name: str, work: Callable[[], str]) -> int:
-    """Do ``work``, say on stderr what came of it, and give back the exit code."""
+    """The exit code of ``work``, whose message goes to stderr."""
     try:
-        words, code = work(), 0
+        message, code = work(), 0
     except PegasusBBError as error:
-        words, code = str(error), error.exit_code
+        message, code = str(error), error.exit_code
     except OSError as error:  # a full disk, a submit directory that went away
-        words, code = f"{error.filename}: {error.strerror}", BUG
-    _say(f"{name}: {words}")
+        message, code = f"{error.filename}: {error.strerror}", BUG
+    _print(f"{name}: {message}")
     return code
 
 
-def _say(words: str) -> None:
-    """What was done was done, also where it cannot be said: Python would end with 120
-    for what it still holds."""
+def _print(message: str) -> None:
+    """A message that cannot be written does not change the exit code: Python would end
+    with 120 for what it still holds."""
     try:
-        print(words, file=sys.stderr, flush=True)
+        print(message, file=sys.stderr, flush=True)
     except OSError:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 2)
         os.close(null)
 
 
-def submit_dir(bb: BBDir) -> str:
-    """The submit directory that the bb folder belongs to."""
-    return os.path.dirname(bb.path)
+def list_request(bb: BBDir, request: Request) -> None:
+    """A line of the ledger: ``request`` will be made, by the run of ``bb``."""
+    list_event(
+        "requested",
+        request,
+        bb.submit_dir,
+        host=socket.gethostname(),
+        label=bb.label(),
+        request=request.to_json(),
+    )
 
 
-def list_event(event: str, of: Request, submit_dir: str, **more: Any) -> None:
+def list_event(event: str, about: Request, submit_dir: str, **more: Any) -> None:
     """A line of the ledger about the reservation of that request."""
     ledger.note(
         event,
-        name=of.name,
-        backend=of.backend,
-        size=of.capacity,
-        uuid=of.uuid,
+        name=about.name,
+        backend=about.backend,
+        size=about.capacity,
+        uuid=about.uuid,
         submit_dir=submit_dir,
         **more,
     )

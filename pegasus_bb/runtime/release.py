@@ -8,7 +8,9 @@ from typing import Callable, Optional
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
-from pegasus_bb.runtime import reservation_identity
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import program
+from pegasus_bb.runtime.reservation_identity import foreign, mismatch, on_storage
 from pegasus_bb.units import format_size
 
 
@@ -16,57 +18,22 @@ def release_reservation(
     request: Request,
     noted: Optional[Reservation],
     backend: Backend,
-    look: Callable[[], Status],
+    status: Callable[[], Status],
+    unused: bool = False,
 ) -> str:
-    """Give it back with all that is on it; words for the user. ``look``: asks anew.
+    """Give the reservation back with all that is on it; a message.
 
-    Raises ReservationFailed, SchedulerUnreachable.
+    ``status`` asks the scheduler. ``unused``: no data of the run is on it, and what may
+    be another run's is left alone. Raises ReservationFailed, SchedulerUnreachable.
     """
-    return _given_back(request, noted, backend, look, checked(request, noted, look()))
-
-
-def give_back_unused(
-    request: Request,
-    noted: Optional[Reservation],
-    backend: Backend,
-    look: Callable[[], Status],
-) -> str:
-    """Give back what came up, or may yet, after the run had gone to the PFS; words for
-    the user. What is not surely this run's is left alone.
-
-    Raises ReservationFailed, SchedulerUnreachable.
-    """
-    status = look()
-    if status.state is State.UNKNOWN:
-        raise SchedulerUnreachable(f"{request.name} was kept: {status.message}")
-    words = left_alone(request, noted, status)
-    return words or _given_back(request, noted, backend, look, status)
-
-
-def left_alone(request: Request, noted: Optional[Reservation], status: Status) -> str:
-    """Why what bears the name is nothing to give back; empty where it is this run's, or
-    there is none."""
-    if status.state is State.ABSENT:
-        return ""
-    made = status.uuid or (noted is not None and (noted.job or noted.owner))
-    words = reservation_identity.foreign(status, request, noted)
-    if made and not words:
-        return ""
-    said = words or status.message or status.state.value
-    return f"nothing of this run is there to give back ({said})"
-
-
-def _given_back(
-    request: Request,
-    noted: Optional[Reservation],
-    backend: Backend,
-    look: Callable[[], Status],
-    status: Status,
-) -> str:
+    found = status()
+    left_alone = check_releasable(request, noted, found, unused)
+    if left_alone:
+        return left_alone
     backend.delete(request)  # where it is absent, a request that waits is withdrawn
-    if status.state is State.ABSENT:
-        return absent_already(request, noted)
-    after = look()
+    if found.state is State.ABSENT:
+        return absent_message(request, noted)
+    after = status()
     if after.state is State.UNKNOWN:
         raise SchedulerUnreachable(
             f"asked to give {request.name} back, but whether it is gone is not known: "
@@ -77,22 +44,36 @@ def _given_back(
             f"reservation {request.name} is still there after it was given back "
             f"({after.state.value}: {after.message})"
         )
-    return f"reservation {request.name} ({format_size(status.size)}) was given back"
+    return f"reservation {request.name} ({format_size(found.size)}) was given back"
 
 
-def checked(request: Request, noted: Optional[Reservation], status: Status) -> Status:
-    """``status``, where it is known and of what this run asked for; raises else."""
-    if status.state is State.UNKNOWN:
-        raise SchedulerUnreachable(f"{request.name} was kept: {status.message}")
-    if status.state is not State.ABSENT:
-        words = reservation_identity.mismatch(status, request, noted)
-        if words:
-            raise ReservationFailed(f"{words}; it was kept")
-    return status
+def check_releasable(
+    request: Request, noted: Optional[Reservation], found: Status, unused: bool = False
+) -> str:
+    """Empty if the reservation is this run's, or absent.
+
+    Raises SchedulerUnreachable, and ReservationFailed if it is not this run's. If it is
+    ``unused``, that is no error: the message says why it is left alone.
+    """
+    if found.state is State.UNKNOWN:
+        raise SchedulerUnreachable(f"{request.name} was kept: {found.message}")
+    if found.state is State.ABSENT:
+        return ""
+    if not unused:
+        why = mismatch(found, request, noted)
+        if why:
+            raise ReservationFailed(f"{why}; it was kept")
+        return ""
+    made = found.uuid or (noted is not None and (noted.job or noted.owner))
+    why = foreign(found, request, noted)
+    if made and not why:
+        return ""
+    reason = why or found.message or found.state.value
+    return f"nothing of this run is there to give back ({reason})"
 
 
-def absent_already(request: Request, noted: Optional[Reservation]) -> str:
-    """Words for one that is not there."""
+def absent_message(request: Request, noted: Optional[Reservation]) -> str:
+    """That there is nothing to give back, and why."""
     if noted is not None and noted.released_at is not None:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
         return f"reservation {request.name} was given back before, at {when}"
@@ -100,3 +81,42 @@ def absent_already(request: Request, noted: Optional[Reservation]) -> str:
         f"reservation {request.name} is not there: nothing to give back. Either it "
         "never came up, or something else removed it"
     )
+
+
+def why_storage_is_gone(request: Request, place: str) -> str:
+    """Why the storage ``place`` is not there. Raises ReservationFailed if it may be."""
+    backend = open_backend(request.backend, request.settings)
+    why = backend.why_other_storage(place)
+    if not why:
+        raise ReservationFailed(
+            f"nothing says that the storage of reservation {request.name} is gone; it "
+            f"was kept. To drop what is on it: pegasus-bb release {request.name} "
+            "--discard"
+        )
+    return why
+
+
+def discard_orphan(request: Request, asked: float, submit_dir: str) -> str:
+    """Give back, with all that is on it, what a run asked for at ``asked``, whose
+    ``submit_dir`` is gone; a message.
+
+    Only a user asks for that: nothing tells which data are safe. Raises
+    ReservationFailed, SchedulerUnreachable.
+    """
+    backend = open_backend(request.backend, request.settings)
+    message = release_reservation(
+        request,
+        Reservation(request.name, request.backend, request.uuid, asked),
+        backend,
+        lambda: on_storage(backend, request, "", backend.status(request)),
+    )
+    program.list_event("discarded", request, submit_dir)
+    return message
+
+
+def give_up_orphan(request: Request, submit_dir: str) -> str:
+    """Record that the reservation of a run whose ``submit_dir`` is gone went with its
+    storage. Raises ReservationFailed if the storage is there."""
+    why = why_storage_is_gone(request, "")
+    program.list_event("discarded", request, submit_dir)
+    return f"reservation {request.name} was given up: {why}"

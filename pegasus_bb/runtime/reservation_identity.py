@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any, Dict, Optional
 
+from pegasus_bb import ledger
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.files import read_json, write_json
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.files import read_json, write_json
 from pegasus_bb.units import format_size
 
 # The scheduler's clock and ours may differ, and it counts whole seconds.
@@ -19,10 +21,10 @@ _READY = "ready.json"
 
 
 def mismatch(status: Status, request: Request, noted: Optional[Reservation]) -> str:
-    """Why what ``status`` shows is not what this run asked for; empty where it is."""
-    words = foreign(status, request, noted)
-    if words or not status.size or status.size >= request.capacity:
-        return words
+    """Why ``status`` does not show what this run asked for; empty if it does."""
+    why = foreign(status, request, noted)
+    if why or not status.size or status.size >= request.capacity:
+        return why
     return (
         f"reservation {request.name} has {format_size(status.size)}, less than the "
         f"{format_size(request.capacity)} that were asked for"
@@ -47,64 +49,62 @@ def foreign(status: Status, request: Request, noted: Optional[Reservation]) -> s
 
 
 def status(
-    bb: BBDir, backend: Backend, request: Request, noted: Optional[Reservation]
+    bb: BBDir, noted: Optional[Reservation], backend: Optional[Backend] = None
 ) -> Status:
-    """What the backend says; UNKNOWN where its storage is not the one we were on."""
-    return judged(bb, backend, request, noted, backend.status(request))
+    """What the scheduler says about the run's reservation.
 
-
-def status_now(bb: BBDir, noted: Reservation) -> Status:
-    """``status`` of what this run has asked for. Raises UsageError."""
+    UNKNOWN if the storage is not the one that the run was on. Without ``noted``
+    (reservation.json is lost) the reservation may have been made. Raises UsageError.
+    """
     request = bb.request()
-    backend = open_backend(request.backend, request.settings)
-    return status(bb, backend, request, noted)
+    backend = backend or open_backend(request.backend, request.settings)
+    return judge(bb, backend, request, noted, backend.status(request))
 
 
-def judged(
+def judge(
     bb: BBDir,
     backend: Backend,
     request: Request,
     noted: Optional[Reservation],
     found: Status,
 ) -> Status:
-    """``status`` of what the backend has said already."""
-    if noted is None or found.state not in (State.ABSENT, State.UNKNOWN):
-        return found
-    place = _place(bb, noted)
+    """``status`` if the backend has answered ``found`` already."""
+    if noted is None:
+        return on_storage(backend, request, last_place(bb), found)
+    place = str(_ready(bb, noted).get("place", ""))
     if not place and not noted.owner:  # asked for, but never known to be made
         return found
-    return elsewhere(backend, request, place) or found
+    return on_storage(backend, request, place, found)
 
 
-def status_without_notes(bb: BBDir, backend: Backend, request: Request) -> Status:
-    """As ``status`` where reservation.json is lost: it may well have been made."""
-    found = backend.status(request)
+def on_storage(backend: Backend, request: Request, place: str, found: Status) -> Status:
+    """``found``, or UNKNOWN if the reservation may be on a storage that is not mounted:
+    ``place`` is the id of the one it was on, empty if none is known."""
     if found.state not in (State.ABSENT, State.UNKNOWN):
         return found
-    return elsewhere(backend, request, last_place(bb)) or found
-
-
-def elsewhere(backend: Backend, request: Request, place: str) -> Optional[Status]:
-    """UNKNOWN, with words, where the storage cannot be the one called ``place``."""
-    words = backend.why_other_storage(place)
-    if not words:
-        return None
+    why = backend.why_other_storage(place)
+    if not why:
+        return found
     name = request.name
     return Status(
         State.UNKNOWN,
-        f"{words}: is it mounted? Where it is gone for good, with all that was on it: "
+        f"{why}: is it mounted? Where it is gone for good, with all that was on it: "
         f"pegasus-bb release {name} --discard --gone {name}",
     )
 
 
 def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
-    """Keep that it was up once: from now on, absent means gone."""
+    """Record that the reservation was up: from now on, absent means gone."""
     if not was_ready(bb, noted):
         request = bb.request()
-        place = open_backend(request.backend, request.settings).storage_id()
-        found = {"requested_at": noted.requested_at, "size": status.size}
-        found["created"] = status.created
-        write_json(bb.file(_READY), {**found, "place": place, "time": time.time()})
+        found = {
+            "requested_at": noted.requested_at,
+            "size": status.size,
+            "created": status.created,
+            "place": open_backend(request.backend, request.settings).storage_id(),
+            "time": time.time(),
+        }
+        write_json(bb.file(_READY), found)
 
 
 def was_ready(bb: BBDir, noted: Reservation) -> bool:
@@ -112,13 +112,8 @@ def was_ready(bb: BBDir, noted: Reservation) -> bool:
     return bool(_ready(bb, noted))
 
 
-def _place(bb: BBDir, noted: Reservation) -> str:
-    """The id of the storage on which it was up; empty where it was not, or has none."""
-    return str(_ready(bb, noted).get("place", ""))
-
-
 def last_place(bb: BBDir) -> str:
-    """The same, whichever request it was that came up last."""
+    """The id of the storage on which a reservation of the run was up; else empty."""
     try:
         return str(read_json(bb.file(_READY)).get("place", ""))
     except (OSError, ValueError, AttributeError):
@@ -126,7 +121,7 @@ def last_place(bb: BBDir) -> str:
 
 
 def _ready(bb: BBDir, noted: Reservation) -> Dict[str, Any]:
-    """What was noted when it came up; empty where it never did."""
+    """What was noted when it came up; empty if it never did."""
     try:
         found = read_json(bb.file(_READY))
         if found["requested_at"] == noted.requested_at:
@@ -141,3 +136,48 @@ def has_progressed(bb: BBDir, noted: Reservation) -> bool:
     if was_ready(bb, noted):
         return True
     return bool(manifest.read(bb.file("manifest.jsonl"), noted.uuid))
+
+
+def found_again(bb: BBDir) -> Optional[Reservation]:
+    """The lost reservation.json as it must have been; None if there is no reservation.
+
+    Changes nothing. Raises SchedulerUnreachable, and ReservationFailed if what is there
+    is not, or may not be, this run's.
+    """
+    request = bb.request()
+    if last_place(bb):
+        found = status(bb, None)
+    else:  # never up, so an empty place is not another than the one it was on
+        found = open_backend(request.backend, request.settings).status(request)
+    if found.state is State.UNKNOWN:
+        raise SchedulerUnreachable(f"{request.name} was kept: {found.message}")
+    if found.state in (State.ABSENT, State.GONE):
+        return None
+    asked = asked_at(bb)
+    note = Reservation(
+        name=request.name,
+        backend=request.backend,
+        uuid=request.uuid,
+        requested_at=asked or found.created,
+        size=request.capacity,
+        owner=found.owner,
+    )
+    why = mismatch(found, request, note)
+    if not why and not asked and found.uuid != request.uuid:
+        why = f"nothing says that reservation {request.name} is this run's"
+    if why:
+        raise ReservationFailed(f"{why}; it was kept")
+    return note
+
+
+def asked_at(bb: BBDir) -> float:
+    """When the run asked for its reservation, by ready.json or the ledger; else 0."""
+    try:
+        return float(read_json(bb.file(_READY))["requested_at"])
+    except (OSError, ValueError, TypeError, KeyError):
+        pass
+    request = bb.request()
+    for entry in ledger.find(request.name):
+        if entry.get("uuid") == request.uuid and entry.get("event") == "requested":
+            return ledger.number(entry.get("time"))
+    return 0.0

@@ -24,51 +24,45 @@ class Unsafe(NamedTuple):
     why: str
 
 
-class Books(NamedTuple):
-    """What was promised, and what stage-out has noted."""
+class ResultsGuard:
+    """Tells why promised results are not safe; reads what was noted once, if asked."""
 
-    outputs: Mapping[str, str]
-    noted: Dict[str, Dict[str, Any]]
-    read_all: bool
+    def __init__(
+        self, bb: BBDir, buffer: str = "", read_all: Optional[bool] = None
+    ) -> None:
+        """``buffer``: the path of the reservation, if this machine sees it.
 
+        ``read_all``: read also what is unchanged since it was verified. By default
+        ``pegasus.bb.guard`` decides.
+        """
+        self._bb, self._buffer, self._read_all = bb, buffer, read_all
+        self._noted: Optional[Dict[str, Dict[str, Any]]] = None
+        self._outputs: Mapping[str, str] = {}
 
-def unsafe_results(
-    bb: BBDir, uuid: str, read_all: bool, buffer: str = ""
-) -> Iterator[Unsafe]:
-    """Every promised result that the manifest and the disk do not vouch for.
+    def why_unsafe(self, lfn: str) -> str:
+        """Why the promised result ``lfn`` is not safe; empty if it is."""
+        noted = self._read()
+        place = _local_path(str(self._outputs.get(lfn, "")))
+        return _why_unsafe(
+            place, noted.get(lfn, {}), bool(self._read_all), self._buffer
+        )
 
-    ``read_all``: read every result again, also where it is unchanged since it was
-    verified. ``buffer``: the reservation itself, where this machine sees it.
-    """
-    noted = manifest.read(bb.file("manifest.jsonl"), uuid)
-    outputs: Mapping[str, str] = bb.placement().get("outputs", {})
-    for lfn, place in outputs.items():
-        why = _why_unsafe(_local_path(place), noted.get(lfn, {}), read_all, buffer)
-        if why:
-            yield Unsafe(lfn, why)
+    def unsafe(self) -> Iterator[Unsafe]:
+        """Every promised result that the manifest and the disk do not vouch for."""
+        self._read()
+        for lfn in self._outputs:
+            why = self.why_unsafe(lfn)
+            if why:
+                yield Unsafe(lfn, why)
 
-
-class Promises:
-    """Asks the same of one promised result at a time; reads its books once."""
-
-    def __init__(self, bb: BBDir, buffer: str = "") -> None:
-        """``buffer``: the reservation itself, as this job sees it."""
-        self._bb, self._buffer = bb, buffer
-        self._books: Optional[Books] = None
-
-    def __call__(self, lfn: str) -> str:
-        """Why the promised result ``lfn`` is not safe yet; empty where it is."""
-        if self._books is None:
+    def _read(self) -> Dict[str, Dict[str, Any]]:
+        if self._noted is None:
             request = self._bb.request()
-            placement = self._bb.placement()
-            self._books = Books(
-                placement.get("outputs", {}),
-                manifest.read(self._bb.file("manifest.jsonl"), request.uuid),
-                request.settings.get("guard") == "digest",
-            )
-        place = _local_path(str(self._books.outputs.get(lfn, "")))
-        entry = self._books.noted.get(lfn, {})
-        return _why_unsafe(place, entry, self._books.read_all, self._buffer)
+            if self._read_all is None:
+                self._read_all = request.settings.get("guard") == "digest"
+            self._outputs = self._bb.placement().get("outputs", {})
+            self._noted = manifest.read(self._bb.file("manifest.jsonl"), request.uuid)
+        return self._noted
 
 
 def _local_path(place: str) -> str:
@@ -99,18 +93,9 @@ def _why_unsafe(dest: str, entry: Dict[str, Any], read_all: bool, buffer: str) -
         return _why_wrong(dest, str(entry.get("digest", "")))
     if found.st_size != entry.get("size"):
         return f"{dest} has {found.st_size} bytes, expected {entry.get('size')}"
-    if not read_all and _is_unchanged(found, entry.get("stat")):
+    if not read_all and stamp(found) == entry.get("stat"):
         return ""
     return _why_wrong(dest, str(entry.get("digest", "")))
-
-
-def _is_unchanged(found: os.stat_result, noted: Any) -> bool:
-    """Lines of older runs have no ctime: device, inode and mtime count there."""
-    return (
-        isinstance(noted, list)
-        and len(noted) in (3, 4)
-        and stamp(found)[: len(noted)] == noted
-    )
 
 
 def _lies_in(path: str, folder: str) -> bool:

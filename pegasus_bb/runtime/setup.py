@@ -7,8 +7,6 @@ before it exists, so a kill at any moment leaves no reservation unlisted.
 
 from __future__ import annotations
 
-import socket
-import sys
 import time
 from dataclasses import replace
 from typing import Optional, Sequence
@@ -24,7 +22,6 @@ from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program, reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.lost_note import asked_at, found_again
 from pegasus_bb.runtime.storage_decision import (
     decision_message,
     may_use_pfs,
@@ -40,13 +37,13 @@ _LOST = (
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """0: asked for, or already ours; 76 refused; 78 no answer."""
-    options = program.parser("setup", "Ask for the reservation of a run.")
-    given = options.parse_args(argv)
-    return program.answer("setup", lambda: setup(program.bb_dir(given)))
+    given = program.parser("setup", "Ask for the reservation of a run.")
+    bb = program.bb_dir(given.parse_args(argv))
+    return program.answer("setup", lambda: setup(bb))
 
 
 def setup(bb: BBDir) -> str:
-    """Make sure that the run's reservation is asked for; words for the user.
+    """Make sure that the run's reservation is asked for; a message.
 
     Raises ReservationFailed (noted, so that the gate fails too), SchedulerUnreachable.
     With the fallback pfs a refusal is the gate's to judge, and raises nothing.
@@ -75,7 +72,7 @@ def _asked(bb: BBDir, request: Request) -> str:
     check_reservation_name(request.name)
     backend = open_backend(request.backend, request.settings)
     try:
-        if _is_ours_already(bb, request, backend):
+        if _is_ours_already(bb):
             return f"reservation {request.name} is this run's already"
     except SchedulerUnreachable:
         if not _was_never_made(bb, backend):
@@ -83,11 +80,11 @@ def _asked(bb: BBDir, request: Request) -> str:
     return _ask_for_it(bb, request, backend)
 
 
-def _is_ours_already(bb: BBDir, request: Request, backend: Backend) -> bool:
+def _is_ours_already(bb: BBDir) -> bool:
     noted = bb.reservation()
-    if noted is None and asked_at(bb, request):
-        noted = found_again(bb, backend, request)
-    return noted is not None and _is_up(bb, request, noted, backend)
+    if noted is None and reservation_identity.asked_at(bb):
+        noted = reservation_identity.found_again(bb)
+    return noted is not None and _is_up(bb, bb.request(), noted)
 
 
 def _was_never_made(bb: BBDir, backend: Backend) -> bool:
@@ -101,7 +98,7 @@ def _was_never_made(bb: BBDir, backend: Backend) -> bool:
     return not known and not up and backend.is_bare()
 
 
-def _is_up(bb: BBDir, request: Request, noted: Reservation, backend: Backend) -> bool:
+def _is_up(bb: BBDir, request: Request, noted: Reservation) -> bool:
     """Whether the reservation that was asked for earlier is up or on its way."""
     if noted.uuid != request.uuid:
         raise ReservationFailed(
@@ -112,7 +109,7 @@ def _is_up(bb: BBDir, request: Request, noted: Reservation, backend: Backend) ->
     if noted.released_at is not None:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
         raise _refusal(bb, noted, f"was given back at {when}")
-    status = reservation_identity.status(bb, backend, request, noted)
+    status = reservation_identity.status(bb, noted)
     if status.state is State.UNKNOWN:
         raise SchedulerUnreachable(status.message)
     if status.state in _UP_OR_COMING:
@@ -135,14 +132,7 @@ def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
         requested_at=time.time(),
         size=request.capacity,
     )
-    program.list_event(
-        "requested",
-        request,
-        program.submit_dir(bb),
-        host=socket.gethostname(),
-        label=bb.label(),
-        request=request.to_json(),
-    )
+    program.list_request(bb, request)
     bb.note_reservation(intent)
     try:
         result = backend.create(request)
@@ -159,7 +149,7 @@ def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
 def _refusal(bb: BBDir, noted: Reservation, what: str) -> ReservationFailed:
     if noted.released_at is None and may_use_pfs(bb, bb.request()):
         return _noted(bb, noted, f"reservation {noted.name} {what}, nothing was on it")
-    lost = _LOST.format(program.submit_dir(bb))
+    lost = _LOST.format(bb.submit_dir)
     return _noted(bb, noted, f"reservation {noted.name} {what}: {lost}")
 
 
@@ -167,7 +157,3 @@ def _noted(bb: BBDir, noted: Reservation, words: str) -> ReservationFailed:
     """The refusal, after it was noted for the gate."""
     bb.note_reservation(replace(noted, failure=words))
     return ReservationFailed(words)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -26,7 +26,7 @@ from typing import (
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.results_guard import Promises
+from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfers.copies import Copies
 from pegasus_bb.runtime.transfers.files import Transfers
@@ -117,7 +117,7 @@ def run(
     copies = Copies(roots, scratch.prefix, manifest_path, uuid, threads)
     transfers = Transfers(scratch, inputs, copies, "symlink" in options)
     keep = [bb.path, environ.get("HOME") or "/"]
-    guard = Promises(bb, scratch.prefix)
+    guard = ResultsGuard(bb, scratch.prefix).why_unsafe
     remover = Remover(scratch, roots, inputs, guard, keep)
     failures: List[Failure] = []
     others: List[Job] = []

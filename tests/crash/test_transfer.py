@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.files import read_journal
-from pegasus_bb.runtime.results_guard import unsafe_results
+from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.staging.folder import digest_path
 from tests.runtime.conftest import NODE, Site
 from tests.runtime.job_lists import SCRATCH, folder, transfer
@@ -135,8 +135,7 @@ class StageOut(JobList):
 
     def check_done(self) -> None:
         self.check_left()
-        uuid = self.site.request.uuid
-        assert list(unsafe_results(self.site.bbdir, uuid, read_all=True)) == []
+        assert list(ResultsGuard(self.site.bbdir, read_all=True).unsafe()) == []
         assert sorted(p.name for p in self.site.out.iterdir()) == sorted(
             job["lfn"] for job in self.jobs
         )

@@ -337,8 +337,9 @@ def test_no_run_begins_while_it_is_given_back(
     run.saves()
     held: list[str] = []
 
-    def release(*_: object, **__: object) -> str:
-        held.append(run.held().run)
+    def release(*_: object, dry_run: bool = False, **__: object) -> str:
+        if not dry_run:
+            held.append(run.held().run)
         return ""
 
     monkeypatch.setattr(module, "release", release)

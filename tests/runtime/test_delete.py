@@ -163,17 +163,6 @@ def test_an_unchanged_result_is_trusted_without_reading_it_again(
     assert run.delete() == 0
 
 
-def test_a_line_of_an_older_run_knows_three_numbers(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dest = run.stage_out("one.txt")
-    found = dest.stat()
-    run.stage_out("one.txt", stat=[found.st_dev, found.st_ino, found.st_mtime_ns])
-    os.utime(dest, ns=(found.st_atime_ns, found.st_mtime_ns))
-    monkeypatch.setattr("pegasus_bb.runtime.results_guard.digest_path", pytest.fail)
-    assert run.delete() == 0
-
-
 @pytest.mark.parametrize(
     "manifest",
     [

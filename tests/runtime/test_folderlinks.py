@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime import manifest
-from pegasus_bb.runtime.results_guard import unsafe_results
+from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import MARK
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.folder import copy_path, digest_path
@@ -131,7 +131,7 @@ def test_stage_out_from_the_buffer_and_the_guard_agree(site: Site) -> None:
     assert do(site, transfer("res", f"{SCRATCH}/res", dest)).returncode == 0
     assert do(site, folder("remove", SCRATCH, recursive=True)).returncode == 0
     assert [path.read_text() for path in dest.iterdir()] == ["intermediate"] * 2
-    assert not list(unsafe_results(site.bbdir, site.request.uuid, read_all=True))
+    assert not list(ResultsGuard(site.bbdir, read_all=True).unsafe())
     noted = manifest.read(site.bbdir.file("manifest.jsonl"), site.request.uuid)
     assert noted["res"]["digest"] == digest_path(str(dest))
 

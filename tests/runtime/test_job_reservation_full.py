@@ -13,6 +13,8 @@ import pytest
 from pegasus_bb.runtime.records import streams
 from tests.runtime.lifecycle import Run
 
+SETUP = "import sys; from pegasus_bb.runtime.setup import main; sys.exit(main())"
+
 
 def test_a_full_folder_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -52,7 +54,7 @@ def test_where_none_takes_a_byte_the_reason_is_said() -> None:
 
 def test_what_was_done_but_cannot_be_said_was_done(tmp_path: Path) -> None:
     run = Run(tmp_path)
-    program = [sys.executable, "-m", "pegasus_bb.runtime.setup", "--bb", run.bb.path]
+    program = [sys.executable, "-c", SETUP, "--bb", run.bb.path]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             program,

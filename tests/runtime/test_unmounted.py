@@ -11,9 +11,7 @@ import pytest
 from pegasus_bb import ledger
 from pegasus_bb.cli.status import reservation_status
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
-from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.delete import give_up, release
 from tests.reservation.contract import OTHER_RUN
 from tests.runtime.lifecycle import NAME, Run, words
@@ -71,12 +69,6 @@ def test_setup_does_not_ask_again(run: Run) -> None:
 def test_one_that_still_waited_is_not_forgotten_either(run: Run) -> None:
     (run.submit / "bb" / "ready.json").unlink()
     assert run.delete() == 78
-
-
-def test_a_tier_that_nobody_used_yet_says_absent(tmp_path: Path) -> None:
-    run = Run(tmp_path)
-    found = reservation_identity.status(run.bb, run.backend(), run.request, None)
-    assert found.state is State.ABSENT
 
 
 def test_nor_where_the_notes_of_the_run_are_lost_as_well(run: Run) -> None:

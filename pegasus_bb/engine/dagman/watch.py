@@ -9,7 +9,6 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import State as Reserved
-from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import may_use_pfs, on_the_pfs
@@ -40,8 +39,7 @@ class ReservationWatch:
                 return ""  # the gate's to judge
             if on_the_pfs(self._bb, request):
                 return ""
-            backend = open_backend(request.backend, request.settings)
-            found = reservation_identity.status(self._bb, backend, request, noted)
+            found = reservation_identity.status(self._bb, noted)
         except PegasusBBError:
             return ""  # says nothing about the reservation
         missing = found.state in (Reserved.ABSENT, Reserved.GONE)

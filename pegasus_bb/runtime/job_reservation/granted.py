@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import sys
 import time
 from typing import Iterator
@@ -31,19 +30,11 @@ def granted(
 ) -> Iterator[str]:
     own = own_request(request, reservation)
     backend = open_backend(own.backend, own.settings)
-    submit_dir = program.submit_dir(bb)
-    program.list_event(
-        "requested",
-        own,
-        submit_dir,
-        host=socket.gethostname(),
-        label=bb.label(),
-        request=own.to_json(),
-    )
+    program.list_request(bb, own)
     try:
         backend.create(own)
     except ReservationFailed:
-        program.list_event("refused", own, submit_dir)
+        program.list_event("refused", own, bb.submit_dir)
         raise
     try:
         _await(own, patience)
@@ -53,7 +44,7 @@ def granted(
     finally:
         try:
             backend.delete(own)
-            program.list_event("released", own, submit_dir)
+            program.list_event("released", own, bb.submit_dir)
         except (PegasusBBError, OSError) as error:  # what it had is safe, or lost
             print(f"launch: {own.name} was not given back: {error}", file=sys.stderr)
 

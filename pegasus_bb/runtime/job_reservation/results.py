@@ -42,9 +42,9 @@ def kept_by_slurm(number: str, source: str) -> str:
 
 def list_kept(bb: BBDir, node: str, number: str) -> None:
     """On the ledger, so that `ls` can tell which run and node that job was of."""
-    request, folder = bb.transient(), program.submit_dir(bb)
+    request = bb.transient()
     more = {"job": number, "node": node, "scratch": request.prefix}
-    program.list_event("kept", request, folder, label=bb.label(), **more)
+    program.list_event("kept", request, bb.submit_dir, label=bb.label(), **more)
 
 
 def forget(bb: BBDir, node: str) -> None:

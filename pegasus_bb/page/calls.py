@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.page.bars import stacked_bars
-from pegasus_bb.page.charts import sides
-from pegasus_bb.page.dataset import Column, Dataset, Row
-from pegasus_bb.page.figure import Figure, table
-from pegasus_bb.page.quantity import RATIO
+from pegasus_bb.page.charts import (
+    ALERT,
+    SOFT,
+    STAGE_IN,
+    WAIT,
+    sides,
+    stacked_bars,
+)
+from pegasus_bb.page.figure import RATIO, Column, Dataset, Figure, Row
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.document import Row as LayerRow
 
@@ -20,17 +24,17 @@ _MISSING = (
 _ABOUT = (
     "Mean seconds that a process spent in calls; other is the rest of its run time: "
     "computing, waiting, calls of other layers. POSIX, MPI-IO and STDIO are layers. "
-    "One may call another, so they are not to be added up."
+    "One may call another, so do not add them up."
 )
-_IN_CALLS = {"read": "read_time", "write": "write_time", "metadata": "meta_time"}
+_IN_CALLS = ("read", "write", "meta")
+_PARTS = {"read": STAGE_IN, "write": WAIT, "meta": ALERT, "other": SOFT}
 _COLUMNS = (
     Column("name", "transformation, layer, side"),
-    *(Column(part, part, "s", axis="part") for part in (*_IN_CALLS, "other")),
-    Column("slowest_time", "slowest process", "s"),
+    *(Column(part, "metadata" if part == "meta" else part, "s") for part in _PARTS),
+    Column("slowest", "slowest process", "s"),
     Column("slowest_to_average", "slowest to average", RATIO),
     Column("processes", "processes", "processes"),
 )
-_KEYS = {**_IN_CALLS, "other": "other_time"}
 _LABEL = "Seconds per process of each transformation; the table has the numbers"
 
 
@@ -40,15 +44,21 @@ def calls(found: Comparison) -> Figure:
     if not rows:
         return Figure("calls", _TITLE, _MISSING)
     data = Dataset(_COLUMNS, rows)
-    charts, tables = stacked_bars(data, _LABEL), table("Seconds per process", data)
-    return Figure("calls", _TITLE, _ABOUT, (charts,), (tables,))
+    charts = (stacked_bars(data, _PARTS, _LABEL),)
+    return Figure("calls", _TITLE, _ABOUT, charts, (data.table("Seconds per process"),))
 
 
 def _rows(layer: LayerRow) -> Iterator[Row]:
     """A row of each side whose calls were measured."""
     for side, short in (("PFS", "PFS"), ("burst buffer", "BB")):
-        keys = {each.key: _KEYS.get(each.key, each.key) for each in _COLUMNS[1:]}
-        found = {key: dict(sides(layer.cells[metric])) for key, metric in keys.items()}
-        means = {key: stats[side].mean for key, stats in found.items() if side in stats}
+        means = {
+            column.key: stats[side].mean
+            for column in _COLUMNS[1:]
+            if side in (stats := dict(sides(layer.cells[_metric(column)])))
+        }
         if all(key in means for key in _IN_CALLS):
             yield {"name": f"{layer.name}, {layer.layer}, {short}", **means}
+
+
+def _metric(column: Column) -> str:
+    return f"{column.key}_time" if column.unit == "s" else column.key

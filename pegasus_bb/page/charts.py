@@ -1,18 +1,20 @@
-"""What all charts share: Altair makes Vega-Lite specifications, the page draws them."""
+"""What charts share: Altair makes Vega-Lite specifications, the page draws them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Literal, TypeVar
 
 import altair as alt
 
 from pegasus_bb.model.readable import readable
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.page.dataset import Dataset
+from pegasus_bb.page.figure import Chart, Column, Dataset
 
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
+Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
+Channel = TypeVar("Channel", alt.X, alt.Y)
 
 SIDES = ("PFS", "burst buffer")
 # The page's CSS has two sets of these colors: for light and for dark screens.
@@ -38,35 +40,59 @@ CONFIG: Mapping[str, Any] = {
     "rule": {"stroke": INK},
     "errorbar": {"rule": {"stroke": INK}},
 }
+_AXES = {  # unit -> title and format of an axis
+    "s": ("seconds", ""),
+    "B": ("bytes", "~s"),
+    "B/s": ("bytes per second", "~s"),
+}
+_CLOCK = "floor(datum.value / 36e5) + utcFormat(datum.value, ':%M:%S')"  # 0:00:05
+_BAR, _FRAME = 18, 12  # pixels
+_FOR_TEXT = 1.4  # the axis is so much longer than the bars
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A Vega-Lite specification, and what it shows for a reader without pictures."""
-
-    label: str
-    spec: Mapping[str, Any]
-    title: str = ""  # above the chart
-
-
-def draw(name: str, data: Dataset) -> alt.Chart:
-    """An empty chart of the dataset of that name; tooltips have its shown columns."""
-    tooltip = [alt.Tooltip(f"{c.key}_text:N", title=c.title) for c in data.shown]
-    found: alt.Chart = alt.Chart(alt.NamedData(name=name)).encode(tooltip=tooltip)
+def draw(data: Dataset) -> alt.Chart:
+    """An empty chart of ``data``; tooltips have its columns."""
+    tooltip = [alt.Tooltip(f"{c.key}_text:N", title=c.title) for c in data.columns]
+    found: alt.Chart = alt.Chart(alt.NamedData(name="rows")).encode(tooltip=tooltip)
     return found
 
 
 def chart(
-    drawing: Drawing, label: str, height: int, title: str = "", **data: Dataset
+    drawing: Drawing,
+    label: str,
+    height: float,
+    data: Dataset,
+    title: str = "",
+    width: float | Literal["container"] = "container",
 ) -> Chart:
-    """``drawing`` as wide as the page, with the rows of its datasets.
+    """``drawing`` with the rows of ``data``, as wide as the page if nothing is said.
 
     Rows are added last: Altair would spend seconds on validating thousands of them.
     """
     label = readable(label)
-    sized = drawing.properties(width="container", height=height, description=label)
-    datasets = {name: each.records() for name, each in data.items()}
-    return Chart(label, {**sized.to_dict(), "datasets": datasets}, title)
+    sized = drawing.properties(width=width, height=height, description=label)
+    return Chart(
+        label, {**sized.to_dict(), "datasets": {"rows": data.records()}}, title
+    )
+
+
+def axis(channel: type[Channel], key: str, unit: str, **scale: Any) -> Channel:
+    """``key`` on that channel; ``scale`` are settings of its alt.Scale."""
+    title, shown = _AXES.get(unit, (unit, ""))
+    labels = alt.Axis(format=shown) if shown else alt.Undefined
+    return channel(f"{key}:Q", title=title, axis=labels, scale=alt.Scale(**scale))
+
+
+def over_time(drawing: Drawn, end: float, *keys: str) -> Drawn:
+    """``drawing`` with seconds from 0 to ``end`` across; the first of ``keys`` is x."""
+    in_ms = drawing.transform_calculate(**{k: f"datum.{k} * 1000" for k in keys})
+    # An expression, because Vega-Lite takes plain numbers here for years.
+    domain = alt.ExprRef(expr=f"[0, {end * 1000}]")
+    scale = alt.Scale(type="utc", domain=domain, nice=False)
+    labels = alt.Axis(labelExpr=_CLOCK, labelSeparation=8, tickMinStep=1000)
+    across = alt.X(f"{keys[0]}:T", title="hours:min:s", scale=scale, axis=labels)
+    found: Drawn = in_ms.encode(x=across)
+    return found
 
 
 def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
@@ -76,12 +102,12 @@ def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
             yield name, stat
 
 
-def series_color(names: Sequence[str]) -> alt.Color:
+def color(names: Sequence[str]) -> alt.Color:
     """A color for each of ``names``, which are values of the column ``series``."""
     return alt.Color("series:N", scale=_scale(names, _COLORS))
 
 
-def series_shape(names: Sequence[str]) -> alt.Shape:
+def shape(names: Sequence[str]) -> alt.Shape:
     """A shape for each of ``names``, for readers who cannot tell the colors apart."""
     return alt.Shape("series:N", scale=_scale(names, _SHAPES))
 
@@ -89,3 +115,61 @@ def series_shape(names: Sequence[str]) -> alt.Shape:
 def _scale(names: Sequence[str], of: Sequence[str]) -> alt.Scale:
     shown = [of[number % len(of)] for number in range(len(names))]
     return alt.Scale(domain=list(names), range=shown)
+
+
+def paired_bars(
+    name: str, title: str, unit: str, pairs: Mapping[str, Pair], label: str
+) -> tuple[Dataset, Chart]:
+    """For each name a bar of each side, its standard error and its value."""
+    columns = (
+        *(Column("name", name), Column("series", "side"), Column("mean", title, unit)),
+        Column("error", "standard error", unit),
+    )
+    bars = [(each, *bar) for each, pair in pairs.items() for bar in sides(pair)]
+    longest = max(stat.mean + (stat.error or 0.0) for _, _, stat in bars) or 1.0
+    rows = [{"name": each, "series": side, **asdict(stat)} for each, side, stat in bars]
+    data = Dataset(columns, rows)
+    base = draw(data).encode(
+        x=axis(alt.X, "mean", unit, domain=[0, _FOR_TEXT * longest]),
+        y=alt.Y("name:N", title=None, sort=None),
+        yOffset=alt.YOffset("series:N", sort=list(SIDES)),
+    )
+    values = base.transform_calculate(high="datum.mean + datum.error")
+    drawing = alt.layer(
+        base.mark_bar().encode(color=color(SIDES)),
+        base.mark_errorbar().encode(xError="error:Q"),
+        values.mark_text(align="left", dx=5).encode(x="high:Q", text="mean_text:N"),
+    )
+    return data, chart(drawing, label, _FRAME + 2 * _BAR * len(pairs), data)
+
+
+def stacked_bars(data: Dataset, parts: Mapping[str, str], label: str) -> Chart:
+    """A bar in seconds for each ``name``; ``parts`` are keys and their colors."""
+    scale = alt.Scale(domain=list(parts), range=list(parts.values()))
+    folded = draw(data).transform_fold(list(parts), as_=["part", "length"])
+    drawing = folded.mark_bar(stroke=LINE).encode(
+        x=axis(alt.X, "length", "s"),
+        y=alt.Y("name:N", title=None, sort=None),
+        color=alt.Color("part:N", scale=scale),
+    )
+    return chart(drawing, label, _FRAME + _BAR * len(data.rows), data)
+
+
+def line_chart(
+    data: Dataset, title: str, key: str, unit: str, highest: float = 0.0
+) -> Chart:
+    """The column ``key`` by the columns ``processes`` and ``series``.
+
+    Charts with the same ``highest`` value share an axis.
+    """
+    top = {"domainMax": highest} if highest else {}
+    names = list(dict.fromkeys(row["series"] for row in data.rows))
+    base = draw(data).encode(x="processes:O", y=axis(alt.Y, key, unit, **top))
+    points = base.mark_point(filled=True, size=60)
+    layers: list[alt.Chart] = [
+        base.mark_line().encode(color=color(names)),
+        points.encode(color=color(names), shape=shape(names)),
+    ]
+    if any(row.get(f"{key}_error") for row in data.rows):
+        layers.append(base.mark_errorbar().encode(yError=f"{key}_error:Q"))
+    return chart(alt.layer(*layers), title, 180, data, title)

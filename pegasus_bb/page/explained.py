@@ -8,10 +8,9 @@ from itertools import accumulate
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.page.groups import grouped
-from pegasus_bb.page.levels import levels
-from pegasus_bb.page.picture import draw
+from pegasus_bb.page.live import levels
 from pegasus_bb.page.templates import templates
+from pegasus_bb.page.workflow import grouped, picture
 from pegasus_bb.placement import Explanation
 from pegasus_bb.prediction import Compared
 
@@ -38,7 +37,7 @@ def explained_page(
             label=workflow.name,
             jobs=len(workflow.jobs),
             explanation=explanation,
-            picture=draw(grouped(workflow, graph, placement)),
+            picture=picture(grouped(workflow, graph, placement)),
             live=levels(_live(*flow), explanation) if whole else None,
             files=explanation.files[:ROWS],
             more=max(0, len(explanation.files) - ROWS),

@@ -1,13 +1,18 @@
-"""A figure of a page: charts, and tables with the same numbers."""
+"""A figure of a page: charts, and tables with the same numbers and units."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from pegasus_bb.page.charts import Chart
-from pegasus_bb.page.dataset import Column, Dataset, Row
+from pegasus_bb.model.readable import readable
+from pegasus_bb.units import format_duration, format_size
 
-ROWS = 200  # of a table; all of them are in --json
+ROWS = 200  # of a table; --json has all of them
+RATIO, TO_ONE = "ratio", "to one"  # units of quotients; others are s, B, B/s, or a noun
+UNKNOWN = "unknown"
+Row = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,15 @@ Cell = Number | str
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a dataset; its title is also the title in a tooltip."""
+
+    key: str
+    title: str
+    unit: str = ""  # empty: text
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """The first column names the rows."""
 
@@ -29,6 +43,42 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     more: int = 0  # rows that only --json has
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The rows of a chart and of its table; a chart may use more keys."""
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+
+    def table(self, caption: str) -> Table:
+        """The first rows, as many as a person reads."""
+        head = tuple(column.title for column in self.columns)
+        rows = tuple(tuple(self._cells(row)) for row in self.rows[:ROWS])
+        return Table(caption, head, rows, max(0, len(self.rows) - ROWS))
+
+    def _cells(self, row: Row) -> Iterator[Cell]:
+        for column in self.columns:
+            value = row.get(column.key)
+            yield Number(value, column.unit) if column.unit else str(value)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows for Vega, and beside each number the text of its tooltip."""
+        return [{**_printable(row), **self._texts(row)} for row in self.rows]
+
+    def _texts(self, row: Row) -> dict[str, str]:
+        cells = zip(self.columns, self._cells(row), strict=True)
+        return {f"{column.key}_text": _text(cell) for column, cell in cells}
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A Vega-Lite specification, and what it shows for a reader without pictures."""
+
+    label: str
+    spec: Mapping[str, Any]
+    title: str = ""  # above the chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +93,34 @@ class Figure:
     side_by_side: bool = False
 
 
-def table(caption: str, data: Dataset) -> Table:
-    """The first rows of ``data``, as many as a person reads."""
-    head = tuple(column.title for column in data.shown)
-    rows = tuple(_cells(row, data.shown) for row in data.rows[:ROWS])
-    return Table(caption, head, rows, max(0, len(data.rows) - ROWS))
+def format_quantity(value: float | None, unit: str) -> str:
+    """``value`` with its unit, or ``unknown``; an unmeasured value is never zero."""
+    if value is None:
+        return UNKNOWN
+    if unit == "s":
+        return _seconds(value)
+    if unit in ("B", "B/s"):
+        return format_size(int(value)) + unit.removeprefix("B")
+    if unit == RATIO:
+        return f"{value:.2f} times"
+    if unit == TO_ONE:
+        return f"{value:.3g} to 1"
+    noun = unit.removesuffix("es" if unit.endswith("sses") else "s")
+    return f"{value:g} {noun if value == 1 else unit}".rstrip()
 
 
-def _cells(row: Row, columns: tuple[Column, ...]) -> tuple[Cell, ...]:
-    return tuple(
-        Number(row.get(column.key), column.unit) if column.unit else row[column.key]
-        for column in columns
-    )
+def _seconds(value: float) -> str:
+    """Microseconds rather than powers of ten: a call may take only a few."""
+    if 0 < abs(value) < 0.001:
+        return f"{value * 1e6:.3g} \u00b5s"
+    return f"{value:.3g} s" if abs(value) < 10 else format_duration(value)
+
+
+def _text(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return readable(cell)
+    return format_quantity(cell.value, cell.unit)
+
+
+def _printable(row: Row) -> Row:
+    return {k: readable(v) if isinstance(v, str) else v for k, v in row.items()}

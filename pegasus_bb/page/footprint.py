@@ -6,17 +6,8 @@ from collections.abc import Iterator
 
 import altair as alt
 
-from pegasus_bb.page.charts import (
-    SIDES,
-    Chart,
-    chart,
-    draw,
-    series_color,
-    series_shape,
-    sides,
-)
-from pegasus_bb.page.dataset import Column, Dataset, Row
-from pegasus_bb.page.figure import Figure, table
+from pegasus_bb.page.charts import SIDES, axis, chart, color, draw, shape, sides
+from pegasus_bb.page.figure import Chart, Column, Dataset, Figure, Row
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.document import Row as JobRow
 from pegasus_bb.report.metrics import IOWait
@@ -39,27 +30,18 @@ def footprint(found: Comparison) -> Figure:
     """A point for each job and side, a chart for each kind of time."""
     rows = [row for job in found.jobs for row in _rows(job)]
     rows.sort(key=lambda row: -float(row["bytes_moved"]))
-    measured = found.io_wait is IOWait.MEASURED
-    wait = "I/O wait" if measured else "time off CPU"
-    data = Dataset(
-        (
-            Column("job", "job"),
-            Column("series", "side"),
-            Column("bytes_moved", "bytes read and written", "B"),
-            Column("run_time", "run time", "s"),
-            Column("io_wait", wait, "s"),
-        ),
-        rows[:_POINTS],
+    wait = "I/O wait" if found.io_wait is IOWait.MEASURED else "time off CPU"
+    times = Column("run_time", "run time", "s"), Column("io_wait", wait, "s")
+    moved = Column("bytes_moved", "bytes read and written", "B")
+    job = Column("job", "job"), Column("series", "side")
+    data = Dataset((*job, moved, *times), rows[:_POINTS])
+    charts = tuple(
+        _chart(data, time) for time in times if any(time.key in row for row in rows)
     )
-    charts = [
-        _chart(data, key, words)
-        for key, words in (("run_time", "run time"), ("io_wait", wait))
-        if any(key in row for row in rows)
-    ]
     if not charts:
         return Figure("footprint", _TITLE, _MISSING)
-    tables = (table("Each job", data),)
-    return Figure("footprint", _TITLE, _ABOUT, tuple(charts), tables, side_by_side=True)
+    tables = (data.table("Each job"),)
+    return Figure("footprint", _TITLE, _ABOUT, charts, tables, side_by_side=True)
 
 
 def _rows(job: JobRow) -> Iterator[Row]:
@@ -70,17 +52,15 @@ def _rows(job: JobRow) -> Iterator[Row]:
             yield {"job": f"{job.name} {job.job}", "series": side, **means}
 
 
-def _chart(data: Dataset, key: str, words: str) -> Chart:
+def _chart(data: Dataset, time: Column) -> Chart:
     moved = [row["bytes_moved"] for row in data.rows]
-    logarithmic = max(moved) >= _WIDE * min(moved)
-    scale = alt.Scale(type="log" if logarithmic else "linear", nice=False)
-    title = f"{data.unit('bytes_moved').name} read and written"
-    marks = draw("jobs", data).mark_point(filled=True, opacity=0.6, size=60)
+    kind = "log" if max(moved) >= _WIDE * min(moved) else "linear"
+    marks = draw(data).mark_point(filled=True, opacity=0.6, size=60)
     drawing = marks.encode(
-        x=alt.X("bytes_moved:Q", title=title, scale=scale),
-        y=alt.Y(f"{key}:Q", title=data.unit(key).name),
-        color=series_color(SIDES),
-        shape=series_shape(SIDES),
+        x=axis(alt.X, "bytes_moved", "B", type=kind),
+        y=axis(alt.Y, time.key, "s"),
+        color=color(SIDES),
+        shape=shape(SIDES),
     )
-    label = f"{words} of each job against its footprint; the table has the numbers"
-    return chart(drawing, label, 240, words, jobs=data)
+    label = f"{time.title} of each job against its footprint; the table has the numbers"
+    return chart(drawing, label, 240, data, time.title)

@@ -1,16 +1,24 @@
-"""Live bytes on the tier over the time of a run, against the reserved capacity."""
+"""Live bytes on the tier, against what is reserved: over a run, and in a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import altair as alt
 
-from pegasus_bb.page.charts import ALERT, Chart, chart, draw
-from pegasus_bb.page.dataset import Column, Dataset
-from pegasus_bb.page.figure import Figure, Table, table
-from pegasus_bb.page.quantity import format_quantity
+from pegasus_bb.model.run import LiveBytes
+from pegasus_bb.page.charts import ALERT, axis, chart, draw, over_time
+from pegasus_bb.page.figure import (
+    Chart,
+    Column,
+    Dataset,
+    Figure,
+    Row,
+    Table,
+    format_quantity,
+)
+from pegasus_bb.placement import Explanation
 from pegasus_bb.report.document import Comparison, ReportedRun
 
 _TITLE = "Live bytes on the tier"
@@ -22,33 +30,30 @@ _ABOUT = (
     "At most {most}. A file counts from the start of the job that brings or writes it "
     "to the end of the one that removes it, or of the reservation."
 )
-Steps = Sequence[tuple[float, float]]
+_SHARED = ("on the reservation of all jobs", "reserved")
+_SINGLE = ("on reservations of single jobs, added up", "reserved, added up")
+_COLUMNS = (
+    *(Column("at", "time since the run began", "s"), Column("what", "what")),
+    Column("size", "bytes", "B"),
+)
+_LEVELS = (
+    Column("level", "level of the workflow"),
+    Column("bytes", "live bytes", "B"),
+    Column("reserved", "reserved", "B"),
+)
 
 
 class _Part(NamedTuple):
-    """What was on one kind of reservations, and how the page words it."""
+    """What was on one kind of reservations, and its names."""
 
     where: str
-    bytes: str  # head of the column
-    reserved_words: str
-    capacity: int | None
-    unknown: int
-    steps: Steps  # seconds since the run began -> bytes
-    reserved: Steps
+    reserved: str
+    live: LiveBytes
+    rows: Sequence[Row]  # seconds since the run began -> bytes
 
     @property
     def most(self) -> float:
-        return max(size for _, size in self.steps)
-
-
-_WORDS = (
-    ("on the reservation of all jobs", "bytes on the reservation", "reserved"),
-    (
-        "on reservations of single jobs, added up",
-        "bytes on all of them",
-        "reserved, added up",
-    ),
-)
+        return max(size for _, size in self.live.steps)
 
 
 def live(found: Comparison) -> Figure:
@@ -56,104 +61,94 @@ def live(found: Comparison) -> Figure:
     for run in found.bb:
         parts = list(_parts(run))
         if parts:
-            return _figure(run, parts)
+            ends = [run.time.at(task.start) + task.duration for task in run.run.tasks]
+            end = max([*ends, *(row["at"] for part in parts for row in part.rows)])
+            charts = tuple(_chart(part, end) for part in parts)
+            tables = tuple(_table(part) for part in parts)
+            return Figure("live", _TITLE, _about(parts), charts, tables)
     return Figure("live", _TITLE, _MISSING)
 
 
-def _figure(run: ReportedRun, parts: Sequence[_Part]) -> Figure:
-    ends = [run.time.at(task.start) + task.duration for task in run.run.tasks]
-    steps = (step for part in parts for step in (*part.steps, *part.reserved))
-    end = max([*ends, *(at for at, _ in steps)])
-    return Figure(
-        "live",
-        _TITLE,
-        _about(parts),
-        tuple(_chart(part, end) for part in parts),
-        tuple(each for part in parts for each in _tables(part)),
-    )
-
-
 def _parts(run: ReportedRun) -> Iterator[_Part]:
-    both = (run.run.live, run.run.live_rooms)
-    for words, found in zip(_WORDS, both, strict=True):
+    for names, found in ((_SHARED, run.run.live), (_SINGLE, run.run.live_rooms)):
         if found and found.steps:
-            steps, reserved = (
-                [(run.time.at(at), size) for at, size in each]
-                for each in (found.steps, found.reserved)
-            )
-            yield _Part(*words, found.capacity, found.unknown, steps, reserved)
+            lines = (("live", found.steps), ("reserved", found.reserved))
+            rows = [
+                {"at": run.time.at(at), "what": what, "size": size}
+                for what, steps in lines
+                for at, size in steps
+            ]
+            yield _Part(*names, found, rows)
 
 
 def _about(parts: Sequence[_Part]) -> str:
     most = " and ".join(f"{format_quantity(p.most, 'B')} {p.where}" for p in parts)
     unknown = " and ".join(
-        f"{format_quantity(part.unknown, 'files')} {part.where}"
+        f"{format_quantity(part.live.unknown, 'files')} {part.where}"
         for part in parts
-        if part.unknown
+        if part.live.unknown
     )
     left_out = f" Not in it, of unknown size or writer: {unknown}." if unknown else ""
     return _ABOUT.format(most=most) + left_out
 
 
+def _table(part: _Part) -> Table:
+    return Dataset(_COLUMNS, part.rows).table(f"Live bytes {part.where}")
+
+
 def _chart(part: _Part, end: float) -> Chart:
-    capacity = part.capacity
-    reserved = part.reserved or ([(0.0, capacity)] if capacity else [])
-    rows = [*_drawn("bytes", part.steps, end), *_drawn("reserved", reserved, end)]
-    data = Dataset(_DRAWN, rows)
-    seconds, size = data.unit("at"), data.unit("bytes")
-    across = alt.Scale(domain=[0, end / seconds.size])
-    base = draw("steps", data).encode(
-        x=alt.X("at:Q", title=seconds.name, scale=across), tooltip=alt.value(None)
+    data = Dataset(
+        _COLUMNS, [*_drawn(part, "live", end), *_drawn(part, "reserved", end)]
     )
-    live, line = (
-        base.transform_filter(f"isValid(datum.{key})").encode(
-            y=alt.Y(f"{key}:Q", title=size.name)
-        )
-        for key in ("bytes", "reserved")
+    base = draw(data).encode(y=axis(alt.Y, "size", "B"), tooltip=alt.value(None))
+    area = base.transform_filter("datum.what == 'live'").mark_area()
+    line = base.transform_filter("datum.what == 'reserved'").mark_line(
+        interpolate="step-after", stroke=ALERT
     )
-    layers = alt.layer(
-        live.mark_area(), line.mark_line(interpolate="step-after", stroke=ALERT)
-    )
-    title = part.where
+    title, capacity = part.where, part.live.capacity
     if capacity:
-        title += f", {part.reserved_words}: {format_quantity(capacity, 'B')}"
+        title += f", {part.reserved}: {format_quantity(capacity, 'B')}"
     label = f"Live bytes over time {part.where}; the table has the numbers"
-    return chart(layers, label, 220, title, steps=data)
+    drawing = over_time(alt.LayerChart(layer=[area, line]), end, "at")
+    return chart(drawing, label, 220, data, title)
 
 
-_DRAWN = (
-    Column("at", "", "s"),
-    Column("bytes", "", "B"),
-    Column("reserved", "", "B", axis="bytes"),
-)
+def _drawn(part: _Part, what: str, end: float) -> Iterator[Row]:
+    """A line from the ground up, between the run's beginning and ``end``."""
+    rows = [row for row in part.rows if row["what"] == what]
+    if what == "reserved" and not rows and part.live.capacity:
+        rows = [{"at": 0.0, "what": what, "size": part.live.capacity}]
+    if rows:
+        yield {**rows[0], "at": max(0.0, rows[0]["at"]), "size": 0.0}
+        yield from ({**row, "at": max(0.0, row["at"])} for row in rows)
+        yield {**rows[-1], "at": end}
 
 
-def _drawn(key: str, steps: Steps, end: float) -> Iterator[Mapping[str, float]]:
-    """``steps`` from the ground up, between the run's beginning and ``end``."""
-    if steps:
-        yield {"at": max(0.0, steps[0][0]), key: 0.0}
-        yield from ({"at": max(0.0, at), key: size} for at, size in steps)
-        yield {"at": end, key: steps[-1][1]}
-
-
-def _steps(title: str, steps: Steps) -> Dataset:
-    columns = (
-        Column("at", "seconds since the run began", "s"),
-        Column("bytes", title, "B"),
+def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
+    """``sizes`` are the bytes of each level; clean-ups between levels are done."""
+    capacity = explanation.capacity
+    rows = [
+        {"level": str(level), "bytes": size, "reserved": capacity}
+        for level, size in enumerate(sizes, start=1)
+    ]
+    data = Dataset(_LEVELS if capacity else _LEVELS[:2], rows)
+    title = f"Live bytes on tier {explanation.tier}"
+    best = format_quantity(explanation.planned_order, "B")
+    worst = format_quantity(explanation.any_order, "B")
+    about = (
+        f"Level by level, with every clean-up at once, at most {best}. In any order of "
+        f"the jobs, at most {worst}."
     )
-    return Dataset(columns, [{"at": at, "bytes": size} for at, size in steps])
+    charts = (_bars(data, capacity),)
+    return Figure("levels", title, about, charts, (data.table(title),))
 
 
-def _tables(part: _Part) -> Iterator[Table]:
-    yield table(f"Live bytes {part.where}", _dataset(part.bytes, part.steps))
-    if part.reserved:
-        reserved = _dataset("bytes reserved", part.reserved)
-        yield table(f"Reserved {part.where}", reserved)
-
-
-def _dataset(title: str, steps: Steps) -> Dataset:
-    columns = (
-        Column("at", "seconds since the run began", "s"),
-        Column("bytes", title, "B"),
-    )
-    return Dataset(columns, [{"at": at, "bytes": size} for at, size in steps])
+def _bars(data: Dataset, capacity: int | None) -> Chart:
+    base, title = draw(data), ""
+    level = alt.X("level:O", title="level of the workflow", sort=None)
+    layers = [base.mark_bar().encode(x=level, y=axis(alt.Y, "bytes", "B"))]
+    if capacity:
+        layers.append(base.mark_rule(stroke=ALERT, size=2).encode(y="max(reserved):Q"))
+        title = f"reserved: {format_quantity(capacity, 'B')}"
+    label = "Live bytes in each level of the workflow; the table has the numbers"
+    return chart(alt.layer(*layers), label, 180, data, title)

@@ -6,33 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from pegasus_bb.model.parts import PARTS
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.page.figure import Cell, Number, Table
-from pegasus_bb.page.quantity import RATIO, TO_ONE
+from pegasus_bb.page.figure import RATIO, TO_ONE, Cell, Number, Table
 from pegasus_bb.report.compare import STAGING_UNITS
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.metrics import IOWait
+from pegasus_bb.report.titles import CLOCK, STAGING
 
 _HEAD = ("", "PFS", "standard error", "BB", "standard error", "PFS/BB", "difference")
-_CLOCK = {
-    "compute": "a job of the user",
-    "stage_in": "staging in",
-    "stage_out": "staging out",
-    "auxiliary": "other jobs of Pegasus",
-    "reserve": "reserving (bb_setup)",
-    "release": "giving back (bb_delete)",
-    "gate_wait": "waiting for the reservation (gate)",
-    "queue": "queueing: a job was submitted and did not run",
-    "ready_wait": "a job was ready and not submitted: limits, polling intervals",
-    "other": "nothing: the engine's own time",
-}
-_STAGING = {
-    "in_bytes": "bytes staged in",
-    "in_rate": "bytes staged in per second",
-    "out_bytes": "bytes staged out",
-    "out_rate": "bytes staged out per second",
-    "results_safe": "until the last result was safe",
-    "footprint": "all files of the workflow",
-}
 _TASKS = {
     "bytes_moved": "bytes read and written",
     "queue": "queueing, added up",
@@ -55,8 +35,8 @@ def overview(found: Comparison) -> Iterator[Table]:
     """Makespan, where the time went, staging, then each transformation."""
     yield _table("The whole workflow", found.workflow, PARTS)
     caption = "By the clock: each second counts once, for the first of these"
-    yield _table(caption, found.clock, _CLOCK)
-    yield _table("Staging and results", found.staging, _STAGING, STAGING_UNITS)
+    yield _table(caption, found.clock, CLOCK)
+    yield _table("Staging and results", found.staging, STAGING, STAGING_UNITS)
     units = {metric.key: metric.unit for metric in found.metrics}
     units |= {"jobs": "jobs", "user_system": TO_ONE}
     measured = found.io_wait is IOWait.MEASURED

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
-from pegasus_bb.page.bars import pair_columns, paired_bars
-from pegasus_bb.page.charts import sides
-from pegasus_bb.page.dataset import Dataset
-from pegasus_bb.page.figure import Figure, table
-from pegasus_bb.page.quantity import TO_ONE
+from pegasus_bb.page.charts import paired_bars
+from pegasus_bb.page.figure import TO_ONE, Figure
 from pegasus_bb.report.document import Comparison
 
 _TITLE = "User time to system time"
@@ -25,13 +20,11 @@ _LABEL = "User time to system time of each transformation; the table has the num
 
 def processors(found: Comparison) -> Figure:
     """A pair of bars for each transformation."""
-    rows = [
-        {"name": row.name, "series": side, **asdict(stat)}
-        for row in found.compute
-        for side, stat in sides(row.cells["user_system"])
-    ]
-    if not rows:
+    pairs = {row.name: row.cells["user_system"] for row in found.compute}
+    pairs = {name: pair for name, pair in pairs.items() if pair.pfs or pair.bb}
+    if not pairs:
         return Figure("processors", _TITLE, _MISSING)
-    data = Dataset(pair_columns("transformation", "user to system", TO_ONE), rows)
-    charts, tables = paired_bars(data, _LABEL), table("User to system", data)
-    return Figure("processors", _TITLE, _ABOUT, (charts,), (tables,))
+    names = ("transformation", "user to system", TO_ONE)
+    data, bars = paired_bars(*names, pairs, _LABEL)
+    tables = (data.table("User to system"),)
+    return Figure("processors", _TITLE, _ABOUT, (bars,), tables)

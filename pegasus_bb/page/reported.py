@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pegasus_bb.page.benchmark import benchmark
+from pegasus_bb.model.stat import Pair
+from pegasus_bb.page.bandwidth import benchmark, by_processes
 from pegasus_bb.page.calls import calls
-from pegasus_bb.page.figure import Figure, Table
+from pegasus_bb.page.charts import paired_bars
+from pegasus_bb.page.figure import RATIO, Chart, Figure, Table, format_quantity
 from pegasus_bb.page.footprint import footprint
-from pegasus_bb.page.headline import headline, makespans
 from pegasus_bb.page.live import live
 from pegasus_bb.page.overview import overview
 from pegasus_bb.page.processors import processors
 from pegasus_bb.page.templates import templates
 from pegasus_bb.page.timeline import timeline
-from pegasus_bb.page.widths import by_processes
 from pegasus_bb.report.document import Comparison, ReportedRun
 
 FIGURES = (timeline, live, footprint, calls, processors, by_processes, benchmark)
+_TIMES = ("makespan", "span")  # the second is known without jobstate.log
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def report_page(comparisons: Mapping[str, Comparison]) -> str:
         .render(
             parts=parts,
             title=", ".join(label for label in labels if label),
-            makespans=makespans(comparisons),
+            makespans=_makespans(comparisons),
         )
     )
 
@@ -59,3 +60,36 @@ def _part(name: str, found: Comparison) -> Part:
         tuple(make(found) for make in FIGURES),
         tuple(overview(found)),
     )
+
+
+def headline(found: Comparison) -> str:
+    """What the burst buffer bought, in one sentence: the makespans of both sides."""
+    pair = _makespan(found)
+    if not (pair.pfs and pair.bb):
+        return "The makespan of a side is unknown, so the sides cannot be compared."
+    pfs, bb = (format_quantity(stat.mean, "s") for stat in (pair.pfs, pair.bb))
+    both = f"{bb} on the burst buffer, {pfs} on the PFS"
+    if pair.beyond_error is False:
+        return f"No difference beyond the scatter of the repetitions: {both}."
+    ratio = pair.ratio
+    if not ratio:
+        return f"The run took {both}."
+    times = format_quantity(max(ratio, 1 / ratio), RATIO)
+    word = "faster" if ratio >= 1 else "slower"
+    return f"The burst buffer was {times} {word}: {both}."
+
+
+def _makespans(comparisons: Mapping[str, Comparison]) -> Chart | None:
+    """A pair of bars for each comparison; None if no makespan is known."""
+    pairs = {name or "makespan": _makespan(each) for name, each in comparisons.items()}
+    if not any(pair.pfs or pair.bb for pair in pairs.values()):
+        return None
+    label = "Makespan of each workflow on the PFS and on the burst buffer"
+    return paired_bars("workflow", "makespan", "s", pairs, label)[1]
+
+
+def _makespan(found: Comparison) -> Pair:
+    """The makespans if both sides have one, else the times from first to last task."""
+    pairs = [found.workflow[key] for key in _TIMES]
+    known = [pair for pair in pairs if pair.pfs and pair.bb]
+    return (known or pairs)[0]

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from pegasus_bb.model.readable import readable
 from pegasus_bb.page.charts import CONFIG
-from pegasus_bb.page.quantity import format_quantity
+from pegasus_bb.page.figure import format_quantity
 from pegasus_bb.units import format_duration, format_size
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
-from typing import NamedTuple
+from typing import Any
 
 import altair as alt
 
@@ -18,166 +16,111 @@ from pegasus_bb.page.charts import (
     STAGE_IN,
     STAGE_OUT,
     WAIT,
-    Chart,
     chart,
     draw,
+    over_time,
 )
-from pegasus_bb.page.dataset import Column, Dataset, Row
-from pegasus_bb.page.figure import Figure, table
+from pegasus_bb.page.figure import Chart, Column, Dataset, Figure, Row
 from pegasus_bb.report.document import Comparison, ReportedRun
 
-_LANES = 16  # of one group; of more jobs at once their number is drawn
-_BARS = 1500  # of one group, likewise
-# Group -> kinds of its bars. Each group has lanes of its own, not only a color.
-_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "reservation": ("bb_setup", "gate", "bb_delete"),
-    "staging": ("stage_in", "stage_inter", "stage_out"),
-    "jobs": ("compute",),
-    "other": ("create_dir", "register", "cleanup", "other"),
-}
+# Kind of a bar -> group, and what it is. Each group has lanes of its own.
 _KINDS = {
-    "bb_setup": "reserve",
-    "gate": "gate wait",
-    "bb_delete": "release",
-    "stage_in": "stage-in",
-    "stage_inter": "stage-in",
-    "stage_out": "stage-out",
-    "compute": "job",
+    "bb_setup": ("reservation", "reserve"),
+    "gate": ("reservation", "gate wait"),
+    "bb_delete": ("reservation", "release"),
+    "stage_in": ("staging", "stage-in"),
+    "stage_inter": ("staging", "stage-in"),
+    "stage_out": ("staging", "stage-out"),
+    "compute": ("jobs", "job"),
 }
+_OTHER = ("other", "other")
+_GROUPS = ("reservation", "staging", "jobs", "other")  # from top to bottom
 _COLORS = {
     "job": BUFFER,
     **{"stage-in": STAGE_IN, "stage-out": STAGE_OUT},
     **{"reserve": INK, "gate wait": WAIT, "release": ALERT, "other": LINE},
 }
 _COLUMNS = (
-    Column("node", "node"),
-    Column("what", "what"),
-    Column("start", "begun", "s", axis="time"),
-    Column("end", "", "s", axis="time"),
-    Column("seconds", "took", "s"),
+    *(Column("node", "node"), Column("what", "what")),
+    *(Column("start", "begun", "s"), Column("seconds", "took", "s")),
 )
-_LANE, _FRAME = 13, 12  # pixels
-
-
-class Bar(NamedTuple):
-    """A task, or the gate's wait."""
-
-    start: float  # seconds since the run began
-    end: float
-    kind: str
-    name: str
-    seconds: float
-
-    @property
-    def what(self) -> str:
-        return _KINDS.get(self.kind, "other")
+_NAMES = alt.Axis(labelExpr="split(datum.label, ' ')[1] ? '' : datum.label")
+_BARS = 1500  # of one run
+_LANE, _FRAME, _TALLEST = 13, 12, 600  # pixels
 
 
 def timeline(found: Comparison) -> Figure:
     """The first run of each side."""
     runs = {"PFS": found.pfs, "burst buffer": found.bb}
-    bars = {side: sorted(_bars(runs[side][0])) for side in runs}
+    bars = {side: sorted(_bars(each[0]), key=_start) for side, each in runs.items()}
     if not any(bars.values()):
         about = "Left out: no record has the start of a job. Any Kickstart record does."
         return Figure("timeline", "Timeline", about)
-    end = max(bar.end for each in bars.values() for bar in each)
-    about = "Seconds since the beginning of each run, on one axis."
-    if any(bar.kind == "gate" for each in bars.values() for bar in each):
+    end = max(bar["end"] for each in bars.values() for bar in each)
+    about = "Time since the beginning of each run, on one axis."
+    if any(bar["what"] == "gate wait" for each in bars.values() for bar in each):
         about += " The gate's times are those of jobstate.log, in whole seconds."
     if any(len(each) > 1 for each in runs.values()):
         about += " The first repetition is drawn."
-    return Figure(
-        "timeline",
-        "Timeline",
-        about,
-        tuple(c for side, each in bars.items() for c in _charts(side, each, end)),
-        tuple(
-            table(f"{side}, over time", Dataset(_COLUMNS, [*map(_row, each)]))
-            for side, each in bars.items()
-        ),
+    if any(len(each) > _BARS for each in bars.values()):
+        about += f" Of each run the {_BARS} longest bars are drawn."
+    charts = tuple(_gantt(side, each, end) for side, each in bars.items() if each)
+    tables = (
+        Dataset(_COLUMNS, each).table(f"{side}, over time")
+        for side, each in bars.items()
     )
+    return Figure("timeline", "Timeline", about, charts, tuple(tables))
 
 
-def _bars(reported: ReportedRun) -> Iterator[Bar]:
+def _bars(reported: ReportedRun) -> Iterator[dict[str, Any]]:
+    """A row for each task, and for the gate's wait."""
     run, start = reported.run, reported.gate_offset
     if start is not None and run.gate_wait is not None:
-        yield Bar(start, start + run.gate_wait, "gate", "gate", run.gate_wait)
+        yield _bar("gate", "gate", start, run.gate_wait)
     for task in run.tasks:
-        start, took = reported.time.at(task.start), task.duration
-        yield Bar(start, start + took, task.kind.value, task.node, took)
+        start = reported.time.at(task.start)
+        yield _bar(task.node, task.kind.value, start, task.duration)
 
 
-def _charts(side: str, bars: Sequence[Bar], end: float) -> Iterator[Chart]:
-    """Lanes of bars; a chart of their number for each group that has too many."""
-    few: list[Row] = []
-    for group, kinds in _GROUPS.items():
-        found = [bar for bar in bars if bar.kind in kinds]
-        lanes = _lanes(found)
-        if max(lanes, default=0) >= _LANES or len(found) > _BARS:
-            yield _crowd(f"{side}: {group} at once", found, end)
-        else:
-            pairs = zip(found, lanes, strict=True)
-            few += (
-                {**_row(b), "lane": f"{group} {n}" if n else group} for b, n in pairs
-            )
-    if few:
-        yield _gantt(side, few, end)
+def _bar(node: str, kind: str, start: float, seconds: float) -> dict[str, Any]:
+    group, what = _KINDS.get(kind, _OTHER)
+    times = {"start": start, "end": start + seconds, "seconds": seconds}
+    return {"node": node, "what": what, "group": group, **times}
 
 
-def _gantt(side: str, rows: Sequence[Row], end: float) -> Chart:
+def _start(bar: Row) -> tuple[float, float, str]:
+    return bar["start"], bar["end"], bar["node"]
+
+
+def _gantt(side: str, bars: Sequence[Row], end: float) -> Chart:
+    longest = sorted(bars, key=lambda bar: -float(bar["seconds"]))[:_BARS]
+    rows = sorted(_with_lanes(sorted(longest, key=_start)), key=_lane)
     data = Dataset(_COLUMNS, rows)
-    colors = alt.Scale(domain=list(_COLORS), range=list(_COLORS.values()))
-    names = alt.Axis(labelExpr="split(datum.label, ' ')[1] ? '' : datum.label")
-    bars = draw("tasks", data).mark_bar(stroke=SOFT, strokeWidth=0.5)
-    drawing = bars.encode(
-        x=_across(data, "start", end),
-        x2="end:Q",
-        y=alt.Y("lane:N", title=None, sort=None, axis=names),
+    height = _LANE * len({row["lane"] for row in rows})
+    colors = alt.Scale(domain=[*_COLORS], range=[*_COLORS.values()])
+    marks = draw(data).mark_bar(stroke=SOFT, strokeWidth=0.5)
+    drawing = over_time(marks, end, "start", "end").encode(
+        x2="end:T",
+        # Lanes that are too many for names are told by their colors alone.
+        y=alt.Y(
+            "lane:N", title=None, sort=None, axis=_NAMES if height <= _TALLEST else None
+        ),
         color=alt.Color("what:N", scale=colors),
     )
     label = f"{side}: tasks over time; the table has the times"
-    lanes = {row["lane"] for row in rows}
-    return chart(drawing, label, _FRAME + _LANE * len(lanes), side, tasks=data)
+    return chart(drawing, label, _FRAME + min(_TALLEST, height), data, side)
 
 
-def _crowd(title: str, bars: Sequence[Bar], end: float) -> Chart:
-    """How many of ``bars`` were under way at each time."""
-    changes = sorted([(b.start, 1) for b in bars] + [(b.end, -1) for b in bars])
-    at_once = accumulate(change for _, change in changes)
-    rows = [
-        {"at": time, "number": number}
-        for (time, _), number in zip(changes, at_once, strict=True)
-    ]
-    columns = (
-        Column("at", "", "s", axis="time"),
-        Column("number", "", "tasks"),
-    )
-    data = Dataset(columns, rows)
-    drawing = draw("changes", data).mark_area(tooltip=False)
-    shown = drawing.encode(x=_across(data, "at", end), y=alt.Y("number:Q", title=None))
-    return chart(shown, f"{title}; the table has the times", 160, title, changes=data)
-
-
-def _across(data: Dataset, key: str, end: float) -> alt.X:
-    unit = data.unit("time")
-    scale = alt.Scale(domain=[0, end / unit.size], nice=False)
-    return alt.X(f"{key}:Q", title=unit.name, scale=scale)
-
-
-def _row(bar: Bar) -> Row:
-    times = {"start": bar.start, "end": bar.end, "seconds": bar.seconds}
-    return {"node": bar.name, "what": bar.what, **times}
-
-
-def _lanes(bars: Sequence[Bar]) -> list[int]:
-    """The lowest free lane for each of ``bars``, which are sorted by start."""
-    free: list[int] = []
-    busy: list[tuple[float, int]] = []
-    lanes = []
+def _with_lanes(bars: Sequence[Row]) -> Iterator[Row]:
+    """Each bar with the lowest lane of its group that is free at its start."""
+    ends: Mapping[str, list[float]] = {group: [] for group in _GROUPS}
     for bar in bars:
-        while busy and busy[0][0] <= bar.start:
-            heapq.heappush(free, heapq.heappop(busy)[1])
-        lane = heapq.heappop(free) if free else len(busy)
-        heapq.heappush(busy, (bar.end, lane))
-        lanes.append(lane)
-    return lanes
+        lanes = ends[bar["group"]]
+        free = (n for n, busy_until in enumerate(lanes) if busy_until <= bar["start"])
+        lane = next(free, len(lanes))
+        lanes[lane : lane + 1] = [bar["end"]]
+        yield {**bar, "lane": f"{bar['group']} {lane or ''}".strip(), "number": lane}
+
+
+def _lane(bar: Row) -> tuple[int, int]:
+    return _GROUPS.index(bar["group"]), bar["number"]

@@ -25,16 +25,19 @@ def with_live(found: Comparison, **changed: Any) -> Comparison:
     return replace(found, bb=(replace(first, run=run), *others))
 
 
-def drawn(found: Comparison, key: str) -> list[list[tuple[float, float]]]:
+def drawn(found: Comparison, what: str) -> list[list[tuple[float, float]]]:
     """For each chart the points (seconds, MiB) of that line."""
-    charts = [chart.spec["datasets"]["steps"] for chart in live(found).charts]
-    return [[(r["at"], r[key]) for r in rows if key in r] for rows in charts]
+    charts = [chart.spec["datasets"]["rows"] for chart in live(found).charts]
+    return [
+        [(row["at"], row["size"] / MIB) for row in rows if row["what"] == what]
+        for rows in charts
+    ]
 
 
 def test_both_charts_have_the_same_time_axis(found: Comparison) -> None:
     figure = live(found)
-    shared, single = (c.spec["layer"][0]["encoding"]["x"] for c in figure.charts)
-    assert shared["scale"] == single["scale"] == {"domain": [0, 43.75]}
+    shared, single = (c.spec["encoding"]["x"]["scale"] for c in figure.charts)
+    assert shared["domain"] == single["domain"] == {"expr": "[0, 43750.0]"}
     assert "At most 40.0 MiB on the reservation of all jobs and 9.0 MiB" in figure.about
     assert "1 file on the reservation of all jobs" in figure.about
 

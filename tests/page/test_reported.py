@@ -13,9 +13,8 @@ import pytest
 
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.page import report_page
-from pegasus_bb.page.headline import headline
-from pegasus_bb.page.quantity import format_quantity
-from pegasus_bb.page.reported import FIGURES
+from pegasus_bb.page.figure import RATIO, TO_ONE, Column, Dataset, format_quantity
+from pegasus_bb.page.reported import FIGURES, headline
 from pegasus_bb.report import Comparison, compare, read_run, to_document
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.html import Balanced, without_scripts
@@ -79,6 +78,31 @@ def test_what_a_tooltip_says_is_in_the_json(found: Comparison) -> None:
 
 def _is_drawn(row: dict[str, Any], key: str) -> bool:
     return f"{key}_text" in row and isinstance(row[key], float)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "words"),
+    [
+        (None, "s", "unknown"),
+        (0.0123, "s", "0.0123 s"),
+        (0.00000834, "s", "8.34 \u00b5s"),
+        (0.0, "s", "0 s"),
+        (185.4, "s", "3 min 05 s"),
+        (2048.0, "B", "2.0 KiB"),
+        (3 << 20, "B/s", "3.0 MiB/s"),
+        (1.386, RATIO, "1.39 times"),
+        (2.25, TO_ONE, "2.25 to 1"),
+        (1.0, "processes", "1 process"),
+        (16.0, "jobs", "16 jobs"),
+    ],
+)
+def test_a_number_has_its_unit(value: float | None, unit: str, words: str) -> None:
+    assert format_quantity(value, unit) == words
+
+
+def test_an_unmeasured_value_is_unknown_and_not_drawn() -> None:
+    data = Dataset((Column("name", "name"), Column("x", "x", "s")), [{"name": "a"}])
+    assert data.records() == [{"name": "a", "name_text": "a", "x_text": "unknown"}]
 
 
 def test_every_figure_has_a_chart_and_a_table(found: Comparison) -> None:

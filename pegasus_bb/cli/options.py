@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pegasus_bb.model.settings import PREFIX, Settings
+from pegasus_bb.model.properties import Settings, property_of
 from pegasus_bb.planner.options import PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -43,7 +43,7 @@ _HELP = {
     "mode": "off; persistent: one reservation; transient: one per job; hybrid; auto.",
     "planner": "pegasus (a real pegasus-plan), builtin, or auto: the real one if any.",
     "tier": "Name of the tier, where the site declares several.",
-    "rooms": "Name of the tier of jobs' own rooms in mode hybrid.",
+    "job_tier": "Name of the tier of job reservations in mode hybrid.",
     "capacity": "Size to reserve, such as 700GiB, or auto.",
     "placement": "File of patterns over LFNs that say where files live.",
     "wait": "How long to wait for the reservation, or a job's results, such as 2h.",
@@ -146,7 +146,9 @@ def settings_options(command: _F) -> _F:
     """``--bb-X`` for every property ``pegasus.bb.X``."""
     for field in reversed(fields(Settings)):
         command = click.option(
-            f"--bb-{field.name}", metavar="TEXT", help=_HELP[field.name]
+            f"--bb-{field.name.replace('_', '-')}",
+            metavar="TEXT",
+            help=_HELP[field.name],
         )(command)
     return command
 
@@ -154,7 +156,7 @@ def settings_options(command: _F) -> _F:
 def settings_as_properties(options: dict[str, Any]) -> dict[str, str]:
     """Take ``bb_*`` out of ``options``: those that were said, as properties."""
     said = {f.name: options.pop(f"bb_{f.name}", None) for f in fields(Settings)}
-    return {PREFIX + name: value for name, value in said.items() if value is not None}
+    return {property_of(name): text for name, text in said.items() if text is not None}
 
 
 def what_only_pegasus_has(command: _F) -> _F:

@@ -12,10 +12,10 @@ from pegasus_bb.cli.options import (
     options_of_a_planning,
     plan_options,
 )
-from pegasus_bb.model.settings import read_settings
+from pegasus_bb.model.properties import read_settings
 from pegasus_bb.planner.choices import (
     check_fallback_is_of_use,
-    check_rooms_are_of_use,
+    check_job_tier_is_of_use,
 )
 from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.options import PlanOptions
@@ -49,7 +49,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     properties = properties_of(said)
     settings = read_settings(properties, said.cwd)
     check_fallback_is_of_use(said, settings)
-    check_rooms_are_of_use(said, settings)
+    check_job_tier_is_of_use(said, settings)
     if settings.mode == "auto":
         said = _with_mode(ctx, said)
         properties = properties_of(said)

@@ -11,8 +11,7 @@ from pegasus_bb.cli.ended import cleanly_ended
 from pegasus_bb.cli.options import only_of_pegasus
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import declared_tiers
-from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import (

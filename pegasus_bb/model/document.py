@@ -162,10 +162,12 @@ class Entry:
             )
 
 
-def closest(word: str, known: Collection[str]) -> str:
-    """What would do in the place of ``word``, for an error."""
+def closest(word: str, known: Collection[str], prefix: str = "") -> str:
+    """Which ``known`` words would do in the place of ``word``, for an error."""
     close = get_close_matches(word, known, 1)
-    return f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}"
+    if close:
+        return f"did you mean {prefix}{close[0]}?"
+    return "one of " + ", ".join(prefix + each for each in known)
 
 
 def load(path: Path, variables: Mapping[str, str]) -> Document:

@@ -1,4 +1,4 @@
-"""Who makes which file, who needs it, and in which order: linear in the workflow."""
+"""Which job makes each file, which read it, and in which order the jobs run."""
 
 from __future__ import annotations
 
@@ -18,16 +18,6 @@ class Graph:
     parents: dict[str, list[str]]
     order: list[str]  # a topological order, stable
     level: dict[str, int]  # longest way from a root; roots have 1
-
-    @property
-    def roots(self) -> list[str]:
-        """Jobs that wait for no other."""
-        return [job for job in self.order if not self.parents[job]]
-
-    @property
-    def leaves(self) -> list[str]:
-        """Jobs that no other waits for."""
-        return [job for job in self.order if not self.children[job]]
 
 
 def build_graph(workflow: Workflow) -> Graph:
@@ -51,31 +41,6 @@ def build_graph(workflow: Workflow) -> Graph:
             parents[child].append(ident)
     order, level = _sort(workflow, children, parents)
     return Graph(producer, consumers, children, parents, order, level)
-
-
-def grown_graph(before: Graph, workflow: Workflow) -> Graph:
-    """The graph of ``workflow``: that of ``before`` with more jobs at its ends.
-
-    Of old jobs nothing may have changed but that new ones wait for them; where a new
-    job has files or children of its own, everything is looked at again.
-    """
-    fresh = [job for job in workflow.jobs.values() if job.id not in before.level]
-    if any(job.uses or workflow.children.get(job.id) for job in fresh):
-        return build_graph(workflow)
-    children = {**before.children, **{job.id: [] for job in fresh}}
-    above: dict[str, dict[str, None]] = {job.id: {} for job in fresh}
-    for parent, declared in workflow.children.items():
-        below = dict.fromkeys(child for child in declared if child in above)
-        if below:
-            children[parent] = [*children[parent], *below]
-            for child in below:
-                above[child][parent] = None
-    parents = {**before.parents, **{child: list(jobs) for child, jobs in above.items()}}
-    level = dict(before.level)
-    for child, jobs in above.items():
-        level[child] = 1 + max((level[job] for job in jobs), default=0)
-    order = [*before.order, *above]
-    return Graph(before.producer, before.consumers, children, parents, order, level)
 
 
 def _files(workflow: Workflow) -> tuple[dict[str, str], dict[str, list[str]]]:

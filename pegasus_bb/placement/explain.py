@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
-from pegasus_bb.model.settings import AUTO, Settings
+from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.placement.decision import PlacementDecision, Selection
 from pegasus_bb.placement.liveness import Figures
 from pegasus_bb.placement.sizing import wanted_capacity

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
-from pegasus_bb.model.settings import AUTO
+from pegasus_bb.model.properties import AUTO
 from pegasus_bb.placement.decision import PlacementDecision, Selection
 from pegasus_bb.placement.durations import Durations, durations
 from pegasus_bb.placement.job_reservation_candidates import (

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from pegasus_bb.model.placement import JobReservation, Placement
-from pegasus_bb.model.settings import AUTO, Settings
+from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.placement.executables import runs_on, staged_with

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import PlacedFile
-from pegasus_bb.model.settings import PREFIX, Settings
+from pegasus_bb.model.properties import Settings, property_of
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.paths import local_path
@@ -65,11 +65,11 @@ def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
     """Mode hybrid: the tier of job reservations. The one that the user named, else the
     first disk of nodes that the site has, else ``tier``. Raises CatalogError."""
     tiers = catalogs.tiers.get(tier.site, [tier])
-    if settings.rooms:
-        named = next((each for each in tiers if each.name == settings.rooms), None)
+    if settings.job_tier:
+        named = next((each for each in tiers if each.name == settings.job_tier), None)
         if named is None:
             raise catalogs.properties.error(
-                f"{PREFIX}rooms",
+                property_of("job_tier"),
                 f"site {tier.site} has no such tier",
                 "one of " + ", ".join(each.name for each in tiers),
             )

@@ -9,7 +9,7 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.files import is_there
 from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
-from pegasus_bb.model.settings import AUTO
+from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement.decision import PlacementDecision
 from pegasus_bb.placement.executables import staged_executables

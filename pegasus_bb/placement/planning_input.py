@@ -8,7 +8,7 @@ from typing import TypeVar
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
-from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import Workflow
 
 _Input = TypeVar("_Input", bound="PlanningInput")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.settings import AUTO, Settings
+from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.placement.survey import looked_at
 from pegasus_bb.units import format_size, parse_size, room_for, round_up

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs, Site
-from pegasus_bb.model.settings import PREFIX, Settings
+from pegasus_bb.model.properties import PREFIX, Settings, property_of
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.reservation.injected_faults import parse_faults
@@ -43,11 +43,14 @@ def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
         )
 
 
-def check_rooms_are_of_use(options: PlanOptions, settings: Settings) -> None:
-    """Raises UsageError where --bb-rooms was said for a run that has no second tier."""
-    if f"{PREFIX}rooms" in options.said and settings.mode not in ("hybrid", "auto"):
+def check_job_tier_is_of_use(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError if --bb-job-tier was said for a run that has no second tier."""
+    if property_of("job_tier") in options.said and settings.mode not in (
+        "hybrid",
+        "auto",
+    ):
         raise UsageError(
-            "--bb-rooms is for --bb-mode hybrid, where rooms of single jobs may be on "
+            "--bb-job-tier is for --bb-mode hybrid, where job reservations may be on "
             f"another tier than the files that jobs share; this is mode {settings.mode}"
             ", whose tier is --bb-tier's. Leave it out, or say --bb-mode hybrid"
         )

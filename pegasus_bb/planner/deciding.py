@@ -17,9 +17,14 @@ from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import Properties, read_properties
+from pegasus_bb.model.properties import (
+    PREFIX,
+    Properties,
+    Settings,
+    read_properties,
+    read_settings,
+)
 from pegasus_bb.model.reservation import Request, check_reservation_name
-from pegasus_bb.model.settings import PREFIX, Settings, read_settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.paths import is_below

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pegasus_bb.model.catalogs import Catalogs, read_sites
-from pegasus_bb.model.graph import grown_graph
+from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.context import PlanContext
@@ -36,5 +36,5 @@ def rewritten(decided: Decided, context: PlanContext) -> Decided:
         given.tiers,
     )
     workflow = read_workflow(changed.workflow, decided.workflow)
-    graph = grown_graph(decided.graph, workflow)
+    graph = build_graph(workflow)
     return replace(decided, workflow=workflow, graph=graph, catalogs=catalogs)

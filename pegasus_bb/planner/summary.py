@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.settings import AUTO, PREFIX, Settings
+from pegasus_bb.model.properties import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement import PlacementDecision, wanted_capacity
 from pegasus_bb.placement.decision import Selection

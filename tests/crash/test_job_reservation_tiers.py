@@ -44,7 +44,7 @@ def left_to_slurm(told: Job) -> None:
 
 
 class SharingJobOnADisk(SharingJob):
-    """Mode hybrid, with the rooms on a second tier (--bb-rooms)."""
+    """Mode hybrid, with job reservations on a second tier (--bb-job-tier)."""
 
     backend = "node-local"
 

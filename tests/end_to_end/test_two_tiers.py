@@ -32,7 +32,7 @@ def disk(site: Site) -> Path:
 def test_the_user_may_have_single_reservations_on_the_shared_tier(
     site: Site, disk: Path
 ) -> None:
-    submit = hybrid(site, "bb", "--bb-rooms", "bb")
+    submit = hybrid(site, "bb", "--bb-job-tier", "bb")
     disk.rmdir()
     assert site.run("bb").returncode == 0
     assert site.content("bb") == expected()
@@ -74,8 +74,8 @@ def test_explain_and_check_name_both(site: Site) -> None:
 
 @pytest.mark.parametrize("mode", ["persistent", "transient", "off"])
 def test_a_second_tier_is_of_no_use_in_other_modes(site: Site, mode: str) -> None:
-    done = site.plan("bb", "--bb-mode", mode, "--bb-rooms", "nvme")
+    done = site.plan("bb", "--bb-mode", mode, "--bb-job-tier", "nvme")
     assert done.returncode == 2
-    assert "--bb-rooms is for --bb-mode hybrid" in done.stderr
-    as_property = site.plan("bb", "--bb-mode", mode, "-Dpegasus.bb.rooms=nvme")
+    assert "--bb-job-tier is for --bb-mode hybrid" in done.stderr
+    as_property = site.plan("bb", "--bb-mode", mode, "-Dpegasus.bb.job.tier=nvme")
     assert as_property.returncode == 0, as_property.stderr

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import Document
-from pegasus_bb.model.graph import Graph, build_graph, grown_graph
+from pegasus_bb.model.graph import Graph, build_graph
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from tests.counting import calls
 
@@ -39,7 +39,6 @@ def test_files_imply_edges() -> None:
     found = graph(("A", "in", "x"), ("B", "x", "y"), ("C", "x y", "z"))
     assert found.children == {"A": ["B", "C"], "B": ["C"], "C": []}
     assert found.parents == {"A": [], "B": ["A"], "C": ["A", "B"]}
-    assert (found.roots, found.leaves) == (["A"], ["C"])
     assert found.producer == {"x": "A", "y": "B", "z": "C"}
     assert found.consumers == {"in": ["A"], "x": ["B", "C"], "y": ["C"]}
 
@@ -121,46 +120,3 @@ def test_the_cost_grows_with_the_workflow_not_its_square() -> None:
         return calls(lambda: graph(*jobs))
 
     assert cost(2_000) < 11 * cost(200)
-
-
-OLD = (("A", "in", "x"), ("B", "x", "y"), ("C", "x", "z"))
-
-
-def same(one: Graph, other: Graph) -> bool:
-    """Equal but for the order of nodes that do not wait for each other."""
-    return (
-        (one.producer, one.consumers) == (other.producer, other.consumers)
-        and {k: sorted(v) for k, v in one.children.items()}
-        == {k: sorted(v) for k, v in other.children.items()}
-        and {k: sorted(v) for k, v in one.parents.items()}
-        == {k: sorted(v) for k, v in other.parents.items()}
-        and one.level == other.level
-        and sorted(one.order) == sorted(other.order)
-    )
-
-
-@pytest.mark.parametrize(
-    ("added", "edges"),
-    [
-        ([], {}),
-        ([("S", "", ""), ("D", "", "")], {"B": ["D"], "C": ["D", "D"]}),
-        ([("D", "", "")], {"A": ["B"], "B": ["C", "D"]}),
-        ([("R", "y z", "r")], {}),
-        ([("S", "", "")], {"S": ["A"]}),
-    ],
-)
-def test_a_graph_that_grows_at_its_ends_is_the_graph_of_the_grown_workflow(
-    added: list[tuple[str, str, str]], edges: dict[str, list[str]]
-) -> None:
-    kept = {
-        parent: [child for child in below if child in "ABC"]
-        for parent, below in edges.items()
-        if parent in "ABC"
-    }
-    before = graph(*OLD, dependencies=kept)
-    grown = workflow(*OLD, *added, dependencies=edges)
-    found = grown_graph(before, grown)
-    assert same(found, build_graph(grown))
-    place = {ident: number for number, ident in enumerate(found.order)}
-    assert all(place[p] < place[c] for p, cs in found.children.items() for c in cs)
-    assert before == graph(*OLD, dependencies=kept)

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.properties import Properties, Setting
-from pegasus_bb.model.settings import AUTO, Settings, read_settings
+from pegasus_bb.model.properties import (
+    AUTO,
+    Properties,
+    Setting,
+    Settings,
+    read_settings,
+)
 from pegasus_bb.units import GIB
 
 
@@ -33,7 +38,7 @@ def test_all_that_can_be_said() -> None:
         "mode": "persistent",
         "planner": "builtin",
         "tier": "bb",
-        "rooms": "nvme",
+        "job.tier": "nvme",
         "capacity": "700GiB",
         "placement": "p.yml",
         "wait": "2h",
@@ -47,12 +52,12 @@ def test_all_that_can_be_said() -> None:
         "fallback": "pfs",
         "guard": "digest",
     }
-    assert set(said) == {field.name for field in fields(Settings)}
+    assert set(said) == {field.name.replace("_", ".") for field in fields(Settings)}
     assert read(**said) == Settings(
         mode="persistent",
         planner="builtin",
         tier="bb",
-        rooms="nvme",
+        job_tier="nvme",
         capacity=700 * GIB,
         placement=Path("/home/me/p.yml"),
         wait=7200,
@@ -99,6 +104,7 @@ def test_an_absolute_placement_file_stays_where_it_is() -> None:
         ("python", "/usr/bin/python\n3", "control character"),
         ("guard", "none", "not one of stat, digest"),
         ("open", "late", "there is no such setting"),
+        ("rooms", "nvme", "pegasus.bb.job.tier"),
         ("modes", "off", "did you mean pegasus.bb.mode?"),
         ("zzz", "off", "one of pegasus.bb.capacity"),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.properties import property_of
 from pegasus_bb.placement import Ending, automatic_capacity
 from pegasus_bb.units import MIB
 from tests.placement.test_hybrid import chain
@@ -26,7 +27,7 @@ def hybrid(world: World) -> World:
 
 
 def says(world: World, **settings: str) -> None:
-    world.defines += [f"pegasus.bb.{key}={value}" for key, value in settings.items()]
+    world.defines += [f"{property_of(key)}={value}" for key, value in settings.items()]
 
 
 def test_a_disk_of_the_nodes_is_where_rooms_are(hybrid: World) -> None:
@@ -48,14 +49,14 @@ def test_without_one_they_are_where_all_files_are(hybrid: World) -> None:
 
 
 def test_the_user_may_name_another(hybrid: World) -> None:
-    says(hybrid, rooms="other")
+    says(hybrid, job_tier="other")
     assert hybrid.decide().job_tier.name == "other"
-    hybrid.defines[-1] = "pegasus.bb.rooms=bb"
+    hybrid.defines[-1] = "pegasus.bb.job.tier=bb"
     assert hybrid.decide().other_tier is None
 
 
 def test_a_tier_that_is_not_there_is_refused(hybrid: World) -> None:
-    says(hybrid, rooms="nvm")
+    says(hybrid, job_tier="nvm")
     with pytest.raises(CatalogError, match="no such tier") as told:
         hybrid.decide()
     assert told.value.would_do == "one of bb, other, nvme"
@@ -72,7 +73,7 @@ def test_a_tier_that_cannot_have_rooms_is_refused_in_its_place(
     hybrid: World, keys: dict[str, str], key: str
 ) -> None:
     hybrid.other_tiers[0] = {**OTHER, **keys}
-    says(hybrid, rooms="other")
+    says(hybrid, job_tier="other")
     with pytest.raises(CatalogError) as told:
         hybrid.decide()
     assert told.value.key == f"x-storage-tiers.cluster.1.{key}"
@@ -81,7 +82,7 @@ def test_a_tier_that_cannot_have_rooms_is_refused_in_its_place(
 def test_each_tier_has_its_own_granules(hybrid: World) -> None:
     hybrid.tier = {"granularity": "32MiB"}
     hybrid.other_tiers = [{**OTHER, "granularity": "3MiB"}]
-    says(hybrid, rooms="other")
+    says(hybrid, job_tier="other")
     placement = hybrid.decide()
     assert placement.capacity == 32 * MIB
     room = placement.job_reservations["first"]
@@ -126,7 +127,7 @@ def test_a_job_that_such_a_disk_cannot_serve_has_no_room(
 def test_a_private_reservation_serves_rooms_of_one_node(hybrid: World) -> None:
     hybrid.other_tiers = [{**OTHER, "access": "private"}]
     assert hybrid.decide().other_tier is None
-    says(hybrid, rooms="other")
+    says(hybrid, job_tier="other")
     placement = hybrid.decide()
     assert (placement.job_tier.access, list(placement.job_reservations)) == (
         "private",
@@ -246,6 +247,6 @@ def test_a_job_that_cannot_have_the_room_is_named(hybrid: World, spoil: Any) -> 
 
 def test_the_name_means_nothing_where_rooms_are_elsewhere(hybrid: World) -> None:
     of_its_metadata(hybrid)
-    says(hybrid, rooms="bb")
+    says(hybrid, job_tier="bb")
     with pytest.raises(CatalogError, match="no such tier in this run"):
         hybrid.decide()

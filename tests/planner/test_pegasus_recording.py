@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.properties import Settings
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.recording import counting, recorded
 

@@ -20,7 +20,7 @@ from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
-from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.placement.fitting import fitted

@@ -13,9 +13,8 @@ import pytest
 
 from pegasus_bb.model.catalogs import load_inputs
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.properties import read_properties
+from pegasus_bb.model.properties import Settings, read_properties
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement import Ending, PlanningInput, place_files, reserve
 from pegasus_bb.rewrite import Inputs, Plan

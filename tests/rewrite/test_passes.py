@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from pegasus_bb.model.document import dump
-from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.rewrite import WORKFLOW_PASSES, Inputs, Plan, directive_files, rewrite
 from tests.rewrite.conftest import Golden, read

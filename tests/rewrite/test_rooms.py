@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import JobReservation
-from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.properties import Settings
 from pegasus_bb.rewrite import (
     JOB_PASSES,
     Inputs,

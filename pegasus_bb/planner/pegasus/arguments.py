@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.settings import PREFIX
+from pegasus_bb.model.properties import PREFIX
 from pegasus_bb.planner.pegasus.home import PLAN, Home
 
 # pegasus-plan is a shell script that puts its arguments together without quotes.

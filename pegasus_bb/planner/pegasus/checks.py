@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.settings import AUTO
+from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.planner.blahp import GRID

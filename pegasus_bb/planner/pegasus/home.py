@@ -9,8 +9,7 @@ from pathlib import Path
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import is_file, is_there
-from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.settings import PREFIX
+from pegasus_bb.model.properties import PREFIX, Properties
 
 PLAN = "pegasus-plan"
 # In the first lines of planner-hooks/pegasus-plan, however it is copied or linked.

@@ -14,8 +14,7 @@ import tempfile
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.settings import Settings
+from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.interpreter import tried_python
 from pegasus_bb.planner.options import PlanOptions

@@ -8,7 +8,13 @@ from functools import partial
 from pathlib import Path
 
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.builtin import Executable, build, check_path_overlap, write
+from pegasus_bb.planner.builtin import (
+    Executable,
+    build,
+    check_files,
+    check_path_overlap,
+    write,
+)
 from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
@@ -90,7 +96,10 @@ def plan(options: PlanOptions) -> Planned:
 
 def rehearsed(decided: Decided, context: PlanContext) -> Executable:
     """What ``plan`` would write, in memory alone. Raises UsageError as that does."""
-    return _built(decided, rewritten(decided, context), context)
+    planning = rewritten(decided, context)
+    executable = _built(decided, planning, context)
+    check_files(executable, planning.catalogs, context)
+    return executable
 
 
 def _built(decided: Decided, planning: Decided, context: PlanContext) -> Executable:

@@ -20,7 +20,7 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.placement import Ending, PlacementDecision
-from pegasus_bb.planner.builtin import Executable, build, write
+from pegasus_bb.planner.builtin import Executable, build, check_files, write
 from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
@@ -194,15 +194,18 @@ class WorkflowRunner:
         return replace(rewritten, site=own), rewritten
 
     def plan(self) -> Executable:
-        """Build and complete, write nothing."""
+        """Build and complete, and check what would be written."""
         decided, rewritten = self.planning()
         built = build(rewritten, self.context)
+        check_files(built, rewritten.catalogs, self.context)
         return complete(built, decided.workflow, self.context)
 
     def write(self) -> Path:
         """Build, complete and write."""
         decided, rewritten = self.planning()
-        planned = self.plan()
+        planned = complete(
+            build(rewritten, self.context), decided.workflow, self.context
+        )
         files = run_files(planned, decided, self.context)
         nodes = partial(node_files, planned, decided, self.context)
         return write(planned, rewritten, self.context, files, nodes)

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.planner.builtin.records import top_files
-from pegasus_bb.planner.builtin.write import files_of
+from pegasus_bb.planner.builtin.write import files_of, top_files
 from pegasus_bb.planner.runfiles import node_files, run_files
 
 GOLDEN = Path(__file__).parent / "golden"

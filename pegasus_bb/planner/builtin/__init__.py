@@ -4,9 +4,8 @@
 """
 
 from pegasus_bb.planner.builtin.build import build
+from pegasus_bb.planner.builtin.checks import check_path_overlap
 from pegasus_bb.planner.builtin.executable import Executable
-from pegasus_bb.planner.builtin.names import node_name
-from pegasus_bb.planner.builtin.path_overlap import check_path_overlap
-from pegasus_bb.planner.builtin.write import write
+from pegasus_bb.planner.builtin.write import check_files, write
 
-__all__ = ["Executable", "build", "check_path_overlap", "node_name", "write"]
+__all__ = ["Executable", "build", "check_files", "check_path_overlap", "write"]

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag
+from collections.abc import Mapping
+
+from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.workflow import Job
-from pegasus_bb.planner.builtin import cleanup, stage
+from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay
 from pegasus_bb.planner.builtin.checks import (
     check_context,
     check_job,
     check_results_survive,
     refused,
 )
-from pegasus_bb.planner.builtin.dagman import Nodes, max_jobs
-from pegasus_bb.planner.builtin.draft import Draft
-from pegasus_bb.planner.builtin.executable import COMPUTE, Executable, PlannedJob
-from pegasus_bb.planner.builtin.names import JOBS_PER_FOLDER, folder, node_name
-from pegasus_bb.planner.builtin.profiles import merge, of_properties
-from pegasus_bb.planner.builtin.programs import Programs
-from pegasus_bb.planner.builtin.submit import Submits
+from pegasus_bb.planner.builtin.executable import (
+    COMPUTE,
+    Draft,
+    Executable,
+    PlannedJob,
+    Programs,
+    node_name,
+)
+from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.planner.seal import BUILT_IN
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
 LOCAL = "local"
+JOBS_PER_FOLDER = 1000
+# As pegasus-plan writes them by default.
+_MAX_JOBS = {"cleanup": 4, "registration": 1, "stageout": 10, "stagein": 10}
+_RETRY = 1
+_VARS = {"My.DAGNodeRetry": "$(RETRY)"}
+_KNOWN = {"RETRY", "PRIORITY", "CATEGORY", "PRE", "PRE.ARGUMENTS", "ABORT-DAG-ON"}
+_POST = {"POST", "POST.ARGUMENTS", "POST.SCOPE"}
 
 
 def build(planning: Decided, context: PlanContext) -> Executable:
@@ -32,20 +44,23 @@ def build(planning: Decided, context: PlanContext) -> Executable:
     has the rest. Raises UsageError and CatalogError; neither leaves anything behind.
     """
     check_context(context, planning.catalogs)
-    check_results_survive(planning.workflow, planning.graph, context)
+    check_results_survive(planning.workflow, context)
     draft = _start(planning, context)
     _place_jobs(draft)
-    _add_auxiliary(draft)
-    _check_submit_files(draft)
-    dag = _dag(draft)
-    if _results_stay(draft):
-        draft.notes.append(
-            f"results stay in {draft.scratch}, which is therefore not removed at the "
-            "end; --output-sites or --output-dir brings them elsewhere"
+    if not draft.on_site:
+        raise CatalogError(
+            f"no job of the workflow runs on site {draft.site}",
+            file=str(draft.workflow.document.path),
+            would_do="--sites with the site where its jobs run",
         )
+    add_auxiliary(draft)
+    notes = [
+        f"results stay in {draft.scratch}, which is therefore not removed at the "
+        "end; --output-sites or --output-dir brings them elsewhere"
+    ]
     return Executable(
         planner=BUILT_IN,
-        dag=dag,
+        dag=_dag(draft),
         dag_name=f"{context.label}-0.dag",
         entries=lambda node: draft.jobs[node].entries or (),
         jobs_nodes=lambda: [(p.job.id, p.name) for p in draft.jobs.values() if p.job],
@@ -53,7 +68,7 @@ def build(planning: Decided, context: PlanContext) -> Executable:
         scratch=draft.scratch,
         outputs=draft.outputs,
         jobs=draft.jobs,
-        notes=draft.notes,
+        notes=notes if results_stay(draft) else [],
     )
 
 
@@ -82,21 +97,13 @@ def _place_jobs(draft: Draft) -> None:
     here = draft.workflow.jobs.keys() - {job.id for job in draft.on_site}
     draft.level.update(_levels(draft, here))
     for job in draft.workflow.jobs.values():
-        site = LOCAL if job.id in here else draft.site
-        level = draft.graph.level[job.id] if job.id in here else draft.level[job.id] + 1
+        is_here, name = job.id in here, draft.names[job.id]
+        site = LOCAL if is_here else draft.site
+        level = draft.graph.level[job.id] if is_here else draft.level[job.id] + 1
         program = draft.programs.program(job.transformation, site, job.id)
-        draft.add(
-            PlannedJob(
-                draft.names[job.id],
-                COMPUTE,
-                site,
-                program,
-                10 * level,
-                job,
-                job.arguments,
-                detached=job.id in here,
-            )
-        )
+        planned = PlannedJob(name, COMPUTE, site, program, 10 * level, job)
+        planned.arguments, planned.detached = job.arguments, is_here
+        draft.add(planned)
     for ident, children in draft.graph.children.items():
         if children:
             below = [draft.names[child] for child in children]
@@ -104,8 +111,8 @@ def _place_jobs(draft: Draft) -> None:
 
 
 def _levels(draft: Draft, here: set[str]) -> dict[str, int]:
-    """Longest way from a root, counting jobs of the site alone: the names of nodes
-    stay the same whether bb_setup and bb_delete are there or not."""
+    """The longest path from a root in jobs of the site: bb_setup and bb_delete do not
+    change the names of nodes."""
     level: dict[str, int] = {}
     for ident in draft.graph.order:
         highest = 0
@@ -127,69 +134,113 @@ def _runs_here(draft: Draft, job: Job) -> bool:
     if said != LOCAL:
         raise refused(draft.workflow, job, "it asks for another site", said)
     if job.uses:
-        raise refused(
-            draft.workflow,
-            job,
-            "a job on site local cannot have files",
-            job.uses[0].lfn,
-        )
+        why = "a job on site local cannot have files"
+        raise refused(draft.workflow, job, why, job.uses[0].lfn)
     return True
-
-
-def _add_auxiliary(draft: Draft) -> None:
-    tool = f"{draft.context.bin}/transfer"
-    transfer = draft.programs.own("pegasus::transfer", draft.site, tool)
-    dirmanager = draft.programs.own("pegasus::dirmanager", draft.site, tool)
-    remover = draft.programs.own("pegasus::cleanup", draft.site, tool)
-    if not draft.on_site:
-        raise CatalogError(
-            f"no job of the workflow runs on site {draft.site}",
-            file=str(draft.workflow.document.path),
-            would_do="--sites with the site where its jobs run",
-        )
-    stage.stage_in(draft, transfer)
-    cleanup.create_dir(draft, dirmanager)
-    stage.stage_out(draft, transfer)
-    if draft.context.cleanup == "inplace":
-        cleanup.clean_up(draft, remover)
-    if draft.context.cleanup != "none" and not _results_stay(draft):
-        cleanup.leaf_cleanup(draft, remover)
-
-
-def _check_submit_files(draft: Draft) -> None:
-    """What is refused is refused now, before an old run is moved aside."""
-    submits = Submits(draft.scratch, draft.catalogs, draft.context)
-    for planned in draft.jobs.values():
-        submits.check(planned)
-
-
-def _results_stay(draft: Draft) -> bool:
-    """Whether scratch is where the user will look for results."""
-    return not draft.context.output_site and any(
-        use.stage_out for job in draft.on_site for use in job.outputs()
-    )
 
 
 def _dag(draft: Draft) -> Dag:
     common = of_properties(draft.catalogs.properties)
     site = draft.catalogs.sites.site(draft.site).profiles
-    maker = Nodes(draft.context)
+    exitcode = f"{draft.context.bin}/exitcode"
+    arguments = f"-r $RETURN {draft.context.submit_dir}/"
     nodes = {}
-    known: dict[tuple[int, bool], dict[str, str]] = {}
+    known: dict[tuple[int, bool], Mapping[str, str]] = {}
     for number, planned in enumerate(draft.jobs.values()):
         if number % JOBS_PER_FOLDER == 0:
-            place = folder(number)
-        planned.folder = place
+            part = number // JOBS_PER_FOLDER
+            folder = f"{part // 256:02X}/{part % 256:02X}"
+        planned.folder = folder
         own = (planned.job.data.get("profiles") or {}) if planned.job else {}
         key = (id(planned.program), planned.detached)
         if key not in known:
             of_site = {} if planned.detached else {"dagman": site.get("dagman", {})}
-            known[key] = dict(
-                merge(common, of_site, planned.program.profiles).get("dagman", {})
-            )
+            merged = merge(common, of_site, planned.program.profiles)
+            known[key] = merged.get("dagman", {})
         profiles = known[key]
         if own.get("dagman"):
             profiles = {**profiles, **merge({"dagman": own["dagman"]})["dagman"]}
-        nodes[planned.name] = maker.node(planned, profiles)
-    throttles = max_jobs(draft.catalogs.properties)
+        out = f"{arguments}{planned.folder}/{planned.name}.out"
+        nodes[planned.name] = _node(planned, Script(exitcode, out), profiles)
+    throttles = _max_jobs(draft.catalogs.properties)
     return Dag(nodes, draft.children, throttles, [JOBSTATE_LOG])
+
+
+def _node(planned: PlannedJob, post: Script, profiles: Mapping[str, str]) -> Node:
+    """Raises CatalogError for a profile that the node cannot have."""
+    node = Node(
+        planned.name,
+        f"{planned.folder}/{planned.name}.sub",
+        post=post,
+        retry=_RETRY,
+        priority=planned.priority,
+        category=planned.role.category,
+        vars=_VARS,
+    )
+    if profiles:
+        _apply(node, planned, profiles)
+    return node
+
+
+def _apply(node: Node, planned: PlannedJob, profiles: Mapping[str, str]) -> None:
+    _refuse(planned, profiles)
+    if "RETRY" in profiles:
+        node.retry = _number(profiles["RETRY"], "dagman.RETRY", 0)
+    if planned.job is None:  # a task's script or category is not for transfers
+        return
+    if "PRIORITY" in profiles:
+        node.priority = _number(profiles["PRIORITY"], "dagman.PRIORITY", -(10**9))
+    node.category = profiles.get("CATEGORY", node.category)
+    if "PRE" in profiles:
+        node.pre = Script(profiles["PRE"], profiles.get("PRE.ARGUMENTS", ""))
+    if "ABORT-DAG-ON" in profiles:
+        node.abort_on = _abort_on(profiles["ABORT-DAG-ON"])
+
+
+def _refuse(planned: PlannedJob, profiles: Mapping[str, str]) -> None:
+    for key in profiles:
+        if key in _POST or (key.startswith("PRE") and planned.job is None):
+            why = "this place is taken: the planner needs it for a script of its own"
+        elif key not in _KNOWN:
+            why = "the built-in planner does not know it"
+        else:
+            continue
+        raise CatalogError(
+            f"the dagman profile {key} cannot be kept on {planned.name}: {why}",
+            key=f"dagman.{key}",
+            found=profiles[key],
+            would_do=f"remove it, or {REAL_PLANNER}",
+        )
+
+
+def _abort_on(text: str) -> tuple[int, int | None]:
+    words = text.split()
+    if len(words) not in (1, 3) or (len(words) == 3 and words[1].upper() != "RETURN"):
+        raise CatalogError(
+            "not an exit status to abort on",
+            key="dagman.ABORT-DAG-ON",
+            found=text,
+            would_do="such as 3, or 3 RETURN 1",
+        )
+    numbers = [_number(word, "dagman.ABORT-DAG-ON", 0) for word in words[::2]]
+    return numbers[0], numbers[1] if len(numbers) > 1 else None
+
+
+def _max_jobs(properties: Properties) -> dict[str, int]:
+    """Throttles per category: Pegasus's, and dagman.<category>.maxjobs."""
+    found = dict(_MAX_JOBS)
+    for key in properties:
+        parts = key.split(".")
+        if len(parts) == 3 and parts[0] == "dagman" and parts[2].lower() == "maxjobs":
+            found[parts[1]] = _number(properties[key], key, 1)
+    return found
+
+
+def _number(text: str, key: str, least: int) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise CatalogError("a whole number is needed", key=key, found=text)
+    return value

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.workflow import Job, Workflow, lfn_fault
+from pegasus_bb.paths import local_path
+from pegasus_bb.planner.builtin.executable import STAGE_IN, Executable
+from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, plain_text
 from pegasus_bb.planner.context import PlanContext
 
 _PLAIN_PATH = re.compile(r"/[^\s\"'\\$%\x00-\x20\x7f]*")
 _LABEL = re.compile(r"[^\s\"'\\$%/\x00-\x20\x7f]+")
 _SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-# Linux's MAX_ARG_STRLEN, with the NUL at the end: no process can be started with more.
-_LONGEST_WORD = 128 * 1024 - 1  # bytes
-WORTH_A_LOOK = _LONGEST_WORD // 4  # characters; UTF-8 has no more than 4 bytes each
-STREAMS = {"stdin", "stdout", "stderr"}
-REAL_PLANNER = "plan this workflow with a real pegasus-plan"
+_STREAMS = {"stdin", "stdout", "stderr"}
 
 
 def check_context(context: PlanContext, catalogs: Catalogs) -> None:
-    """Raises UsageError where the run's own names cannot stand in a DAG."""
+    """Raises UsageError if a name of the run cannot stand in a DAG."""
     if _PLAIN_PATH.fullmatch(str(context.submit_dir)) is None:
         raise UsageError(
             f"the submit directory {str(context.submit_dir)!r} has a blank, a quote or "
@@ -48,7 +50,7 @@ def check_context(context: PlanContext, catalogs: Catalogs) -> None:
 
 
 def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
-    """Raises CatalogError where the built-in planner would plan ``job`` wrongly."""
+    """Raises CatalogError if the built-in planner would plan ``job`` wrongly."""
     if job.kind != "job":
         raise refused(workflow, job, f"a {job.kind} is a workflow inside", job.kind)
     for use in job.uses:
@@ -57,19 +59,19 @@ def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
             plain_text(lfn, f"an LFN of job {job.id}")
         if use.kind == "input" and graph.producer.get(lfn) == job.id:
             raise refused(workflow, job, "one file is its input and output", lfn)
-    if not STREAMS.isdisjoint(job.data):
-        for stream in sorted(STREAMS & job.data.keys()):
-            _check_stream(workflow, job, stream)
-        if "stdin" in job.data and job.data["stdin"] not in {
-            use.lfn for use in job.inputs()
-        }:
-            raise workflow.document.error(
-                f"the stdin of job {job.id} is no input of the job: no transfer "
-                "would bring it",
-                ["jobs", job.index, "stdin"],
-                repr(job.data["stdin"]),
-                "add it to the job's uses, with type: input",
-            )
+    if _STREAMS.isdisjoint(job.data):
+        return
+    for stream in sorted(_STREAMS & job.data.keys()):
+        _check_stream(workflow, job, stream)
+    inputs = {use.lfn for use in job.inputs()}
+    if "stdin" in job.data and job.data["stdin"] not in inputs:
+        raise workflow.document.error(
+            f"the stdin of job {job.id} is no input of the job: no transfer "
+            "would bring it",
+            ["jobs", job.index, "stdin"],
+            repr(job.data["stdin"]),
+            "add it to the job's uses, with type: input",
+        )
 
 
 def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
@@ -84,10 +86,8 @@ def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
         )
 
 
-def check_results_survive(
-    workflow: Workflow, graph: Graph, context: PlanContext
-) -> None:
-    """A buffer is given back: a result that stays on it is lost."""
+def check_results_survive(workflow: Workflow, context: PlanContext) -> None:
+    """Raises UsageError for a result that stays on a buffer, which is given back."""
     placement = context.placement
     if context.output_site or context.request is None or placement is None:
         return
@@ -111,27 +111,70 @@ def refused(workflow: Workflow, job: Job, why: str, found: str) -> CatalogError:
     )
 
 
-def plain_text(text: str, what: str) -> str:
-    """``text`` where it fits on one line of UTF-8. Raises CatalogError."""
-    if any(c in text for c in "\n\r\0") or not _encodable(text):
-        raise CatalogError(
-            f"{what} has a line break or a character that is no text",
-            found=repr(text),
-            would_do="one line of UTF-8 text",
-        )
-    return text
+def check_path_overlap(executable: Executable, run_folder: str) -> None:
+    """Raises UsageError if the run would remove or overwrite a file of the user.
+
+    The end of the run removes its folders in scratch and on the PFS, ``run_folder``;
+    stage-out replaces what is at the destination of a result.
+    """
+    paths = _Paths(executable.scratch, run_folder)
+    results: dict[str, str] = {}  # destination -> LFN
+    for lfn, path in executable.outputs.items():
+        real = paths.real(path)
+        if paths.is_removed(real):
+            raise UsageError(
+                f"the result {lfn!r} would go to {path}, but the run's own folder "
+                f"{run_folder} is there, which is removed at the end: choose another "
+                "--output-dir, or another --relative-dir"
+            )
+        results[real] = lfn
+    for lfn, path in _inputs(executable):
+        real = paths.real(path)
+        if paths.is_removed(real):
+            raise CatalogError(
+                f"the input {lfn!r} lies in the run's own folder {run_folder}, which "
+                "is removed at the end",
+                found=path,
+                would_do="another place for the input, or another --relative-dir",
+            )
+        if real in results:
+            raise CatalogError(
+                f"the result {results[real]!r} would take the place of the input "
+                f"{lfn!r}",
+                found=path,
+                would_do="another --output-dir, or another name for the result",
+            )
 
 
-def short_enough(text: str, what: str) -> None:
-    """Raises CatalogError where no process could be started with ``text``."""
-    if len(text) > WORTH_A_LOOK and len(text.encode()) > _LONGEST_WORD:
-        raise CatalogError(
-            f"{what} has more than {_LONGEST_WORD} bytes, the most that Linux starts a "
-            "program with",
-            found=repr(text[:40] + "..."),
-            would_do="a file with it as an input of the job",
-        )
+def _inputs(executable: Executable) -> Iterator[tuple[str, str]]:
+    """LFN and path of every replica that is a file."""
+    for planned in executable.jobs.values():
+        for entry in planned.entries or () if planned.role is STAGE_IN else ():
+            for source in entry["src_urls"]:
+                path = local_path(source["url"])
+                if path is not None:
+                    yield entry["lfn"], path
 
 
-def _encodable(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
+class _Paths:
+    """Paths without links in their folders; each folder is looked at once."""
+
+    def __init__(self, *run_folders: str) -> None:
+        self._real: dict[str, str] = {}
+        folders = [self.real(folder) for folder in run_folders]
+        self._inside = tuple(f"{folder}/" for folder in folders)
+        above = {str(place) for f in folders for place in PurePosixPath(f).parents}
+        self._around = above.union(folders)
+
+    def is_removed(self, path: str) -> bool:
+        """Whether real ``path`` is a folder of the run, inside it, or above it."""
+        return path in self._around or path.startswith(self._inside)
+
+    def real(self, path: str) -> str:
+        """``path`` with the links in its folders resolved."""
+        folder, _, name = path.rpartition("/")
+        if name in ("", ".", ".."):
+            folder, _, name = os.path.normpath(path).rpartition("/")
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder or "/")
+        return f"{self._real[folder].rstrip('/')}/{name}"

@@ -1,22 +1,51 @@
-"""The executable workflow as data: nodes, what they run, what they are told."""
+"""The executable workflow in the making: names, programs, nodes and edges."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from importlib.metadata import version
 from typing import Any
 
-from pegasus_bb.dag.joblists import Source
-from pegasus_bb.model.workflow import Job
+from pegasus_bb.dag.joblists import Entry, Source
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.transformations import Transformation
+from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.paths import local_path
+from pegasus_bb.planner.builtin.profiles import merge, plain_text
+from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.executable import ExecutableWorkflow
 
-# namespace -> key -> value, merged from every source and checked
-Profiles = Mapping[str, Mapping[str, str]]
+VERSION = version("pegasus_bb")
+# DAGMan keeps . + and = for itself.
+_NOT_IN_NODE_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 255 - 20  # room for .out.000, or for a dot in front and .<pid>.part
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+
+
+def node_name(job: Job) -> str:
+    """The DAG node of ``job``: <name>_<id>."""
+    return _NOT_IN_NODE_NAMES.sub("_", f"{job.name}_{job.id}")
+
+
+def properties_file(uuid: str) -> str:
+    """pegasus.<n>.properties; <n> depends on the run's ``uuid`` alone."""
+    digest = blake2b(uuid.encode(), digest_size=8).digest()
+    return f"pegasus.{int.from_bytes(digest, 'big') >> 1}.properties"
+
+
+def compact(timestamp: str) -> str:
+    """2026-11-20T18:46:37+00:00 as 20261120T184637+0000."""
+    return timestamp.replace("-", "", 2).replace(":", "")
 
 
 @dataclass(frozen=True, slots=True)
 class StagedProgram:
-    """An executable that travels to scratch like an input."""
+    """An executable that is staged to scratch as an input is."""
 
     lfn: str
     sources: tuple[Source, ...]
@@ -33,9 +62,74 @@ class Program:
     container: str = ""  # in mode off: else the launcher alone knows of it
 
 
+class Programs:
+    """Looks each transformation up once."""
+
+    def __init__(self, catalogs: Catalogs, scratch: str) -> None:
+        self._catalogs = catalogs
+        self._scratch = scratch
+        self._known: dict[tuple[str, str], Program] = {}
+
+    def program(self, transformation: str, site: str, job: str) -> Program:
+        """What runs for ``job``. Raises CatalogError if the catalog has nothing."""
+        key = (transformation, site)
+        if key not in self._known:
+            self._known[key] = self._find(transformation, site, job)
+        return self._known[key]
+
+    def own(self, transformation: str, site: str, default: str) -> Program:
+        """A program of the planner's own nodes: the catalog's, else ours."""
+        found = self._catalogs.transformations.executable(transformation, site)
+        if found is None or found.site != site or found.kind != "installed":
+            return Program(transformation, default)
+        return self.program(transformation, site, "of the planner's own")
+
+    def _find(self, transformation: str, site: str, job: str) -> Program:
+        catalog = self._catalogs.transformations
+        known = catalog.transformations.get(transformation)
+        found = catalog.executable(transformation, site)
+        if known is None or found is None:
+            raise self._missing(transformation, site, job, known)
+        profiles = merge(known.profiles, found.profiles)
+        required = [self.program(name, site, job) for name in known.requires]
+        staged = [part for program in required for part in program.staged]
+        plain_text(transformation, "the name of a transformation")
+        pfn = plain_text(found.pfn, f"the PFN of {transformation}")
+        if found.kind == "stageable":
+            path = local_path(pfn)
+            url = pfn if path is None else f"file://{path}"
+            lfn = "-".join(p for p in (known.namespace, known.name, known.version) if p)
+            staged.append(StagedProgram(lfn, (Source(found.site, url),)))
+            pfn = f"{self._scratch}/{lfn}"
+        else:
+            pfn = self._expanded(pfn, site, profiles)
+        return Program(transformation, pfn, tuple(staged), profiles, found.container)
+
+    def _expanded(self, pfn: str, site: str, profiles: Mapping[str, Any]) -> str:
+        """``$PEGASUS_HOME/bin/x`` with the values of env profiles; the rest stays."""
+        if "$" not in pfn:
+            return pfn
+        of_site = self._catalogs.sites.site(site).profiles
+        known = merge(of_site, profiles).get("env", {})
+        return _VARIABLE.sub(lambda m: known.get(m[1] or m[2], m[0]), pfn)
+
+    def _missing(
+        self, transformation: str, site: str, job: str, known: Transformation | None
+    ) -> CatalogError:
+        there = "" if known is None else ", ".join(e.site for e in known.executables)
+        return self._catalogs.transformations.document.error(
+            f"job {job} runs {transformation} on site {site}, but the transformation "
+            "catalog does not have it there",
+            ["transformations"],
+            f"on {there} only" if there else "no such transformation",
+            f"add {transformation} with site {site} and a pfn, or make an entry "
+            "of another site stageable",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What kind of node it is, in Pegasus's numbers and names."""
+    """The kind of a node, in Pegasus's numbers and names."""
 
     job_class: int
     priority: int
@@ -61,15 +155,118 @@ class PlannedJob:
     program: Program
     priority: int
     job: Job | None = None
-    arguments: list[str] = field(default_factory=list)
-    entries: list[dict[str, Any]] | None = None  # the job list on its stdin
+    arguments: Sequence[str] = ()
+    entries: list[Entry] | None = None  # the job list on its stdin
     folder: str = ""  # of its files, below the submit directory: 00/00
     detached: bool = False  # in the submit directory on this machine, not in scratch
 
-    def add(self, entry: dict[str, Any]) -> None:
-        """One more line in the node's job list."""
-        self.entries = [] if self.entries is None else self.entries
-        self.entries.append(entry)
+
+@dataclass
+class Draft:
+    """What the steps of a build share, and the nodes and edges that each adds."""
+
+    workflow: Workflow
+    graph: Graph
+    catalogs: Catalogs
+    context: PlanContext
+    scratch: str
+    programs: Programs
+    on_site: list[Job] = field(default_factory=list)  # in the order of the workflow
+    level: dict[str, int] = field(default_factory=dict)  # of those, by id, from 1
+    names: dict[str, str] = field(default_factory=dict)  # node by job id
+    jobs: dict[str, PlannedJob] = field(default_factory=dict)  # by node
+    children: dict[str, list[str]] = field(default_factory=dict)
+    results: dict[str, str] = field(default_factory=dict)  # LFN -> stage-out node
+    outputs: dict[str, str] = field(default_factory=dict)  # LFN -> destination
+
+    @property
+    def site(self) -> str:
+        """The compute site."""
+        return self.context.site
+
+    @property
+    def site_in_names(self) -> str:
+        """The compute site as a part of a node's name."""
+        return self.site.replace(".", "_")
+
+    def url(self, lfn: str) -> str:
+        """Where a file of the workflow is in scratch."""
+        return f"file://{self.scratch}/{lfn}"
+
+    def add(self, planned: PlannedJob) -> None:
+        """Raises CatalogError if its name is too long, or another node's."""
+        if len(planned.name) > _LONGEST_NAME:
+            raise CatalogError(
+                f"the name of a node has more than {_LONGEST_NAME} characters, and no "
+                "file may be called so",
+                file=str(self.workflow.document.path),
+                found=planned.name,
+                would_do="a shorter name or id of the job, or name of the workflow",
+            )
+        if planned.name in self.jobs:
+            raise CatalogError(
+                "two nodes of the executable workflow have one name",
+                file=str(self.workflow.document.path),
+                found=planned.name,
+                would_do="give the jobs other names or ids; in a node's name every "
+                "character but letters, digits and - becomes _",
+            )
+        self.jobs[planned.name] = planned
+
+    def auxiliary(
+        self, name: str, role: Role, program: Program, arguments: Sequence[str] = ()
+    ) -> list[Entry]:
+        """Add a node of the planner's own; the caller fills its job list."""
+        entries: list[Entry] = []
+        node = PlannedJob(name, role, self.site, program, role.priority)
+        node.arguments, node.entries = arguments, entries
+        self.add(node)
+        return entries
+
+    def on_scratch(
+        self, word: str, role: Role, program: Program, entries: list[Entry]
+    ) -> str:
+        """Add the node that makes or removes the run's folder; its name."""
+        label = _NOT_IN_NODE_NAMES.sub("_", self.context.label)
+        name = f"{word}_{label}_0_{self.site_in_names}"
+        self.auxiliary(name, role, program).extend(entries)
+        return name
+
+    def edges(self, parents: Iterable[str], child: str) -> None:
+        """``child`` waits for all of ``parents``; said once for each child."""
+        children = self.children
+        for parent in dict.fromkeys(parents):
+            if parent in children:
+                children[parent].append(child)
+            else:
+                children[parent] = [child]
+
+
+class Bundles:
+    """A few nodes of one role for each level; the jobs of a level take turns."""
+
+    def __init__(
+        self,
+        draft: Draft,
+        stem: str,
+        most: int,
+        role: Role,
+        program: Program,
+        arguments: Sequence[str] = (),
+    ) -> None:
+        self._draft, self._stem, self._most = draft, stem, most
+        self._node = role, program, arguments
+        self._turns: dict[int, int] = {}
+        self._lists: dict[str, list[Entry]] = {}
+
+    def next(self, level: int) -> tuple[str, list[Entry]]:
+        """The node of the next turn at ``level``, and its job list."""
+        turn = self._turns.get(level, 0)
+        self._turns[level] = turn + 1
+        name = f"{self._stem}_{level}_{turn % self._most}"
+        if turn < self._most:
+            self._lists[name] = self._draft.auxiliary(name, *self._node)
+        return name, self._lists[name]
 
 
 @dataclass(frozen=True, kw_only=True)

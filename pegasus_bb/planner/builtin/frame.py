@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from pegasus_bb.dag.submitfile import quote_environment
 from pegasus_bb.planner.blahp import GRID
-from pegasus_bb.planner.builtin.executable import PlannedJob, Profiles
-from pegasus_bb.planner.builtin.names import VERSION, compact
-from pegasus_bb.planner.builtin.styles import (
+from pegasus_bb.planner.builtin.executable import VERSION, PlannedJob, compact
+from pegasus_bb.planner.builtin.profiles import (
+    Profiles,
     classad_string,
     requirements,
     whole_number,

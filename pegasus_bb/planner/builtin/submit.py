@@ -12,24 +12,21 @@ from pegasus_bb.dag.submitfile import quote_arguments
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.planner.blahp import GRID
-from pegasus_bb.planner.builtin.checks import (
-    WORTH_A_LOOK,
-    plain_text,
-    short_enough,
-)
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     CREATE_DIR,
     LEAF_CLEANUP,
     PlannedJob,
-    Profiles,
 )
 from pegasus_bb.planner.builtin.frame import frame
-from pegasus_bb.planner.builtin.profiles import merge, of_properties
-from pegasus_bb.planner.builtin.styles import (
+from pegasus_bb.planner.builtin.profiles import (
+    Profiles,
     batch_name,
+    check_arguments,
     condor_keys,
     grid_keys,
+    merge,
+    of_properties,
     style_of,
 )
 from pegasus_bb.planner.context import PlanContext
@@ -62,23 +59,17 @@ class Submits:
         self._common = of_properties(catalogs.properties)
         self._kinds: dict[tuple[int, int, bool, bytes], _Kind] = {}
 
-    def check(self, planned: PlannedJob) -> None:
-        """All that ``text`` could refuse, sooner. Raises CatalogError, UsageError."""
-        kind = self._kind(planned)
-        text = "".join(planned.arguments)
-        plain_text(text, f"an argument of {planned.name}")
-        if len(text) > WORTH_A_LOOK:
-            for word in planned.arguments:
-                short_enough(word, f"an argument of {planned.name}")
-        outputs = planned.job.outputs() if planned.job else ()
-        if "$" in text or any("$" in use.lfn for use in outputs):
-            self._quoted(planned, kind)  # a few macros have no other spelling
-
     def text(self, planned: PlannedJob) -> str:
-        """The submit file of ``planned``, which was checked."""
+        """The submit file of ``planned``. Raises CatalogError, UsageError."""
         kind = self._kind(planned)
         name = planned.name
-        arguments = self._quoted(planned, kind)
+        check_arguments(planned.arguments, f"an argument of {name}")
+        try:
+            arguments = quote_arguments(self._arguments(planned, kind))
+        except UsageError as error:
+            raise CatalogError(
+                f"an argument of {name} cannot be passed on: {error}", key="arguments"
+            ) from error
         return kind.text % {
             "name": name,
             "files": f"{planned.folder}/{name}",
@@ -88,22 +79,12 @@ class Submits:
             "batch": batch_name(name),
         }
 
-    def _quoted(self, planned: PlannedJob, kind: _Kind) -> str:
-        try:
-            return quote_arguments(self._arguments(planned, kind))
-        except UsageError as error:
-            raise CatalogError(
-                f"an argument of {planned.name} cannot be passed on: {error}",
-                key="arguments",
-            ) from error
-
     def _arguments(self, planned: PlannedJob, kind: _Kind) -> list[str]:
         """Kickstart's options, then the program with its own arguments."""
         job = planned.job
         files: list[str] = []
-        if job is not None:
-            for use in job.outputs():
-                files += _looked_at(use.lfn)
+        for use in job.outputs() if job else ():
+            files += _looked_at(use.lfn)
         return [
             *kind.before,
             job.id if job else "null",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -13,16 +16,25 @@ from pegasus_bb.dag.joblists import job_list
 from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.planner.builtin.executable import Executable, PlannedJob
+from pegasus_bb.model.document import as_json, dump
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.planner.builtin.executable import (
+    VERSION,
+    Executable,
+    PlannedJob,
+    compact,
+    properties_file,
+)
 from pegasus_bb.planner.builtin.folders import File, Folders, fill, fill_folders
-from pegasus_bb.planner.builtin.records import top_files
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.planner.existing_submit_dir import move_existing
 from pegasus_bb.runtime.bbdir import NODES
+from pegasus_bb.runtime.install import install_runtime
 
 JOBS_FOR_A_WORKER = 5000  # from here on a second process writes submit files
+_SPECIAL = re.compile(r"[\s\"'\\=]")
 
 
 def write(
@@ -33,15 +45,16 @@ def write(
     many: Callable[[], Iterable[File]] | None = None,
     force: bool = False,
 ) -> Path:
-    """Write ``context.submit_dir`` and give it back.
+    """Write ``context.submit_dir`` and return it.
 
-    ``planning`` is what was planned, rewritten; ``few`` and ``many`` are files of bb/,
-    the latter all of one folder. All goes to a hidden folder beside, which is renamed
-    at the very end and removed where anything fails. Only then, and with ``force``, an
-    old run moves aside. Raises UsageError where there is one that may not.
+    ``planning`` is the rewritten input; ``few`` and ``many`` are files of bb/, the
+    latter all of one folder. A hidden folder is filled, and renamed at the very end. If
+    anything fails, nothing stays. ``force`` moves an old run aside just before the
+    rename. Raises UsageError, and CatalogError for a job that no submit file can hold.
     """
     target = context.submit_dir
     part = _part(target)
+    missing = [parent for parent in target.parents if not parent.exists()]
     try:
         part.mkdir(parents=True)
         # What reads the whole workflow comes before the fork: after it, the process
@@ -51,7 +64,7 @@ def write(
 
         def write_the_rest() -> None:
             write_dag(executable.dag, part / executable.dag_name)
-            _install(part / "bb", context.python)
+            install_runtime(str(part / "bb"), context.python)
 
         with_worker = len(executable.jobs) >= JOBS_FOR_A_WORKER
         folders = _folders(executable, planning.catalogs, context)
@@ -60,16 +73,27 @@ def write(
         fill_folders(part, folders, with_worker, meanwhile=write_the_rest)
         move_existing(target, force)
         part.rename(target)
-    except OSError as error:
+    except BaseException as error:
         shutil.rmtree(part, ignore_errors=True)
-        raise UsageError(
-            f"the submit directory {target} cannot be written: {error}; "
-            "nothing of it was left behind"
-        ) from error
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
+        with suppress(OSError):  # another planning uses a parent
+            for parent in missing:
+                parent.rmdir()
+        if isinstance(error, OSError):
+            raise UsageError(
+                f"the submit directory {target} cannot be written: {error}; "
+                "nothing of it was left behind"
+            ) from error
         raise
     return target
+
+
+def check_files(
+    executable: Executable, catalogs: Catalogs, context: PlanContext
+) -> None:
+    """Raises CatalogError and UsageError as ``write`` would."""
+    submits = Submits(executable.scratch, catalogs, context)
+    for planned in executable.jobs.values():
+        submits.text(planned)
 
 
 def files_of(
@@ -103,12 +127,6 @@ def _folders(
     }
 
 
-def _install(folder: Path, python: str) -> None:
-    from pegasus_bb.runtime.install import install_runtime
-
-    install_runtime(str(folder), python)
-
-
 def _part(target: Path) -> Path:
     """Where ``target`` is made; what a killed planning left there goes."""
     begins = f".{target.name}.{_host()}."
@@ -121,3 +139,83 @@ def _part(target: Path) -> Path:
 
 def _host() -> str:
     return os.uname().nodename
+
+
+def top_files(
+    executable: Executable, planning: Decided, context: PlanContext, host: str
+) -> Iterator[tuple[str, bytes]]:
+    """What stands beside the .dag, by path below the submit directory."""
+    name = f"{context.label}-0"
+    workflow, catalogs = planning.workflow, planning.catalogs
+    yield "workflow.yml", dump(workflow.document.data)
+    yield "catalogs/sites.yml", dump(catalogs.sites.document.data)
+    yield "catalogs/replicas.yml", dump(catalogs.replicas.document.data)
+    yield "catalogs/transformations.yml", dump(catalogs.transformations.document.data)
+    yield properties_file(context.uuid), catalogs.properties.to_text().encode()
+    yield "braindump.yml", _braindump(executable, workflow, context, host).encode()
+    yield f"{name}.cache", "".join(_cache(executable, workflow, context)).encode()
+    yield f"{name}.metadata", _metadata(executable, context)
+    yield f"{name}.notify", b""
+
+
+def _braindump(
+    executable: Executable, workflow: Workflow, context: PlanContext, host: str
+) -> str:
+    name = f"{context.label}-0"
+    values = {
+        "user": context.user,
+        "grid_dn": None,
+        "submit_hostname": host,
+        "root_wf_uuid": context.uuid,
+        "wf_uuid": context.uuid,
+        "dax": str(workflow.document.path),
+        "dax_label": context.label,
+        "dax_index": "0",
+        "dax_version": str(workflow.document.data.get("pegasus", "5.0")),
+        "pegasus_wf_name": name,
+        "timestamp": compact(context.timestamp),
+        "basedir": str(context.base_dir),
+        "submit_dir": str(context.submit_dir),
+        "planner": executable.planner,
+        "planner_version": VERSION,
+        "pegasus_build": VERSION,
+        "planner_arguments": " ".join(context.arguments),
+        "jsd": "jobstate.log",
+        "rundir": context.submit_dir.name,
+        "bindir": str(context.bin),
+        "vogroup": "pegasus",
+        "uses_pmc": "false",
+        "properties": properties_file(context.uuid),
+        "condor_log": f"{name}.log",
+        "dag": f"{name}.dag",
+        "type": "dag",
+        "notify": f"{name}.notify",
+    }
+    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in values.items())
+
+
+def _cache(
+    executable: Executable, workflow: Workflow, context: PlanContext
+) -> Iterator[str]:
+    """Where in scratch each file is while the workflow runs."""
+    lfns = {use.lfn: None for job in workflow.jobs.values() for use in job.uses}
+    scratch, rest = f"file://{executable.scratch}/", f'site="{context.site}"\n'
+    for lfn in lfns:
+        yield f"{_word(lfn)} {_word(scratch + lfn)} {rest}"
+
+
+def _word(text: str) -> str:
+    if _SPECIAL.search(text) is None:
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _metadata(executable: Executable, context: PlanContext) -> bytes:
+    return as_json(
+        {
+            "root_workflow_uuid": context.uuid,
+            "workflow_uuid": context.uuid,
+            "wf_metadata": {},
+            "graph": {"jobs": {name: {} for name in executable.jobs}},
+        }
+    )

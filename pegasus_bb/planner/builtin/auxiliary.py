@@ -1,0 +1,281 @@
+"""The planner's own nodes: folders, stage-in, stage-out, clean-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pegasus_bb.dag import joblists
+from pegasus_bb.dag.joblists import Source
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.catalogs import Replica
+from pegasus_bb.model.workflow import Job
+from pegasus_bb.paths import local_path
+from pegasus_bb.planner.builtin.executable import (
+    CLEAN_UP,
+    CREATE_DIR,
+    LEAF_CLEANUP,
+    STAGE_IN,
+    STAGE_OUT,
+    Bundles,
+    Draft,
+    Program,
+    Role,
+    StagedProgram,
+)
+from pegasus_bb.planner.builtin.profiles import plain_text
+
+TRANSFERS_PER_LEVEL = 4  # nodes
+CLEAN_UPS_PER_LEVEL = 2
+
+
+def add_auxiliary(draft: Draft) -> None:
+    """Add every node that is no job of the workflow. Raises CatalogError."""
+    tool = f"{draft.context.bin}/transfer"
+    transfer = draft.programs.own("pegasus::transfer", draft.site, tool)
+    dirmanager = draft.programs.own("pegasus::dirmanager", draft.site, tool)
+    remover = draft.programs.own("pegasus::cleanup", draft.site, tool)
+    _stage_in(draft, transfer)
+    _create_dir(draft, dirmanager)
+    _stage_out(draft, transfer)
+    if draft.context.cleanup == "inplace":
+        _clean_up(draft, remover)
+    if draft.context.cleanup != "none" and not results_stay(draft):
+        _leaf_cleanup(draft, remover)
+
+
+def results_stay(draft: Draft) -> bool:
+    """Whether scratch is where the user will look for results."""
+    return not draft.context.output_site and any(
+        use.stage_out for job in draft.on_site for use in job.outputs()
+    )
+
+
+def _stage_in(draft: Draft, program: Program) -> None:
+    """Every input that no job makes, and every executable that is staged."""
+    bundles = _transfers(draft, STAGE_IN, "stage_in_remote", program)
+    brought: dict[str, str] = {}  # LFN -> the node that brings it
+    for job in sorted(draft.on_site, key=lambda job: draft.level[job.id]):
+        needs = _needs(draft, job)
+        if not needs:
+            continue
+        fresh = [lfn for lfn in needs if lfn not in brought]
+        if fresh:
+            node, entries = bundles.next(draft.level[job.id] - 1)
+            entries += [_fetch(draft, job, lfn, needs[lfn]) for lfn in fresh]
+            brought.update(dict.fromkeys(fresh, node))
+        draft.edges((brought[lfn] for lfn in needs), draft.names[job.id])
+
+
+def _transfers(draft: Draft, role: Role, word: str, program: Program) -> Bundles:
+    said = draft.catalogs.properties.get("pegasus.transfer.threads", "2")
+    threads = str(program.profiles.get("pegasus", {}).get("transfer.threads", said))
+    if not threads.isascii() or not threads.isdigit() or int(threads) < 1:
+        raise CatalogError(
+            "the number of transfer threads is a whole number above zero",
+            key="pegasus.transfer.threads",
+            found=threads,
+        )
+    stem, arguments = f"{word}_{draft.site_in_names}", ["--threads", threads]
+    return Bundles(draft, stem, TRANSFERS_PER_LEVEL, role, program, arguments)
+
+
+def _needs(draft: Draft, job: Job) -> dict[str, StagedProgram | None]:
+    """LFN -> the executable that it is, or None for an input."""
+    made = draft.graph.producer
+    needs: dict[str, StagedProgram | None] = {}
+    for use in job.uses:
+        if use.kind == "input" and use.lfn not in made:
+            needs[use.lfn] = None
+    for part in draft.jobs[draft.names[job.id]].program.staged:
+        if part.lfn in made or part.lfn in draft.graph.consumers:
+            raise CatalogError(
+                f"the executable of {job.transformation} is staged into scratch under "
+                "a name that a file of the workflow has",
+                found=part.lfn,
+                would_do="rename the file or the transformation",
+            )
+        needs[part.lfn] = part
+    return needs
+
+
+def _fetch(
+    draft: Draft, job: Job, lfn: str, part: StagedProgram | None
+) -> joblists.Entry:
+    url = draft.url(lfn)
+    if part is not None:
+        return joblists.fetch_program(lfn, part.sources, draft.site, url)
+    sources = _sources_of(draft, job, lfn)
+    if _can_be_linked(draft, sources[0]):
+        url = url.replace("file://", "symlink://", 1)
+    return joblists.fetch(lfn, sources, draft.site, url)
+
+
+def _can_be_linked(draft: Draft, source: Source) -> bool:
+    """pegasus-plan's pegasus.transfer.links: a file of the site is linked, not copied.
+    On a tier the placement decides, whatever stands here."""
+    wanted = draft.catalogs.properties.get("pegasus.transfer.links", "false")
+    here = source.site == draft.site and source.url.startswith("file://")
+    return here and wanted.strip().lower() == "true"
+
+
+def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[Source, ...]:
+    """Every replica of ``lfn``, best first. Raises CatalogError if there is none."""
+    catalog = draft.catalogs.replicas
+    found = catalog.replicas.get(lfn)
+    if not found:
+        raise draft.workflow.document.error(
+            f"job {job.id} ({job.transformation}) needs an input that no job makes "
+            "and that has no replica",
+            ["jobs", job.index, "uses"],
+            repr(lfn),
+            f"add {lfn!r} to {catalog.document.path}, or name the folder "
+            "that holds it with --input-dir",
+        )
+    ranked = sorted(found, key=lambda replica: _rank(replica, draft.site))
+    return tuple(Source(replica.site, _url(replica)) for replica in ranked)
+
+
+def _url(replica: Replica) -> str:
+    pfn = plain_text(replica.pfn, f"the PFN of {replica.lfn!r}")
+    path = local_path(pfn)
+    return pfn if path is None else f"file://{path}"
+
+
+def _rank(replica: Replica, site: str) -> int:
+    is_file = local_path(replica.pfn) is not None
+    if is_file:
+        return {site: 0, "local": 1}.get(replica.site, 2)
+    return 3 if replica.site == site else 4
+
+
+def _stage_out(draft: Draft, program: Program) -> None:
+    """Every result goes to the output site as soon as its level is done."""
+    there = draft.context.output_site
+    if not there:
+        return
+    bundles = _transfers(draft, STAGE_OUT, "stage_out_remote", program)
+    writers: dict[str, list[str]] = {}  # stage-out node -> the jobs of its results
+    folder = _output_folder(draft)
+    for job in draft.on_site:
+        found = (use.lfn for use in job.outputs() if use.stage_out)
+        lfns = [lfn for lfn in dict.fromkeys(found) if lfn not in draft.results]
+        if not lfns:
+            continue
+        node, entries = bundles.next(draft.level[job.id] - 1)
+        writers.setdefault(node, []).append(draft.names[job.id])
+        for lfn in lfns:
+            path, url = f"{folder}/{lfn}", draft.url(lfn)
+            to = f"file://{path}"
+            entries.append(joblists.deliver(lfn, draft.site, url, there, to))
+            draft.results[lfn], draft.outputs[lfn] = node, path
+    for name, jobs in writers.items():
+        draft.edges(jobs, name)
+
+
+def _output_folder(draft: Draft) -> str:
+    context = draft.context
+    if context.output_dir is not None:
+        return str(context.output_dir)
+    site = draft.catalogs.sites.site(context.output_site)
+    if site.storage is None:
+        raise draft.catalogs.sites.document.error(
+            f"site {site.name} has no storage directory for results",
+            ["sites", site.index, "directories"],
+            would_do="add a directory of type localStorage, or say --output-dir",
+        )
+    return site.storage.path.rstrip("/")
+
+
+def _create_dir(draft: Draft, program: Program) -> None:
+    """The node that makes the run's folder, and the folders in the names of files.
+
+    Every node of the site without a parent there waits for it.
+    """
+    url = f"file://{draft.scratch}"
+    urls = [url, *(f"{url}/{path}" for path in dict.fromkeys(_folders(draft)))]
+    entries = [joblists.make_directory(draft.site, one) for one in urls]
+    name = draft.on_scratch("create_dir", CREATE_DIR, program, entries)
+    above = {
+        child
+        for parent, children in draft.children.items()
+        if not draft.jobs[parent].detached
+        for child in children
+    }
+    for node in draft.jobs.values():
+        if node.name not in above and node.name != name and not node.detached:
+            draft.edges([name], node.name)
+
+
+def _folders(draft: Draft) -> Iterator[str]:
+    for job in draft.on_site:
+        for use in job.outputs():
+            if "/" in use.lfn:
+                yield use.lfn.rpartition("/")[0]
+
+
+def _clean_up(draft: Draft, program: Program) -> None:
+    """Remove each file when its last user, stage-out included, has ended."""
+    level = _levels(draft)
+    users = _users(draft)
+    units: dict[str, list[str]] = {}  # last user -> files
+    for lfn, nodes in users.items():
+        last = nodes[0] if len(nodes) == 1 else max(nodes, key=level.__getitem__)
+        units.setdefault(last, []).append(lfn)
+    waits: dict[str, list[str]] = {}  # clean-up node -> its parents
+    stem = f"clean_up_{draft.site_in_names}_level"
+    bundles = Bundles(draft, stem, CLEAN_UPS_PER_LEVEL, CLEAN_UP, program)
+    for last, lfns in units.items():
+        node, entries = bundles.next(level[last] + 1)
+        for lfn in lfns:
+            entries.append(joblists.remove(draft.site, draft.url(lfn), False))
+            waits.setdefault(node, []).extend(users[lfn])
+    for name, nodes in waits.items():
+        draft.edges(nodes, name)
+
+
+def _levels(draft: Draft) -> dict[str, int]:
+    """Levels of nodes, counted from create_dir, 0, and stage-in, 1."""
+    level = {draft.names[job.id]: draft.level[job.id] + 1 for job in draft.on_site}
+    for lfn, node in draft.results.items():
+        level[node] = level[draft.names[draft.graph.producer[lfn]]] + 1
+    return level
+
+
+def _users(draft: Draft) -> dict[str, list[str]]:
+    """Each file of scratch and the nodes after which it can go.
+
+    Readers come after the writer, so the writer counts only for a file without readers.
+    Results that are not staged out stay.
+    """
+    users: dict[str, list[str]] = {}
+    for job in draft.on_site:
+        node = draft.names[job.id]
+        for use in job.uses:
+            if use.kind == "input":
+                users.setdefault(use.lfn, []).append(node)
+        for part in draft.jobs[node].program.staged:
+            users.setdefault(part.lfn, []).append(node)
+    for job in draft.on_site:
+        for use in job.outputs():
+            if use.lfn in draft.results:
+                users.setdefault(use.lfn, []).append(draft.results[use.lfn])
+            elif use.stage_out:
+                users.pop(use.lfn, None)
+            elif use.lfn not in users:
+                users[use.lfn] = [draft.names[job.id]]
+    return users
+
+
+def _leaf_cleanup(draft: Draft, program: Program) -> None:
+    """Remove the run's folder when everything on the site is done."""
+    leaves = [
+        node.name
+        for node in draft.jobs.values()
+        if not node.detached
+        and all(
+            draft.jobs[child].detached for child in draft.children.get(node.name, ())
+        )
+    ]
+    entries = [joblists.remove(draft.site, f"file://{draft.scratch}", True)]
+    name = draft.on_scratch("cleanup", LEAF_CLEANUP, program, entries)
+    draft.edges(leaves, name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pegasus_bb.bench.cells import ERROR, Measurement, certain
 from pegasus_bb.bench.figures import Figures
-from pegasus_bb.bench.measurement import ERROR, Measurement, certain
 from pegasus_bb.bench.session import Session, Tier
 from pegasus_bb.model.stat import Stat
 

@@ -1,31 +1,56 @@
-"""The interface of what measures: our own processes, or ior."""
+"""What measures: ior if it is installed and runs, else our own processes."""
 
 from __future__ import annotations
 
+import os
+from shutil import which
 from typing import Protocol
 
-from pegasus_bb.bench.plan import Cell
-
-
-class TimeIsUp(Exception):
-    """A phase did not end in time; it gives no figure."""
+from pegasus_bb.bench.cells import Cell
+from pegasus_bb.bench.ior import COUNT, PROGRAM, Ior
+from pegasus_bb.bench.own import Own
+from pegasus_bb.errors import NotMeasured
 
 
 class Engine(Protocol):
     """Runs one phase of a cell in an empty folder, with all processes at once.
 
-    A phase lasts from the first open to the last close. ``until`` is a time of
-    time.monotonic(). Raises TimeIsUp, and NotMeasured with the process that failed.
+    A phase lasts from the first open to the last close. Raises NotMeasured with the
+    process that failed.
     """
 
     name: str  # own | ior VERSION
     because: str  # why this one measures
 
-    def write(self, cell: Cell, folder: str, until: float) -> float:
+    def write(self, cell: Cell, folder: str) -> float:
         """Seconds for writing, until the data is on the storage."""
 
-    def read(self, cell: Cell, folder: str, until: float) -> float:
+    def read(self, cell: Cell, folder: str) -> float:
         """Seconds for reading what ``write`` has written."""
 
     def close(self) -> None:
         """End all processes. A second call does nothing."""
+
+
+def choose(processes: int, folder: str) -> Engine:
+    """An engine for so many ``processes``; a trial of ior happens in ``folder``."""
+    if which(PROGRAM) is None:
+        return Own(processes, "no ior on PATH")
+    launch = launcher()
+    if not launch:
+        why = "ior is there, but no srun, mpiexec or mpirun to start it"
+        return Own(processes, why)
+    engine = Ior(launch)
+    try:
+        engine.trial(processes, folder)
+    except NotMeasured as error:
+        return Own(processes, f"ior does not run here: {error}")
+    return engine
+
+
+def launcher() -> tuple[str, ...]:
+    """The command that starts MPI processes; empty if there is none."""
+    if os.environ.get("SLURM_JOB_ID") and which("srun"):
+        return ("srun", "-n", COUNT)  # on all nodes of the job
+    found = next((name for name in ("mpiexec", "mpirun") if which(name)), None)
+    return (found, "-n", COUNT) if found else ()

@@ -13,14 +13,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from pegasus_bb.bench.engine import TimeIsUp
-from pegasus_bb.bench.plan import Cell
+from pegasus_bb.bench.cells import Cell
 from pegasus_bb.errors import NotMeasured
 from pegasus_bb.process import start
+from pegasus_bb.removal import remove
 from pegasus_bb.units import MIB
 
 PROGRAM = "ior"
 COUNT = "{n}"  # in a launcher: how many processes
+_TRIAL = 60.0  # seconds
+_TRIAL_BLOCK = 4096  # bytes of each process
 _GRACE = 10.0  # seconds in which MPI may end its processes itself
 _LINES = 3  # of the message of a failed ior
 
@@ -28,33 +30,46 @@ _LINES = 3  # of the message of a failed ior
 class Ior:
     """One call of ior for each phase."""
 
-    def __init__(self, launcher: tuple[str, ...], grace: float = _GRACE) -> None:
+    def __init__(self, launcher: tuple[str, ...]) -> None:
         self._launcher = launcher
-        self._grace = grace
         self.name = PROGRAM  # with its version, once it has run
         self.because = f"started by {shlex.join(launcher)}"
 
-    def write(self, cell: Cell, folder: str, until: float) -> float:
-        """See ``Engine.write``; -e is fsync."""
-        return self._phase("write", ["-w", "-e"], cell, folder, until)
+    def trial(self, processes: int, folder: str, limit: float = _TRIAL) -> None:
+        """Raises NotMeasured if ior does not write a page from each process in time."""
+        trial = os.path.join(folder, "trial")
+        try:
+            os.mkdir(trial)
+            self._phase("write", ["-w"], Cell(_TRIAL_BLOCK, processes), trial, limit)
+        except OSError as error:
+            raise NotMeasured(str(error)) from error
+        finally:
+            remove(trial)
 
-    def read(self, cell: Cell, folder: str, until: float) -> float:
+    def write(self, cell: Cell, folder: str) -> float:
+        """See ``Engine.write``; -e is fsync."""
+        return self._phase("write", ["-w", "-e"], cell, folder)
+
+    def read(self, cell: Cell, folder: str) -> float:
         """See ``Engine.read``. With -C each process reads the file of another node,
         because its own node may have the file in memory."""
-        return self._phase("read", ["-r", "-C"], cell, folder, until)
+        return self._phase("read", ["-r", "-C"], cell, folder)
 
     def close(self) -> None:
         """See ``Engine.close``: no process outlives a phase."""
 
     def _phase(
-        self, do: str, words: list[str], cell: Cell, folder: str, until: float
+        self,
+        do: str,
+        words: list[str],
+        cell: Cell,
+        folder: str,
+        limit: float = float("inf"),
     ) -> float:
         summary = os.path.join(os.path.dirname(folder), f"ior.{do}.json")
-        words = [*words, *_cell(cell, folder, summary)]
+        launch = [word.replace(COUNT, str(cell.processes)) for word in self._launcher]
         try:
-            status, message = self._call(words, cell, until)
-            if status:
-                raise NotMeasured(f"ior ended with status {status}: {message}")
+            _run([*launch, PROGRAM, *words, *_options(cell, folder, summary)], limit)
             with open(summary, encoding="utf-8", errors="replace") as source:
                 answer = json.load(source)
         except (OSError, ValueError, RecursionError) as error:
@@ -65,17 +80,6 @@ class Ior:
         first = next(_entries(answer), {})
         self.name = f"{PROGRAM} {first.get('Version', '')}".strip()
         return cell.total / bandwidth(answer, do)
-
-    def _call(self, words: list[str], cell: Cell, until: float) -> tuple[int, str]:
-        """Exit status and failure message. Raises NotMeasured, TimeIsUp."""
-        argv = [word.replace(COUNT, str(cell.processes)) for word in self._launcher]
-        log = os.memfd_create("ior")
-        try:
-            status = _run([*argv, PROGRAM, *words], log, until, self._grace)
-            os.lseek(log, max(0, os.lseek(log, 0, os.SEEK_END) - 4096), os.SEEK_SET)
-            return status, _message(os.read(log, 4096).decode(errors="replace"))
-        finally:
-            os.close(log)
 
 
 def bandwidth(answer: Any, do: str) -> float:
@@ -99,7 +103,7 @@ def _entries(value: Any) -> Iterator[dict[str, Any]]:
             yield from _entries(inner)
 
 
-def _cell(cell: Cell, folder: str, summary: str) -> list[str]:
+def _options(cell: Cell, folder: str, summary: str) -> list[str]:
     """-F: a file for each process; -k: keep it for the other phase."""
     words = ["-a", "POSIX", "-F", "-k"]
     words += ["-b", str(cell.block), "-t", str(cell.transfer)]
@@ -107,35 +111,43 @@ def _cell(cell: Cell, folder: str, summary: str) -> list[str]:
     return [*words, "-O", "summaryFormat=JSON", "-O", f"summaryFile={summary}"]
 
 
-def _run(argv: list[str], log: int, until: float, grace: float) -> int:
-    """The exit status. All processes have ended when this returns or raises."""
+def _run(argv: list[str], limit: float) -> None:
+    """All processes have ended when this returns or raises. Raises NotMeasured."""
+    log = os.memfd_create("ior")
     try:
-        process = start(argv, stdout=log, stderr=log, new_session=True)
-    except OSError as error:
-        raise NotMeasured(f"{argv[0]} cannot be started: {error.strerror}") from error
-    try:
-        if not _ended(process, until):
-            raise TimeIsUp
-        return process.returncode
+        try:
+            process = start(argv, stdout=log, stderr=log, new_session=True)
+        except OSError as error:
+            why = f"{argv[0]} cannot be started: {error.strerror}"
+            raise NotMeasured(why) from error
+        try:
+            if not _ended(process, limit):
+                raise NotMeasured(f"a trial did not end within {limit:.0f} s")
+        finally:
+            _end(process)
+        if process.returncode:
+            message = _message(log)
+            raise NotMeasured(f"ior ended with status {process.returncode}: {message}")
     finally:
-        if process.poll() is None:
-            process.terminate()  # the launcher ends the processes on other nodes
-            _ended(process, time.monotonic() + grace)
-        _kill(process, time.monotonic() + grace)
+        os.close(log)
 
 
-def _kill(process: Any, until: float) -> None:
+def _end(process: Any) -> None:
     """Kill its process group, again and again: a killed process may go on a little."""
+    if process.poll() is None:
+        process.terminate()  # the launcher ends the processes on other nodes
+        _ended(process, _GRACE)
+    until = time.monotonic() + _GRACE
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
         while time.monotonic() < until:
             os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
             time.sleep(0.005)
 
 
-def _ended(process: Any, until: float) -> bool:
-    """Whether the process has ended by then."""
+def _ended(process: Any, limit: float) -> bool:
+    """Whether the process ends within so many seconds."""
+    until = time.monotonic() + limit
     while process.poll() is None:
         if time.monotonic() > until:
             return False
@@ -143,8 +155,10 @@ def _ended(process: Any, until: float) -> bool:
     return True
 
 
-def _message(text: str) -> str:
+def _message(log: int) -> str:
     """The lines that ior marks as errors; else the last lines."""
+    os.lseek(log, max(0, os.lseek(log, 0, os.SEEK_END) - 4096), os.SEEK_SET)
+    text = os.read(log, 4096).decode(errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR")][:_LINES]
     return " / ".join(errors or lines[-_LINES:]) or "no message"

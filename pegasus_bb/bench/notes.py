@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pegasus_bb.bench.cache import Cache
-from pegasus_bb.bench.measurement import ERROR, LEAST, certain
+from pegasus_bb.bench.cells import ERROR, LEAST, certain
 from pegasus_bb.bench.place import left_behind
 from pegasus_bb.bench.session import Session, Tier
 
@@ -56,10 +56,4 @@ def _doubtful(tier: Tier) -> Iterator[str]:
         yield (
             f"{uncertain} of {len(figures)} figures, marked *, have a standard error "
             f"above {ERROR:.0%} or less than {LEAST} repetitions"
-        )
-    missing = len(tier.measurements) - len(tier.measured())
-    if missing:
-        yield (
-            f"the time was up before {missing} of {len(tier.measurements)} cells were "
-            "measured; --within allows more"
         )

@@ -10,15 +10,13 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pegasus_bb.bench.plan import Plan
 from pegasus_bb.errors import NotMeasured, UsageError
+from pegasus_bb.process import ask
 from pegasus_bb.removal import remove
-from pegasus_bb.units import format_size
 
 PREFIX = "pegasus-bb-bench."
 _SHARE = 0.9  # of the free space; a full file system is slow
 _IN_MEMORY = ("tmpfs", "ramfs")
-_MOUNTS = "/proc/self/mountinfo"
 _MEMORY = "/proc/meminfo"
 
 
@@ -63,17 +61,6 @@ def place(text: str) -> Place:
     return Place(name, full, _kind(full), os.stat(full).st_dev)
 
 
-def check_room(place: Place, plan: Plan) -> None:
-    """Raises UsageError if the largest cell of ``plan`` would fill the tier."""
-    room, largest = place.room(), plan.largest
-    if largest.total > room:
-        raise UsageError(
-            f"tier {place.name}: {largest} are {format_size(largest.total)}, and "
-            f"{place.path} has room for {format_size(room)}; use smaller --blocks, "
-            "fewer --processes, or another folder"
-        )
-
-
 def left_behind(place: Place) -> list[str]:
     """Folders of benchmarks that run there now, or were killed."""
     with contextlib.suppress(OSError), os.scandir(place.path) as entries:
@@ -110,19 +97,9 @@ def _remove(path: str) -> None:
 
 
 def _kind(path: str) -> str:
-    """The file system of the mount that holds ``path``: its path is the longest."""
-    real, found, longest = os.path.realpath(path), "unknown", -1
-    with contextlib.suppress(OSError), open(_MOUNTS, errors="surrogateescape") as lines:
-        for line in lines:
-            before, _, after = line.partition(" - ")
-            at = _unescaped(before.split()[4])
-            if len(at) >= longest and os.path.commonpath([real, at]) == at:
-                found, longest = after.split()[0], len(at)
-    return found
-
-
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
+    """As ``findmnt`` of util-linux calls it, else unknown."""
+    found = ask(["findmnt", "-nro", "FSTYPE", "--target", path], timeout=10.0)
+    return (found.out.split() or ["unknown"])[-1]  # of several mounts the last
 
 
 def _available_memory() -> int:

@@ -1,24 +1,25 @@
-"""A whole benchmark: its plan, its tiers, and what has been measured so far."""
+"""A whole benchmark: its tiers and cells, and what has been measured so far."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from pegasus_bb.bench.choice import choose
-from pegasus_bb.bench.engine import Engine
-from pegasus_bb.bench.measurement import Measurement
-from pegasus_bb.bench.place import Place, check_room, temporary_folder
-from pegasus_bb.bench.plan import Plan
-from pegasus_bb.bench.rounds import Rounds, Tell
-from pegasus_bb.errors import NotMeasured
+from pegasus_bb.bench.cache import Cache, drop
+from pegasus_bb.bench.cells import Cell, Measurement
+from pegasus_bb.bench.engine import Engine, choose
+from pegasus_bb.bench.place import Place, temporary_folder
+from pegasus_bb.errors import NotMeasured, UsageError
 from pegasus_bb.model.stat import Stat, stat
+from pegasus_bb.removal import remove
+from pegasus_bb.units import format_size
 
+Tell = Callable[[str, int, int], None]  # what is next; repetitions done, of how many
+REPETITIONS = 5  # of every cell
 _FILES = 64  # opened in each repetition
-_OPENINGS = 5  # repetitions
 
 
 @dataclass(slots=True)
@@ -42,40 +43,71 @@ class Tier:
 class Session:
     """Keeps what was measured even if ``run`` is interrupted."""
 
-    def __init__(self, places: Sequence[Place], plan: Plan, until: float) -> None:
-        """Raises UsageError if a tier has no room for ``plan``."""
+    def __init__(self, places: Sequence[Place], cells: Sequence[Cell]) -> None:
+        """Raises UsageError if a tier has no room for the largest of ``cells``."""
+        largest = max(cells, key=lambda cell: cell.total)
         for place in places:
-            check_room(place, plan)
-        self.tiers = [Tier(place) for place in places]
-        self.plan = plan
-        self.until = until  # time.monotonic(): begin nothing that would end later
+            if largest.total > place.room():
+                raise UsageError(
+                    f"tier {place.name}: {largest} are {format_size(largest.total)}, "
+                    f"and {place.path} has room for {format_size(place.room())}; use "
+                    "smaller --blocks, fewer --processes, or another folder"
+                )
+        self._processes = max(cell.processes for cell in cells)
+        self.tiers = [
+            Tier(place, measurements=[Measurement(cell) for cell in cells])
+            for place in places
+        ]
         self.engine: Engine | None = None
 
-    def run(self, tell: Tell) -> None:
-        """Measure, and remove everything that was written. Raises NotMeasured."""
-        with ExitStack() as stack:
-            folders: dict[str, str] = {}
-            for tier in self.tiers:
-                folder = stack.enter_context(temporary_folder(tier.place))
-                folders[tier.place.name] = folder
-                tier.openings = _openings(tier, folder)
-            first, processes = next(iter(folders.values())), max(self.plan.processes)
-            self.engine = choose(processes, first, self.until)
-            stack.callback(self.engine.close)  # before the folders go
-            rounds = Rounds(self.engine, folders, self.until, tell)
-            rounds.run(list(self._measurements()))
+    def run(self, tell: Tell = lambda *_: None) -> None:
+        """Measure, and remove everything that was written. Raises NotMeasured.
 
-    def _measurements(self) -> Iterator[Measurement]:
-        """Tiers take turns."""
-        for cell in self.plan.cells():
-            for tier in self.tiers:
-                tier.measurements.append(Measurement(tier.place, cell))
-                yield tier.measurements[-1]
+        The repetitions of a cell lie far apart and tiers take turns, so the load of
+        other users falls on all cells alike.
+        """
+        with ExitStack() as stack:
+            folders = [
+                stack.enter_context(temporary_folder(tier.place)) for tier in self.tiers
+            ]
+            for tier, folder in zip(self.tiers, folders, strict=True):
+                tier.openings = _openings(tier, folder)
+            self.engine = choose(self._processes, folders[0])
+            stack.callback(self.engine.close)  # before the folders go
+            by_cell = zip(*(tier.measurements for tier in self.tiers), strict=True)
+            turns = [
+                (tier.place, folder, one)
+                for cell in by_cell
+                for tier, folder, one in zip(self.tiers, folders, cell, strict=True)
+            ] * REPETITIONS
+            for done, (place, folder, one) in enumerate(turns):
+                tell(f"{place.name}: {one.cell}", done, len(turns))
+                repeat(self.engine, place, folder, one)
+
+
+def repeat(engine: Engine, place: Place, folder: str, one: Measurement) -> None:
+    """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured."""
+    data = os.path.join(folder, "data")
+    try:
+        room = place.room()
+        if one.cell.total > room:
+            why = f"only {format_size(room)} are left; others write to {place.path}"
+            raise NotMeasured(why)
+        try:
+            os.mkdir(data)
+            write = engine.write(one.cell, data)
+            cache = drop(data)
+            read = engine.read(one.cell, data)
+        finally:
+            remove(data)
+    except (OSError, NotMeasured) as error:
+        raise NotMeasured(f"tier {place.name}, {one.cell}: {error}") from error
+    one.add(write, read, Cache.MEMORY if place.in_memory else cache)
 
 
 def _openings(tier: Tier, folder: str) -> list[float]:
     try:
-        return [opening(folder) for _ in range(_OPENINGS)]
+        return [opening(folder) for _ in range(REPETITIONS)]
     except OSError as error:
         raise NotMeasured(f"tier {tier.place.name}: {error}") from error
 

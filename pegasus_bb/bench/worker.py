@@ -15,10 +15,6 @@ from collections.abc import Iterator
 from typing import Any
 
 
-class Late(Exception):
-    """The time for measuring is up."""
-
-
 def main() -> None:
     data = b""
     for line in iter(sys.stdin.buffer.readline, b""):
@@ -37,8 +33,6 @@ def run(order: dict[str, Any], data: bytearray, begin: float) -> dict[str, Any]:
     began = time.monotonic()
     try:
         (_write if order["do"] == "write" else _read)(order, data)
-    except Late:
-        return {"late": True}
     except OSError as error:
         return {"failed": f"{order['do']} {order['path']}: {error.strerror}"}
     return {"began": began, "ended": time.monotonic()}
@@ -70,10 +64,8 @@ def _read(order: dict[str, Any], data: bytearray) -> None:
 
 
 def _pieces(order: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """Offset and size of each call. Raises Late."""
+    """Offset and size of each call."""
     for at in range(0, order["block"], order["transfer"]):
-        if time.monotonic() > order["until"]:
-            raise Late
         yield at, min(order["transfer"], order["block"] - at)
 
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import socket
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from pegasus_bb.bench.cells import all_cells
 from pegasus_bb.bench.figures import figures
 from pegasus_bb.bench.place import Place, place
-from pegasus_bb.bench.plan import Plan
 from pegasus_bb.bench.session import Session
 from pegasus_bb.cli.bench_run import measure
 from pegasus_bb.errors import UsageError
-from pegasus_bb.units import parse_duration, parse_size
-
-if TYPE_CHECKING:
-    from pegasus_bb.bench.speedsfile import SpeedsFile
+from pegasus_bb.units import parse_size
 
 
 @click.command("bench", short_help="Measure how fast the storage is.")
@@ -48,17 +43,9 @@ if TYPE_CHECKING:
     help="How many write at once.",
 )
 @click.option(
-    "--within",
-    default="45s",
-    show_default=True,
-    metavar="TIME",
-    help="Begin nothing that would end later.",
-)
-@click.option(
     "--speeds",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the figures into this file, for --bb-speeds. Other sites and tiers in "
-    "it stay.",
+    help="Write the figures into this new file, for --bb-speeds.",
 )
 @click.option("--site", help="The site of these tiers, for --speeds.")
 @click.option("--json", "as_json", is_flag=True, help="Print every figure as JSON.")
@@ -66,7 +53,6 @@ def command(
     tiers: tuple[str, ...],
     blocks: str,
     processes: str,
-    within: str,
     speeds: Path | None,
     site: str | None,
     as_json: bool,
@@ -78,20 +64,27 @@ def command(
     Exit status: 0 if measured, even if the figures vary (the output says so); 82 if a
     process failed.
     """
-    until = time.monotonic() + parse_duration(within)
     places = _places(tiers)
-    target = _target(speeds, site, [place.name for place in places])
-    plan = Plan(_ascending(blocks, parse_size), _ascending(processes, _count))
-    session = Session(places, plan, until)
+    if (speeds is None) != (site is None):
+        raise UsageError("--speeds FILE and --site SITE go together")
+    if speeds is not None:
+        from pegasus_bb.bench.speedsfile import check_speeds  # needs a reader of YAML
+
+        check_speeds(speeds, [place.name for place in places])
+    sizes = [parse_size(word) for word in blocks.split(",")]
+    counts = [_count(word) for word in processes.split(",")]
+    session = Session(places, all_cells(sizes, counts))
     measure(session, as_json)
-    found = {tier.place.name: figures(tier).as_speeds() for tier in session.tiers}
-    if target is None:
+    if speeds is None or site is None:
         _hint("to plan with these figures: --speeds FILE --site SITE")
         return
-    target.put(found, _comment(session))
+    from pegasus_bb.bench.speedsfile import write_speeds
+
+    found = {tier.place.name: figures(tier).as_speeds() for tier in session.tiers}
+    write_speeds(speeds, site, found, _comment(session))
     _hint(
-        f"{target.path} has the figures; next: pegasus-bb explain --sites {site} "
-        f"--bb-speeds {target.path} WORKFLOW"
+        f"{speeds} has the figures; next: pegasus-bb explain --sites {site} "
+        f"--bb-speeds {speeds} WORKFLOW"
     )
 
 
@@ -109,27 +102,10 @@ def _places(texts: Iterable[str]) -> list[Place]:
     return list(found.values())
 
 
-def _ascending(text: str, read: Callable[[str], int]) -> tuple[int, ...]:
-    return tuple(sorted({read(word) for word in text.split(",")}))
-
-
 def _count(text: str) -> int:
     if not text.strip().isdecimal():
         raise UsageError(f"--processes: {text!r} is no number of processes")
     return int(text)
-
-
-def _target(path: Path | None, site: str | None, names: list[str]) -> SpeedsFile | None:
-    """Raises UsageError."""
-    if path is None:
-        if site:
-            raise UsageError("--site goes with --speeds FILE")
-        return None
-    if not site:
-        raise UsageError(f"--speeds {path}: add --site, its name in the site catalog")
-    from pegasus_bb.bench.speedsfile import open_speeds  # needs a reader of YAML
-
-    return open_speeds(path, site, names)
 
 
 def _comment(session: Session) -> str:

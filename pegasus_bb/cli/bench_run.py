@@ -19,10 +19,8 @@ from rich.progress import Progress
 
 from pegasus_bb.bench.document import to_document
 from pegasus_bb.bench.figures import figures
-from pegasus_bb.bench.measurement import Measurement
 from pegasus_bb.bench.notes import after, before
-from pegasus_bb.bench.rounds import Tell
-from pegasus_bb.bench.session import Session
+from pegasus_bb.bench.session import Session, Tell
 from pegasus_bb.cli.bench_shown import figure_lines, table_lines, wrapped
 from pegasus_bb.cli.ended import cleanly_ended
 
@@ -51,15 +49,14 @@ def measure(session: Session, as_json: bool) -> None:
 
 @contextmanager
 def _progress(shown: bool) -> Iterator[Tell]:
-    """A bar on the terminal. Its end may move: noisy cells are repeated."""
+    """A bar on the terminal."""
     with Progress(
         console=Console(stderr=True), transient=True, disable=not shown
     ) as bar:
         task = bar.add_task("starting", total=None)
 
-        def tell(one: Measurement, done: int, to_do: int) -> None:
-            what = escape(f"{one.place.name}: {one.cell}")
-            bar.update(task, description=what, completed=done, total=to_do)
+        def tell(what: str, done: int, of: int) -> None:
+            bar.update(task, description=escape(what), completed=done, total=of)
 
         yield tell
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from textwrap import fill
 
 from pegasus_bb.bench.cache import Cache
+from pegasus_bb.bench.cells import Measurement, certain
 from pegasus_bb.bench.figures import RATES, Figures
-from pegasus_bb.bench.measurement import Measurement, certain
 from pegasus_bb.bench.session import Session, Tier
 from pegasus_bb.cli.columns import columns, printable
 from pegasus_bb.model.stat import Stat

@@ -1,4 +1,4 @@
-"""A tier, an engine that plays one, and a clock that it moves."""
+"""A tier, an engine that plays one, and a script in place of ior."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.bench.measurement import Measurement
+from pegasus_bb.bench.cells import Cell
 from pegasus_bb.bench.place import Place
-from pegasus_bb.bench.plan import Cell
-from pegasus_bb.bench.rounds import Rounds
 from pegasus_bb.units import KIB
 
 
@@ -20,56 +18,24 @@ def cell(processes: int = 2, block: int = 64 * KIB) -> Cell:
 
 
 @dataclass
-class Player:
-    """An engine whose phases take as long as ``seconds`` says."""
+class PlayedEngine:
+    """Each phase takes as many seconds as ``seconds`` says."""
 
     seconds: Callable[[Cell], float]
     name: str = "own"
     because: str = ""
-    now: float = 0.0
     done: list[Cell] = field(default_factory=list)
-    until: float = 0.0  # of the last phase
 
-    def write(self, cell: Cell, folder: str, until: float) -> float:
+    def write(self, cell: Cell, folder: str) -> float:
         Path(folder, "data").write_bytes(b"x")
         self.done.append(cell)
-        self.until = until
-        return self._take(cell)
+        return self.seconds(cell)
 
-    def read(self, cell: Cell, folder: str, until: float) -> float:
-        return self._take(cell)
+    def read(self, cell: Cell, folder: str) -> float:
+        return self.seconds(cell)
 
     def close(self) -> None:
         pass
-
-    def _take(self, cell: Cell) -> float:
-        taken = self.seconds(cell)
-        self.now += taken
-        return taken
-
-
-@dataclass
-class Stage:
-    """A tier called bb, with folders of its own."""
-
-    path: Path
-
-    def place(self, name: str = "bb") -> Place:
-        (self.path / name).mkdir(exist_ok=True)
-        return Place(name, str(self.path / name), "ext4", 1)
-
-    def measurements(self, *cells: Cell, name: str = "bb") -> list[Measurement]:
-        return [Measurement(self.place(name), cell) for cell in cells]
-
-    def play(
-        self,
-        player: Player,
-        measurements: list[Measurement],
-        until: float = float("inf"),
-    ) -> None:
-        folders = {one.place.name: one.place.path for one in measurements}
-        clock = lambda: player.now  # noqa: E731
-        Rounds(player, folders, until, clock=clock).run(measurements)
 
 
 IOR_OUTPUT = Path(__file__).parents[1] / "recorded" / "ior-4.1"
@@ -120,8 +86,8 @@ def ior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeIor:
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """Nothing may be left of what was written."""
-    made = Stage(tmp_path)
-    yield made
-    assert [path for path in tmp_path.rglob("*") if path.parent != tmp_path] == []
+def tier_place(tmp_path: Path) -> Iterator[Place]:
+    """A tier called bb; nothing may be left of what was written there."""
+    (tmp_path / "bb").mkdir()
+    yield Place("bb", str(tmp_path / "bb"), "ext4", 1)
+    assert list((tmp_path / "bb").iterdir()) == []

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.bench.choice import choose, launcher
-from pegasus_bb.bench.engine import Engine
+from pegasus_bb.bench.engine import Engine, choose, launcher
 
 from .conftest import FakeIor
 
@@ -30,17 +28,10 @@ def folder(tmp_path: Path) -> Iterator[str]:
     assert list((tmp_path / "tier").iterdir()) == []
 
 
-def choice(folder: str, seconds: float = 3600.0) -> Engine:
-    chosen = choose(1, folder, time.monotonic() + seconds)
+def choice(folder: str) -> Engine:
+    chosen = choose(1, folder)
     chosen.close()
     return chosen
-
-
-def test_an_ior_that_hangs_leaves_time_for_ours(ior: FakeIor, folder: str) -> None:
-    ior.instead("exec sleep 100")
-    chosen = choice(folder, 1.5)
-    assert chosen.name == "own"
-    assert "a trial did not end within " in chosen.because
 
 
 def program(bin_: Path, name: str) -> None:

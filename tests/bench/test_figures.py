@@ -5,25 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from pegasus_bb.bench.cache import Cache
+from pegasus_bb.bench.cells import Cell, Measurement
 from pegasus_bb.bench.figures import Figures, figures
-from pegasus_bb.bench.measurement import Measurement
-from pegasus_bb.bench.plan import Cell
+from pegasus_bb.bench.place import Place
 from pegasus_bb.bench.session import Tier
-from pegasus_bb.bench.speedsfile import open_speeds
+from pegasus_bb.bench.speedsfile import check_speeds, write_speeds
 from pegasus_bb.errors import NotMeasured, UsageError
 from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import KEY, Speed, read_speeds
 from pegasus_bb.units import GIB, MIB
 
-from .conftest import Stage, cell
+from .conftest import cell
 
 
 @pytest.fixture
-def tier(stage: Stage) -> Tier:
-    return Tier(stage.place(), openings=[100e-6, 300e-6])
+def tier(tier_place: Place) -> Tier:
+    return Tier(tier_place, openings=[100e-6, 300e-6])
 
 
 def measured(
@@ -34,9 +33,9 @@ def measured(
     cache: Cache = Cache.DROPPED,
 ) -> None:
     """In MiB per second of all processes."""
-    one = Measurement(tier.place, cell)
+    one = Measurement(cell)
     size = cell.total / MIB
-    one.add(size / write, size / read, cache, 1.0)
+    one.add(size / write, size / read, cache)
     tier.measurements.append(one)
 
 
@@ -81,77 +80,33 @@ def test_a_slow_tier_has_more_digits(tier: Tier) -> None:
 
 
 def test_nothing_measured_is_no_figure(tier: Tier) -> None:
-    with pytest.raises(NotMeasured, match=r"tier bb: .* --within"):
+    with pytest.raises(NotMeasured, match="tier bb: nothing was measured"):
         figures(tier)
-
-
-FIGURES = Figures(
-    300 * MIB, 200 * MIB, 30 * MIB, 20 * MIB, 0.00015, cell(1)
-).as_speeds()
 
 
 def test_the_cost_model_reads_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "speeds.yml"
-    open_speeds(path, "a: site", ["pfs", "bb"]).put(
-        {"pfs": FIGURES, "bb": FIGURES}, "measured"
-    )
+    rates = (300 * MIB, 200 * MIB, 30 * MIB, 20 * MIB, 0.00015)
+    speeds = Figures(*rates, cell(1)).as_speeds()
+    check_speeds(path, ["pfs", "bb"])
+    write_speeds(path, "a: site", {"pfs": speeds, "bb": speeds}, "measured")
     found = read_speeds(load(path, {}), (KEY,), "a: site")
     assert found is not None
-    assert found.pfs == found.places["bb"]
-    assert found.pfs == Speed(300 * MIB, 200 * MIB, 30 * MIB, 20 * MIB, 0.00015)
-
-
-@pytest.mark.parametrize("below", [True, False], ids=["with the key", "without"])
-def test_other_sites_and_places_stay(below: bool, tmp_path: Path) -> None:
-    path = tmp_path / "speeds.yml"
-    old = {"read": "1GB/s", "write": "2GB/s"}
-    had = {
-        "here": {"slots": 8, "pfs": old, "bb": old},
-        "there": {"pfs": old},
-    }
-    path.write_text(yaml.safe_dump({KEY: had} if below else had))
-    open_speeds(path, "here", ["bb"]).put({"bb": FIGURES}, "measured again")
-    assert yaml.safe_load(path.read_text()) == {
-        KEY: {
-            "here": {"slots": 8, "pfs": old, "bb": FIGURES},
-            "there": {"pfs": old},
-        }
-    }
-    assert path.read_text().startswith("# measured again\n")
-
-
-def test_a_site_catalog_is_not_written_over(tmp_path: Path) -> None:
-    path = tmp_path / "sites.yml"
-    path.write_text(yaml.safe_dump({"pegasus": "5.0", "sites": [], KEY: {}}))
-    before = path.read_text()
-    with pytest.raises(UsageError, match="holds more than speeds"):
-        open_speeds(path, "here", ["pfs"])
-    assert path.read_text() == before
+    assert found.pfs == found.places["bb"] == Speed(*rates)
+    assert path.read_text().startswith("# measured\n")
 
 
 @pytest.mark.parametrize(
-    ("text", "word"),
+    ("path", "names", "word"),
     [
-        ("[1]", "not a mapping"),
-        ("here: 3", "mapping of site to places"),
-        (f"{KEY}: 3", "holds more than speeds"),
-        ("here: {pfs: {read: fast, write: 1GB/s}}", "not a size"),
+        ("sites.yml", ["pfs"], "it exists; name a new file"),
+        ("new.yml", ["bb"], "measure it too: --tier pfs=DIR"),
+        ("none/new.yml", ["pfs"], "is no folder of yours"),
     ],
 )
-def test_a_file_that_is_wrong_is_refused_before_measuring(
-    text: str, word: str, tmp_path: Path
+def test_a_file_that_cannot_be_made_is_refused_before_measuring(
+    path: str, names: list[str], word: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "speeds.yml"
-    path.write_text(text)
+    (tmp_path / "sites.yml").touch()
     with pytest.raises(UsageError, match=word):
-        open_speeds(path, "here", ["pfs"])
-
-
-def test_without_the_pfs_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="measure it too: --tier pfs=DIR"):
-        open_speeds(tmp_path / "speeds.yml", "here", ["bb"])
-
-
-def test_a_folder_that_is_not_there_is_said_before_measuring(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no folder of yours"):
-        open_speeds(tmp_path / "none" / "speeds.yml", "here", ["pfs"])
+        check_speeds(tmp_path / path, names)

@@ -7,7 +7,6 @@ A script stands in for ior: it writes the recorded output of a real one
 from __future__ import annotations
 
 import json
-import time
 from itertools import pairwise
 from pathlib import Path
 from shutil import which
@@ -16,20 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.bench.engine import TimeIsUp
+from pegasus_bb.bench import ior as module
+from pegasus_bb.bench.cells import Cell
 from pegasus_bb.bench.ior import Ior, bandwidth
-from pegasus_bb.bench.plan import Cell
 from pegasus_bb.errors import NotMeasured
 from pegasus_bb.units import KIB, MIB
 
 from .conftest import IOR_OUTPUT, FakeIor, cell
 
-LATER = float("inf")
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
-    """As rounds.py makes it; the summary of ior lies beside it, and does not stay."""
+    """As session.py makes it; the summary of ior lies beside it, and does not stay."""
     (tmp_path / "ours" / "data").mkdir(parents=True)
     yield str(tmp_path / "ours" / "data")
     assert [path.name for path in (tmp_path / "ours").iterdir()] == ["data"]
@@ -74,13 +71,13 @@ def test_seconds_are_those_of_all_bytes(ior: FakeIor, folder: str) -> None:
     what = cell(2)
     answer = json.loads((IOR_OUTPUT / "write.json").read_text())
     expected = what.total / bandwidth(answer, "write")
-    assert Ior(ior.launch).write(what, folder, LATER) == pytest.approx(expected)
+    assert Ior(ior.launch).write(what, folder) == pytest.approx(expected)
 
 
 def words(ior: FakeIor, what: Cell, folder: str) -> tuple[list[str], list[str]]:
     engine = Ior(ior.launch)
-    engine.write(what, folder, LATER)
-    engine.read(what, folder, LATER)
+    engine.write(what, folder)
+    engine.read(what, folder)
     write, read = ior.calls()
     return write, read
 
@@ -99,41 +96,42 @@ def test_the_options_of_ior(ior: FakeIor, folder: str) -> None:
 def test_a_failure_has_the_last_lines_of_ior(ior: FakeIor, folder: str) -> None:
     ior.instead("echo some words; echo 'no space' >&2; exit 7")
     with pytest.raises(NotMeasured, match="status 7: some words / no space"):
-        Ior(ior.launch).write(cell(), folder, LATER)
+        Ior(ior.launch).write(cell(), folder)
 
 
 def test_no_summary_is_no_figure(ior: FakeIor, folder: str) -> None:
     ior.instead("exit 0")
     with pytest.raises(NotMeasured, match="no JSON that can be read"):
-        Ior(ior.launch).write(cell(), folder, LATER)
+        Ior(ior.launch).write(cell(), folder)
 
 
-def test_an_ior_that_takes_too_long_is_ended_with_its_children(
-    ior: FakeIor, folder: str, tmp_path: Path
+def test_a_trial_that_takes_too_long_is_ended_with_its_children(
+    ior: FakeIor, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "_GRACE", 1.0)
     ior.instead(f"sleep 100 & echo $! >{tmp_path}/child; trap '' TERM; wait")
-    before = time.monotonic()
-    with pytest.raises(TimeIsUp):
-        Ior(ior.launch, grace=2.0).write(cell(), folder, before + 0.5)
+    with pytest.raises(NotMeasured, match="a trial did not end within 0 s"):
+        Ior(ior.launch).trial(2, folder, limit=0.4)
     child = int((tmp_path / "child").read_text())
     state = Path(f"/proc/{child}/stat")
     assert not state.exists() or state.read_text().split()[2] == "Z"
+    assert list(Path(folder).iterdir()) == []
 
 
 def test_a_missing_launcher_is_named(folder: str) -> None:
     with pytest.raises(NotMeasured, match="no-mpi cannot be started"):
-        Ior(("no-mpi", "{n}")).write(cell(), folder, LATER)
+        Ior(("no-mpi", "{n}")).write(cell(), folder)
 
 
 @pytest.mark.skipif(not (which("ior") and which("mpiexec")), reason="no ior, or no MPI")
 def test_a_real_one_writes_and_reads(folder: str) -> None:
     engine = Ior(("mpiexec", "-n", "{n}"))
     what = cell()
-    assert engine.write(what, folder, LATER) > 0
+    assert engine.write(what, folder) > 0
     files = list(Path(folder).iterdir())
     assert {path.stat().st_size for path in files} == {what.block}
     assert {str(path) for path in files} == {what.path(folder, n) for n in (0, 1)}
-    assert engine.read(what, folder, LATER) > 0
+    assert engine.read(what, folder) > 0
     assert engine.name.startswith("ior ")
     with pytest.raises(NotMeasured, match=f"ERROR: .*{folder}/none/data"):
-        engine.write(cell(), f"{folder}/none", LATER)
+        engine.write(cell(), f"{folder}/none")

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.bench.engine import TimeIsUp
+from pegasus_bb.bench.cells import Cell
 from pegasus_bb.bench.own import Own
-from pegasus_bb.bench.plan import Cell
 from pegasus_bb.errors import NotMeasured
 from pegasus_bb.units import KIB, MIB
 
 from .conftest import cell
-
-LATER = float("inf")
 
 
 @pytest.fixture
@@ -36,22 +32,22 @@ def children() -> list[int]:
 def test_each_writes_its_own_file_and_reads_it(own: Own, tmp_path: Path) -> None:
     """With a size that is no multiple of a call's."""
     what = cell(block=2 * MIB + 8 * KIB)
-    assert own.write(what, str(tmp_path), LATER) > 0
+    assert own.write(what, str(tmp_path)) > 0
     files = sorted(tmp_path.iterdir())
     assert [path.name for path in files] == ["data.00000000", "data.00000001"]
     assert {path.stat().st_size for path in files} == {what.block}
-    assert own.read(what, str(tmp_path), LATER) > 0
+    assert own.read(what, str(tmp_path)) > 0
 
 
 def test_a_small_cell_takes_the_first_processes(own: Own, tmp_path: Path) -> None:
-    own.write(cell(processes=1), str(tmp_path), LATER)
+    own.write(cell(processes=1), str(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["data.00000000"]
 
 
 def failing(own: Own, tmp_path: Path, what: Cell) -> str:
     with pytest.raises(NotMeasured) as caught:
-        own.write(what, str(tmp_path), LATER)
-        own.read(what, str(tmp_path), LATER)
+        own.write(what, str(tmp_path))
+        own.read(what, str(tmp_path))
     return str(caught.value)
 
 
@@ -63,22 +59,16 @@ def test_a_process_that_cannot_write_is_named(own: Own, tmp_path: Path) -> None:
 
 
 def test_a_file_that_ends_early_is_a_failure(own: Own, tmp_path: Path) -> None:
-    own.write(cell(), str(tmp_path), LATER)
+    own.write(cell(), str(tmp_path))
     os.truncate(tmp_path / "data.00000000", 5000)
     with pytest.raises(NotMeasured, match=r"process 0 of 2: read .* ends at 5000"):
-        own.read(cell(), str(tmp_path), LATER)
+        own.read(cell(), str(tmp_path))
 
 
 def test_a_process_that_is_killed_is_named(own: Own, tmp_path: Path) -> None:
     os.kill(children()[-1], signal.SIGKILL)
     said = failing(own, tmp_path, cell())
     assert said == "process 1 of 2 ended by itself, with signal 9"
-
-
-def test_time_that_is_up_is_no_failure(own: Own, tmp_path: Path) -> None:
-    with pytest.raises(TimeIsUp):
-        own.write(cell(), str(tmp_path), time.monotonic() - 1)
-    assert own.write(cell(), str(tmp_path), LATER) > 0
 
 
 def test_closing_ends_every_process() -> None:

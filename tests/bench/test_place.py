@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.bench import place as module
+from pegasus_bb.bench.cells import Cell
 from pegasus_bb.bench.place import (
     PREFIX,
     Place,
-    check_room,
     left_behind,
     place,
     temporary_folder,
 )
-from pegasus_bb.bench.plan import Plan
+from pegasus_bb.bench.session import Session
 from pegasus_bb.errors import NotMeasured, UsageError
+from pegasus_bb.process import Finished
 from pegasus_bb.units import GIB
 
 
@@ -53,25 +54,17 @@ def test_a_folder_of_another_user_is_refused(of_a_user: Path) -> None:
 def test_the_file_system_is_that_of_the_last_mount(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Names of mounts may have blanks."""
-    mounts = tmp_path / "mountinfo"
-    mounts.write_text(
-        "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
-        f"2 1 0:5 / {tmp_path}/a\\040b rw,relatime shared:7 - nfs4 server:/x rw\n"
-        f"3 2 0:6 / {tmp_path}/a\\040b rw - lustre 10.0.0.1@o2ib:/bb rw\n"
-        f"4 2 0:7 / {tmp_path}/a rw - tmpfs tmpfs rw\n"
-    )
-    monkeypatch.setattr(module, "_MOUNTS", str(mounts))
-    for name, kind in (("a b/c", "lustre"), ("a", "tmpfs"), ("ab", "ext4")):
-        (tmp_path / name).mkdir(parents=True)
-        assert place(f"bb={tmp_path}/{name}").kind == kind
+    answers = [Finished(0, "rootfs\nlustre\n", ""), Finished(127, "", "no findmnt")]
+    monkeypatch.setattr(module, "ask", lambda *_, **__: answers.pop(0))
+    kinds = [place(f"bb={tmp_path}").kind for _ in range(2)]
+    assert kinds == ["lustre", "unknown"]
 
 
 def test_a_full_tier_is_refused(tier: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Place, "free", lambda _: 10 * GIB)
     words = r"128 x 1.0 GiB are 128.0 GiB, and /.* has room for 9.0 GiB; use smaller"
     with pytest.raises(UsageError, match=f"tier bb: {words}"):
-        check_room(tier, Plan((GIB,), (128,)))
+        Session([tier], [Cell(GIB, 1), Cell(GIB, 128)])
 
 
 def test_a_tier_in_memory_has_no_more_room_than_memory(

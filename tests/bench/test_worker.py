@@ -24,8 +24,12 @@ def test_a_write_counts_once_it_is_on_the_storage(
 
     monkeypatch.setattr(os, "pwrite", write)
     monkeypatch.setattr(os, "fsync", lambda h: made.append(("fsync",)) or fsync(h))
-    order = {"do": "write", "path": str(tmp_path / "data"), "block": 24 * KIB}
-    order |= {"transfer": 16 * KIB, "until": float("inf")}
+    order: dict[str, Any] = {
+        "do": "write",
+        "path": str(tmp_path / "data"),
+        "block": 24 * KIB,
+    }
+    order["transfer"] = 16 * KIB
     answer = worker.run(order, bytearray(16 * KIB), 0.0)
     assert answer["ended"] >= answer["began"]
     assert made == [

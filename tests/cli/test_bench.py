@@ -114,14 +114,6 @@ def test_a_compute_node_needs_little_for_it() -> None:
     assert not foreign & {"yaml", "orjson", "jinja2", "blake3", "htcondor2", "ryaml"}
 
 
-def test_without_time_there_is_no_figure(work: Path) -> None:
-    said = ("--speeds", "speeds.yml", "--site", "cluster")
-    done = bench(work, "--tier", "pfs", *SMALL, "--within", "0s", *said)
-    assert done.returncode == NOT_MEASURED
-    assert "tier pfs: there was no time" in done.stderr
-    assert not (work / "speeds.yml").exists()
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -131,8 +123,8 @@ def test_without_time_there_is_no_figure(work: Path) -> None:
         (("--tier", "bb", "--blocks", "1.5GiB"), "decimal sizes are not taken"),
         (("--tier", "bb", "--blocks", "1100KiB"), "--blocks: less than 1MiB, or whole"),
         (("--tier", "bb", "--processes", "4,x"), "'x' is no number of processes"),
-        (("--tier", "bb", "--speeds", "s.yml"), "add --site"),
-        (("--tier", "bb", "--site", "cluster"), "--site goes with --speeds"),
+        (("--tier", "bb", "--speeds", "s.yml"), "--site SITE go together"),
+        (("--tier", "bb", "--site", "cluster"), "--site SITE go together"),
         (("--tier", "bb", "--speeds", "s.yml", "--site", "x"), "--tier pfs=DIR"),
     ],
 )

@@ -1,0 +1,100 @@
+"""What is measured, in which order, and what is refused or named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import cycle
+
+import pytest
+
+from pegasus_bb.bench import session as module
+from pegasus_bb.bench.cache import Cache
+from pegasus_bb.bench.cells import Cell, Measurement, all_cells, certain
+from pegasus_bb.bench.place import Place
+from pegasus_bb.bench.session import REPETITIONS, Session, repeat
+from pegasus_bb.errors import NotMeasured, UsageError
+from pegasus_bb.units import GIB, KIB, MIB
+
+from .conftest import PlayedEngine, cell
+
+SMALL, LARGE = cell(1), cell(4)
+
+
+def test_every_block_is_measured_with_every_number_of_processes() -> None:
+    """The paper has blocks of 64 MB to 1 GB and 4 to 128 processes."""
+    blocks = [64 * MIB << n for n in range(5)]
+    counts = [4 << n for n in range(6)]
+    cells = all_cells(blocks[::-1], counts)
+    assert cells == [Cell(block, count) for block in blocks for count in counts]
+    assert cells[-1].total == 128 * GIB
+
+
+@pytest.mark.parametrize(
+    ("block", "processes", "option"),
+    [
+        (3 * MIB // 2, 1, "--blocks"),
+        (0, 1, "--blocks"),
+        (MIB, 0, "--processes"),
+        (MIB, 5000, "--processes"),
+    ],
+)
+def test_an_impossible_cell_is_refused(block: int, processes: int, option: str) -> None:
+    with pytest.raises(UsageError, match=option):
+        all_cells([block], [processes])
+
+
+def test_a_call_is_no_larger_than_a_block() -> None:
+    assert Cell(8 * KIB, 1).transfer == 8 * KIB
+    assert Cell(64 * MIB, 1).transfer == MIB
+
+
+def test_every_cell_has_its_turn_before_any_has_another(
+    tier_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = PlayedEngine(lambda _: 2.0)
+    monkeypatch.setattr(module, "choose", lambda *_: engine)
+    session = Session([tier_place], [SMALL, LARGE])
+    session.run()
+    (tier,) = session.tiers
+    assert engine.done == [SMALL, LARGE] * REPETITIONS
+    assert tier.measured()[0].writes == [32 * KIB] * REPETITIONS
+    assert tier.latency is not None and tier.latency.n == REPETITIONS
+
+
+def measured(place: Place, engine: PlayedEngine, what: Cell = SMALL) -> Measurement:
+    one = Measurement(what)
+    for _ in range(REPETITIONS):
+        repeat(engine, place, place.path, one)
+    return one
+
+
+def test_only_repetitions_that_agree_are_certain(tier_place: Place) -> None:
+    noise = cycle([1.0, 1.0, 3.0, 3.0])  # of write and read
+    quiet = measured(tier_place, PlayedEngine(lambda _: 1.0))
+    noisy = measured(tier_place, PlayedEngine(lambda _: next(noise)))
+    assert certain(quiet.write) and certain(quiet.read)
+    assert not certain(noisy.write) and not certain(noisy.read)
+
+
+def test_a_failure_names_tier_and_cell(tier_place: Place) -> None:
+    def fail(_: Cell) -> float:
+        raise NotMeasured("process 1 of 4: no")
+
+    said = "tier bb, 4 x 64.0 KiB: process 1 of 4: no"
+    with pytest.raises(NotMeasured, match=said):
+        measured(tier_place, PlayedEngine(fail), LARGE)
+
+
+def test_nothing_is_written_to_a_tier_that_others_fill(
+    tier_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = PlayedEngine(lambda _: 1.0)
+    monkeypatch.setattr(Place, "room", lambda _: 1000)
+    with pytest.raises(NotMeasured, match="only 1000 B are left"):
+        measured(tier_place, engine)
+    assert engine.done == []
+
+
+def test_a_file_system_in_memory_is_read_from_memory(tier_place: Place) -> None:
+    in_memory = replace(tier_place, kind="tmpfs")
+    assert measured(in_memory, PlayedEngine(lambda _: 1.0)).cache is Cache.MEMORY

@@ -8,8 +8,7 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime import reservation_identity
-from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.job_reservation import elsewhere
+from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.results import NOTES
 from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
 
@@ -27,7 +26,7 @@ def start_over(place: SubmitDir) -> list[Path]:
         place.bb / name
         for name in ("reservation.json", "manifest.jsonl", DECISION_FILE)
     ]
-    folders = (NOTES, elsewhere.FOLDER)
+    folders = (NOTES, ELSEWHERE)
     notes += [place.bb / name for name in ("gate.json", *folders)]
     old = [place.journal, *place.rescues(), *notes]
     return [aside(file) for file in old if file.exists()]

@@ -10,9 +10,9 @@ import os
 from typing import FrozenSet
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.files import read_json, write_json
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.files import read_json, write_json
 
 _MOST = 100_000  # names; so many take a second
 

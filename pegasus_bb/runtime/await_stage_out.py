@@ -21,10 +21,10 @@ from pegasus_bb.errors import (
     ReservationNotReady,
     UsageError,
 )
+from pegasus_bb.files import read_json, write_json, write_text
 from pegasus_bb.process import ask
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.files import read_json, write_json, write_text
 from pegasus_bb.runtime.job_reservation.results import (
     NOTES,
     kept_by_slurm,

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.files import read_json, write_json
 from pegasus_bb.model.reservation import Request, Reservation
-from pegasus_bb.runtime.files import read_json, write_json
 
 VERSION = 2  # of the files of bb/, as plan.json has it
 NODES = "nodes"  # folder of files that single nodes need
+ELSEWHERE = "elsewhere"  # folder of notes: this job works on the PFS, its tier is full
+
+
+class Node(NamedTuple):
+    """A node of the DAG and what its job needs. Most nodes need nothing."""
+
+    name: str
+    links: Mapping[str, str]  # LFN -> path on the PFS
+    reservation: Mapping[str, Any]  # of the job alone; empty if it has none
 
 
 class BBDir:
@@ -60,12 +69,24 @@ class BBDir:
         folder on the PFS. Raises UsageError where it cannot be read."""
         return Request.from_json(self._planned("transient.json"))
 
-    def node(self, name: str) -> Dict[str, Any]:
-        """What node ``name`` needs at its start; empty where it needs nothing. Raises
-        UsageError where that cannot be read."""
+    def node(self, name: str) -> Node:
+        """What node ``name`` needs at its start. Raises UsageError."""
         if not os.path.exists(self.file(f"{NODES}/{name}.json")):
-            return {}
-        return self._planned(f"{NODES}/{name}.json")
+            return Node(name, {}, {})
+        data = self._planned(f"{NODES}/{name}.json")
+        return Node(name, data.get("links", {}), data.get("reservation", {}))
+
+    def node_of_job(self, environ: Mapping[str, str]) -> Node:
+        """The node of this job. Raises UsageError if it is not known."""
+        name = environ.get("PEGASUS_DAG_JOB_ID", "")
+        if name and "/" not in name:
+            return self.node(name)
+        if os.path.isdir(self.file(NODES)) and os.listdir(self.file(NODES)):
+            raise UsageError(
+                f"PEGASUS_DAG_JOB_ID is {name!r}, so the files of this job are not "
+                "known; the submit file must set it in the job's environment"
+            )
+        return Node("", {}, {})
 
     def _planned(self, name: str) -> Dict[str, Any]:
         try:

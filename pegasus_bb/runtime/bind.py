@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
-from typing import Dict, Iterable, List, Mapping, Pattern
+from typing import Dict, Iterable, List, Mapping, Optional, Pattern
+
+from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime.bbdir import BBDir
 
 # What may stand beside a path inside a name; bytes that are no text included.
 _NAME = r"\w.~%+\-\udc80-\udcff"
@@ -19,7 +24,9 @@ class Binding:
     (`/fast/bb/pbbX`).
     """
 
-    def __init__(self, prefix: str, real: str) -> None:
+    def __init__(self, prefix: str, real: str, outer: Optional[Binding] = None) -> None:
+        """``outer``: of the folder that ``prefix`` lies in, if that is bound, too."""
+        self._outer = outer
         self.prefix = prefix.rstrip("/")
         self.real = real.rstrip("/")
         planned = rf"{_BEFORE}{re.escape(self.prefix)}(?![{_NAME}])"
@@ -29,18 +36,16 @@ class Binding:
 
     def folders(self) -> List[str]:
         """The real folders that paths are bound to."""
-        return [self.real]
+        return [self.real, *(self._outer.folders() if self._outer else [])]
 
     def text(self, text: str) -> str:
         """``text`` with the real path in it."""
-        if self.prefix not in text:
-            return text
-        return self._pattern.sub(lambda match: self.real, text)
+        if self.prefix in text:
+            text = self._pattern.sub(lambda match: self.real, text)
+        return self._outer.text(text) if self._outer else text
 
     def line(self, data: bytes) -> bytes:
         """``data`` with the real path in it; what is no UTF-8 passes unchanged."""
-        if self.prefix.encode() not in data:
-            return data
         text = data.decode("utf-8", "surrogateescape")
         return self.text(text).encode("utf-8", "surrogateescape")
 
@@ -53,17 +58,41 @@ class Binding:
         return {name: self.text(value) for name, value in environ.items()}
 
 
-class Nested(Binding):
-    """A folder below the planned prefix that has a place of its own in this job."""
+def shared_binding(bb: BBDir, environ: Dict[str, str]) -> Optional[Binding]:
+    """The planned prefix and its real path; None where jobs share no reservation.
 
-    def __init__(self, planned: str, real: str, outer: Binding) -> None:
-        super().__init__(planned, real)
-        self._outer = outer
+    Raises ReservationFailed, UsageError.
+    """
+    if not bb.has_request:
+        return None
+    request = bb.request()
+    path = _path(bb, request, environ)
+    if not os.path.isabs(path) or any(c < " " or c in "\"\\'" for c in path):
+        raise ReservationFailed(
+            f"reservation {request.name}: its path {path!r} cannot be used; it must be "
+            "a full path without quotes, backslashes and control characters"
+        )
+    return Binding(request.prefix, path)
 
-    def folders(self) -> List[str]:
-        """As of a Binding: this one's own and the outer one's."""
-        return [self.real, *self._outer.folders()]
 
-    def text(self, text: str) -> str:
-        """``text`` with the real paths in it."""
-        return self._outer.text(super().text(text))
+def _path(bb: BBDir, request: Request, environ: Dict[str, str]) -> str:
+    from pegasus_bb.reservation.registry import open_backend
+
+    backend = open_backend(request.backend, request.settings)
+    if request.fallback == "fail":
+        return backend.path(request, environ)
+    from pegasus_bb.runtime.storage_decision import (
+        PFS,
+        TIER,
+        StorageDecision,
+        decide_storage,
+        read_decision,
+    )
+
+    decision = read_decision(bb)
+    if decision and decision.to == PFS:
+        return decision.prefix
+    path = backend.path(request, environ)
+    # The reservation is there: from now on the run is on it, and no gate moves it.
+    decision = decision or decide_storage(bb, StorageDecision(TIER))
+    return decision.prefix if decision.to == PFS else path

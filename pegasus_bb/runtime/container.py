@@ -11,8 +11,8 @@ import stat
 from typing import Any, Dict, List, NamedTuple
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.files import read_json
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.files import read_json
 from pegasus_bb.runtime.proc import CannotStart, find_program
 from pegasus_bb.runtime.records.options import Options, parse_options
 

@@ -19,11 +19,10 @@ from pegasus_bb.errors import (
     ReservationNotReady,
     SchedulerUnreachable,
 )
+from pegasus_bb.files import read_json, write_json, write_text
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime import program, reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.directives import name_no_buffer, name_the_buffer
-from pegasus_bb.runtime.files import read_json, write_json, write_text
 from pegasus_bb.runtime.storage_decision import (
     PFS,
     StorageDecision,
@@ -37,6 +36,9 @@ from pegasus_bb.units import format_duration
 
 GATE = "gate.json"
 SAID = "gate.err"  # DAGMan keeps nothing of what a script says
+USE = "use.bbf"  # the directives with which every job of the site is submitted
+KEPT = "use.bbf.planned"  # as planning wrote it, while the run is on the PFS
+NONE = "# no burst buffer: this run is on the PFS (storage_decision.json says why)\n"
 _WITHOUT = (ReservationFailed, DeadlinePassed, SchedulerUnreachable)
 
 
@@ -112,7 +114,7 @@ def _fall_back(
 
 def _go_on(bb: BBDir, found: StorageDecision) -> str:
     """In this order: what is settled holds, also where this is killed and run again."""
-    name_no_buffer(bb)
+    _name_no_buffer(bb)
     _end_wait(bb)
     return decision_message(found)
 
@@ -163,7 +165,7 @@ def _ready(bb: BBDir, status: Status, request: Request, noted: Reservation) -> s
     if words:
         raise ReservationFailed(words)
     reservation_identity.note_ready(bb, noted, status)
-    name_the_buffer(bb)
+    _name_the_buffer(bb)
     return f"reservation {request.name} is ready; {status.message}"
 
 
@@ -198,3 +200,22 @@ def _end_wait(bb: BBDir, refusal: str = "") -> None:
         if os.path.exists(bb.file(name)):
             with contextlib.suppress(FileNotFoundError):  # another gate was faster
                 os.unlink(bb.file(name))
+
+
+def _name_no_buffer(bb: BBDir) -> None:
+    """From now on no job is submitted with directives: Slurm would let it wait for the
+    buffer for ever. Again changes nothing."""
+    if not os.path.exists(bb.file(USE)):
+        return
+    with open(bb.file(USE), encoding="utf-8") as source:
+        if source.read() == NONE:
+            return
+    with contextlib.suppress(FileExistsError):  # killed in between, or two at once
+        os.link(bb.file(USE), bb.file(KEPT))
+    write_text(bb.file(USE), NONE)
+
+
+def _name_the_buffer(bb: BBDir) -> None:
+    """As planned: a run that started over has its reservation after all."""
+    if os.path.exists(bb.file(KEPT)):
+        os.replace(bb.file(KEPT), bb.file(USE))

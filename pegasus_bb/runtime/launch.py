@@ -13,12 +13,10 @@ import sys
 from typing import Dict, List, Optional, Sequence
 
 from pegasus_bb.errors import BUG, PegasusBBError, UsageError
-from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.bind import Binding
+from pegasus_bb.runtime.bbdir import BBDir, Node
+from pegasus_bb.runtime.bind import Binding, shared_binding
 from pegasus_bb.runtime.links import Link, planned_links
-from pegasus_bb.runtime.node import Node, read_node
-from pegasus_bb.runtime.node_lock import NodeLock
-from pegasus_bb.runtime.shared import shared_binding
+from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.task import run_command, run_task
 
 
@@ -43,23 +41,22 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     """
     if not argv:
         raise UsageError("launch has nothing to start; say: launch PROGRAM [ARG...]")
-    node = read_node(bb, environ)
+    node = bb.node_of_job(environ)
     if node.reservation:
         from pegasus_bb.runtime.job_reservation.run import run_on_reservation
 
         return run_on_reservation(bb, node, argv, environ)
     binding = shared_binding(bb, environ)
     if binding is None:
-        with NodeLock(bb, environ):
-            return run_command(bb, argv, environ)
+        lock_node(bb, environ)
+        return run_command(bb, argv, environ)
     argv, environ = binding.argv(argv), binding.environ(environ)
-    links = node_links(bb, node, binding)
-    with NodeLock(bb, environ):
-        return run_task(bb, binding, argv, environ, links)
+    links = _links(bb, node, binding)
+    lock_node(bb, environ)
+    return run_task(bb, binding, argv, environ, links)
 
 
-def node_links(bb: BBDir, node: Node, binding: Binding) -> List[Link]:
-    """The links of this job; none for most. Raises UsageError."""
+def _links(bb: BBDir, node: Node, binding: Binding) -> List[Link]:
     if not node.links:
         return []
     placement = bb.placement()

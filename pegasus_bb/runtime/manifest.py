@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Dict, Iterable
 
-from pegasus_bb.runtime.files import append_all, read_journal
+from pegasus_bb.files import append_all, read_journal
 from pegasus_bb.staging.items import Landed
 
 

@@ -25,62 +25,53 @@ PAUSE = 10.0  # seconds between two questions about the other job
 _RUNS = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"}
 
 
-class NodeLock:
-    """While it is entered, the job of this node is the only one; nothing outside
-    of Slurm, where a job that runs is never called ended."""
+def lock_node(
+    bb: BBDir,
+    environ: Mapping[str, str],
+    pause: Callable[[float], None] = time.sleep,
+) -> None:
+    """Make this job the only one of its node; it stays so for jobs that begin later.
 
-    def __init__(
-        self,
-        bb: BBDir,
-        environ: Mapping[str, str],
-        pause: Callable[[float], None] = time.sleep,
-    ) -> None:
-        node = environ.get("PEGASUS_DAG_JOB_ID", "")
-        self._job = environ.get("SLURM_JOB_ID", "") if "/" not in node else ""
-        self._note = bb.file(os.path.join("running", node)) if node else ""
-        self._pause = pause
-
-    def __enter__(self) -> None:
-        """Raises RunFailed where a later job has the node."""
-        if not self._job or not self._note:
-            return
-        self._wait_for(self._noted())
-        try:
-            os.makedirs(os.path.dirname(self._note), exist_ok=True)
-            with open(self._note, "w", encoding="ascii") as out:
-                out.write(self._job)
-        except OSError as error:
-            error.filename = self._note  # a write knows none
-            raise
-
-    def _check_latest(self, other: str) -> None:
-        if other and 0 < int(other) - int(self._job) < _COUNTS_ANEW:
-            raise RunFailed(
-                f"Slurm job {other} of this node was submitted after this job "
-                f"{self._job}, so HTCondor does not follow this one; nothing was run. "
-                f"Where Slurm has begun to count anew, remove {self._note}"
-            )
-
-    def _wait_for(self, other: str) -> None:
-        self._check_latest(other)
-        if other in ("", self._job) or not _runs(other):
-            return
+    Does nothing outside of Slurm, where a job that runs is never called ended. Raises
+    RunFailed if a later job has the node.
+    """
+    node, job = environ.get("PEGASUS_DAG_JOB_ID", ""), environ.get("SLURM_JOB_ID", "")
+    if not node or "/" in node or not job:
+        return
+    note = bb.file(os.path.join("running", node))
+    other = _noted(note)
+    _check_latest(other, job, note)
+    if other not in ("", job) and _runs(other):
         print(f"launch: waits for job {other} of this node", file=sys.stderr)
-        while self._noted() == other and _runs(other):
-            self._pause(PAUSE)
-        self._check_latest(self._noted())
+        while _noted(note) == other and _runs(other):
+            pause(PAUSE)
+        _check_latest(_noted(note), job, note)
+    try:
+        os.makedirs(os.path.dirname(note), exist_ok=True)
+        with open(note, "w", encoding="ascii") as out:
+            out.write(job)
+    except OSError as error:
+        error.filename = note  # a write knows none
+        raise
 
-    def __exit__(self, *_: object) -> None:
-        """The note stays, for jobs that were submitted before and begin later."""
 
-    def _noted(self) -> str:
-        """The number of the last job that was at work; empty for none."""
-        try:
-            with open(self._note, encoding="ascii", errors="replace") as source:
-                text = source.read(100)
-        except FileNotFoundError:
-            return ""
-        return text if text.isdigit() else ""
+def _check_latest(other: str, job: str, note: str) -> None:
+    if other and 0 < int(other) - int(job) < _COUNTS_ANEW:
+        raise RunFailed(
+            f"Slurm job {other} of this node was submitted after this job {job}, so "
+            "HTCondor does not follow this one; nothing was run. Where Slurm has begun "
+            f"to count anew, remove {note}"
+        )
+
+
+def _noted(note: str) -> str:
+    """The number of the last job that was at work; empty for none."""
+    try:
+        with open(note, encoding="ascii", errors="replace") as source:
+            text = source.read(100)
+    except FileNotFoundError:
+        return ""
+    return text if text.isdigit() else ""
 
 
 def _runs(job: str) -> bool:

@@ -11,13 +11,12 @@ import os
 import signal
 import sys
 import time
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
-from pegasus_bb.runtime.records.facts import Facts, file_facts, instant, usage_facts
 from pegasus_bb.runtime.records.options import Options, described, parse_options
-from pegasus_bb.runtime.records.streams import TAIL, Streams
+from pegasus_bb.runtime.records.streams import TAIL, Facts, Streams, file_facts
 from pegasus_bb.runtime.records.yaml import Verbatim, record
 
 RECORDER = "pegasus_bb"
@@ -123,7 +122,7 @@ def _facts(options: Options, outcome: Outcome, started: float) -> Facts:
     return {
         "version": Verbatim("3.0"),
         "recorder": RECORDER,
-        "start": instant(started),
+        "start": _instant(started),
         "duration": time.time() - started,
         **described(options),
         "hostname": os.uname().nodename,
@@ -143,17 +142,35 @@ def _mainjob(argv: List[str], outcome: Outcome) -> Facts:
     ended = outcome.ended
     raw = ended.raw if ended else outcome.status << 8
     facts: Facts = {
-        "start": instant(outcome.begun),
+        "start": _instant(outcome.begun),
         "duration": max(0.001, outcome.end - outcome.begun),
     }
     if ended:
         facts["pid"] = ended.pid
-        facts["usage"] = usage_facts(ended.usage)
+        facts["usage"] = _usage(ended.usage)
     facts["status"] = _status(raw)
     facts["executable"] = {"file_name": os.path.realpath(outcome.program)}
     facts["argument_vector"] = argv[1:]
     facts["procs"] = {ended.pid: _process(ended)} if ended else {}
     return facts
+
+
+def _instant(seconds: float) -> Verbatim:
+    """A time as Kickstart writes it, in UTC."""
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    part = f"{seconds % 1:.6f}"[1:5]
+    return Verbatim(f"{whole}{part}+00:00")
+
+
+def _usage(usage: Any) -> Facts:
+    """A getrusage() in Kickstart's words: seconds, KiB, blocks of 512 bytes."""
+    return {
+        "utime": usage.ru_utime,
+        "stime": usage.ru_stime,
+        "maxrss": usage.ru_maxrss,
+        "inblock": usage.ru_inblock,
+        "outblock": usage.ru_oublock,
+    }
 
 
 def _status(raw: int) -> Facts:

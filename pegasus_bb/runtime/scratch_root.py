@@ -11,9 +11,9 @@ import os
 import sys
 from typing import List, Set
 
+from pegasus_bb.files import read_json, sync_directory
 from pegasus_bb.removal import remove as remove_tree
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.files import read_json, sync_directory
 
 MARK = ".pegasus_bb_scratch"
 

@@ -14,10 +14,10 @@ import time
 from typing import Any, Mapping, NamedTuple, Optional
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.files import create_text, read_json
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.files import create_text, read_json
 
 DECISION_FILE = "storage_decision.json"
 PFS, TIER = "pfs", "bb"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.runtime.directives import NONE, USE
+from pegasus_bb.runtime.gate import NONE, USE
 from pegasus_bb.runtime.storage_decision import (
     DECISION_FILE,
     StorageDecision,

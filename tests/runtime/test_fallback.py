@@ -18,9 +18,9 @@ from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime import gate
-from pegasus_bb.runtime.directives import KEPT, NONE, USE
+from pegasus_bb.runtime.bind import shared_binding
+from pegasus_bb.runtime.gate import KEPT, NONE, USE
 from pegasus_bb.runtime.install import install_runtime
-from pegasus_bb.runtime.shared import shared_binding
 from pegasus_bb.runtime.storage_decision import (
     DECISION_FILE,
     StorageDecision,

@@ -12,10 +12,9 @@ from pegasus_bb.errors import RESERVATION_FAILED
 from pegasus_bb.report.elsewhere import elsewhere
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import await_stage_out
-from pegasus_bb.runtime.bind import Binding, Nested
+from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.job_reservation import opened
 from pegasus_bb.runtime.job_reservation.planned import job_reservation, own_request
-from pegasus_bb.runtime.node import read_node
 
 from .hybrid_site import BELOW, PREFIX, HybridSite
 from .job_reservation_site import JOB, NODE
@@ -170,7 +169,7 @@ class TestAFullTier:
     ) -> None:
         environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
         bb = full.bbdir
-        room = job_reservation(bb, read_node(bb, environ), environ)
+        room = job_reservation(bb, bb.node_of_job(environ), environ)
         with opened.opened(bb, bb.transient(), room, environ) as space:
             assert space.run.startswith(str(full.scratch))
             assert space.since == 0
@@ -185,7 +184,7 @@ class TestAFullTier:
     def test_and_nothing_of_its_request_is_left(self, full: HybridSite) -> None:
         environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
         bb = full.bbdir
-        room = job_reservation(bb, read_node(bb, environ), environ)
+        room = job_reservation(bb, bb.node_of_job(environ), environ)
         with opened.opened(bb, bb.transient(), room, environ):
             assert full.rooms() == []
         assert full.ledger == ["requested", "released"]
@@ -196,7 +195,7 @@ class TestAFullTier:
 
 def test_the_inner_folder_is_bound_before_what_is_around_it() -> None:
     outer = Binding("/bb/pbbX", "/mnt/x")
-    inner = Nested("/bb/pbbX/u/run", "/mnt/own/run", outer)
+    inner = Binding("/bb/pbbX/u/run", "/mnt/own/run", outer)
     text = "/bb/pbbX/u/run/f /bb/pbbX/u/runner /bb/pbbX/g /mnt/own/run/f"
     assert inner.text(text) == "/mnt/own/run/f /mnt/x/u/runner /mnt/x/g /mnt/own/run/f"
     assert inner.line(text.encode()) == inner.text(text).encode()

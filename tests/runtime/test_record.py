@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from pegasus_bb.errors import USAGE
-from pegasus_bb.runtime import procio
+from pegasus_bb.runtime import proc
 from pegasus_bb.runtime.records.options import parse_options
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "kickstart"
@@ -132,9 +132,9 @@ class TestCounters:
         def of(ticks: int, accounted: bool) -> float | None:
             line = b"7 (a) b) (c) Z " + b" ".join(b"%d" % n for n in range(4, 42))
             line += b" %d 43" % ticks
-            monkeypatch.setattr(procio, "read_small", lambda path: line)
-            monkeypatch.setattr(procio, "_ACCOUNTED", accounted)
-            return procio.iowait_of(7)[0]
+            monkeypatch.setattr(proc, "read_small", lambda path: line)
+            monkeypatch.setattr(proc, "_ACCOUNTED", accounted)
+            return proc.iowait_of(7)[0]
 
         return of
 
@@ -154,8 +154,8 @@ class TestCounters:
     def test_a_kernel_that_does_not_count_gives_nothing(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(procio, "read_small", lambda path: b"")
-        assert procio.own_counters() == (None, 0)
+        monkeypatch.setattr(proc, "read_small", lambda path: b"")
+        assert proc.own_counters() == (None, 0)
 
 
 class TestStatus:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.process import Finished
-from pegasus_bb.runtime.directives import NONE
+from pegasus_bb.runtime.gate import NONE
 from pegasus_bb.testbed.home import Home
 from tests.testbed.condor_desk import PERSISTENT, PLANNERS, Desk, expected, until
 from tests.testbed.site_hands import Site

@@ -44,7 +44,7 @@ def check_rooms(dag: Dag, submit_dir: Path) -> None:
     planned = [
         _planned(dag, submit_dir, bb, file.name[: -len(".json")], request)
         for file in sorted(Path(bb.file(NODES)).glob("*.json"))
-        if "reservation" in bb.node(file.name[: -len(".json")])
+        if bb.node(file.name[: -len(".json")]).reservation
     ]
     broken = [text for rule in _RULES for text in _of(rule, planned)]
     if broken:
@@ -59,7 +59,7 @@ def _planned(
 ) -> _Planned:
     node, option = dag.nodes.get(name), ""
     if request.backend == "datawarp":
-        file = bb.file(f"{NODES}/{bb.node(name)['reservation']['job']}.bbf")
+        file = bb.file(f"{NODES}/{bb.node(name).reservation['job']}.bbf")
         option = f"--bbf={file}"
         if not Path(file).is_file():
             raise CatalogError("is not there", file, would_do="plan again")

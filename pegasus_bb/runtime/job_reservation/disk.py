@@ -18,8 +18,7 @@ from typing import Dict, Iterator, Optional, Tuple
 
 from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.paths import node_path
-from pegasus_bb.runtime.job_reservation.discard import discard
-from pegasus_bb.runtime.job_reservation.one_node import check_one_node
+from pegasus_bb.runtime.job_reservation.space import check_one_node, discard
 from pegasus_bb.units import format_size
 
 _PREFIX = "pegasus_bb."

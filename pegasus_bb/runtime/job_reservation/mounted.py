@@ -11,9 +11,13 @@ from typing import Dict
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.removal import remove
-from pegasus_bb.runtime.job_reservation.one_node import check_one_node
 from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
-from pegasus_bb.runtime.job_reservation.space import Space, filled, make_folders
+from pegasus_bb.runtime.job_reservation.space import (
+    Space,
+    check_one_node,
+    fill,
+    make_folders,
+)
 from pegasus_bb.runtime.links import checked_path
 
 
@@ -49,7 +53,7 @@ def private(
     check_one_node(environ)
     base = job_space(request, environ)
     remove(os.path.join(base, "run"))  # of this very job, requeued
-    return filled(request, reservation, base, time.time())
+    return fill(request, reservation, base, time.time())
 
 
 def job_space(request: Request, environ: Dict[str, str]) -> str:

@@ -8,8 +8,7 @@ from typing import Dict, Mapping, NamedTuple, Tuple
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.runtime.bbdir import NODES, BBDir
-from pegasus_bb.runtime.node import Node
+from pegasus_bb.runtime.bbdir import NODES, BBDir, Node
 
 _INSIDE = "PEGASUS_BB_JOB_RESERVATION"  # in a job's environment: node and try
 LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS

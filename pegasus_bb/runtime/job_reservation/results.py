@@ -9,17 +9,17 @@ import time
 from typing import Any, Dict, List
 
 from pegasus_bb.errors import BUG, PegasusBBError
+from pegasus_bb.files import write_json
+from pegasus_bb.paths import cut_name
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import program
-from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.copy_back import copy_back
-from pegasus_bb.runtime.files import write_json
-from pegasus_bb.runtime.job_reservation import elsewhere
+from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.planned import JobReservation
 from pegasus_bb.runtime.job_reservation.space import Space
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.onefile import Copied, digest_file
+from pegasus_bb.staging.parts import parts_in
 
 NOTES = "stage_out"  # folder of bb/
 _SHOWN = 10  # names in a message
@@ -49,8 +49,8 @@ def list_kept(bb: BBDir, node: str, number: str) -> None:
 
 def forget(bb: BBDir, node: str) -> None:
     """What an earlier try has noted must not pass for this one's. Raises OSError."""
-    elsewhere.forget(bb, node)
-    for path in (note_path(bb, node), bb.file(f"{NOTES}/{node}.err")):
+    elsewhere = bb.file(f"{ELSEWHERE}/{node}.json")
+    for path in (elsewhere, note_path(bb, node), bb.file(f"{NOTES}/{node}.err")):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
 
@@ -131,9 +131,22 @@ def _check_made(reservation: JobReservation, space: Space) -> int:
 
 
 def _share(reservation: JobReservation, space: Space, scratch: str) -> None:
-    """Copies on the reservation of all jobs, in the place of any older try's."""
-    copies = {lfn: checked_path(scratch, lfn) for lfn in reservation.share}
-    copy_back(copies, space.run, vanishing=os.path.dirname(space.run))
+    """Copy what other jobs read to ``scratch``, in the place of any older try's.
+
+    A copy gets its name once it is whole and durable. Raises OSError, CopyFailed.
+    """
+    vanishing = (os.path.dirname(space.run),)  # it goes with the job
+    left: Dict[str, Dict[bytes, List[str]]] = {}
+    for lfn in reservation.share:
+        dest = checked_path(scratch, lfn)
+        folder = os.path.dirname(dest)
+        if folder not in left:
+            os.makedirs(folder, exist_ok=True)
+            left[folder] = parts_in(folder)
+        for part in left[folder].pop(cut_name(dest), []):  # of a try that was killed
+            remove(part)
+        made = _path(space, lfn)
+        copy_path(made, dest, digest=False, replace=True, vanishing=vanishing)
 
 
 def _links_first(reservation: JobReservation, space: Space) -> List[str]:

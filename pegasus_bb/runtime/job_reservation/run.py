@@ -17,8 +17,8 @@ from typing import Dict, Iterator, List
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.bind import Binding, Nested
+from pegasus_bb.runtime.bbdir import BBDir, Node
+from pegasus_bb.runtime.bind import Binding, shared_binding
 from pegasus_bb.runtime.job_reservation.opened import opened
 from pegasus_bb.runtime.job_reservation.planned import (
     JobReservation,
@@ -28,9 +28,7 @@ from pegasus_bb.runtime.job_reservation.planned import (
 )
 from pegasus_bb.runtime.job_reservation.results import finish, forget, note_failure
 from pegasus_bb.runtime.links import Link, checked_path, make_link
-from pegasus_bb.runtime.node import Node
-from pegasus_bb.runtime.node_lock import NodeLock
-from pegasus_bb.runtime.shared import shared_binding
+from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.task import run_command, run_task
 
 
@@ -44,13 +42,13 @@ def run_on_reservation(
     reservation = job_reservation(bb, node, environ)
     if is_inside(reservation, environ):
         return run_command(bb, argv, environ)
-    with NodeLock(bb, environ):
-        forget(bb, reservation.node)
-        try:
-            return _run(bb, reservation, argv, environ)
-        except (PegasusBBError, OSError):
-            note_failure(bb, reservation, environ)
-            raise
+    lock_node(bb, environ)
+    forget(bb, reservation.node)
+    try:
+        return _run(bb, reservation, argv, environ)
+    except (PegasusBBError, OSError):
+        note_failure(bb, reservation, environ)
+        raise
 
 
 def _run(
@@ -62,9 +60,7 @@ def _run(
     for link in _links_to_results(reservation, request, scratch):
         make_link(link)
     with opened(bb, request, reservation, environ) as space:
-        binding = Binding(planned, space.run)
-        if shared:
-            binding = Nested(planned, space.run, shared)
+        binding = Binding(planned, space.run, shared)
         argv, bound = binding.argv(argv), binding.environ(environ)
         mark(reservation, bound)
         links = list(_links(reservation, request, space.run, scratch))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from typing import NamedTuple
+import sys
+from typing import Dict, NamedTuple
 
+from pegasus_bb.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.runtime.job_reservation import elsewhere
+from pegasus_bb.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.staging.folder import copy_path
+
+WORK = ".room"  # ends the name of a try's folder to work in, beside its landing
+_NODES = "SLURM_JOB_NUM_NODES"
 
 
 class Space(NamedTuple):
@@ -18,15 +24,15 @@ class Space(NamedTuple):
     run: str  # stands for the run's scratch
     results: str  # of this try
     by_system: bool  # the batch system stages; else launch does
-    since: float = 0.0  # when it had the reservation; 0 where it works on the PFS
+    since: float = 0.0  # when it had the reservation; 0 if it works on the PFS
 
 
-def filled(
+def fill(
     request: Request, reservation: JobReservation, base: str, since: float
 ) -> Space:
-    """With all that is brought there. Raises CopyFailed."""
+    """Bring what the job reads into folder ``base``. Raises CopyFailed."""
     results = landing_of(request.prefix, reservation.node, reservation.job)
-    elsewhere.discard_older(results)
+    _discard_older_tries(results)
     space = Space(os.path.join(base, "run"), results, False, since)
     make_folders(reservation, space)
     for lfn in reservation.stage_in:
@@ -36,6 +42,37 @@ def filled(
 
 
 def make_folders(reservation: JobReservation, space: Space) -> None:
+    """Make the folders in which the job's files lie."""
     os.makedirs(space.run, exist_ok=True)
     for folder in {os.path.dirname(lfn) for lfn in reservation.lfns if "/" in lfn}:
         os.makedirs(checked_path(space.run, folder), exist_ok=True)
+
+
+def _discard_older_tries(landing: str) -> None:
+    """Remove what killed or failed tries of that node have left beside ``landing``."""
+    tries, this = os.path.split(landing)
+    with contextlib.suppress(FileNotFoundError):
+        for name in os.listdir(tries):
+            if name not in (this, f"{this}{WORK}"):
+                discard(os.path.join(tries, name))
+
+
+def discard(path: str) -> None:
+    """Remove a job's folder, whose files are safe or lost.
+
+    A folder that stays costs space only, so it is reported and does not fail the job.
+    """
+    try:
+        remove(path)
+    except (PegasusBBError, OSError) as error:
+        print(f"launch: {path} was not removed: {error}", file=sys.stderr)
+
+
+def check_one_node(environ: Dict[str, str]) -> None:
+    """Raises ReservationFailed if a part of the job would not see its files."""
+    nodes = environ.get(_NODES, "1")
+    if nodes not in ("", "1"):
+        raise ReservationFailed(
+            f"this job has {nodes} nodes (${_NODES}), and what one has to itself the "
+            "others do not see: one node for it, or bb.tier: pfs for its files"
+        )

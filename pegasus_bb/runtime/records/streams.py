@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
-from pegasus_bb.runtime.records.facts import Facts, file_facts
 from pegasus_bb.runtime.records.options import Options
 from pegasus_bb.runtime.records.yaml import Data, Verbatim, as_text
+
+Facts = Dict[Any, Any]
 
 TAIL = 256 * 1024  # bytes of a task's output that its record keeps
 _ROOM = 4096  # bytes that a folder for temporary files must have
@@ -103,6 +104,15 @@ class Streams:
             return {"error": error.errno}
         data = _data(handle, size, tail) if self._temporary[number] else {}
         return {"size": size, **data}
+
+
+def file_facts(path: str) -> Facts:
+    """A file under its real name; ``error`` holds the errno if it is not there."""
+    real = os.path.realpath(path)
+    try:
+        return {"file_name": real, "size": os.stat(path).st_size}
+    except OSError as error:
+        return {"error": error.errno, "file_name": real}
 
 
 def _data(handle: int, size: int, tail: int) -> Facts:

@@ -9,7 +9,7 @@ once.
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterator, List, Sequence, Union
+from typing import Dict, Iterator, List, Sequence, Set, Union
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.paths import plain_path
@@ -17,7 +17,6 @@ from pegasus_bb.runtime.links import put_link
 from pegasus_bb.runtime.transfers.copies import Copies
 from pegasus_bb.runtime.transfers.inputs import Inputs
 from pegasus_bb.runtime.transfers.jobs import Transfer, Url
-from pegasus_bb.runtime.transfers.lines import Lines
 from pegasus_bb.runtime.transfers.scratch import PFS, Scratch
 from pegasus_bb.runtime.transfers.ways import Done, Try, Way, given_up, ways_of
 from pegasus_bb.staging.failures import CopyFailed
@@ -40,10 +39,9 @@ class Transfers:
         An error is CopyFailed with the reason of each try, or NeedsOtherTool.
         """
         tries = [Try(job, ways_of(job)) for job in jobs]
-        lines = Lines()
-        while tries or lines:
+        while tries:
             again: List[Try] = []
-            for done in self._round(tries, lines):
+            for done in self._round(tries):
                 if isinstance(done, Try):
                     again.append(done)
                 else:
@@ -51,8 +49,14 @@ class Transfers:
             tries = [each for each in again if each.ways]
             yield from (given_up(each) for each in again if not each.ways)
 
-    def _round(self, tries: Sequence[Try], lines: Lines) -> Iterator[Union[Done, Try]]:
-        """Try the first way of each, and the first of each line; what was done."""
+    def _round(self, tries: Sequence[Try]) -> Iterator[Union[Done, Try]]:
+        """Try the first way of each; what was done, and what is to be tried again.
+
+        One copy to each place a round: others to the same place come after it, in the
+        order of the list.
+        """
+        copies: Dict[str, List[Way]] = {}  # by place: ways for which one copy does
+        closed: Set[str] = set()
         for attempt in tries:
             if not attempt.ways:
                 yield attempt
@@ -64,9 +68,15 @@ class Transfers:
                 continue
             if isinstance(done, Done):
                 yield done
+                continue
+            place = self._place(done.target)
+            alike = copies.setdefault(place, [])
+            if place not in closed and (not alike or alike[0].is_same_copy(done)):
+                alike.append(done)
             else:
-                lines.add(self._place(done.target), done)
-        yield from self._copied(lines.pop())
+                closed.add(place)
+                yield attempt
+        yield from self._copied(list(copies.values()))
 
     def _place(self, target: str) -> str:
         """One text for one place: two paths may lead to one folder, through links."""

@@ -44,6 +44,12 @@ class Way(NamedTuple):
     target: str  # where its bytes belong
     promised: bool
 
+    def is_same_copy(self, other: Way) -> bool:
+        """Whether one copy, and one line in the manifest, do for both."""
+        job, same = self.attempt.job, other.attempt.job
+        wanted = (job.lfn, job.executable) == (same.lfn, same.executable)
+        return wanted and self[1:] == other[1:]
+
     def what(self, size: int) -> str:
         """It was done, for the log."""
         if self.target == self.dest:

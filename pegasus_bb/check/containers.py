@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegasus_bb.placement.executables import runs_on
+from pegasus_bb.placement.survey import runs_on
 from pegasus_bb.planner.deciding import Decided
 
 

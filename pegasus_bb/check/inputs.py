@@ -12,8 +12,7 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement import PlacementDecision, lint_replicas
-from pegasus_bb.placement.executables import runs_on
-from pegasus_bb.placement.survey import INPUT
+from pegasus_bb.placement.survey import INPUT, runs_on
 from pegasus_bb.planner.deciding import Decided, with_capacity
 from pegasus_bb.units import format_size
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegasus_bb.model.document import Data, Document, Entry, plain
+from pegasus_bb.model.document import Data, Document, Entry, Key, plain
 from pegasus_bb.model.transformations import full_name
 
 _WORD = re.compile(r"[A-Za-z0-9._+@=-]+")
@@ -20,6 +20,7 @@ _KEYS_OF_A_USE = {
     *("lfn", "type", "stageOut", "registerReplica", "size", "metadata"),
     *("bypass", "optional", "forPlanning"),
 }
+_KINDS = ("input", "output", "checkpoint")
 _PLAIN_LFN = re.compile(r"[A-Za-z0-9._+@=,:-]{1,255}")
 
 
@@ -78,6 +79,16 @@ class Workflow:
     name: str
     jobs: dict[str, Job]  # by id, in the order of the file
     children: dict[str, list[str]]
+
+    def first_use(
+        self, lfns: Collection[str], of: Collection[str] = _KINDS
+    ) -> tuple[Job, list[Key], str] | None:
+        """The first job that uses one of ``lfns``, where it does so, and the LFN."""
+        for job in self.jobs.values() if lfns else ():
+            for place, use in enumerate(job.uses):
+                if use.lfn in lfns and use.kind in of:
+                    return job, ["jobs", job.index, "uses", place], use.lfn
+        return None
 
 
 def read_workflow(document: Document, before: Workflow | None = None) -> Workflow:
@@ -183,7 +194,7 @@ def _read_use(job: Entry, place: int, data: Any, lfns: dict[str, str]) -> Use:
         _check_lfn(entry, text)
         lfn = lfns[text] = text
     kind = data.get("type")
-    if kind not in ("input", "output", "checkpoint"):
+    if kind not in _KINDS:
         at = entry.below("type")
         raise at.error("unknown type of use", kind, "one of input, output")
     made = kind == "output"

@@ -1,19 +1,18 @@
 """Decide which file lives on which tier: model -> Placement."""
 
-from pegasus_bb.placement.clusters import (
+from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
+from pegasus_bb.placement.explain import Explanation, explain
+from pegasus_bb.placement.hybrid_mode import apply_hybrid_mode
+from pegasus_bb.placement.job_reservations import (
+    capacity_maker,
     join_job_reservations,
     planned_job_reservations,
 )
-from pegasus_bb.placement.decision import PlacementDecision
-from pegasus_bb.placement.executables import staged_executables, staged_name
-from pegasus_bb.placement.explain import Explanation, explain
-from pegasus_bb.placement.hybrid_mode import apply_hybrid_mode
-from pegasus_bb.placement.job_reservations import capacity_maker
 from pegasus_bb.placement.lint import lint_replicas, lint_tier
 from pegasus_bb.placement.liveness import figures, live_flow
 from pegasus_bb.placement.place_files import place_by_rules, place_files, reserve
-from pegasus_bb.placement.planning_input import Ending, PlanningInput
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
+from pegasus_bb.placement.survey import staged_executables, staged_name
 
 __all__ = [
     "Ending",

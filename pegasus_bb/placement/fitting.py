@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement, PlannedPhases
-from pegasus_bb.placement.decision import MovedFiles, PlacementDecision
-from pegasus_bb.placement.executables import program_users
+from pegasus_bb.placement.decision import MovedFiles, PlacementDecision, PlanningInput
 from pegasus_bb.placement.liveness import (
     Lives,
     flow,
@@ -22,8 +21,8 @@ from pegasus_bb.placement.liveness import (
     phase_ends,
     sizes,
 )
-from pegasus_bb.placement.planning_input import PlanningInput
 from pegasus_bb.placement.sizing import too_small, unknown_sizes, wanted_capacity
+from pegasus_bb.placement.survey import program_users
 from pegasus_bb.units import format_size
 
 # Barriers hold in any order of the jobs only if they are ours: in-place alone.
@@ -38,13 +37,12 @@ def fitted(
     Raises CatalogError if a size is unknown, if what the user has pinned to the tier
     does not fit, and with sub-workflows, whose files are unknown.
     """
-    placement, catalogs, settings = decision.placement, given.catalogs, given.settings
-    tier = placement.tier
-    limit = wanted_capacity(tier, settings)
+    placement, tier = decision.placement, decision.placement.tier
+    limit = wanted_capacity(tier, given.settings)
     if placement.unknown:
-        raise unknown_sizes(catalogs, tier, settings, placement.unknown)
+        raise unknown_sizes(given, tier, placement.unknown)
     if given.has_sub_workflows:
-        raise too_small(catalogs, tier, settings, placement.need)
+        raise too_small(given, tier, placement.need)
     phased = given.ending.cleanup == PHASED
     levels = given.levels if phased else 1
     whole: Lives = dict.fromkeys(sizes(placement), (1, 1))
@@ -53,26 +51,26 @@ def fitted(
     if phases is not None:
         fits = replace(placement, phases=phases)
         return replace(decision, placement=fits), phases.peak
-    room = _room(decision, lives, levels, limit)
-    if min(room) < 0:
+    free = _free(decision, lives, levels, limit)
+    if min(free) < 0:
         pinned = " by rules of their own"
-        raise too_small(catalogs, tier, settings, limit - min(room), pinned)
-    return _moved(given, decision, lives, room, limit)
+        raise too_small(given, tier, limit - min(free), pinned)
+    return _moved(given, decision, lives, free, limit)
 
 
 def _moved(
     given: PlanningInput,
     decision: PlacementDecision,
     lives: Lives,
-    room: list[int],
+    free: list[int],
     limit: int,
 ) -> tuple[PlacementDecision, int]:
     """``fitted`` with some files on the PFS."""
-    kept = _keep(_candidates(given, decision, lives), room)
+    kept = _keep(_candidates(given, decision, lives), free)
     stays = decision.pinned.union(each.lfn for each in kept)
     smaller = _with_moved(decision.placement, stays, limit)
     left = {lfn: life for lfn, life in lives.items() if smaller.on_tier(lfn)}
-    phases = _phases(smaller, left, len(room), limit)
+    phases = _phases(smaller, left, len(free), limit)
     assert phases is not None  # noqa: S101 - no level has more than the limit
     lfns = tuple(lfn for lfn in lives if lfn not in left)
     moved = MovedFiles(lfns, benefit=sum(each.benefit for each in kept))
@@ -90,21 +88,21 @@ def _phases(
     return PlannedPhases(limit, tuple(ends), fullest(born, dying, ends))
 
 
-def _room(
+def _free(
     decision: PlacementDecision, lives: Lives, levels: int, limit: int
 ) -> list[int]:
     """What the pinned files leave in each level."""
     pinned = {lfn: lives[lfn] for lfn in decision.pinned}
     born, dying = flow(pinned, sizes(decision.placement), levels)
-    room, held = [], 0
+    free, held = [], 0
     for more, less in zip(born, dying, strict=True):
         held += more
-        room.append(limit - held)
+        free.append(limit - held)
         held -= less
-    return room
+    return free
 
 
-class _Candidate(NamedTuple):
+class Candidate(NamedTuple):
     """A file that may stay on the tier or move to the PFS."""
 
     lfn: str
@@ -124,9 +122,9 @@ class _Candidate(NamedTuple):
         return -self.uses / (self.last - self.first + 1), -self.size
 
 
-def _keep(candidates: Iterable[_Candidate], room: list[int]) -> list[_Candidate]:
-    """The files that stay: the best first, each where its levels have room for it."""
-    left, kept = list(room), []
+def _keep(candidates: Iterable[Candidate], free: list[int]) -> list[Candidate]:
+    """The files that stay: the best first, each if its levels have space for it."""
+    left, kept = list(free), []
     for each in sorted(candidates, key=lambda each: each.rank):
         levels = slice(each.first - 1, each.last)
         if min(left[levels]) >= each.size:
@@ -137,7 +135,7 @@ def _keep(candidates: Iterable[_Candidate], room: list[int]) -> list[_Candidate]
 
 def _candidates(
     given: PlanningInput, decision: PlacementDecision, lives: Lives
-) -> Iterator[_Candidate]:
+) -> Iterator[Candidate]:
     """The files that no narrower rule keeps on the tier."""
     placement, catalog = decision.placement, given.catalogs.transformations
     programs = program_users(given.workflow, catalog, placement.tier.site)
@@ -146,7 +144,7 @@ def _candidates(
         if lfn not in decision.pinned:
             readers = given.graph.consumers.get(lfn) or programs.get(lfn) or []
             uses = len(readers) + (file.how == "write")
-            yield _Candidate(lfn, file.size or 0, uses, first, last)
+            yield Candidate(lfn, file.size or 0, uses, first, last)
 
 
 def _with_moved(placement: Placement, stays: Set[str], limit: int) -> Placement:

@@ -15,21 +15,18 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO
-from pegasus_bb.placement.decision import PlacementDecision, Selection
-from pegasus_bb.placement.durations import Durations, durations
-from pegasus_bb.placement.job_reservation_candidates import (
-    find_candidates,
-    make_job_reservations,
-)
+from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.placement.job_reservation_selection import (
     Candidate,
+    Durations,
     check_named,
+    durations,
+    find_candidates,
     job_reservation_selection,
     split_named,
 )
 from pegasus_bb.placement.lint import job_tier, link_target
-from pegasus_bb.placement.planning_input import PlanningInput
-from pegasus_bb.placement.policy import LINK, home
+from pegasus_bb.placement.rules import LINK, home
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
 from pegasus_bb.placement.survey import INPUT
 
@@ -50,11 +47,11 @@ def apply_hybrid_mode(
     lasts = durations(given)
     found = find_candidates(given, linked, decision.pinned, lasts)
     named, asked = split_named(decision, found)
-    check_named(given.workflow, decision, named)
+    check_named(given, decision, named)
     more, selection = _select(given, (whole, linked), named, asked, lasts)
     jobs = {each.job for each in (*named, *more)}
     moved = dict(_private_files(linked, decision.for_jobs, [*named, *asked], jobs))
-    reservations = make_job_reservations(given, tier.site, [*named, *more])
+    reservations = {each.job: each.reservation for each in (*named, *more)}
     return replace(
         decision,
         placement=replace(_with_files(linked, moved), job_reservations=reservations),
@@ -97,7 +94,7 @@ def _select(
 def _why_none(given: PlanningInput, placement: Placement) -> str:
     """Why no job can have a reservation, whatever its files are; empty if one may."""
     if wanted_capacity(placement.tier, given.settings) != AUTO:
-        return "the capacity was given, so that a room would save nothing of it"
+        return "the capacity was given: a job reservation would save nothing of it"
     if given.has_sub_workflows:
         return "which files a sub-workflow reads is not known"
     return ""
@@ -146,19 +143,19 @@ def _private_files(
 ) -> Iterator[tuple[str, PlacedFile]]:
     """What no other job reads: where it goes, or why it stays. ``taken`` are the jobs
     of ``asked`` that get a reservation."""
-    on, room = "on", "a reservation of that job's own"
+    there = "a reservation of that job's own"
     if placement.other_tier is not None:
-        on, room = "in", f"a room of that job's own on tier {placement.other_tier.name}"
+        there += f" on tier {placement.other_tier.name}"
     for candidate in asked:
         job = candidate.job
         if job in taken:
-            why = f"job {job} makes it, no other reads it: {on} {room}, then on the PFS"
+            why = f"job {job} makes it, no other reads it: on {there}, then on the PFS"
         else:
-            why = f"job {job} makes it, no other reads it; {room} would "
+            why = f"job {job} makes it, no other reads it; {there} would "
             why += "take more than it saves" if candidate.reserved else "save nothing"
-        for lfn in candidate.private:
+        for lfn in candidate.reservation.stage_out:
             file = placement.files[lfn]
             tier = PFS if job in taken else file.tier
-            said = f"{file.reason}: {on} {room}, then on the PFS"
+            said = f"{file.reason}: on {there}, then on the PFS"
             reason = said if lfn in for_jobs else why
             yield lfn, PlacedFile(lfn, file.role, tier, file.how, file.size, reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.paths import local_path
-from pegasus_bb.placement.planning_input import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
 
 MOST_FILES = 200_000  # of a job; with more DataWarp's staging runs out of time
 # A #DW line ends its values at blanks, and % and \ mean things to Slurm.
@@ -119,35 +119,26 @@ def _check_folders(
 ) -> None:
     """As far as the submit host can see them; only files have a size on disk."""
     folders = {lfn for lfn in placement.unknown if _is_folder(catalogs, lfn)}
-    for job in workflow.jobs.values() if folders else ():
-        for place, use in enumerate(job.uses):
-            if use.lfn in folders:
-                raise workflow.document.error(
-                    f"{use.lfn} is a folder, and the file form of #DW stage_in takes "
-                    "files only",
-                    ["jobs", job.index, "uses", place, "lfn"],
-                    use.lfn,
-                    f"{_ELSEWHERE}, or an archive in its place",
-                )
+    found = workflow.first_use(folders)
+    if found is not None:
+        _, keys, lfn = found
+        raise workflow.document.error(
+            f"{lfn} is a folder, and the file form of #DW stage_in takes files only",
+            [*keys, "lfn"],
+            lfn,
+            f"{_ELSEWHERE}, or an archive in its place",
+        )
 
 
 def _is_folder(catalogs: Catalogs, lfn: str) -> bool:
-    return any(map(_is_there, _paths(catalogs, lfn)))
-
-
-def _paths(catalogs: Catalogs, lfn: str) -> Iterable[str]:
     for replica in catalogs.replicas.replicas.get(lfn, ()):
         try:
-            yield local_path(replica.pfn) or ""
-        except CatalogError:
+            path = local_path(replica.pfn)
+            if path and Path(path).is_dir():
+                return True
+        except (CatalogError, OSError, ValueError):
             continue
-
-
-def _is_there(path: str) -> bool:
-    try:
-        return bool(path) and Path(path).is_dir()
-    except (OSError, ValueError):
-        return False
+    return False
 
 
 def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:

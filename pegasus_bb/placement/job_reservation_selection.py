@@ -1,38 +1,189 @@
 """Mode hybrid: which jobs get a reservation: those for which less is reserved.
 
+A task finds all that it makes under plain names in its job reservation. What other jobs
+read is copied to the shared reservation when the task has ended, so the job reservation
+has to hold it as well. What the task reads, and what the user wants on the PFS, are
+links there.
+
 A job reservation takes whole granules. For small files it may cost more than it saves
 on the shared reservation, which lasts longer, but has one rounding for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
+from dataclasses import dataclass
+from functools import cache
 from math import inf
+from statistics import median
 from typing import NamedTuple
 
-from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.placement.decision import PlacementDecision, Selection
-from pegasus_bb.placement.durations import Durations
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.history import declared
+from pegasus_bb.model.placement import PFS, JobReservation, Placement
+from pegasus_bb.model.workflow import Job
+from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
+from pegasus_bb.placement.job_reservation_lint import MOST_FILES, several_nodes
+from pegasus_bb.placement.sizing import automatic_capacity, quota_of
+from pegasus_bb.placement.survey import INPUT, OUTPUT, runs_on, staged_with
+
+STAGING = 60.0  # seconds for which a reservation is filled, or emptied
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """In ``unit``: seconds, or levels if no task's run time is known."""
+
+    unit: str
+    shared: float  # the shared reservation is needed for so long at least
+    jobs: Mapping[str, float]  # a job reservation, by the job's id
+
+
+def durations(given: PlanningInput) -> Durations:
+    """The run times that an earlier run or the profile ``runtime`` tells, the median of
+    these for all other tasks. Linear in the workflow, but for that median.
+
+    A job reservation is emptied after its task. The shared reservation is filled before
+    the longest chain of jobs and emptied after it. With fewer slots than jobs it lasts
+    longer, so a job reservation saves at least what is counted.
+    """
+    graph, known = given.graph, dict(_known(given))
+    if not known:  # each job and each staging takes a level
+        return Durations("levels", given.levels + 2.0, dict.fromkeys(graph.level, 2.0))
+    usual = median(known.values())
+    ends: dict[str, float] = {}
+    for ident in graph.order:
+        begins = max((ends[parent] for parent in graph.parents[ident]), default=0.0)
+        ends[ident] = begins + known.get(ident, usual)
+    each = {ident: known.get(ident, usual) + STAGING for ident in ends}
+    return Durations("seconds", max(ends.values()) + 2 * STAGING, each)
+
+
+def _known(given: PlanningInput) -> Iterator[tuple[str, float]]:
+    history, tells = given.history, given.history.tells
+    for job in given.workflow.jobs.values():
+        past = history.of(job.id, job.transformation) if tells else None
+        past = past or declared(job)
+        if past is not None:
+            yield job.id, past.duration
 
 
 class Candidate(NamedTuple):
-    """A job that could have a reservation, with the LFNs of what it makes."""
+    """A job that could have a reservation."""
 
     job: str
-    private: Collection[str]  # that no other job reads
-    share: Collection[str]  # that others read, or that the user wants on the tier
-    write: Collection[str]  # that live on the PFS
-    saved: int  # bytes of those that are private
-    need: int  # and of those that are shared
-    capacity: int  # of the job reservation
-    duration: float  # how long it is kept
-    reserved: int  # all of ``capacity``, or nothing: on a disk of the node
+    reservation: JobReservation  # its ``stage_out`` are files that no other job reads
+    saved: int  # bytes of these
+    duration: float  # how long the reservation is kept
+    reserved: int  # all of its capacity, or nothing: on a disk of the node
 
     @property
     def rank(self) -> tuple[float, int]:
         """What it saves for what it costs; if it costs nothing, what it saves."""
         cost = self.reserved * self.duration
         return (self.saved / cost, 0) if cost else (inf, self.saved)
+
+
+def find_candidates(
+    given: PlanningInput, placement: Placement, pinned: Set[str], lasts: Durations
+) -> Iterator[Candidate]:
+    """In the order of the workflow; none with sub-workflows, whose files are unknown.
+
+    Linear in the uses of all jobs. A job that a reservation cannot serve is none: a
+    file whose size is not known or that it names twice, a checkpoint, too many files
+    for DataWarp's staging, more than one job may have there, several nodes if a
+    reservation is on one.
+    """
+    tier, graph, catalogs = placement.job_tier, given.graph, given.catalogs
+    quota = quota_of(tier) if not tier.is_reserved else None
+    private = {} if given.has_sub_workflows else _private(given, placement, pinned)
+    most = MOST_FILES if tier.is_staged else len(private)
+    programs = staged_with(given.workflow, catalogs.transformations, tier.site)
+
+    @cache
+    def capacity(need: int) -> int:
+        return automatic_capacity(tier, given.settings.headroom, need)
+
+    makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
+    for ident in makers:
+        job = given.workflow.jobs[ident]
+        if not runs_on(job, tier.site):
+            continue
+        found = _reservation(job, graph, placement, private)
+        if found is None or len(found.stage_out) > most:
+            continue
+        found.capacity = capacity(found.need)
+        if quota is not None and found.capacity > quota:
+            continue
+        if tier.is_of_one_node and several_nodes(job, catalogs, tier.site):
+            continue
+        read = (*found.read, *programs[job.transformation])
+        found.read = tuple(dict.fromkeys(read))
+        saved = sum(placement.files[lfn].size or 0 for lfn in found.stage_out)
+        reserved = found.capacity if tier.is_reserved else 0
+        yield Candidate(ident, found, saved, lasts.jobs[ident], reserved)
+
+
+def _private(
+    given: PlanningInput, placement: Placement, pinned: Set[str]
+) -> dict[str, None]:
+    """Files on the tier that no job reads but their maker, if at all. If results are
+    not staged out, planning refuses to have them there: no job reservation shall hide
+    that."""
+    graph, ending = given.graph, given.ending
+    return {
+        file.lfn: None
+        for file in placement.files.values()
+        if file.role != INPUT
+        and file.tier != PFS
+        and file.lfn not in graph.consumers
+        and file.lfn not in pinned
+        and (ending.delivered or file.role != OUTPUT)
+    }
+
+
+def _reservation(
+    job: Job, graph: Graph, placement: Placement, private: Collection[str]
+) -> JobReservation | None:
+    """What ``job`` would have there, without a capacity; None if it would not do."""
+    read: dict[str, None] = {}
+    out: dict[str, None] = {}
+    share: dict[str, None] = {}
+    write: dict[str, None] = {}
+    need = 0
+    for use in job.uses:
+        lfn = use.lfn
+        if use.kind == "input":
+            if graph.producer.get(lfn) == job.id:
+                return None  # the task wants to find what it makes
+            read[lfn] = None
+            continue
+        file = placement.files[lfn]
+        if use.kind == "checkpoint":
+            return None  # a later try wants to find it
+        if file.tier == PFS:
+            write[lfn] = None
+        elif file.size is None or lfn in out or lfn in share:
+            return None
+        else:
+            (out if lfn in private else share)[lfn] = None
+            need += file.size
+    return JobReservation(
+        stage_in=(),
+        stage_out=tuple(out),
+        read=tuple(read),
+        write=tuple(write),
+        need=need,
+        share=tuple(share),
+    )
 
 
 def split_named(
@@ -42,29 +193,28 @@ def split_named(
     named: list[Candidate] = []
     others: list[Candidate] = []
     for each in found:
-        wanted = not decision.for_jobs.isdisjoint(each.private)
+        wanted = not decision.for_jobs.isdisjoint(each.reservation.stage_out)
         (named if wanted else others).append(each)
     return named, others
 
 
 def check_named(
-    workflow: Workflow, decision: PlacementDecision, named: Iterable[Candidate]
+    given: PlanningInput, decision: PlacementDecision, named: Iterable[Candidate]
 ) -> None:
     """Raises CatalogError if a job cannot have the reservation that the user wants."""
-    lost = decision.for_jobs.difference(*(each.private for each in named))
-    for job in workflow.jobs.values() if lost else ():
-        for place, use in enumerate(job.uses):
-            if use.lfn in lost and use.kind != "input":
-                why = decision.placement.files[use.lfn].reason
-                raise workflow.document.error(
-                    f"job {job.id} ({job.transformation}) cannot have a reservation of "
-                    f"its own for {use.lfn}: {why}",
-                    ["jobs", job.index, "uses", place],
-                    use.lfn,
-                    "a job of one node, with files of known sizes that have room "
-                    "there, without a checkpoint and without reading what it makes; "
-                    "results that are staged out (--output-sites); no sub-workflows",
-                )
+    lost = decision.for_jobs.difference(*(each.reservation.stage_out for each in named))
+    found = given.workflow.first_use(lost, of=("output", "checkpoint"))
+    if found is not None:
+        job, keys, lfn = found
+        raise given.workflow.document.error(
+            f"job {job.id} ({job.transformation}) cannot have a reservation of its own "
+            f"for {lfn}: {decision.placement.files[lfn].reason}",
+            keys,
+            lfn,
+            "a job of one node, with files of known sizes that have space there, "
+            "without a checkpoint and without reading what it makes; results that are "
+            "staged out (--output-sites); no sub-workflows",
+        )
 
 
 def job_reservation_selection(

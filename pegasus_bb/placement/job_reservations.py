@@ -1,8 +1,11 @@
-"""Mode transient: what each job has on a reservation of its own, and its size."""
+"""Mode transient: what each job has on a reservation of its own, and its size.
+
+A cluster of jobs is one job of the batch system, with one reservation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -11,17 +14,20 @@ from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job
-from pegasus_bb.placement.executables import runs_on, staged_with
-from pegasus_bb.placement.job_reservation_lint import lint_job_reservations
+from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.placement.job_reservation_lint import (
+    check_count,
+    lint_job_reservations,
+)
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.liveness import sizes
-from pegasus_bb.placement.planning_input import PlanningInput
 from pegasus_bb.placement.sizing import (
     automatic_capacity,
     choose_capacity,
     quota_of,
     wanted_capacity,
 )
+from pegasus_bb.placement.survey import runs_on, staged_with
 from pegasus_bb.units import format_size, round_up
 
 
@@ -31,35 +37,66 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     Linear in the uses of all jobs. Raises CatalogError: a size that is not known though
     all are wanted, a job that needs more than was given, what staging cannot carry.
     """
-    make = reservation_maker(given, placement)
-    jobs = [
-        job for job in given.workflow.jobs.values() if runs_on(job, placement.tier.site)
-    ]
-    found = ((job.id, make(job)) for job in jobs)
+    make = _maker(given, placement)
+    tier, unknown = placement.tier, placement.unknown
+    jobs = [job for job in given.workflow.jobs.values() if runs_on(job, tier.site)]
+    found = ((job.id, make([job])) for job in jobs)
     reservations = {job: own for job, own in found if own.stage_in or own.stage_out}
     lint_job_reservations(given, placement, reservations)
-    tier, unknown = placement.tier, placement.unknown
     if not reservations:
         return replace(placement, capacity=tier.granularity)
     job, largest = max(reservations.items(), key=lambda pair: pair[1].need)
     if wanted_capacity(tier, given.settings) == AUTO:
         files = (placement.files[lfn] for lfn in unknown)
         lint_replicas(given.workflow, given.catalogs, files)
-    check_size(given, tier, Owner.of(given.workflow.jobs[job]), largest)
-    capacity = choose_capacity(
-        given.catalogs, tier, given.settings, largest.need, unknown
-    )
+    _check_size(given, tier, _owner(given.workflow.jobs[job]), largest)
+    capacity = choose_capacity(given, tier, largest.need, unknown)
     return replace(placement, job_reservations=reservations, capacity=capacity)
 
 
-def reservation_maker(
-    given: PlanningInput, placement: Placement
-) -> Callable[[Job], JobReservation]:
-    """What makes the reservation of a job; an empty one without files on the tier."""
-    tier, catalog = placement.tier, given.catalogs.transformations
-    programs = staged_with(given.workflow, catalog, tier.site)
-    here, capacity = sizes(placement), capacity_maker(tier, given.settings)
-    return lambda job: _reservation(job, programs[job.transformation], here, capacity)
+def join_job_reservations(
+    given: PlanningInput, placement: Placement, clusters: Mapping[str, Sequence[str]]
+) -> Placement:
+    """``placement`` with one reservation for all jobs of each cluster, by the cluster's
+    name, in the place of theirs. ``clusters``: ids of the jobs, in the order in which
+    they run. Raises CatalogError if a reservation is more than there may be.
+    """
+    tier, jobs = placement.tier, given.workflow.jobs
+    make = _maker(given, placement)
+    found = dict(placement.job_reservations)
+    for name, ids in clusters.items():
+        for ident in ids:
+            found.pop(ident, None)
+        if name in jobs:
+            raise given.workflow.document.error(
+                "a job has the name that pegasus-plan gave to a cluster",
+                ["jobs", jobs[name].index, "id"],
+                name,
+                "another id",
+            )
+        own = make([jobs[ident] for ident in ids])
+        if own.stage_in or own.stage_out:
+            mend = "smaller clusters (clusters.size), or files on the PFS"
+            first = jobs[ids[0]].index
+            owner = _Owner(f"cluster {name} of {len(ids)} jobs", first, mend)
+            _check_size(given, tier, owner, own)
+            if tier.is_staged:
+                check_count(given.workflow, owner.name, owner.place, own)
+            found[name] = own
+    return _with(placement, found)
+
+
+def planned_job_reservations(placement: Placement, jobs: Container[str]) -> Placement:
+    """``placement`` with the reservations of ``jobs`` alone: pegasus-plan leaves out
+    jobs whose results are there already, or that no job or user wants."""
+    own = placement.job_reservations.items()
+    return _with(placement, {job: found for job, found in own if job in jobs})
+
+
+def _with(placement: Placement, found: dict[str, JobReservation]) -> Placement:
+    largest = max((own.capacity for own in found.values()), default=0)
+    capacity = largest or placement.capacity
+    return replace(placement, job_reservations=found, capacity=capacity)
 
 
 def capacity_maker(tier: Tier, settings: Settings) -> Callable[[int], int]:
@@ -75,48 +112,57 @@ def capacity_maker(tier: Tier, settings: Settings) -> Callable[[int], int]:
     return capacity
 
 
-def _reservation(
-    job: Job,
-    programs: tuple[str, ...],
-    here: Mapping[str, int],
-    capacity: Callable[[int], int],
-) -> JobReservation:
-    """LFNs of ``job`` by what becomes of them, each once; ``here`` are the files on the
-    tier. One look at each use: there may be a million."""
-    came: dict[str, None] = {}
-    made: dict[str, None] = {}
-    read: dict[str, None] = {}
-    write: dict[str, None] = {}
-    for use in job.uses:
-        lfn = use.lfn
-        if use.kind == "input":
-            (came if lfn in here else read)[lfn] = None
-        else:
-            (made if lfn in here else write)[lfn] = None
-    for lfn in programs:
-        (came if lfn in here else read)[lfn] = None
-    need = sum([here[lfn] for lfn in came | made])
-    return JobReservation(
-        tuple(came), tuple(made), tuple(read), tuple(write), need, capacity(need)
-    )
+def _maker(
+    given: PlanningInput, placement: Placement
+) -> Callable[[Sequence[Job]], JobReservation]:
+    """The function that makes the one reservation of jobs that run one after the other:
+    it has each of their files once, and a later job finds there what an earlier one
+    makes. It is empty without files on the tier. One look at each use: there may be a
+    million."""
+    tier, catalog = placement.tier, given.catalogs.transformations
+    programs = staged_with(given.workflow, catalog, tier.site)
+    here, capacity = sizes(placement), capacity_maker(tier, given.settings)
+
+    def make(jobs: Sequence[Job]) -> JobReservation:
+        came: dict[str, None] = {}
+        made: dict[str, None] = {}
+        read: dict[str, None] = {}
+        write: dict[str, None] = {}
+        for job in jobs:
+            outputs = []
+            for use in job.uses:
+                lfn = use.lfn
+                if use.kind != "input":
+                    outputs.append(lfn)
+                elif lfn not in made and lfn not in write:
+                    (came if lfn in here else read)[lfn] = None
+            for lfn in programs[job.transformation]:
+                (came if lfn in here else read)[lfn] = None
+            for lfn in outputs:
+                (made if lfn in here else write)[lfn] = None
+        need = sum([here[lfn] for lfn in came | made])
+        return JobReservation(
+            tuple(came), tuple(made), tuple(read), tuple(write), need, capacity(need)
+        )
+
+    return make
 
 
-class Owner(NamedTuple):
-    """Who has a job reservation, for an error about it."""
+class _Owner(NamedTuple):
+    """What has a job reservation, for an error about it."""
 
     name: str
     place: int  # of the job, or of a cluster's first one
     mend: str  # what would make it smaller
 
-    @classmethod
-    def of(cls, job: Job) -> Owner:
-        """A job by itself."""
-        mend = "some of its files on the PFS (bb.tier: pfs)"
-        return cls(f"job {job.id} ({job.transformation})", job.index, mend)
+
+def _owner(job: Job) -> _Owner:
+    mend = "some of its files on the PFS (bb.tier: pfs)"
+    return _Owner(f"job {job.id} ({job.transformation})", job.index, mend)
 
 
-def check_size(
-    given: PlanningInput, tier: Tier, owner: Owner, own: JobReservation
+def _check_size(
+    given: PlanningInput, tier: Tier, owner: _Owner, own: JobReservation
 ) -> None:
     """Raises CatalogError if ``own`` is more than was given, or than the quota."""
     wanted, quota = wanted_capacity(tier, given.settings), quota_of(tier)

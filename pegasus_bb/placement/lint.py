@@ -55,9 +55,8 @@ def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
     if mode == "transient":
         _lint_job_tier(catalogs, tier)
     elif tier.access == "private":
-        raise _not_private(
-            catalogs, tier, _NOT_SHARED, ", or --bb-mode transient for rooms there"
-        )
+        more = ", or --bb-mode transient, with job reservations there"
+        raise _not_private(catalogs, tier, _NOT_SHARED, more)
     _lint_pool(catalogs, tier)
 
 
@@ -141,12 +140,11 @@ def _folders(lfn: str) -> Iterable[str]:
 
 
 def _name_error(workflow: Workflow, lfn: str, what: str) -> CatalogError:
-    for job in workflow.jobs.values():
-        for place, use in enumerate(job.uses):
-            if use.lfn == lfn:
-                keys = ["jobs", job.index, "uses", place, "lfn"]
-                return workflow.document.error(what, keys, repr(lfn), "rename the file")
-    return CatalogError(what, found=repr(lfn), would_do="rename the transformation")
+    found = workflow.first_use([lfn])
+    if found is None:
+        return CatalogError(what, found=repr(lfn), would_do="rename the transformation")
+    keys = [*found[1], "lfn"]
+    return workflow.document.error(what, keys, repr(lfn), "rename the file")
 
 
 def lint_replicas(
@@ -156,17 +154,17 @@ def lint_replicas(
     known = catalogs.replicas.replicas
     inputs = (file.lfn for file in files if file.role == INPUT)
     missing = dict.fromkeys(lfn for lfn in inputs if not known.get(lfn))
-    for job in workflow.jobs.values() if missing else ():
-        for place, use in enumerate(job.uses):
-            if use.lfn in missing:  # a staged program is used by no job, so it is not
-                raise workflow.document.error(
-                    f"job {job.id} ({job.transformation}) needs an input that no job "
-                    f"makes and that has no replica",
-                    ["jobs", job.index, "uses", place, "lfn"],
-                    ", ".join(missing),
-                    f"add it to {catalogs.replicas.document.path}, or name the folder "
-                    "that holds it with --input-dir",
-                )
+    found = workflow.first_use(missing)
+    if found is not None:  # a staged program is used by no job, so it is not
+        job, keys, _ = found
+        raise workflow.document.error(
+            f"job {job.id} ({job.transformation}) needs an input that no job makes and "
+            "that has no replica",
+            [*keys, "lfn"],
+            ", ".join(missing),
+            f"add it to {catalogs.replicas.document.path}, or name the folder that "
+            "holds it with --input-dir",
+        )
 
 
 def lint_links(catalogs: Catalogs, tier: Tier, files: Iterable[PlacedFile]) -> None:

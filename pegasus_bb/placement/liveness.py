@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from pegasus_bb.model.placement import PFS, Placement
-from pegasus_bb.placement.executables import program_users
-from pegasus_bb.placement.planning_input import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.placement.survey import program_users
 
 REMOVES_FILES = ("inplace", "constraint")  # the others end with the whole folder
 Lives = dict[str, tuple[int, int]]  # LFN -> first and last level, counted from 1

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import Document, Key, load_value
-from pegasus_bb.placement.policy import Rule
+from pegasus_bb.placement.rules import Rule, TierWords
 from pegasus_bb.placement.survey import File
-from pegasus_bb.placement.words import Words
 
-_Pair: TypeAlias = tuple[tuple[Key, ...], Any, Any]  # where, pattern, tier
+_WOULD_DO = "- {lfn: chr1*, tier: pfs}"
 
 
 @dataclass(frozen=True)
@@ -30,94 +28,49 @@ class Entry:
     word: str
     keys: tuple[Key, ...]  # where it stands
 
+    def fitting(self, lfns: Collection[str]) -> Iterator[str]:
+        """Those of ``lfns`` that the pattern means. Linear in them."""
+        if any(c in self.pattern for c in "*?["):
+            return filter(re.compile(fnmatch.translate(self.pattern)).match, lfns)
+        return iter((self.pattern,) if self.pattern in lfns else ())
 
+
+@dataclass(frozen=True)
 class PlacementFile:
-    """A placement file, compiled once: exact names in a dict, patterns in one regex."""
+    """A placement file, its entries in their order."""
 
-    def __init__(self, document: Document, entries: list[Entry]) -> None:
-        self.document = document
-        self.entries = entries
-        self._exact: dict[str, int] = {}
-        self._globs: list[int] = []
-        for index, entry in enumerate(entries):
-            if any(c in entry.pattern for c in "*?["):
-                self._globs.append(index)
-            else:
-                self._exact.setdefault(entry.pattern, index)
-        # One group per pattern; the last group that closed is the one that matched.
-        regex = "|".join(
-            f"({fnmatch.translate(entries[index].pattern)})" for index in self._globs
-        )
-        self._regex = re.compile(regex) if regex else None
-        self._group = _groups(self._regex, len(self._globs))
+    document: Document
+    entries: list[Entry]
 
-    def find(self, lfn: str) -> Entry | None:
-        """The first entry that fits ``lfn``."""
-        exact = self._exact.get(lfn)
-        match = self._regex.match(lfn) if self._regex else None
-        if match is None or match.lastindex is None:
-            return None if exact is None else self.entries[exact]
-        glob = self._globs[self._group[match.lastindex]]
-        return self.entries[glob if exact is None else min(glob, exact)]
+    def rules(self, files: Mapping[str, File], words: TierWords) -> dict[str, Rule]:
+        """LFN -> rule. Raises CatalogError: unknown tier, a pattern that fits no file,
+        a file that cannot live there."""
+        name, found = self.document.path.name, dict[str, Rule]()
+        for entry in self.entries:
+            self._check(entry, words)
+            where = words.meaning.get(entry.word, "")
+            rule = Rule(where, f"{name} says {entry.pattern}: {entry.word}")
+            fits = False
+            for lfn in entry.fitting(files):
+                fits = True
+                if lfn not in found:
+                    self._check(entry, words, files[lfn])
+                    found[lfn] = rule
+            if not fits:
+                listed = len(entry.keys) > 1  # - {lfn: ..., tier: ...}
+                raise self.document.error(
+                    "no file of the workflow fits this pattern",
+                    [entry.keys[0], "lfn"] if listed else entry.keys,
+                    entry.pattern,
+                    "the LFN of a file, or a pattern such as chr1*.tar.gz",
+                )
+        return found
 
-    def rule(self, file: File, words: Words) -> Rule | None:
-        """The rule for ``file``, or None. Raises CatalogError."""
-        entry = self.find(file.lfn)
-        if entry is None:
-            return None
+    def _check(self, entry: Entry, words: TierWords, file: File | None = None) -> None:
         fault = words.fault(entry.word, file)
         if fault:
-            raise self.error(entry, fault, entry.word, words.choices(file))
-        name = self.document.path.name
-        return Rule(
-            words.meaning[entry.word], f"{name} says {entry.pattern}: {entry.word}"
-        )
-
-    def check(self, files: Mapping[str, File], words: Words) -> None:
-        """Refuse unknown tiers and patterns that fit no file. Raises CatalogError."""
-        for entry in self.entries:
-            fault = words.fault(entry.word)
-            if fault:
-                raise self.error(entry, fault, entry.word, words.choices())
-        unmet = {index for name, index in self._exact.items() if name not in files}
-        unmet.update(self._unmatched(files))
-        for index in sorted(unmet):
-            entry = self.entries[index]
-            listed = len(entry.keys) > 1  # - {lfn: ..., tier: ...}
-            raise self.document.error(
-                "no file of the workflow fits this pattern",
-                [entry.keys[0], "lfn"] if listed else entry.keys,
-                entry.pattern,
-                "the LFN of a file, or a pattern such as chr1*.tar.gz",
-            )
-
-    def _unmatched(self, files: Mapping[str, File]) -> list[int]:
-        """Patterns without a file; those hidden by earlier ones have files."""
-        waiting = {index: self.entries[index].pattern for index in self._globs}
-        for lfn in files:
-            if not waiting:
-                break
-            found = self._regex.match(lfn) if self._regex else None
-            if found is not None and found.lastindex is not None:
-                waiting.pop(self._globs[self._group[found.lastindex]], None)
-        return [
-            index
-            for index, pattern in waiting.items()
-            if not any(map(re.compile(fnmatch.translate(pattern)).match, files))
-        ]
-
-    def error(self, entry: Entry, what: str, found: str, would_do: str) -> CatalogError:
-        """An error about ``entry``, with its line."""
-        return self.document.error(what, entry.keys, found, would_do)
-
-
-def _groups(regex: re.Pattern[str] | None, count: int) -> dict[int, int]:
-    """Number of a group -> pattern; translate() may bring named groups of its own."""
-    if regex is None:
-        return {}
-    own = set(regex.groupindex.values())
-    outer = [number for number in range(1, regex.groups + 1) if number not in own]
-    return dict(zip(outer, range(count), strict=True))
+            would_do = words.choices(file)
+            raise self.document.error(fault, entry.keys, entry.word, would_do)
 
 
 def read_placement_file(path: Path, variables: Mapping[str, str]) -> PlacementFile:
@@ -125,30 +78,24 @@ def read_placement_file(path: Path, variables: Mapping[str, str]) -> PlacementFi
     data, text = load_value(path, variables)
     document = Document(path, {}, text)
     if isinstance(data, dict):
-        pairs: list[_Pair] = [((key,), key, word) for key, word in data.items()]
+        entries = [_entry(document, (key,), key, word) for key, word in data.items()]
     elif isinstance(data, list):
-        pairs = [_pair(document, item, i) for i, item in enumerate(data)]
+        entries = [_listed(document, item, i) for i, item in enumerate(data)]
     else:
         raise document.error(
             "a placement file is a list of lfn and tier, or a mapping of LFN to tier",
             [],
             "nothing" if data is None else type(data).__name__,
-            "- {lfn: chr1*, tier: pfs}",
+            _WOULD_DO,
         )
-    return PlacementFile(document, [_entry(document, *pair) for pair in pairs])
+    return PlacementFile(document, entries)
 
 
-def _pair(
-    document: Document, item: Any, index: int
-) -> tuple[tuple[Key, ...], Any, Any]:
+def _listed(document: Document, item: Any, index: int) -> Entry:
     if not isinstance(item, dict) or set(item) != {"lfn", "tier"}:
-        raise document.error(
-            "an entry has two keys, lfn and tier",
-            [index],
-            item,
-            "- {lfn: chr1*, tier: pfs}",
-        )
-    return (index, "tier"), item["lfn"], item["tier"]
+        what = "an entry has two keys, lfn and tier"
+        raise document.error(what, [index], item, _WOULD_DO)
+    return _entry(document, (index, "tier"), item["lfn"], item["tier"])
 
 
 def _entry(document: Document, keys: tuple[Key, ...], pattern: Any, word: Any) -> Entry:

@@ -1,8 +1,8 @@
-"""Every file's place: the rules of the tier, then whatever narrower rule there is."""
+"""Every file's place: by the rules of the tier, unless a narrower rule speaks of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pegasus_bb.errors import CatalogError
@@ -11,8 +11,7 @@ from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.placement.decision import PlacementDecision
-from pegasus_bb.placement.executables import staged_executables
+from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
 from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.placement.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.placement.job_reservations import reserve_for_jobs
@@ -23,21 +22,20 @@ from pegasus_bb.placement.lint import (
     lint_replicas,
     lint_tier,
 )
-from pegasus_bb.placement.overrides import by_jobs, by_metadata
-from pegasus_bb.placement.patterns import PlacementFile, read_placement_file
-from pegasus_bb.placement.planning_input import PlanningInput
-from pegasus_bb.placement.policy import (
+from pegasus_bb.placement.patterns import read_placement_file
+from pegasus_bb.placement.rules import (
     JOB,
     Rule,
-    defaults,
-    for_executables,
+    TierWords,
+    class_rules,
     home,
+    program_rule,
+    rule_of_metadata,
+    rules_of_jobs,
+    tier_words,
 )
 from pegasus_bb.placement.sizing import choose_capacity, wanted_capacity
-from pegasus_bb.placement.survey import File, size_of, survey
-from pegasus_bb.placement.words import Words
-
-_Chooser = Callable[[File], tuple[Rule, bool]]  # and: is it narrower than the tier's?
+from pegasus_bb.placement.survey import File, size_of, staged_executables, survey
 
 
 def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
@@ -57,22 +55,22 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     lint_tier(given.catalogs, tier, given.settings.mode)
     files = _all_files(given, tier)
     lint_names(given.workflow, files)
-    choose = _chooser(given, tier, files)
+    narrow = _narrow_rules(given, tier, files)
+    classes, programs = class_rules(tier), program_rule(tier)
     placed: dict[str, PlacedFile] = {}
-    pinned: list[str] = []
-    for_jobs: list[str] = []
-    for file in files.values():
-        rule, narrow = choose(file)
+    for lfn, file in files.items():
+        rule = narrow.get(lfn) or (programs if file.executable else classes[file.role])
         on, how = home(rule.where, file.role, tier)
-        if narrow and on != PFS:
-            (for_jobs if rule.where == JOB else pinned).append(file.lfn)
         size = size_of(file, given.catalogs.replicas, tier.site)
         if size is None:
-            size = given.history.sizes.get(file.lfn)
-        placed[file.lfn] = PlacedFile(file.lfn, file.role, on, how, size, rule.reason)
+            size = given.history.sizes.get(lfn)
+        placed[lfn] = PlacedFile(lfn, file.role, on, how, size, rule.reason)
     lint_links(given.catalogs, tier, placed.values())
-    placement = Placement(tier, placed)
-    return PlacementDecision(placement, frozenset(pinned), frozenset(for_jobs))
+    pinned = {lfn for lfn in narrow if lfn in placed and placed[lfn].tier != PFS}
+    for_jobs = {lfn for lfn in pinned if narrow[lfn].where == JOB}
+    return PlacementDecision(
+        Placement(tier, placed), frozenset(pinned - for_jobs), frozenset(for_jobs)
+    )
 
 
 def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecision:
@@ -92,7 +90,7 @@ def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecis
     need = placement.need
     if short:
         decision, need = fitted(given, decision)
-    capacity = choose_capacity(given.catalogs, tier, settings, need, unknown)
+    capacity = choose_capacity(given, tier, need, unknown)
     return replace(decision, placement=replace(decision.placement, capacity=capacity))
 
 
@@ -105,27 +103,19 @@ def _all_files(given: PlanningInput, tier: Tier) -> dict[str, File]:
     return files
 
 
-def _chooser(given: PlanningInput, tier: Tier, files: dict[str, File]) -> _Chooser:
-    """The function that gives a file's rule."""
+def _narrow_rules(
+    given: PlanningInput, tier: Tier, files: Mapping[str, File]
+) -> dict[str, Rule]:
+    """LFN -> the narrowest rule of a user. Raises CatalogError."""
+    workflow, graph = given.workflow, given.graph
     tiers = given.catalogs.tiers.get(tier.site, [tier])
-    other = _other_job_tier(given, tier)
-    words = Words.of(tier, tiers, other, given.graph.consumers)
-    classes = defaults(tier)
-    programs = for_executables(tier)
-    jobs = by_jobs(given.workflow, given.graph, files, words)
+    words = tier_words(tier, tiers, _other_job_tier(given, tier), graph.consumers)
+    rules = rules_of_jobs(workflow, graph, files, words)
     patterns = _patterns(given, files, words)
-
-    def choose(file: File) -> tuple[Rule, bool]:
-        rule = patterns.rule(file, words) if patterns else None
-        if rule is None and file.tier:
-            rule = by_metadata(given.workflow, file, words)
-        if rule is None:
-            rule = jobs.get(file.lfn)
-        if rule is not None:
-            return rule, True
-        return (programs if file.executable else classes[file.role]), False
-
-    return choose
+    for lfn, file in files.items():
+        if file.tier and lfn not in patterns:
+            rules[lfn] = rule_of_metadata(workflow, file, words)
+    return rules | patterns
 
 
 def _other_job_tier(given: PlanningInput, tier: Tier) -> Tier | None:
@@ -143,17 +133,15 @@ def _other_job_tier(given: PlanningInput, tier: Tier) -> Tier | None:
 
 
 def _patterns(
-    given: PlanningInput, files: dict[str, File], words: Words
-) -> PlacementFile | None:
+    given: PlanningInput, files: Mapping[str, File], words: TierWords
+) -> dict[str, Rule]:
     file, properties = given.settings.placement, given.catalogs.properties
     if file is None:
-        return None
+        return {}
     if not is_there(file):
         raise properties.error(
             "pegasus.bb.placement",
             f"{file}: there is no such file",
             "the path of a placement file, such as placement.yml",
         )
-    patterns = read_placement_file(file, environment(properties))
-    patterns.check(files, words)
-    return patterns
+    return read_placement_file(file, environment(properties)).rules(files, words)

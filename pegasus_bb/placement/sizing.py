@@ -1,18 +1,19 @@
 """How much to reserve: the bytes of all files on the tier, whatever the order.
 
-The sum over all files holds in any order of the jobs and with any cleanup. An order
-with a smaller peak may exist; nobody promises that it is the one that runs, unless less
-was asked for: then fitting.py sees to it.
+The sum over all files holds in any order of the jobs and with any cleanup. An order may
+have a smaller peak, but nothing makes the jobs run in it, unless less was asked for:
+then fitting.py does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.survey import looked_at
 from pegasus_bb.units import format_size, parse_size, room_for, round_up
 
@@ -33,40 +34,32 @@ def automatic_capacity(tier: Tier, headroom: int, need: int) -> int:
 
 
 def choose_capacity(
-    catalogs: Catalogs,
-    tier: Tier,
-    settings: Settings,
-    need: int,
-    unknown: Sequence[str],
+    given: PlanningInput, tier: Tier, need: int, unknown: Sequence[str]
 ) -> int:
     """Bytes to reserve, a multiple of the granule.
 
     Raises CatalogError: auto with unknown sizes, a capacity below ``need``, above
     what the tier has, or beyond counting.
     """
-    wanted = wanted_capacity(tier, settings)
+    wanted = wanted_capacity(tier, given.settings)
     if wanted == AUTO:
         if unknown:
-            raise unknown_sizes(catalogs, tier, settings, unknown)
-        capacity = automatic_capacity(tier, settings.headroom, need)
+            raise unknown_sizes(given, tier, unknown)
+        capacity = automatic_capacity(tier, given.settings.headroom, need)
     else:
         if wanted < need:
-            raise too_small(catalogs, tier, settings, need)
+            raise too_small(given, tier, need)
         capacity = round_up(wanted, tier.granularity)
-    _check_limits(catalogs, tier, settings, capacity)
+    _check_limits(given, tier, capacity)
     return capacity
 
 
 def _error(
-    catalogs: Catalogs,
-    tier: Tier,
-    settings: Settings,
-    what: str,
-    found: str,
-    would_do: str,
+    given: PlanningInput, tier: Tier, what: str, found: object, would_do: str
 ) -> CatalogError:
     """An error about the capacity, where it was said: a property or the tier."""
-    if settings.capacity is not None and _PROPERTY in catalogs.properties:
+    catalogs = given.catalogs
+    if given.settings.capacity is not None and _PROPERTY in catalogs.properties:
         return catalogs.properties.error(_PROPERTY, what, would_do)
     names = [known.name for known in catalogs.tiers[tier.site]]
     keys = [KEY, tier.site, names.index(tier.name), "capacity"]
@@ -74,22 +67,21 @@ def _error(
 
 
 def unknown_sizes(
-    catalogs: Catalogs, tier: Tier, settings: Settings, unknown: Sequence[str]
+    given: PlanningInput, tier: Tier, unknown: Sequence[str]
 ) -> CatalogError:
     """Sizes have to be known, and these are not."""
-    wanted = wanted_capacity(tier, settings)
-    names = [_where_looked(lfn, catalogs, tier.site) for lfn in unknown[:10]]
+    wanted = wanted_capacity(tier, given.settings)
+    names = [_where_looked(lfn, given.catalogs, tier.site) for lfn in unknown[:10]]
     shown = ", ".join(names) + (", ..." if len(unknown) > 10 else "")
     what = "an automatic capacity"
     if wanted != AUTO:
         what = f"to fit into {format_size(wanted)}, below the sizes that are known,"
     return _error(
-        catalogs,
+        given,
         tier,
-        settings,
         f"{what} needs the size of every file on tier {tier.name}; "
         f"it is not known for {len(unknown)}: {shown}",
-        "auto" if wanted == AUTO else str(wanted),
+        "auto" if wanted == AUTO else wanted,
         "declare size= of these files in the workflow or size in the metadata of "
         "their replicas, or learn it from an earlier run (--bb-history SUBMIT_DIR), "
         "or say how much to reserve, such as --bb-capacity 700GiB",
@@ -103,50 +95,38 @@ def _where_looked(lfn: str, catalogs: Catalogs, site: str) -> str:
 
 
 def too_small(
-    catalogs: Catalogs, tier: Tier, settings: Settings, need: int, which: str = ""
+    given: PlanningInput, tier: Tier, need: int, which: str = ""
 ) -> CatalogError:
     """``need`` bytes, of ``which`` files, are more than what was asked for."""
-    wanted = wanted_capacity(tier, settings)
+    wanted = wanted_capacity(tier, given.settings)
     return _error(
-        catalogs,
+        given,
         tier,
-        settings,
         f"the capacity of {format_size(wanted)} ({wanted} bytes) is below what the "
         f"files on tier {tier.name}{which} need, {format_size(need)} ({need} bytes)",
-        str(wanted),
+        wanted,
         "more capacity, or auto, or files on the PFS (bb.tier: pfs)",
     )
 
 
-def _check_limits(
-    catalogs: Catalogs, tier: Tier, settings: Settings, capacity: int
-) -> None:
+def _check_limits(given: PlanningInput, tier: Tier, capacity: int) -> None:
     if capacity > _LIMIT:
-        raise _error(
-            catalogs,
-            tier,
-            settings,
-            "no scheduler can count so many bytes",
-            str(capacity),
-            "such as 700GiB",
-        )
+        what = "no scheduler can count so many bytes"
+        raise _error(given, tier, what, capacity, "such as 700GiB")
     quota = quota_of(tier)
     if quota is not None and capacity > quota:
         raise _error(
-            catalogs,
+            given,
             tier,
-            settings,
             f"{format_size(capacity)} ({capacity} bytes) would be reserved, but the "
             f"quota of tier {tier.name} is {format_size(quota)} ({quota} bytes)",
-            str(capacity),
+            capacity,
             "a larger quota, files on the PFS (bb.tier: pfs), or --bb-capacity within "
             "the quota: jobs then run in phases (docs/placement.md)",
         )
 
 
 def quota_of(tier: Tier) -> int | None:
-    """What may be had on the tier; None where nobody said."""
-    try:
-        return parse_size(tier.settings["quota"])
-    except (KeyError, UsageError):
-        return None
+    """The bytes that the tier grants at most; None if it declares no quota."""
+    quota = tier.settings.get("quota")
+    return None if quota is None else parse_size(quota)

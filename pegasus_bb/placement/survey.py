@@ -1,18 +1,25 @@
-"""One description per file, out of all that the workflow's jobs say of it."""
+"""The files of a workflow: one description of each, out of all that jobs say of it;
+and the programs that are staged with the data, which need space on the tier as well."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import ReplicaCatalog
+from pegasus_bb.model.transformations import (
+    Executable,
+    Transformation,
+    TransformationCatalog,
+)
 from pegasus_bb.model.workflow import Job, Use, Workflow
 from pegasus_bb.paths import local_path
 
-INPUT = "input"  # nobody makes it
+INPUT = "input"  # no job makes it
 INTERMEDIATE = "intermediate"  # a job makes it, it is not staged out
-OUTPUT = "output"  # a job makes it and it is staged out, whoever else reads it
+OUTPUT = "output"  # a job makes it and it is staged out, read by others or not
 
 
 @dataclass(slots=True)
@@ -21,17 +28,17 @@ class File:
 
     lfn: str
     role: str = INPUT  # input | intermediate | output
-    size: int | None = None  # declared bytes, the largest where jobs disagree
+    size: int | None = None  # declared bytes, the largest if jobs disagree
     tier: str = ""  # what its metadata bb.tier says
     said_by: str = ""  # the job whose use of it says so
     maker: str = ""  # the job that writes it
-    executable: str = ""  # the program's path, where the file is a staged program
+    executable: str = ""  # the program's path, if the file is a staged program
 
 
 def survey(workflow: Workflow) -> dict[str, File]:
     """Every file by LFN, in the order of the workflow.
 
-    Raises CatalogError where two uses of a file name different tiers.
+    Raises CatalogError if two uses of a file name different tiers.
     """
     files: dict[str, File] = {}
     for job in workflow.jobs.values():
@@ -102,7 +109,7 @@ def size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
 
 
 def looked_at(lfn: str, replicas: ReplicaCatalog, site: str) -> list[str]:
-    """The PFNs at which a size that nobody says was looked for."""
+    """The PFNs at which a size that is not declared was looked for."""
     known = replicas.replicas.get(lfn, ())
     return [replica.pfn for replica in known if replica.site in ("local", site)]
 
@@ -113,3 +120,69 @@ def _on_disk(pfn: str) -> int | None:
         return Path(path).stat().st_size if path and Path(path).is_file() else None
     except (OSError, ValueError, CatalogError):
         return None  # not on this machine: as good as unknown
+
+
+def staged_name(transformation: Transformation) -> str:
+    """The LFN under which Pegasus stages a program: ``namespace-name-version``."""
+    parts = (transformation.namespace, transformation.name, transformation.version)
+    return "-".join(part for part in parts if part)
+
+
+def staged_executables(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, Executable]:
+    """LFN -> program, for every program that jobs on ``site`` have staged to them."""
+    names = dict.fromkeys(
+        job.transformation for job in workflow.jobs.values() if runs_on(job, site)
+    )
+    return staged_for(names, catalog, site)
+
+
+def staged_for(
+    names: Iterable[str], catalog: TransformationCatalog, site: str
+) -> dict[str, Executable]:
+    """LFN -> program, for what these transformations have staged.
+
+    What a transformation requires is staged with it.
+    """
+    waiting = list(names)
+    seen = set(waiting)
+    found: dict[str, Executable] = {}
+    for name in waiting:
+        transformation = catalog.transformations.get(name)
+        if transformation is None:
+            continue
+        executable = catalog.executable(name, site)
+        if executable is not None and executable.kind == "stageable":
+            found[staged_name(transformation)] = executable
+        waiting.extend(n for n in transformation.requires if n not in seen)
+        seen.update(transformation.requires)
+    return found
+
+
+def staged_with(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, tuple[str, ...]]:
+    """Transformation -> LFNs of the programs that its jobs on ``site`` need there."""
+    names = {job.transformation for job in workflow.jobs.values() if runs_on(job, site)}
+    return {name: tuple(staged_for([name], catalog, site)) for name in names}
+
+
+def program_users(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, list[str]]:
+    """LFN of each staged program -> the jobs on ``site`` that have it staged."""
+    programs = staged_with(workflow, catalog, site)
+    users: dict[str, list[str]] = {}
+    for job in workflow.jobs.values():
+        if runs_on(job, site):
+            for lfn in programs[job.transformation]:
+                users.setdefault(lfn, []).append(job.id)
+    return users
+
+
+def runs_on(job: Job, site: str) -> bool:
+    """Whether ``job`` is a task, and one of that site."""
+    if job.kind != "job" or "profiles" not in job.data:  # as of nearly every job
+        return job.kind == "job"
+    return job.profile("selector", "execution.site") in (None, site)

@@ -175,7 +175,7 @@ def test_a_job_that_a_room_cannot_serve_keeps_to_the_shared_one(
 def test_more_files_than_staging_can_do_in_time_stay_together(
     hybrid: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pegasus_bb.placement.job_reservation_candidates.MOST_FILES", 0)
+    monkeypatch.setattr("pegasus_bb.placement.job_reservation_selection.MOST_FILES", 0)
     assert hybrid.decide().job_reservations == {}
     hybrid.tier = {"backend": "directory", "path": "/fast"}
     assert list(hybrid.decide().job_reservations) == ["first"]

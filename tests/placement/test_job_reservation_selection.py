@@ -1,4 +1,4 @@
-"""Which jobs get a room, worked out by hand."""
+"""Which jobs get a reservation, worked out by hand."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.placement.decision import Selection
-from pegasus_bb.placement.durations import Durations
 from pegasus_bb.placement.job_reservation_selection import (
     Candidate,
+    Durations,
     job_reservation_selection,
 )
 from pegasus_bb.units import round_up
@@ -25,12 +26,12 @@ def whole(need: int) -> int:
 
 
 def candidate(job: str, saved: int, lasts: float = 2.0) -> Candidate:
-    size = whole(saved)
-    return Candidate(job, [job], [], [], saved, saved, size, lasts, size)
+    own = JobReservation((), (job,), (), (), saved, whole(saved))
+    return Candidate(job, own, saved, lasts, own.capacity)
 
 
 def free(job: str, saved: int) -> Candidate:
-    """Where nobody is asked for room."""
+    """On a disk of the node nothing is reserved."""
     return candidate(job, saved)._replace(reserved=0)
 
 
@@ -124,7 +125,7 @@ def test_any_single_room_that_pays_is_not_overlooked(
     _, selection = select(few, (need, need))
     best = min(
         whole(need - sum(c.saved for c in some)) * 10.0
-        + sum(c.capacity * c.duration for c in some)
+        + sum(c.reserved * c.duration for c in some)
         for size in range(len(few) + 1)
         for some in combinations(few, size)
     )

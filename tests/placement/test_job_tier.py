@@ -38,7 +38,10 @@ def test_a_disk_of_the_nodes_is_where_rooms_are(hybrid: World) -> None:
     assert placement.job_reservations["first"].share == ("mid.txt",)
     file = placement.files["own.txt"]
     assert file.tier == PFS
-    assert "in a room of that job's own on tier nvme, then on the PFS" in file.reason
+    assert (
+        "on a reservation of that job's own on tier nvme, then on the PFS"
+        in file.reason
+    )
 
 
 def test_without_one_they_are_where_all_files_are(hybrid: World) -> None:
@@ -168,7 +171,7 @@ def test_a_file_that_the_user_wants_there_has_a_room_whatever_it_saves(
     assert list(placement.job_reservations) == ["first"]
     file = placement.files["own.txt"]
     assert (file.tier, file.how) == (PFS, "write")
-    assert "nvme: in a room of that job's own on tier nvme" in file.reason
+    assert "nvme: on a reservation of that job's own on tier nvme" in file.reason
     says(hybrid, capacity="1GiB")  # of the shared reservation
     assert list(hybrid.decide().job_reservations) == ["first"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.placement.policy import defaults, home
+from pegasus_bb.placement.rules import class_rules, home
 from tests.placement.world import World, job, sized, use
 
 
@@ -86,7 +86,7 @@ def test_the_reason_names_rule_tier_and_site(world: World) -> None:
 
 def test_every_role_has_a_rule_and_every_rule_a_home() -> None:
     tier = Tier("cluster", "fast", "datawarp", inputs="link")
-    homes = {role: home(r.where, role, tier) for role, r in defaults(tier).items()}
+    homes = {role: home(r.where, role, tier) for role, r in class_rules(tier).items()}
     assert homes == {
         "input": ("pfs", "link"),
         "intermediate": ("fast", "write"),

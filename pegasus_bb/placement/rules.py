@@ -1,0 +1,206 @@
+"""Where a file lives: the tier's rule for its class, then what narrower rules say.
+
+A job's profile ``pegasus: bb.tier`` is about the files that the job writes. Of an
+input, which several jobs may read, it decides only if every job that reads the input
+has the profile and all say the same: a file lives in one place. ``link`` is not a word
+for jobs, since it can be said of inputs only. Staged programs have no job of their own;
+metadata and the placement file reach them.
+
+A file's metadata ``bb.tier`` stands with any use of the file; uses that say nothing do
+not count, uses that contradict each other are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.placement.survey import (
+    INPUT,
+    INTERMEDIATE,
+    OUTPUT,
+    File,
+    metadata_error,
+)
+
+KEY = "bb.tier"
+BB = "bb"
+LINK = "link"
+JOB = "job"  # mode hybrid: on another tier, in the reservation of the job that makes it
+
+
+class Rule(NamedTuple):
+    """What decided where a file lives."""
+
+    where: str  # bb | pfs | link (inputs only) | job
+    reason: str  # for a person: which rule, and where it was said
+
+
+def class_rules(tier: Tier) -> dict[str, Rule]:
+    """Role of a file -> the tier's rule for its class."""
+    origin = f"tier {tier.name} of site {tier.site} says"
+    inputs = BB if tier.inputs == "stage" else tier.inputs
+    return {
+        INPUT: Rule(inputs, f"an input: {origin} inputs: {tier.inputs}"),
+        INTERMEDIATE: Rule(
+            tier.intermediate,
+            f"made by a job and not staged out: {origin} "
+            f"intermediate: {tier.intermediate}",
+        ),
+        OUTPUT: Rule(
+            tier.outputs,
+            f"made by a job and staged out: {origin} outputs: {tier.outputs}",
+        ),
+    }
+
+
+def program_rule(tier: Tier) -> Rule:
+    """Staged programs follow the inputs, but are never links: Pegasus changes the
+    mode of what it stages, and that would be the user's own file."""
+    if tier.inputs == LINK:
+        return Rule(BB, "a program that is staged, always a copy")
+    where, reason = class_rules(tier)[INPUT]
+    return Rule(where, reason.replace("an input", "a program that is staged", 1))
+
+
+def home(where: str, role: str, tier: Tier) -> tuple[str, str]:
+    """The pair (tier, how) of a placed file."""
+    if role != INPUT:
+        return (PFS if where == PFS else tier.name), "write"
+    if where == LINK:
+        return PFS, "link"
+    return (tier.name if where == BB else PFS), "copy"
+
+
+@dataclass(frozen=True)
+class TierWords:
+    """What a user may write after ``bb.tier:`` and in a placement file: the tier's
+    name, ``bb`` (this tier, unless another has that name), ``pfs``, for inputs
+    ``link``, and the name of another tier that job reservations are on."""
+
+    meaning: dict[str, str]  # word -> bb | pfs | link | job
+    tier: Tier
+    readers: Mapping[str, Collection[str]]  # LFN -> jobs
+
+    def fault(self, word: str, file: File | None = None) -> str:
+        """Why ``word`` cannot be said (of ``file``); empty if it can."""
+        if word not in self.meaning:
+            return (
+                f"no such tier in this run, which reserves tier {self.tier.name} "
+                f"of site {self.tier.site}"
+            )
+        if file is None or self.meaning[word] not in (JOB, LINK):
+            return ""
+        if self.meaning[word] == JOB:
+            return self._not_of_a_job(word, file)
+        if file.executable:
+            return f"{file.lfn} is a staged program, always a copy, never a link"
+        if file.role != INPUT:
+            made = f"{file.lfn} is made by job {file.maker}"
+            return f"{made}; only an input can be a link"
+        return ""
+
+    def _not_of_a_job(self, word: str, file: File) -> str:
+        jobs = sorted(set(self.readers.get(file.lfn, ())))
+        if file.role == INPUT:
+            why = "no job makes it"
+        elif len(jobs) == 1:
+            why = f"job {jobs[0]} reads it"
+        elif jobs:
+            why = f"jobs {', '.join(jobs)} read it"
+        else:
+            return ""
+        return (
+            f"{file.lfn} cannot live on tier {word}, where a job's own reservation "
+            f"holds what it makes and no other reads: {why}"
+        )
+
+    def choices(self, file: File | None = None) -> str:
+        """What would do, for an error."""
+        fit = (word for word in self.meaning if not self.fault(word, file))
+        return "one of " + ", ".join(fit)
+
+
+def tier_words(
+    tier: Tier,
+    tiers: Iterable[Tier],
+    job_tier: Tier | None,
+    readers: Mapping[str, Collection[str]],
+) -> TierWords:
+    """The words for a run on ``tier``, one of the site's ``tiers``. ``job_tier`` is
+    given if job reservations are on another one."""
+    meaning = {tier.name: BB, BB: BB, PFS: PFS, LINK: LINK}
+    if tier.name != BB and any(other.name == BB for other in tiers):
+        del meaning[BB]
+    if job_tier is not None:
+        meaning[job_tier.name] = JOB
+    return TierWords(meaning, tier, readers)
+
+
+def rules_of_jobs(
+    workflow: Workflow, graph: Graph, files: Mapping[str, File], words: TierWords
+) -> dict[str, Rule]:
+    """LFN -> rule, from the profiles of jobs. Raises CatalogError."""
+    profiles = _profiles(workflow, files, words)
+    rules: dict[str, Rule] = {}
+    for ident, word in profiles.items():
+        where = words.meaning[word]
+        for use in workflow.jobs[ident].uses:
+            if use.kind != "input":
+                reason = f"job {ident}, which writes it, has the profile {KEY}: {word}"
+                rules[use.lfn] = Rule(where, reason)
+            elif where == JOB:
+                continue  # a job reservation is for what its job makes
+            elif use.lfn not in rules and files[use.lfn].role == INPUT:
+                readers = {profiles.get(reader) for reader in graph.consumers[use.lfn]}
+                if readers == {word}:
+                    reason = f"every job that reads it has the profile {KEY}: {word}"
+                    rules[use.lfn] = Rule(where, reason)
+    return rules
+
+
+def _profiles(
+    workflow: Workflow, files: Mapping[str, File], words: TierWords
+) -> dict[str, str]:
+    """Job -> its word."""
+    found: dict[str, str] = {}
+    for job in workflow.jobs.values():
+        word = job.profile("pegasus", KEY) if "profiles" in job.data else None
+        if word is None:
+            continue
+        fault = words.fault(word)
+        would_do = "one of " + ", ".join(w for w in words.meaning if w != LINK)
+        if not fault and words.meaning[word] == LINK:
+            fault = "a job's profile is about what it writes, which cannot be a link"
+        elif not fault and words.meaning[word] == JOB:
+            fault = _fault_of_made(job, files, words, word)
+            would_do = "the metadata bb.tier of those of its files that no job reads"
+        if fault:
+            at = ["jobs", job.index, "profiles", "pegasus", KEY]
+            raise workflow.document.error(fault, at, word, would_do)
+        found[job.id] = word
+    return found
+
+
+def _fault_of_made(
+    job: Job, files: Mapping[str, File], words: TierWords, word: str
+) -> str:
+    """Why not all that ``job`` makes can be in a reservation of its own."""
+    made = (files[use.lfn] for use in job.uses if use.kind != "input")
+    return next(filter(None, (words.fault(word, file) for file in made)), "")
+
+
+def rule_of_metadata(workflow: Workflow, file: File, words: TierWords) -> Rule:
+    """The rule that the metadata of ``file`` gives. Raises CatalogError."""
+    fault = words.fault(file.tier, file)
+    if fault:
+        raise metadata_error(
+            workflow, file.said_by, file.lfn, fault, file.tier, words.choices(file)
+        )
+    reason = f"its metadata in job {file.said_by} says {KEY}: {file.tier}"
+    return Rule(words.meaning[file.tier], reason)

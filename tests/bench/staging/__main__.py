@@ -18,7 +18,6 @@ from pathlib import Path
 
 from pegasus_bb.runtime.install import install_runtime
 from tests.bench.staging.goals import fastest, goals_of
-from tests.bench.staging.limits import all_limits
 from tests.bench.staging.peers import CORES, OURS, UNVERIFIED, Peer, all_peers
 from tests.bench.staging.scenes import (
     KEPT,
@@ -79,7 +78,8 @@ def bench(options: argparse.Namespace, disk: Path, tmpfs: Path) -> int:
     """Play every scene and say what came out: 0 where all goals are met, else 1."""
     (disk / "copies").mkdir()
     install_runtime(str(disk / "bb"))
-    peers, limits = all_peers(options.pegasus_transfer, disk / "bb"), all_limits(disk)
+    peers = all_peers(options.pegasus_transfer, disk / "bb")
+    limits = [peer.name for peer in peers if peer.is_limit]
     unknown = set(options.peers or ()) - {peer.name for peer in peers}
     if unknown:
         sys.exit(
@@ -92,20 +92,20 @@ def bench(options: argparse.Namespace, disk: Path, tmpfs: Path) -> int:
     print(how_busy(os.getloadavg()[0], CORES), flush=True)
     runs: list[Run] = []
     for scene, source in scenes(options, disk, tmpfs):
-        asked = [peer for peer in [*peers, *limits] if takes_part(peer, scene.files)]
+        asked = [peer for peer in peers if takes_part(peer, scene.files)]
         rounds = options.rounds or rounds_of(scene)
         is_first = all(run.scene.files != scene.files for run in runs)
         absent = {peer.name: why_absent(peer, is_first) for peer in asked}
         present = [peer for peer in asked if not absent[peer.name]]
         of_scene = list(play(scene, source, disk, present, range(rounds)))
         if scene.files.name == "large" and options.rounds is None:
-            best = fastest(of_scene, [limit.name for limit in limits])
+            best = fastest(of_scene, limits)
             close = [peer for peer in present if peer.name in (OURS, UNVERIFIED, best)]
             more = range(rounds, rounds + CLOSE_ROUNDS)
             of_scene += play(scene, source, disk, close, more)
         print("\n" + table(scene, of_scene, absent), flush=True)
         runs += of_scene
-    goals = goals_of(runs, [limit.name for limit in limits])
+    goals = goals_of(runs, limits)
     print("\n" + "\n".join(map(str, goals)))
     if options.json:
         missing = {peer.name: peer.missing for peer in peers if peer.missing}
@@ -129,7 +129,8 @@ def rounds_of(scene: Scene) -> int:
 
 
 def asked_for(peer: Peer, names: Sequence[str] | None) -> bool:
-    return names is None or peer.name in names or peer.name.startswith(OURS)
+    named = names is None or peer.name in names
+    return named or peer.is_limit or peer.name.startswith(OURS)
 
 
 def scenes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
 
 from tests.bench.staging.peers import LIST, OURS, PEGASUS, PLAIN, UNVERIFIED
@@ -11,6 +11,9 @@ from tests.bench.staging.scenes import Run, Scene
 
 MIB_AT_MOST, DIGEST_AT_MOST = 200.0, 1.10
 LEAST_OF_FASTEST, LEAST_OF_CP, LEAST_OF_PEGASUS = 1.0, 0.8, 20.0
+_AT_LEAST, _AT_MOST = "at least", "at most"
+_AS_OURS = "took so many times as long as ours verified"
+_TO_UNVERIFIED = "verified took so many times as long as ours unverified"
 _OWN = (OURS, UNVERIFIED, PLAIN, LIST)
 
 
@@ -34,9 +37,6 @@ class Goal:
             f"{self.need}"
         )
 
-    def to_json(self) -> dict[str, object]:
-        return asdict(self)
-
 
 def ratios(runs: Sequence[Run], name: str, to: str = OURS) -> list[float]:
     """Per round: how many times as long as ``to`` ``name`` took."""
@@ -59,12 +59,12 @@ def fastest(runs: Sequence[Run], limits: Sequence[str]) -> str | None:
 def goals_of(runs: Sequence[Run], limits: Sequence[str]) -> list[Goal]:
     """Every goal that ``runs`` say something about; ``limits`` copy nothing."""
     scenes = list(dict.fromkeys(run.scene for run in runs))
-    goals: list[Goal] = []
-    for scene in scenes:
-        of_scene = [run for run in runs if run.scene == scene]
-        goals.extend(_of_scene(scene, of_scene, limits))
-    goals.extend(_memory(runs))
-    return goals
+    of_scenes = (
+        goal
+        for scene in scenes
+        for goal in _of_scene(scene, [r for r in runs if r.scene == scene], limits)
+    )
+    return [*of_scenes, *_memory(runs)]
 
 
 def _of_scene(
@@ -75,32 +75,26 @@ def _of_scene(
         yield Goal(scene.title, what, len(failed), 0, 0, "at most 0", False)
     best = fastest(runs, limits)
     if best is not None and scene.files.name in ("large", "mixed"):
-        what = f"{best}, the fastest,"
-        yield from _at_least(scene, what, ratios(runs, best), LEAST_OF_FASTEST)
+        what, values = f"{best}, the fastest, {_AS_OURS}", ratios(runs, best)
+        yield from _goal(scene, what, values, _AT_LEAST, LEAST_OF_FASTEST)
     if scene.files.name == "large":
-        yield from _at_most(scene, ratios(runs, OURS, UNVERIFIED))
+        what, values = f"ours {_TO_UNVERIFIED}", ratios(runs, OURS, UNVERIFIED)
+        yield from _goal(scene, what, values, _AT_MOST, DIGEST_AT_MOST)
     if scene.files.name == "small":
         for name, least in (("cp -r", LEAST_OF_CP), (PEGASUS, LEAST_OF_PEGASUS)):
-            yield from _at_least(scene, name, ratios(runs, name), least)
+            what, values = f"{name} {_AS_OURS}", ratios(runs, name)
+            yield from _goal(scene, what, values, _AT_LEAST, least)
 
 
-def _at_least(
-    scene: Scene, name: str, values: list[float], least: float
+def _goal(
+    scene: Scene, what: str, values: list[float], need: str, bound: float
 ) -> Iterator[Goal]:
+    """``need``: at least or at most ``bound``; nothing if it was not measured."""
     if values:
-        what = f"{name} took so many times as long as ours verified"
-        figure, low, high = median(values), min(values), max(values)
-        need = f"at least {least:g}"
-        yield Goal(scene.title, what, figure, low, high, need, figure >= least)
-
-
-def _at_most(scene: Scene, values: list[float]) -> Iterator[Goal]:
-    if values:
-        what = "ours verified took so many times as long as ours unverified"
-        figure, low, high = median(values), min(values), max(values)
-        met = figure <= DIGEST_AT_MOST
-        need = f"at most {DIGEST_AT_MOST:.2f}"
-        yield Goal(scene.title, what, figure, low, high, need, met)
+        figure = median(values)
+        met = figure <= bound if need == _AT_MOST else figure >= bound
+        ends = min(values), max(values)
+        yield Goal(scene.title, what, figure, *ends, f"{need} {bound:g}", met)
 
 
 def _memory(runs: Sequence[Run]) -> Iterator[Goal]:
@@ -108,5 +102,4 @@ def _memory(runs: Sequence[Run]) -> Iterator[Goal]:
     if held:
         most, run = max(held, key=lambda pair: pair[0])
         what = f"MiB that all processes of {run.name} held"
-        need = f"at most {MIB_AT_MOST:g}"
-        yield Goal(run.scene.title, what, most, most, most, need, most <= MIB_AT_MOST)
+        yield from _goal(run.scene, what, [most], _AT_MOST, MIB_AT_MOST)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench.staging.sets import FileSet
+from tests.bench.staging.sets import MIB, FileSet
 
 OURS, UNVERIFIED = "pegasus-bb", "pegasus-bb, unverified"
 PLAIN, LIST = "pegasus-bb, Python alone", "pegasus-bb, job list"
@@ -76,6 +76,14 @@ def all_peers(pegasus_transfer: str, bb: Path) -> list[Peer]:
             makes_dest=False,
             takes_minutes=True,
         ),
+        Peer(
+            "dd, write only",
+            _dd_write,
+            only=("large", "mixed"),
+            makes_dest=False,
+            is_limit=True,
+        ),
+        Peer("dd, read only", _dd_read, only=("large",), is_limit=True),
     ]
 
 
@@ -120,6 +128,18 @@ def _fpsync(task: Task) -> list[str]:
 def _dcp(task: Task) -> list[str]:
     ranks = ["mpirun", "-n", str(CORES)] if shutil.which("mpirun") else []
     return [*ranks, "dcp", str(task.source), str(task.dest)]
+
+
+def _dd_write(task: Task) -> list[str]:
+    """What the disk takes from one stream: no copy can be faster for long."""
+    count = f"count={max(1, task.files.size // MIB)}"
+    target = f"of={task.dest}/zeros"
+    return ["dd", "if=/dev/zero", target, "bs=1M", count, "conv=fsync"]
+
+
+def _dd_read(task: Task) -> list[str]:
+    script = 'for f in "$1"/*; do dd if="$f" of=/dev/null bs=1M || exit; done'
+    return ["sh", "-c", script, "sh", str(task.source)]
 
 
 def _job_list(task: Task) -> str:

@@ -54,7 +54,7 @@ def as_json(
     """Every single run, so that others can compute other figures."""
     return {
         "missing": dict(missing),
-        "goals": [goal.to_json() for goal in goals],
+        "goals": [asdict(goal) for goal in goals],
         "runs": [
             {
                 "set": run.scene.files.name,

@@ -20,10 +20,9 @@ from pegasus_bb.testbed.flavour import DEFAULT
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.ourselves import share_ourselves
 from pegasus_bb.testbed.pegasus import find_installed, share_pegasus
-from tests.testbed.condor_desk import PLANNERS, SHOWN
-from tests.testbed.site_hands import Site as SiteHands
-from tests.testbed.together import Told, told_in_a_full_pool
-from tests.testbed.turns import turn, up, what_is_missing
+from tests.testbed.shared_testbed import turn, up, what_is_missing
+from tests.testbed.slurm_site import SlurmSite as SlurmSite
+from tests.testbed.workflow_runner import SHOWN
 
 MIB = 1 << 20
 UID, GID = os.getuid(), os.getgid()
@@ -38,6 +37,10 @@ class Dw:
         self.program = str(root / "dw" / "bin" / "dw_wlm_cli")
         self.root = root
         self.path_file = root / "path"
+
+    def inject(self, lines: str) -> None:
+        """It fails, or takes its time, as these lines say."""
+        self.place.injected_faults.write_text(lines)
 
     def start(self, function: str, *options: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -125,9 +128,6 @@ def dw(tmp_path: Path) -> Dw:
     return Dw(tmp_path)
 
 
-# -- the real thing, where it can be set up
-
-
 @pytest.fixture(scope="module")
 def home(request: pytest.FixtureRequest) -> Iterator[Home]:
     """A testbed that is up, built where it has to be; else skipped by name.
@@ -149,7 +149,7 @@ def home(request: pytest.FixtureRequest) -> Iterator[Home]:
 
 @pytest.fixture(scope="module")
 def python_inside(home: Home) -> None:
-    """This very Python and package are seen inside; desks of earlier tests are gone."""
+    """This very Python and package are seen inside, and no earlier runs."""
     shutil.rmtree(home.work / "dagman-tests", ignore_errors=True)
     share_ourselves(home)
 
@@ -161,19 +161,17 @@ def planners(home: Home, python_inside: None) -> None:
         share_pegasus(home, find_installed(SHOWN.bin, os.environ))
 
 
+@pytest.fixture(scope="module")
+def slurm(home: Home) -> SlurmSite:
+    """Slurm with nothing in it when the module's first test begins."""
+    return SlurmSite(home)
+
+
 @pytest.fixture
-def submit_host(home: Home, python_inside: None) -> Iterator[SiteHands]:
+def submit_host(home: Home, python_inside: None) -> Iterator[SlurmSite]:
     """Slurm and HTCondor with nothing in them."""
-    hands = SiteHands(home)
+    site = SlurmSite(home)
     try:
-        yield hands
+        yield site
     finally:
-        hands.run("root", "condor_rm", "-all")
-
-
-@pytest.fixture(scope="module", params=PLANNERS)
-def told(home: Home, planners: None, request: pytest.FixtureRequest) -> Iterator[Told]:
-    """The module's STORIES. Mostly they wait, so they wait together."""
-    stories = request.module.STORIES
-    with told_in_a_full_pool(home, request.param, stories) as told:
-        yield told
+        site.run("root", "condor_rm", "-all")

@@ -15,7 +15,7 @@ from pegasus_bb.process import Finished
 from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.testbed import site
 from pegasus_bb.units import MIB
-from tests.testbed.site_hands import Site
+from tests.testbed.slurm_site import SlurmSite
 
 USER = "wfuser"
 _REQUEST = Request(
@@ -33,7 +33,7 @@ _REQUEST = Request(
 class GatedRun:
     """Its programs run inside, as DAGMan and blahp would start them."""
 
-    def __init__(self, slurm: Site, name: str, **changes: Any) -> None:
+    def __init__(self, slurm: SlurmSite, name: str, **changes: Any) -> None:
         self.slurm, self.name = slurm, name
         self.bb = slurm.work / "runs" / name / "bb"
         shutil.rmtree(self.bb.parent, ignore_errors=True)

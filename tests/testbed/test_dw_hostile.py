@@ -142,7 +142,7 @@ def test_the_same_name_asked_for_at_once_is_one_buffer(dw: Dw) -> None:
 def test_killed_while_it_waits_nothing_is_granted_and_nobody_is_kept_out(
     dw: Dw,
 ) -> None:
-    dw.place.mishaps.write_text("create_persistent token=slow delay=60\n")
+    dw.inject("create_persistent token=slow delay=60\n")
     process = dw.start(*dw.create_words("slow"))
     time.sleep(0.1)
     process.send_signal(signal.SIGKILL)
@@ -188,13 +188,13 @@ def test_books_that_cannot_be_read_are_never_begun_anew(dw: Dw) -> None:
 
 def test_a_failure_on_request_has_the_words_asked_for(dw: Dw) -> None:
     says = "dwsd: no space left on any server: 507"
-    dw.place.mishaps.write_text(f"# why\ncreate_persistent token=boom says={says}\n")
+    dw.inject(f"# why\ncreate_persistent token=boom says={says}\n")
     assert dw.refused(*dw.create_words("boom")) == f"{says}\n"
     assert dw.create("csb") == "created\n"
 
 
 def test_a_failure_may_pass(dw: Dw) -> None:
-    dw.place.mishaps.write_text("teardown times=2 exit=1\n")
+    dw.inject("teardown times=2 exit=1\n")
     dw.create("csb")
     words = ["--token", "csb", "--job", dw.script()]
     dw.refused("teardown", *words)
@@ -203,23 +203,23 @@ def test_a_failure_may_pass(dw: Dw) -> None:
 
 
 def test_a_lost_answer_leaves_the_work_done(dw: Dw) -> None:
-    dw.place.mishaps.write_text("create_persistent times=1 after says=lost\n")
+    dw.inject("create_persistent times=1 after says=lost\n")
     assert dw.refused(*dw.create_words("csb")) == "lost\n"
     assert dw.tokens() == ["csb"]
     assert dw.create("csb") == "created\n"
 
 
 def test_a_delay_on_request_holds_up_nobody_else(dw: Dw) -> None:
-    dw.place.mishaps.write_text("create_persistent token=slow delay=0.5\n")
+    dw.inject("create_persistent token=slow delay=0.5\n")
     slow = dw.start(*dw.create_words("slow"))
     assert dw.tokens() == []
     assert dw.create("quick") == "created\n"
     assert slow.communicate(timeout=10)[0] == "created\n"
 
 
-def test_mishaps_that_cannot_be_read_are_not_overlooked(dw: Dw) -> None:
-    dw.place.mishaps.write_text("create_persistent, slowly please\n")
-    assert "mishaps:1" in dw.refused("pools")
+def test_injected_faults_that_cannot_be_read_are_not_overlooked(dw: Dw) -> None:
+    dw.inject("create_persistent, slowly please\n")
+    assert "injected_faults:1" in dw.refused("pools")
 
 
 def test_calls_that_change_something_are_noted(dw: Dw) -> None:

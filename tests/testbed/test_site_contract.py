@@ -10,19 +10,19 @@ import pytest
 from pegasus_bb.testbed.home import Home
 from tests.reservation import contract
 from tests.reservation.contract import Contract
-from tests.testbed.site_hands import EACH, SlurmBench
+from tests.testbed.slurm_site import ContractBench, on_slurm
 
-pytestmark = [pytest.mark.site, pytest.mark.parametrize(**EACH)]
+pytestmark = [pytest.mark.site, on_slurm("22.05", "24.11")]
 
 
 @pytest.fixture
-def bench(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlurmBench]:
+def bench(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[ContractBench]:
     import time
 
     # A real scheduler takes seconds where the fake one takes none.
     patient = types.SimpleNamespace(time=time.time, sleep=lambda _: time.sleep(0.2))
     monkeypatch.setattr(contract, "time", patient)
-    bench = SlurmBench(home)
+    bench = ContractBench(home)
     yield bench
     bench.close()
 

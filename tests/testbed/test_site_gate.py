@@ -7,21 +7,15 @@ from collections.abc import Iterator
 import pytest
 
 from pegasus_bb.testbed import site
-from pegasus_bb.testbed.home import Home
 from pegasus_bb.units import MIB
 from tests.testbed.gated import USER, GatedRun
-from tests.testbed.site_hands import EACH, POOL, Site
+from tests.testbed.slurm_site import POOL, SlurmSite, on_slurm
 
-pytestmark = [pytest.mark.site, pytest.mark.parametrize(**EACH)]
-
-
-@pytest.fixture(scope="module")
-def slurm(home: Home) -> Iterator[Site]:
-    yield Site(home)
+pytestmark = [pytest.mark.site, on_slurm("22.05")]
 
 
 @pytest.fixture
-def full(slurm: Site) -> Iterator[Site]:
+def full(slurm: SlurmSite) -> Iterator[SlurmSite]:
     """Another user has all but 24 MiB."""
     slurm.hold("other", "filler", 1000 * MIB)
     yield slurm
@@ -29,7 +23,7 @@ def full(slurm: Site) -> Iterator[Site]:
         slurm.give_back("other", "filler")
 
 
-def test_ready_then_given_back(slurm: Site) -> None:
+def test_ready_then_given_back(slurm: SlurmSite) -> None:
     run = GatedRun(slurm, "gready")
     assert run.gate()[0] == 75  # bb_setup has not asked yet
     run.asked()
@@ -43,7 +37,7 @@ def test_ready_then_given_back(slurm: Site) -> None:
     assert (status, "given back already" in words) == (76, True)
 
 
-def test_not_yet_while_others_have_the_space(full: Site) -> None:
+def test_not_yet_while_others_have_the_space(full: SlurmSite) -> None:
     run = GatedRun(full, "gwaits")
     run.asked()
     for _ in range(3):
@@ -55,20 +49,20 @@ def test_not_yet_while_others_have_the_space(full: Site) -> None:
     assert run.program("delete").status == 0
 
 
-def test_a_request_that_slurm_holds_fails_with_its_words(slurm: Site) -> None:
+def test_a_request_that_slurm_holds_fails_with_its_words(slurm: SlurmSite) -> None:
     says = "dwsd: no space left on any server: 507"
-    slurm.place.mishaps.write_text(f"create_persistent token=gheld says={says}\n")
+    slurm.inject(f"create_persistent token=gheld says={says}\n")
     run = GatedRun(slurm, "gheld")
     run.asked()
     status, words = run.final()
-    slurm.place.mishaps.unlink()
+    slurm.inject("")
     assert (status, says in words) == (76, True)
     run.asked()  # mended meanwhile: the rescue run asks afresh
     assert run.final()[0] == 0
     assert run.program("delete").status == 0
 
 
-def test_the_name_of_another_user_names_both(slurm: Site) -> None:
+def test_the_name_of_another_user_names_both(slurm: SlurmSite) -> None:
     slurm.hold("other", "gtheirs", 10 * MIB)
     run = GatedRun(slurm, "gtheirs")
     assert run.program("setup").status == 76
@@ -77,7 +71,7 @@ def test_the_name_of_another_user_names_both(slurm: Site) -> None:
     slurm.give_back("other", "gtheirs")
 
 
-def test_a_name_that_another_user_takes_while_we_wait(full: Site) -> None:
+def test_a_name_that_another_user_takes_while_we_wait(full: SlurmSite) -> None:
     run = GatedRun(full, "gstolen")
     run.asked()
     assert run.gate()[0] == 75
@@ -90,7 +84,7 @@ def test_a_name_that_another_user_takes_while_we_wait(full: Site) -> None:
     assert full.run("root", "squeue", "-h", "--name=gstolen").out == ""
 
 
-def test_a_leftover_of_ours_in_another_size_is_not_used(slurm: Site) -> None:
+def test_a_leftover_of_ours_in_another_size_is_not_used(slurm: SlurmSite) -> None:
     slurm.hold(USER, "gold", 10 * MIB)
     run = GatedRun(slurm, "gold")
     answer = run.program("setup")
@@ -100,7 +94,7 @@ def test_a_leftover_of_ours_in_another_size_is_not_used(slurm: Site) -> None:
     slurm.give_back(USER, "gold")
 
 
-def test_more_than_the_pool_has_is_refused_at_once(slurm: Site) -> None:
+def test_more_than_the_pool_has_is_refused_at_once(slurm: SlurmSite) -> None:
     run = GatedRun(slurm, "glarge", capacity=2 * POOL)
     assert run.program("setup").status == 76
     status, words = run.gate()
@@ -108,7 +102,7 @@ def test_more_than_the_pool_has_is_refused_at_once(slurm: Site) -> None:
     assert slurm.run("root", "squeue", "-h", "-tall", "--name=glarge").out == ""
 
 
-def test_the_deadline_is_kept_and_tells_what_it_waited_for(full: Site) -> None:
+def test_the_deadline_is_kept_and_tells_what_it_waited_for(full: SlurmSite) -> None:
     run = GatedRun(full, "glate")
     run.asked()
     assert run.gate()[0] == 75
@@ -119,7 +113,7 @@ def test_the_deadline_is_kept_and_tells_what_it_waited_for(full: Site) -> None:
     assert full.run("root", "squeue", "-h", "--name=glate").out == ""
 
 
-def test_what_was_up_and_is_not_is_gone(slurm: Site) -> None:
+def test_what_was_up_and_is_not_is_gone(slurm: SlurmSite) -> None:
     run = GatedRun(slurm, "ggone")
     run.asked()
     assert run.final()[0] == 0
@@ -128,7 +122,9 @@ def test_what_was_up_and_is_not_is_gone(slurm: Site) -> None:
     assert (status, "was up and is gone" in words) == (76, True)
 
 
-def test_a_controller_that_is_down_says_nothing_about_the_buffer(slurm: Site) -> None:
+def test_a_controller_that_is_down_says_nothing_about_the_buffer(
+    slurm: SlurmSite,
+) -> None:
     run = GatedRun(slurm, "gdown")
     run.asked()
     assert run.final()[0] == 0
@@ -143,7 +139,7 @@ def test_a_controller_that_is_down_says_nothing_about_the_buffer(slurm: Site) ->
     assert run.program("delete").status == 0
 
 
-def test_a_slurm_without_the_plugin_fails_at_once(slurm: Site) -> None:
+def test_a_slurm_without_the_plugin_fails_at_once(slurm: SlurmSite) -> None:
     run = GatedRun(slurm, "gplugin")
     run.asked()
     assert run.final()[0] == 0

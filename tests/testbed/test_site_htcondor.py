@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.testbed import site
-from pegasus_bb.testbed.home import Home
-from tests.testbed.site_hands import Site
+from tests.testbed.slurm_site import SlurmSite
 
 pytestmark = [pytest.mark.site]
 
@@ -49,14 +48,9 @@ _LATER = """\
 """
 
 
-@pytest.fixture(scope="module")
-def slurm(home: Home) -> Iterator[Site]:
-    yield Site(home)
-
-
 @pytest.mark.parametrize("user", site.USERS)
 def test_a_dag_runs_in_the_pool_on_the_submit_host_and_on_slurm(
-    slurm: Site, user: str
+    slurm: SlurmSite, user: str
 ) -> None:
     folder = _dag(slurm, user)
     slurm.hold(user, f"dag{user}", 1 << 20)
@@ -73,7 +67,7 @@ def test_a_dag_runs_in_the_pool_on_the_submit_host_and_on_slurm(
     slurm.give_back(user, f"dag{user}")
 
 
-def test_a_busy_controller_is_waited_for(slurm: Site) -> None:
+def test_a_busy_controller_is_waited_for(slurm: SlurmSite) -> None:
     """Its job may be taken after sbatch gave up, and would then be held for ever."""
     submit = "/usr/libexec/blahp/slurm_submit.sh"
     with ThreadPoolExecutor() as beside:
@@ -84,8 +78,23 @@ def test_a_busy_controller_is_waited_for(slurm: Site) -> None:
     assert (answer.status, "slurm/" in answer.out) == (0, True), answer
 
 
+def test_an_array_has_a_buffer_for_each_task(slurm: SlurmSite) -> None:
+    said = slurm.work / "array"
+    said.mkdir(exist_ok=True)
+    said.chmod(0o777)
+    script = slurm.script(
+        "array.sh",
+        "#DW jobdw type=scratch capacity=5MiB access_mode=striped",
+        f"echo $DW_JOB_STRIPED > {said}/$SLURM_ARRAY_TASK_ID",
+    )
+    slurm.sbatch("wfuser", "--array=1-3", script)
+    slurm.until(lambda: len(list(said.iterdir())) == 3, seconds=40)
+    slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
+    assert len({file.read_text() for file in said.iterdir()}) == 3
+
+
 @contextmanager
-def stopped(slurm: Site, daemon: str) -> Iterator[None]:
+def stopped(slurm: SlurmSite, daemon: str) -> Iterator[None]:
     """It answers nobody meanwhile."""
     assert slurm.run("root", "pkill", "-STOP", "-x", daemon).status == 0
     try:
@@ -94,7 +103,7 @@ def stopped(slurm: Site, daemon: str) -> Iterator[None]:
         slurm.run("root", "pkill", "-CONT", "-x", daemon)
 
 
-def _dag(slurm: Site, user: str) -> Path:
+def _dag(slurm: SlurmSite, user: str) -> Path:
     """The files of a DAG that ``user`` owns."""
     name = f"dag-{user}"
     slurm.run("root", "rm", "-rf", name)

@@ -8,8 +8,14 @@ import pytest
 
 from pegasus_bb.testbed import site
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import PERSISTENT, PLANNERS, Desk, expected, until
-from tests.testbed.site_hands import Site
+from tests.testbed.slurm_site import SlurmSite
+from tests.testbed.workflow_runner import (
+    PERSISTENT,
+    PLANNERS,
+    WorkflowRunner,
+    expected,
+    until,
+)
 
 pytestmark = [pytest.mark.site]
 SLOW = 60  # seconds that the task takes while its file says so
@@ -17,20 +23,20 @@ SLOW = 60  # seconds that the task takes while its file says so
 
 @pytest.mark.parametrize("planner", PLANNERS)
 def test_a_run_lives_through_an_outage_while_it_waits_and_while_it_runs(
-    submit_host: Site, home: Home, planner: str, planners: None
+    submit_host: SlurmSite, home: Home, planner: str, planners: None
 ) -> None:
     """In the second one blahp calls the running task ended, and its node is tried
     again: the two must not work on the same files at the same time."""
-    desk = Desk(home, "outage", 1, planner)
-    slow = desk.root / "slow"
+    runner = WorkflowRunner(home, "outage", 1, planner)
+    slow = runner.root / "slow"
     slow.touch()
-    task = desk.root / "mix.py"
+    task = runner.root / "mix.py"
     nap = f"time.sleep({SLOW} if os.path.exists({str(slow)!r}) else 0)"
     task.write_text(task.read_text().replace("time.sleep(0.02)", nap))
-    submit = desk.planned("bb", *PERSISTENT)
+    submit = runner.planned("bb", *PERSISTENT)
     journal = submit / "jobstate.log"
     submit_host.hold("other", "filler", 1024 << 20)
-    run = desk.start("bb")
+    run = runner.start("bb")
     until((submit / "bb" / "gate.json").exists)
     goes_away(home, 6.0)
     assert "PRE_SCRIPT_FAILURE" not in journal.read_text()
@@ -43,8 +49,8 @@ def test_a_run_lives_through_an_outage_while_it_waits_and_while_it_runs(
     goes_away(home, 25.0)
     done = run.end(240)
     assert done.status == 0, done.err
-    assert desk.content("bb") == expected(jobs=1)
-    assert desk.reservation("bb") not in submit_host.buffers()
+    assert runner.content("bb") == expected(jobs=1)
+    assert runner.reservation("bb") not in submit_host.buffers()
     if "mix_A: failed, tried again" in done.err:  # blahp's squeue may have waited on
         errors = "".join(f.read_text() for f in submit.glob("00/00/mix_A.err.*"))
         assert f"launch: waits for job {first} of this node" in errors

@@ -14,9 +14,9 @@ import pytest
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import inside
 from tests.end_to_end.conftest import expected
-from tests.testbed.condor_desk import PERSISTENT, REAL, USER, Desk
-from tests.testbed.condor_desk import expected as first_of
-from tests.testbed.site_hands import Site
+from tests.testbed.slurm_site import SlurmSite
+from tests.testbed.workflow_runner import PERSISTENT, REAL, USER, WorkflowRunner
+from tests.testbed.workflow_runner import expected as first_of
 
 pytestmark = [pytest.mark.site, *REAL]
 
@@ -53,149 +53,144 @@ PYTHON = (
 )
 
 
-def desk_of(home: Home, name: str) -> Desk:
-    return Desk(home, name, planner="pegasus")
+def runner_of(home: Home, name: str) -> WorkflowRunner:
+    return WorkflowRunner(home, name, planner="pegasus")
 
 
-def with_profiles(desk: Desk, jobs: str, **profiles: str) -> None:
+def with_profiles(runner: WorkflowRunner, jobs: str, **profiles: str) -> None:
     """Give jobs, by their ids, profiles of the namespace pegasus."""
-    workflow = desk.document("workflow.yml")
+    workflow = runner.document("workflow.yml")
     for job in workflow["jobs"]:
         if job["id"] in jobs:
             job["profiles"] = {"pegasus": profiles}
-    desk.save("workflow.yml", workflow)
+    runner.save("workflow.yml", workflow)
 
 
-def comes_to_a_good_end(desk: Desk) -> None:
-    done = desk.start("bb").end(TOGETHER)
-    assert done.status == 0, done.err
-    assert desk.content("bb") == expected()
+def run_to_success(runner: WorkflowRunner) -> None:
+    runner.run_well("bb")
+    assert runner.content("bb") == expected()
 
 
 def clusters_of_a_level(home: Home) -> None:
-    desk = desk_of(home, "horizontal")
-    with_profiles(desk, "BC", **{"clusters.size": "2"})
+    runner = runner_of(home, "horizontal")
+    with_profiles(runner, "BC", **{"clusters.size": "2"})
     words = ("--bb-mode", "persistent", "--cluster", "horizontal", "--cleanup", "leaf")
-    submit = desk.planned("bb", *words)
+    submit = runner.planned("bb", *words)
     assert list(submit.glob("00/00/merge_mix_*.sub"))
-    comes_to_a_good_end(desk)
+    run_to_success(runner)
 
 
 def clusters_of_a_label(home: Home) -> None:
-    desk = desk_of(home, "label")
-    with_profiles(desk, "BCD", label="middle")
+    runner = runner_of(home, "label")
+    with_profiles(runner, "BCD", label="middle")
     words = ("--bb-mode", "persistent", "--cluster", "label", "--cleanup", "constraint")
-    submit = desk.planned("bb", *words)
+    submit = runner.planned("bb", *words)
     assert list(submit.glob("00/00/merge_*.sub"))
-    comes_to_a_good_end(desk)
+    run_to_success(runner)
 
 
-def clusters_with_a_room_each(home: Home) -> None:
+def clusters_with_a_reservation_each(home: Home) -> None:
     """Slurm stages one space in and out for all tasks of a cluster."""
-    desk = desk_of(home, "rooms")
-    with_profiles(desk, "BC", label="middle")
+    runner = runner_of(home, "reservations")
+    with_profiles(runner, "BC", label="middle")
     words = ("--bb-mode", "transient", "--cluster", "label", "--cleanup", "none")
-    submit = desk.planned("bb", *words)
-    comes_to_a_good_end(desk)
-    landed = {file.stem for file in (submit / "bb" / "stage_out").glob("*.json")}
-    assert "merge_middle" in landed
-    assert landed.isdisjoint({"mix_B", "mix_C"})
+    submit = runner.planned("bb", *words)
+    run_to_success(runner)
+    came_back = {file.stem for file in (submit / "bb" / "stage_out").glob("*.json")}
+    assert "merge_middle" in came_back
+    assert came_back.isdisjoint({"mix_B", "mix_C"})
 
 
 def a_workflow_in_a_workflow(home: Home) -> None:
     """The inner one makes results of its own from what a job of the outer made."""
-    desk = desk_of(home, "inner")
-    inner = desk.document("workflow.yml")
+    runner = runner_of(home, "inner")
+    inner = runner.document("workflow.yml")
     text = json.dumps(inner["jobs"]).replace('"d.dat"', '"i.dat"')
     jobs = json.loads(text.replace('"e.dat"', '"j.dat"'))
     jobs = [job for job in jobs if job["id"] != "A"]  # B and C read its a.dat
-    desk.save("inner.yml", {**inner, "name": "inner", "jobs": jobs})
-    replicas = desk.document("replicas.yml")
-    pfns = [{"site": "local", "pfn": str(desk.work / "inner.yml")}]
+    runner.save("inner.yml", {**inner, "name": "inner", "jobs": jobs})
+    replicas = runner.document("replicas.yml")
+    pfns = [{"site": "local", "pfn": str(runner.work / "inner.yml")}]
     replicas["replicas"].append({"lfn": "inner.yml", "pfns": pfns})
-    desk.save("replicas.yml", replicas)
-    outer = desk.document("workflow.yml")
+    runner.save("replicas.yml", replicas)
+    outer = runner.document("workflow.yml")
     uses = [{"lfn": lfn, "type": "input"} for lfn in ("inner.yml", "a.dat")]
     job = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB", "uses": uses}
-    words = ["--output-sites", "local", "--output-dir", str(desk.results("bb"))]
+    words = ["--output-sites", "local", "--output-dir", str(runner.results("bb"))]
     outer["jobs"].append({**job, "arguments": words})
-    desk.save("workflow.yml", outer)
-    desk.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
-    done = desk.start("bb").end(TOGETHER)
-    assert done.status == 0, done.err
-    found, outer_results = desk.content("bb"), expected()
+    runner.save("workflow.yml", outer)
+    runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
+    runner.run_well("bb")
+    found, outer_results = runner.content("bb"), expected()
     assert {name: found[name] for name in outer_results} == outer_results
     assert found["i.dat"] == outer_results["d.dat"]
     assert set(found) == {"d.dat", "e.dat", "i.dat", "j.dat"}
 
 
 def ranks_under_srun(home: Home) -> None:
-    desk = Desk(home, "mpi", 1, "pegasus")
-    (desk.root / "mix.py").write_text(RANKS)
-    (desk.root / "inputs" / "in.txt").write_text("salt\n")
-    with_profiles(desk, "A", cores="2")
-    desk.planned("bb", *PERSISTENT)
-    done = desk.start("bb").end(TOGETHER)
-    assert done.status == 0, done.err
-    said = desk.content("bb")["a.dat"].decode().splitlines()
+    runner = WorkflowRunner(home, "mpi", 1, "pegasus")
+    (runner.root / "mix.py").write_text(RANKS)
+    (runner.root / "inputs" / "in.txt").write_text("salt\n")
+    with_profiles(runner, "A", cores="2")
+    runner.planned("bb", *PERSISTENT)
+    runner.run_well("bb")
+    said = runner.content("bb")["a.dat"].decode().splitlines()
     assert [line.split(" in ")[0] for line in said] == ["0 of 2", "1 of 2"]
     [place] = {line.split(" in ")[1] for line in said}
-    assert f"/{desk.reservation('bb')}_" in place
+    assert f"/{runner.reservation('bb')}_" in place
     assert place.endswith(" with salt")
 
 
 def a_hooked_pegasus_plan_that_submits(home: Home) -> None:
-    desk = Desk(home, "hooked", 1, "pegasus")
+    runner = WorkflowRunner(home, "hooked", 1, "pegasus")
     words = ["--sites", "cluster", "--output-sites", "local", "--bb-poll", "2s"]
-    words += ["--output-dir", str(desk.results("bb")), "--relative-submit-dir", "bb"]
-    words += ["--dir", str(desk.root / "submit"), *PERSISTENT]
+    words += ["--output-dir", str(runner.results("bb")), "--relative-submit-dir", "bb"]
+    words += ["--dir", str(runner.root / "submit"), *PERSISTENT]
     line = shlex.join(["exec", "pegasus-plan", *words, "--submit", "workflow.yml"])
-    planned = desk.ask("sh", "-c", HOOKED + line, timeout=TOGETHER)
+    planned = runner.ask("sh", "-c", HOOKED + line, timeout=TOGETHER)
     assert planned.status == 0, planned.err
-    done = desk.start("bb").end(TOGETHER)
-    assert done.status == 0, done.err
+    done = runner.run_well("bb")
     assert "engine: dagman (it works on it already" in done.err
-    assert desk.content("bb") == first_of(jobs=1)
-    assert desk.plan_file("bb")["planner"].startswith("pegasus-plan 5.")
+    assert runner.content("bb") == first_of(jobs=1)
+    assert runner.plan_file("bb")["planner"].startswith("pegasus-plan 5.")
 
 
 def the_plan_of_a_workflow_in_python(home: Home) -> None:
-    desk = Desk(home, "api", 1, "pegasus")
-    (desk.work / "api.py").write_text(API)
-    (desk.work / "workflow.yml").unlink()
-    words = [str(desk.root / "submit"), str(desk.results("bb"))]
-    done = desk.ask("sh", "-c", HOOKED + PYTHON + shlex.join(words), timeout=TOGETHER)
+    runner = WorkflowRunner(home, "api", 1, "pegasus")
+    (runner.work / "api.py").write_text(API)
+    (runner.work / "workflow.yml").unlink()
+    words = [str(runner.root / "submit"), str(runner.results("bb"))]
+    done = runner.ask("sh", "-c", HOOKED + PYTHON + shlex.join(words), timeout=TOGETHER)
     assert done.status == 0, done.err
-    assert desk.content("bb") == first_of(jobs=1)
+    assert runner.content("bb") == first_of(jobs=1)
 
 
 def a_result_that_is_registered(home: Home) -> None:
     """Java for HTCondor's own job, and curl for the input: it comes over http."""
-    desk = Desk(home, "register", 1, "pegasus")
-    workflow = desk.document("workflow.yml")
+    runner = WorkflowRunner(home, "register", 1, "pegasus")
+    workflow = runner.document("workflow.yml")
     for use in workflow["jobs"][0]["uses"]:
         if use["type"] == "output":
             use["registerReplica"] = True
-    desk.save("workflow.yml", workflow)
+    runner.save("workflow.yml", workflow)
     pfns = [{"site": "web", "pfn": f"http://127.0.0.1:{PORT}/in.txt"}]
     inputs = [{"lfn": "in.txt", "pfns": pfns}]
-    desk.save("replicas.yml", {"pegasus": "5.0", "replicas": inputs})
-    submit = desk.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
-    folder = str(desk.root / "inputs")
+    runner.save("replicas.yml", {"pegasus": "5.0", "replicas": inputs})
+    submit = runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
+    folder = str(runner.root / "inputs")
     server = subprocess.Popen(inside(home, ["python3", "-c", SERVE], USER, folder))
-    done = desk.start("bb").end(TOGETHER)
-    assert done.status == 0, done.err
-    assert desk.content("bb") == first_of(jobs=1)
+    runner.run_well("bb")
+    assert runner.content("bb") == first_of(jobs=1)
     assert server.wait(timeout=TOGETHER) == 0
     with sqlite3.connect(submit / "diamond-0.replicas.db") as catalog:
         rows = catalog.execute("SELECT lfn, pfn FROM rc_lfn NATURAL JOIN rc_pfn")
-        assert rows.fetchall() == [("a.dat", f"file://{desk.results('bb')}/a.dat")]
+        assert rows.fetchall() == [("a.dat", f"file://{runner.results('bb')}/a.dat")]
 
 
 STORIES = (
     clusters_of_a_level,
     clusters_of_a_label,
-    clusters_with_a_room_each,
+    clusters_with_a_reservation_each,
     a_workflow_in_a_workflow,
     ranks_under_srun,
     a_hooked_pegasus_plan_that_submits,
@@ -205,9 +200,9 @@ STORIES = (
 
 
 @pytest.fixture(scope="module")
-def told(home: Home, planners: None) -> Iterator[dict[str, Future[None]]]:
+def started(home: Home, planners: None) -> Iterator[dict[str, Future[None]]]:
     """They wait for their turns on a small machine, side by side."""
-    submit_host = Site(home)
+    submit_host = SlurmSite(home)
     try:
         with ThreadPoolExecutor(len(STORIES)) as pool:
             yield {story.__name__: pool.submit(story, home) for story in STORIES}
@@ -217,5 +212,5 @@ def told(home: Home, planners: None) -> Iterator[dict[str, Future[None]]]:
 
 
 @pytest.mark.parametrize("story", [story.__name__ for story in STORIES])
-def test_on_a_buffer_runs(told: dict[str, Future[None]], story: str) -> None:
-    told[story].result(timeout=2 * TOGETHER)
+def test_on_a_buffer_runs(started: dict[str, Future[None]], story: str) -> None:
+    started[story].result(timeout=2 * TOGETHER)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import PLANNERS, Desk
-from tests.testbed.site_hands import Site
+from tests.testbed.slurm_site import SlurmSite
+from tests.testbed.workflow_runner import PLANNERS, WorkflowRunner
 
 pytestmark = [pytest.mark.site]
 ROOTS = 1000
@@ -53,17 +53,17 @@ def calls(home: Home) -> Iterator[Path]:
 
 @pytest.mark.parametrize("planner", PLANNERS)
 def test_a_thousand_jobs_ask_no_more_than_one_and_start_within_one_interval(
-    submit_host: Site, home: Home, calls: Path, planner: str, planners: None
+    submit_host: SlurmSite, home: Home, calls: Path, planner: str, planners: None
 ) -> None:
     submit_host.hold("other", "filler", 1024 << 20)
-    desk = Desk(home, "roots", 1, planner)
-    workflow = desk.document("workflow.yml")
+    runner = WorkflowRunner(home, "roots", 1, planner)
+    workflow = runner.document("workflow.yml")
     [job] = workflow["jobs"]
     workflow["jobs"] = [task(job, number) for number in range(ROOTS)]
-    desk.save("workflow.yml", workflow)
+    runner.save("workflow.yml", workflow)
     words = ("--bb-mode", "persistent", "--bb-capacity", "900MiB", "--bb-poll", "6s")
-    submit = desk.planned("bb", *words)
-    run = desk.start("bb")
+    submit = runner.planned("bb", *words)
+    run = runner.start("bb")
     run.until((submit / "bb" / "gate.json").exists)
     calls.write_text("")
     begun = time.monotonic()
@@ -74,11 +74,11 @@ def test_a_thousand_jobs_ask_no_more_than_one_and_start_within_one_interval(
     assert max(Counter(asked(calls, "squeue")).values()) == 1
 
     submit_host.give_back("other", "filler")
-    name, journal = desk.reservation("bb"), submit / "jobstate.log"
+    name, journal = runner.reservation("bb"), submit / "jobstate.log"
     up = run.until(lambda: submit_host.buffers().get(name)).created
     first = run.until(lambda: re.search(_FIRST, journal.read_text()))
     assert float(first[1]) - up <= POLL + ALLOWED < 2 * POLL
-    desk.ask("condor_rm", "wfuser")
+    runner.ask("condor_rm", "wfuser")
     assert run.end(60).status == 130
 
 

@@ -8,27 +8,20 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.testbed import site
-from pegasus_bb.testbed.home import Home
 from pegasus_bb.units import MIB
-from tests.testbed.site_hands import EACH, Site
+from tests.testbed.slurm_site import SlurmSite, on_slurm
 
-pytestmark = [pytest.mark.site, pytest.mark.parametrize(**EACH)]
-
-
-@pytest.fixture(scope="module")
-def module_slurm(home: Home) -> Iterator[Site]:
-    yield Site(home)
+pytestmark = [pytest.mark.site, on_slurm("22.05")]
 
 
-@pytest.fixture
-def slurm(module_slurm: Site) -> Iterator[Site]:
-    """With no mishap left to the next test."""
-    yield module_slurm
-    module_slurm.place.mishaps.unlink(missing_ok=True)
+@pytest.fixture(autouse=True)
+def no_faults(slurm: SlurmSite) -> Iterator[None]:
+    yield
+    slurm.inject("")
 
 
 def test_a_persistent_buffer_is_created_used_by_two_jobs_and_destroyed(
-    slurm: Site,
+    slurm: SlurmSite,
 ) -> None:
     slurm.hold("wfuser", "csb", 100 * MIB)
     row = slurm.buffers()["csb"]
@@ -53,7 +46,7 @@ def test_a_persistent_buffer_is_created_used_by_two_jobs_and_destroyed(
     assert list(slurm.place.buffers.iterdir()) == []
 
 
-def test_use_before_create_waits_for_it(slurm: Site) -> None:
+def test_use_before_create_waits_for_it(slurm: SlurmSite) -> None:
     said = slurm.work / "early"
     early = slurm.script("early.sh", "#DW persistentdw name=later", f"touch {said}")
     number = slurm.sbatch("wfuser", early)
@@ -64,7 +57,7 @@ def test_use_before_create_waits_for_it(slurm: Site) -> None:
     slurm.give_back("wfuser", "later")
 
 
-def test_a_job_buffer_is_staged_in_and_out(slurm: Site) -> None:
+def test_a_job_buffer_is_staged_in_and_out(slurm: SlurmSite) -> None:
     source, out = slurm.work / "in.txt", slurm.work / "out.txt"
     source.write_text("input\n")
     script = slurm.script(
@@ -81,10 +74,10 @@ def test_a_job_buffer_is_staged_in_and_out(slurm: Site) -> None:
     slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
 
 
-def test_a_job_starts_only_after_its_stage_in(slurm: Site) -> None:
+def test_a_job_starts_only_after_its_stage_in(slurm: SlurmSite) -> None:
     source, said = slurm.work / "slow.txt", slurm.work / "slow.out"
     source.write_text("came\n")
-    slurm.place.mishaps.write_text("data_in times=1 delay=3\n")
+    slurm.inject("data_in times=1 delay=3\n")
     script = slurm.script(
         "slow.sh",
         "#DW jobdw type=scratch capacity=10MiB access_mode=striped",
@@ -95,9 +88,9 @@ def test_a_job_starts_only_after_its_stage_in(slurm: Site) -> None:
     assert said.read_text() == "came\n"
 
 
-def test_a_dependency_waits_for_the_stage_out(slurm: Site) -> None:
+def test_a_dependency_waits_for_the_stage_out(slurm: SlurmSite) -> None:
     out, said = slurm.work / "late.txt", slurm.work / "after.txt"
-    slurm.place.mishaps.write_text("data_out times=1 delay=3\n")
+    slurm.inject("data_out times=1 delay=3\n")
     script = slurm.script(
         "before.sh",
         "#DW jobdw type=scratch capacity=10MiB access_mode=striped",
@@ -111,7 +104,7 @@ def test_a_dependency_waits_for_the_stage_out(slurm: Site) -> None:
     assert said.read_text() == "made\n"
 
 
-def test_a_job_of_no_node_makes_its_buffer_and_runs_no_script(slurm: Site) -> None:
+def test_a_job_of_no_node_makes_its_buffer_and_runs_no_script(slurm: SlurmSite) -> None:
     said = slurm.work / "never"
     line = "#BB create_persistent name=nonode capacity=1MiB access_mode=striped"
     script = slurm.script("nonode.sh", f"{line} type=scratch", f"touch {said}")
@@ -122,22 +115,9 @@ def test_a_job_of_no_node_makes_its_buffer_and_runs_no_script(slurm: Site) -> No
     slurm.give_back("wfuser", "nonode")
 
 
-def test_an_array_has_a_buffer_for_each_task(slurm: Site) -> None:
-    said = slurm.work / "array"
-    said.mkdir(exist_ok=True)
-    said.chmod(0o777)
-    script = slurm.script(
-        "array.sh",
-        "#DW jobdw type=scratch capacity=5MiB access_mode=striped",
-        f"echo $DW_JOB_STRIPED > {said}/$SLURM_ARRAY_TASK_ID",
-    )
-    slurm.sbatch("wfuser", "--array=1-3", script)
-    slurm.until(lambda: len(list(said.iterdir())) == 3, seconds=40)
-    slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
-    assert len({file.read_text() for file in said.iterdir()}) == 3
-
-
-def test_what_stage_in_cannot_find_holds_the_job_with_its_words(slurm: Site) -> None:
+def test_what_stage_in_cannot_find_holds_the_job_with_its_words(
+    slurm: SlurmSite,
+) -> None:
     script = slurm.script(
         "missing.sh",
         "#DW jobdw type=scratch capacity=5MiB access_mode=striped",
@@ -150,14 +130,14 @@ def test_what_stage_in_cannot_find_holds_the_job_with_its_words(slurm: Site) -> 
     slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
 
 
-def test_a_wrong_directive_is_refused_at_submission(slurm: Site) -> None:
+def test_a_wrong_directive_is_refused_at_submission(slurm: SlurmSite) -> None:
     script = slurm.script("wrong.sh", "#DW jobdw type=cache capacity=5MiB")
     answer = slurm.run("wfuser", "sbatch", script)
     assert answer.status != 0
     assert "scratch only" in answer.err
 
 
-def test_the_name_of_another_user_is_refused_in_slurms_words(slurm: Site) -> None:
+def test_the_name_of_another_user_is_refused_in_slurms_words(slurm: SlurmSite) -> None:
     slurm.hold("other", "taken", MIB)
     line = "#BB create_persistent name=taken capacity=1048576 access_mode=striped"
     number = slurm.directive("wfuser", f"{line} type=scratch")
@@ -167,9 +147,9 @@ def test_the_name_of_another_user_is_refused_in_slurms_words(slurm: Site) -> Non
     slurm.give_back("other", "taken")
 
 
-def test_a_failure_on_request_holds_the_create_with_its_words(slurm: Site) -> None:
+def test_a_failure_on_request_holds_the_create_with_its_words(slurm: SlurmSite) -> None:
     says = "dwsd: no space left on any server: 507"
-    slurm.place.mishaps.write_text(f"create_persistent token=boom says={says}\n")
+    slurm.inject(f"create_persistent token=boom says={says}\n")
     line = "#BB create_persistent name=boom capacity=1048576 access_mode=striped"
     number = slurm.directive("wfuser", f"{line} type=scratch")
     slurm.until(lambda: slurm.job(number).held)
@@ -178,7 +158,9 @@ def test_a_failure_on_request_holds_the_create_with_its_words(slurm: Site) -> No
     slurm.run("root", "scancel", number)
 
 
-def test_a_restart_of_slurmctld_keeps_buffers_with_owner_and_size(slurm: Site) -> None:
+def test_a_restart_of_slurmctld_keeps_buffers_with_owner_and_size(
+    slurm: SlurmSite,
+) -> None:
     """Slurm reads them back from sessions and instances: the ids are whole numbers."""
     slurm.hold("wfuser", "first", 100 * MIB)
     slurm.hold("other", "second", 50 * MIB)
@@ -192,7 +174,7 @@ def test_a_restart_of_slurmctld_keeps_buffers_with_owner_and_size(slurm: Site) -
     slurm.give_back("other", "second")
 
 
-def test_dwstat_answers_through_scontrol(slurm: Site) -> None:
+def test_dwstat_answers_through_scontrol(slurm: SlurmSite) -> None:
     said = slurm.run("wfuser", "scontrol", "show", "dwstat", "pools").out
     assert "wlm_pool" in said
     hostile = slurm.run("wfuser", "scontrol", "show", "dwstat", "$(id)").out

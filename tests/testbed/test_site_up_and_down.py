@@ -18,9 +18,9 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.process import ask
 from pegasus_bb.testbed import namespace, site, testbed
 from pegasus_bb.testbed.home import Home
-from tests.testbed.condor_desk import until
-from tests.testbed.site_hands import EACH
-from tests.testbed.turns import up
+from tests.testbed.shared_testbed import up
+from tests.testbed.slurm_site import on_slurm
+from tests.testbed.workflow_runner import until
 
 PROJECT = Path(__file__).parents[2]
 _UP_AND_WAIT = """
@@ -28,13 +28,13 @@ import sys, time
 from pathlib import Path
 from pegasus_bb.testbed.flavour import flavour
 from pegasus_bb.testbed.home import Home
-from tests.testbed.turns import up
+from tests.testbed.shared_testbed import up
 up(Home(flavour(sys.argv[2]), Path(sys.argv[1]).parent))
 print("it is up", flush=True)
 time.sleep(600)
 """
 
-pytestmark = [pytest.mark.site, pytest.mark.parametrize(**EACH)]
+pytestmark = [pytest.mark.site, on_slurm("22.05")]
 
 
 @pytest.fixture(autouse=True)

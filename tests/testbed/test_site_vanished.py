@@ -6,26 +6,19 @@ On 22.05: its testbed, without HTCondor, has less to do.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from pegasus_bb.testbed import site
-from pegasus_bb.testbed.flavour import FLAVOURS
-from pegasus_bb.testbed.home import Home
 from tests.testbed.gated import GatedRun
-from tests.testbed.site_hands import EACH, Site
+from tests.testbed.slurm_site import SlurmSite, on_slurm
 
-_ONE = {**EACH, "argvalues": [FLAVOURS["22.05"]], "ids": ["22.05"]}
-pytestmark = [pytest.mark.site, pytest.mark.parametrize(**_ONE)]
-
-
-@pytest.fixture(scope="module")
-def slurm(home: Home) -> Iterator[Site]:
-    yield Site(home)
+pytestmark = [pytest.mark.site, on_slurm("22.05")]
 
 
-def test_a_buffer_that_vanishes_in_datawarp_is_gone_for_the_gate(slurm: Site) -> None:
+def test_a_buffer_that_vanishes_in_datawarp_is_gone_for_the_gate(
+    slurm: SlurmSite,
+) -> None:
     """What an administrator, or a broken server, does; Slurm notices by itself."""
     run = GatedRun(slurm, "fragile")
     run.asked()
@@ -38,14 +31,14 @@ def test_a_buffer_that_vanishes_in_datawarp_is_gone_for_the_gate(slurm: Site) ->
     assert (status, "was up and is gone" in said) == (76, True)
 
 
-def test_a_buffer_that_slurm_has_not_read_back_is_not_gone(slurm: Site) -> None:
+def test_a_buffer_that_slurm_has_not_read_back_is_not_gone(slurm: SlurmSite) -> None:
     """DataWarp answers a slurmctld that starts with nothing but its pools."""
     run = GatedRun(slurm, "unread")
     run.asked()
     assert run.final()[0] == 0
     noted = json.loads((run.bb / "reservation.json").read_text())
     slurm.ended(noted["job"])  # else a restart of slurmctld would do it once more
-    slurm.place.mishaps.write_text("show_sessions exit=1\nshow_instances exit=1\n")
+    slurm.inject("show_sessions exit=1\nshow_instances exit=1\n")
     site.stop_controller(slurm.home)
     site.start_controller(slurm.home)
     assert "unread" not in slurm.buffers()
@@ -54,7 +47,7 @@ def test_a_buffer_that_slurm_has_not_read_back_is_not_gone(slurm: Site) -> None:
     assert run.program("delete").status == 78
     noted = json.loads((run.bb / "reservation.json").read_text())
     assert noted["released_at"] is None
-    slurm.place.mishaps.unlink()
+    slurm.inject("")
     site.stop_controller(slurm.home)
     site.start_controller(slurm.home)
     assert run.final()[0] == 0

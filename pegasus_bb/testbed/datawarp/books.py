@@ -49,8 +49,8 @@ class Books:
     next: int = 1
     sessions: list[Session] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
-    # how often each line of the mishaps file was used
-    used_mishaps: dict[str, int] = field(default_factory=dict)
+    # how often each line of the faults file was used
+    used_faults: dict[str, int] = field(default_factory=dict)
 
     def number(self) -> int:
         """A number that nothing had before."""

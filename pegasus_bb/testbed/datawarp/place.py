@@ -37,9 +37,9 @@ class Place(NamedTuple):
         return self.root / "books.lock"
 
     @property
-    def mishaps(self) -> Path:
-        """Delays and failures on request; see mishaps.py."""
-        return self.root / "mishaps"
+    def injected_faults(self) -> Path:
+        """Delays and failures on request; see injected_faults.py."""
+        return self.root / "injected_faults"
 
     @property
     def calls(self) -> Path:

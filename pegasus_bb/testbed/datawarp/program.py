@@ -12,7 +12,7 @@ from pegasus_bb.files import append_json
 from pegasus_bb.testbed.datawarp import dwstat
 from pegasus_bb.testbed.datawarp.arguments import read_arguments
 from pegasus_bb.testbed.datawarp.functions import FUNCTIONS, READS
-from pegasus_bb.testbed.datawarp.mishaps import next_mishap
+from pegasus_bb.testbed.datawarp.injected_faults import next_fault
 from pegasus_bb.testbed.datawarp.place import Place
 
 _LONGEST_LOG = 4 << 20
@@ -33,13 +33,13 @@ def stat(place: Place, argv: Sequence[str]) -> int:
 
 def _answer(place: Place, argv: Sequence[str]) -> str:
     call = read_arguments(argv)
-    mishap = next_mishap(place, call)
-    time.sleep(mishap.delay)
-    failure = ReservationFailed(mishap.says or f"dwsd: {call.function} failed")
-    if mishap.status and not mishap.after:
+    fault = next_fault(place, call)
+    time.sleep(fault.delay)
+    failure = ReservationFailed(fault.says or f"dwsd: {call.function} failed")
+    if fault.status and not fault.after:
         raise failure
     said = FUNCTIONS[call.function](place, call)
-    if mishap.status:
+    if fault.status:
         raise failure
     return said
 

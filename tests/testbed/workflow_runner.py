@@ -1,5 +1,8 @@
-"""A user's desk on the testbed's submit host: the site of tests/end_to_end, with Slurm
-behind HTCondor and a burst buffer of the scheduler's in place of a folder."""
+"""A user of the testbed's submit host: plans and runs workflows there as wfuser.
+
+The site is that of tests/end_to_end, with Slurm behind HTCondor, and DataWarp in place
+of a folder.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+import yaml
 
 import tests.end_to_end.conftest as end_to_end
 from pegasus_bb.engine.journal import read_history
@@ -52,18 +56,18 @@ REAL = [
 PLANNERS = ["builtin", pytest.param("pegasus", marks=REAL)]
 
 
-class Typist:
-    """Types commands inside, as ``wfuser``, in ``work`` below ``root``."""
+class UserCommands:
+    """Runs commands inside, as ``wfuser``, in ``work`` below ``root``."""
 
     home: Home
     root: Path
     planner = "builtin"  # or pegasus, the real one
 
-    def words(self, *argv: str) -> list[str]:
+    def argv(self, *argv: str) -> list[str]:
         return inside(self.home, argv, USER, str(self.root / "work"))
 
     def ask(self, *argv: str, timeout: float = 60.0) -> Finished:
-        return ask(self.words(*argv), timeout=timeout)
+        return ask(self.argv(*argv), timeout=timeout)
 
     def bb(self, *arguments: str, timeout: float = 60.0) -> Any:
         return self.ask(sys.executable, "-m", "pegasus_bb", *arguments, timeout=timeout)
@@ -75,10 +79,10 @@ class Typist:
         return self.root / f"results-{run}"
 
     def planned(self, run: str, *more: str) -> Path:
-        words = ("--sites", "cluster", "--output-sites", "local", "--bb-poll", "2s")
+        site = ("--sites", "cluster", "--output-sites", "local", "--bb-poll", "2s")
         places = ("--output-dir", str(self.results(run)), "--relative-submit-dir", run)
         folder = ("--dir", str(self.root / "submit"), "--bb-planner", self.planner)
-        argv = (*words, *places, *folder, *more, "workflow.yml")
+        argv = (*site, *places, *folder, *more, "workflow.yml")
         done = self.bb("plan", *argv, timeout=300.0)  # beside others, on few cores
         assert done.status == 0, done.err
         return self.submit_dir(run)
@@ -88,43 +92,47 @@ class Typist:
         file = self.submit_dir(run) / "bb" / "request.json"
         return str(json.loads(file.read_text())["name"])
 
-    def start(self, run: str, *more: str) -> Running:
+    def start(self, run: str, *more: str) -> BackgroundCommand:
         """``pegasus-bb run`` in the background."""
         argv = [sys.executable, "-m", "pegasus_bb", "run", *more]
-        return Running(self.words(*argv, str(self.submit_dir(run))))
+        return BackgroundCommand(self.argv(*argv, str(self.submit_dir(run))))
 
     def run_to_the_end(self, run: str, *more: str) -> Finished:
         return self.start(run, *more).end()
 
-    def goes_on(self, run: str) -> set[str]:
+    def run_well(self, run: str, *more: str) -> Finished:
+        done = self.run_to_the_end(run, *more)
+        assert done.status == 0, done.err
+        return done
+
+    def run_again(self, run: str, *more: str) -> set[str]:
         """Run it again, to a good end: the nodes that were started this time."""
         journal = self.submit_dir(run) / "jobstate.log"
         before = len(read_history(journal).events)
-        done = self.run_to_the_end(run)
-        assert done.status == 0, done.err
+        self.run_well(run, *more)
         events = read_history(journal).events[before:]
         return {event.node for event in events if event.event == "SUBMIT"}
 
-    def belongs_to_the_user(self) -> None:
+    def give_to_user(self) -> None:
         for path in (self.root, *self.root.rglob("*")):
             os.chown(path, UID, UID)
 
 
-class Desk(Typist, end_to_end.Site):  # type: ignore[misc]
-    """The diamond of tests/end_to_end."""
+class WorkflowRunner(UserCommands, end_to_end.Site):  # type: ignore[misc]
+    """Has the diamond of tests/end_to_end."""
 
     def __init__(
         self, home: Home, name: str, jobs: int = 0, planner: str = "builtin"
     ) -> None:
         self.home, self.jobs = home, jobs  # jobs: of the diamond, 0 for all
         self.planner = planner
-        root = folder(home, planner) / name
+        root = runs_folder(home, planner) / name
         root.mkdir()
         super().__init__(root)
         task = root / "mix.py"
         text = task.read_text().replace(sys.executable, "/usr/bin/python3")
         task.write_text(text)
-        self.belongs_to_the_user()
+        self.give_to_user()
 
     def write(self) -> None:
         super().write()
@@ -143,6 +151,34 @@ class Desk(Typist, end_to_end.Site):  # type: ignore[misc]
 
     def _sites(self) -> dict[str, Any]:
         return behind_slurm(super()._sites(), self.planner)
+
+
+class ExampleRunner(UserCommands):
+    """Has one of examples/, as its generator makes it, in a small size."""
+
+    SMALL: ClassVar = {
+        "cybershake": "--points 200 --timesteps 200 --ruptures 4 --processes 1",
+        "1000genome": "--rows 40 --chromosomes 1 --individuals-jobs 2"
+        " --populations EUR",
+    }
+
+    def __init__(self, home: Home, name: str, planner: str) -> None:
+        self.home, self.root = home, runs_folder(home, planner) / name
+        self.planner = planner
+        self.work = self.root / "work"
+        generator = PROJECT / "examples" / name / "workflow_generator.py"
+        places = ["--output-dir", str(self.work), "--scratch", str(self.root / "pfs")]
+        argv = [sys.executable, str(generator), *places, *self.SMALL[name].split()]
+        subprocess.run(argv, check=True, capture_output=True)
+        sites = yaml.safe_load((self.work / "sites.yml").read_text())
+        text = yaml.safe_dump(behind_slurm(sites, self.planner))
+        (self.work / "sites.yml").write_text(text)
+        self.give_to_user()
+
+    def content(self, run: str) -> dict[str, bytes]:
+        found = self.results(run)
+        files = (path for path in found.rglob("*") if path.is_file())
+        return {str(path.relative_to(found)): path.read_bytes() for path in files}
 
 
 def behind_slurm(sites: dict[str, Any], planner: str) -> dict[str, Any]:
@@ -165,49 +201,44 @@ def expected(jobs: int) -> dict[str, bytes]:
     return {output: files[output]}
 
 
-def folder(home: Home, planner: str = "builtin") -> Path:
-    """Where the desks stand."""
+def runs_folder(home: Home, planner: str = "builtin") -> Path:
     path = home.work / "dagman-tests" / planner
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
-class Running:
-    """A command of a person who looks at its output now and then."""
+class BackgroundCommand:
+    """A command whose output is read while it runs."""
 
     def __init__(self, argv: list[str]) -> None:
         self._err = tempfile.TemporaryFile()  # noqa: SIM115 - it outlives this call
-        self.process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._err,
-        )
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        self.process = subprocess.Popen(argv, stderr=self._err, **quiet)
 
-    def said(self) -> str:
-        """What it has told so far."""
+    def output(self) -> str:
+        """Its stderr so far."""
         size = os.fstat(self._err.fileno()).st_size
         return os.pread(self._err.fileno(), size, 0).decode(errors="replace")
 
     def until(self, true: Callable[[], Any], seconds: float = 120.0) -> Any:
         """What ``true`` answers once that is something; it may not end before."""
-        return until(lambda: true() or self._goes_on(), seconds)
+        return until(lambda: true() or self._assert_alive(), seconds)
 
-    def _goes_on(self) -> None:
+    def _assert_alive(self) -> None:
         if self.process.poll() is not None:
             raise AssertionError(f"it has ended: {self.end()}")
 
-    def end(self, seconds: float = 300.0) -> Finished:
+    def end(self, seconds: float = 500.0) -> Finished:
         try:
             self.process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            raise AssertionError(f"no end after {seconds:g} s: {self.said()}") from None
-        return Finished(self.process.returncode, "", self.said())
+            raise AssertionError(f"no end in {seconds:g} s: {self.output()}") from None
+        return Finished(self.process.returncode, "", self.output())
 
 
-def until(true: Callable[[], Any], seconds: float = 60.0) -> Any:
+def until(true: Callable[[], Any], seconds: float = 120.0) -> Any:
     """What ``true`` answers once that is something."""
     deadline = time.monotonic() + seconds
     while not (answer := true()):

@@ -1,4 +1,4 @@
-"""Delays and failures on request: the file ``mishaps``, one per line.
+"""Delays and failures on request: the file ``injected_faults``, one per line.
 
     FUNCTION [token=TOKEN] [times=N] [delay=SECONDS] [exit=STATUS] [after] [says=WORDS]
 
@@ -24,7 +24,7 @@ _LINE = re.compile(
 )
 
 
-class Mishap(NamedTuple):
+class Fault(NamedTuple):
     """What is to go wrong with one call; as it stands, nothing."""
 
     delay: float = 0.0
@@ -33,23 +33,24 @@ class Mishap(NamedTuple):
     says: str = ""
 
 
-def next_mishap(place: Place, call: Call) -> Mishap:
+def next_fault(place: Place, call: Call) -> Fault:
     """What the file asks for this call, counted. Raises UsageError."""
+    file = place.injected_faults
     try:
-        stamp = place.mishaps.stat().st_mtime_ns
-        lines = place.mishaps.read_text(encoding="utf-8").splitlines()
+        stamp = file.stat().st_mtime_ns
+        lines = file.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
-        return Mishap()
+        return Fault()
     for number, line in enumerate(lines, start=1):
         found = _LINE.fullmatch(line)
         if line.strip() and not line.startswith("#") and found is None:
-            raise UsageError(f"{place.mishaps}:{number}: {line!r} cannot be read")
+            raise UsageError(f"{file}:{number}: {line!r} cannot be read")
         if found is not None and _fits(found, call):
             times = found["times"]
             # A file written anew counts anew.
             if times is None or _count(place, f"{stamp}:{number}", int(times)):
-                return _mishap(found)
-    return Mishap()
+                return _fault(found)
+    return Fault()
 
 
 def _fits(line: re.Match[str], call: Call) -> bool:
@@ -61,14 +62,14 @@ def _fits(line: re.Match[str], call: Call) -> bool:
 def _count(place: Place, key: str, times: int) -> bool:
     stamp = key.split(":")[0]
     with open_books(place) as books:
-        used = {k: n for k, n in books.used_mishaps.items() if k.startswith(stamp)}
+        used = {k: n for k, n in books.used_faults.items() if k.startswith(stamp)}
         fits = used.get(key, 0) < times
         if fits:
-            books.used_mishaps = {**used, key: used.get(key, 0) + 1}
+            books.used_faults = {**used, key: used.get(key, 0) + 1}
     return fits
 
 
-def _mishap(line: re.Match[str]) -> Mishap:
+def _fault(line: re.Match[str]) -> Fault:
     status = int(line["exit"] or (1 if line["says"] is not None else 0))
     after = line["after"] is not None
-    return Mishap(float(line["delay"] or 0), status, after, line["says"] or "")
+    return Fault(float(line["delay"] or 0), status, after, line["says"] or "")

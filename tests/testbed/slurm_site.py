@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.removal import remove
 from pegasus_bb.reservation.scontrol import Buffer, Job, parse_burst, parse_jobs
 from pegasus_bb.testbed import site
+from pegasus_bb.testbed.datawarp.books import open_books
+from pegasus_bb.testbed.datawarp.folders import folder
 from pegasus_bb.testbed.datawarp.place import Place
 from pegasus_bb.testbed.flavour import FLAVOURS
 from pegasus_bb.testbed.home import Home
@@ -20,18 +25,19 @@ from pegasus_bb.units import MIB
 from tests.testbed.remote import Remote, copy_code
 
 POOL = 1024 * MIB
-# Arguments of pytest.mark.parametrize: on each Slurm that there is a testbed of.
-EACH: dict[str, Any] = {
-    "argnames": "home",
-    "argvalues": list(FLAVOURS.values()),
-    "ids": list(FLAVOURS),
-    "indirect": True,
-    "scope": "module",
-}
+
+
+def on_slurm(*versions: str) -> Any:
+    """A mark: the test runs on the testbeds with these versions of Slurm."""
+    flavours = [FLAVOURS[version] for version in versions]
+    words = {"indirect": True, "scope": "module"}
+    return pytest.mark.parametrize("home", flavours, ids=versions, **words)
+
+
 SETTINGS = {"timeout": "60s", "poll": "1s"}
 
 
-class Site:
+class SlurmSite:
     """What a person at its keyboard could do."""
 
     def __init__(self, home: Home) -> None:
@@ -83,13 +89,37 @@ class Site:
             assert time.monotonic() < end, "not within a short while"
             time.sleep(0.1)
 
+    def job_buffers(self) -> list[str]:
+        """The rows of jobs that hold space."""
+        said = self.run("root", "scontrol", "show", "burst").out
+        return [line for line in said.splitlines() if "JobID=" in line]
+
+    def folder_of(self, name: str) -> Path | None:
+        """Where the files of a persistent buffer are; None before it is made."""
+        with open_books(self.place) as books:
+            session = books.find(name)
+            found = session and books.instance(session)
+            return folder(self.place, found) if found else None
+
+    def inject(self, lines: str) -> None:
+        """DataWarp fails, or takes its time, as these lines say; none ends it."""
+        self.place.injected_faults.write_text(lines)
+
+    @contextmanager
+    def injected(self, lines: str) -> Iterator[None]:
+        self.inject(lines)
+        try:
+            yield
+        finally:
+            self.inject("")
+
     def ended(self, number: str) -> Job:
         """The job's record once it has completed."""
         self.until(lambda: self.job(number).native == "COMPLETED")
         return self.job(number)
 
 
-class SlurmBench(Site):
+class ContractBench(SlurmSite):
     """The contract's bench: wfuser's backend inside, the other user's hands."""
 
     def __init__(self, home: Home) -> None:

@@ -1,0 +1,243 @@
+"""Runs under DAGMan whose reservations do not come as asked, side by side: each fails
+and says why, or with --bb-fallback pfs goes on on the PFS."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from pegasus_bb.process import Finished
+from pegasus_bb.runtime.gate import NONE
+from pegasus_bb.testbed.home import Home
+from tests.testbed.slurm_site import SlurmSite
+from tests.testbed.workflow_runner import (
+    PERSISTENT,
+    PLANNERS,
+    WorkflowRunner,
+    expected,
+    until,
+)
+
+pytestmark = [pytest.mark.site]
+FALLBACK = (*PERSISTENT, "--bb-fallback", "pfs")
+NO_SPACE = "dwsd: no space left on any server: 507"
+
+
+def start(home: Home, name: str, planner: str, *words: str) -> WorkflowRunner:
+    runner = WorkflowRunner(home, name, 1, planner)
+    runner.planned("bb", *(words or PERSISTENT))
+    return runner
+
+
+def check_failed(done: Finished, *words: str) -> None:
+    assert done.status == 80, done.err
+    assert [word for word in words if word not in done.err] == [], done.err
+
+
+def check_ran_on_pfs(runner: WorkflowRunner, done: Finished, because: str) -> None:
+    bb = runner.submit_dir("bb") / "bb"
+    assert done.status == 0, done.err
+    assert "ON THE PFS, NOT ON A BURST BUFFER" in done.err
+    assert because in done.err
+    assert runner.content("bb") == expected(jobs=1)
+    decision = json.loads((bb / "storage_decision.json").read_text())
+    assert decision["prefix"] == str(runner.root / "pfs")
+    assert (bb / "use.bbf").read_text() == NONE
+    status = json.loads(runner.bb("status", "--json", str(bb.parent)).out)
+    assert because in status["fallback"]["because"]
+
+
+def jobs_that_name(submit_host: SlurmSite, name: str) -> list[str]:
+    jobs = submit_host.run("root", "scontrol", "show", "job").out.split("\n\n")
+    return [job for job in jobs if f"persistentdw name={name}" in job]
+
+
+# -- side by side, while another user has all but 24 MiB
+
+
+def is_held(submit_host: SlurmSite, home: Home, planner: str) -> None:
+    """Two runs, since the file of injected faults is one for all."""
+    failing = start(home, "held", planner)
+    falling = start(home, "fallback-held", planner, *FALLBACK)
+    lines = (
+        f"create_persistent token={runner.reservation('bb')} says={NO_SPACE}\n"
+        for runner in (failing, falling)
+    )
+    with submit_host.injected("".join(lines)):
+        fails, falls = failing.start("bb"), falling.start("bb")
+        failed, done = fails.end(), falls.end()
+    check_failed(failed, NO_SPACE, "create_dir_diamond_0_cluster: its PRE script")
+    assert NO_SPACE in (failing.submit_dir("bb") / "bb" / "gate.err").read_text()
+    check_ran_on_pfs(falling, done, NO_SPACE)
+    queue = submit_host.run("root", "squeue", "-h", "-o", "%j").out
+    assert falling.reservation("bb") not in queue  # the held request was withdrawn
+
+
+def is_larger_than_the_pool(submit_host: SlurmSite, home: Home, planner: str) -> None:
+    too_large, because = ("--bb-capacity", "2GiB"), "pool wlm_pool has 1.0 GiB in all"
+    runner = start(home, "large", planner, *PERSISTENT, *too_large)
+    check_failed(runner.run_to_the_end("bb"), f"asks for 2.0 GiB; {because}")
+    runner = start(home, "fallback-large", planner, *FALLBACK, *too_large)
+    check_ran_on_pfs(runner, runner.run_to_the_end("bb"), because)
+    assert not jobs_that_name(submit_host, runner.reservation("bb"))
+
+
+def belongs_to_another_user(submit_host: SlurmSite, home: Home, planner: str) -> None:
+    for words in (PERSISTENT, FALLBACK):
+        runner = start(home, f"stolen-{len(words)}", planner, *words)
+        name = runner.reservation("bb")
+        submit_host.hold("other", name, 5 << 20)
+        done = runner.run_to_the_end("bb")
+        if words is FALLBACK:
+            check_ran_on_pfs(runner, done, "belongs to other")
+        else:
+            check_failed(done, "bb_setup_BB0000001", "other")
+        assert submit_host.buffers()[name].user == "other"
+        submit_host.give_back("other", name)
+
+
+def vanishes(submit_host: SlurmSite, home: Home, planner: str) -> None:
+    runner = start(home, "vanished", planner)
+    name, journal = runner.reservation("bb"), runner.submit_dir("bb") / "jobstate.log"
+    run = runner.start("bb")
+    made = " create_dir_diamond_0_cluster POST_SCRIPT_SUCCESS "
+    until(lambda: journal.exists() and made in journal.read_text())
+    submit_host.give_back("wfuser", name)
+    done = run.end()
+    assert done.status == 76, done.err
+    assert f"reservation {name} was up and is not there any more" in done.err
+    again = runner.run_to_the_end("bb")
+    assert again.status == 76, again.err
+    assert "is not there any more" in again.err
+    assert "--restart" in again.err
+
+
+def comes_late(submit_host: SlurmSite, home: Home, planner: str) -> None:
+    """Meanwhile its user interrupts the command, holds DAGMan and removes it."""
+    runner = start(home, "stopped", planner, *PERSISTENT, "--bb-capacity", "900MiB")
+    submit, journal = runner.submit_dir("bb"), runner.submit_dir("bb") / "jobstate.log"
+    first = runner.start("bb")
+    status = until(lambda: status_with(runner, "the gate has waited"))
+    assert "running (DAGMan, job " in status
+    submit_host.run("wfuser", "pkill", "-INT", "-f", f"pegasus_bb run {submit}$")
+    left = first.end(30)
+    assert left.status == 130
+    assert "the workflow goes on under DAGMan, job " in left.err
+    number = left.err.split("condor_rm ")[1].split()[0]
+
+    refused = runner.run_to_the_end("bb", "--engine", "local")
+    assert refused.status == 2
+    assert f"DAGMan works on it as job {number}" in refused.err
+    assert runner.run_to_the_end("bb", "--restart").status == 2
+
+    again = runner.start("bb")
+    again.until(lambda: f"it works on it already, as job {number}" in again.output())
+    runner.ask("condor_hold", number)
+    until(lambda: status_with(runner, f"job {number}, held: via condor_hold"))
+    again.until(lambda: "DAGMan is held: via condor_hold" in again.output())
+    runner.ask("condor_release", number)
+    submit_host.give_back("other", "filler")
+    until(lambda: " mix_A SUBMIT " in journal.read_text())
+    assert runner.ask("condor_rm", number).status == 0
+    stopped = again.end(60)
+    assert stopped.status == 130, stopped.err
+    assert f"engine: dagman (it works on it already, as job {number})" in stopped.err
+    assert "was removed (via condor_rm (by user wfuser))" in stopped.err
+    assert "rescue file: diamond-0.dag.rescue001" in stopped.err
+
+    runner.run_well("bb")
+    assert runner.content("bb") == expected(jobs=1)
+    assert runner.reservation("bb") not in submit_host.buffers()
+
+
+def status_with(runner: WorkflowRunner, words: str) -> str:
+    """The answer of ``status``, once ``words`` are in it."""
+    answer = str(runner.bb("status", str(runner.submit_dir("bb"))).out)
+    return answer if words in answer else ""
+
+
+STORIES = (
+    is_held,
+    is_larger_than_the_pool,
+    belongs_to_another_user,
+    vanishes,
+    comes_late,
+)
+
+
+@pytest.fixture(scope="module", params=PLANNERS)
+def started(
+    home: Home, planners: None, request: pytest.FixtureRequest
+) -> Iterator[dict[str, Future[None]]]:
+    submit_host = SlurmSite(home)
+    submit_host.hold("other", "filler", 1000 << 20)
+    try:
+        with ThreadPoolExecutor(len(STORIES)) as pool:
+            yield {
+                story.__name__: pool.submit(story, submit_host, home, request.param)
+                for story in STORIES
+            }
+    finally:
+        submit_host.run("root", "condor_rm", "-all")
+
+
+@pytest.mark.parametrize("story", [story.__name__ for story in STORIES])
+def test_a_reservation_that(started: dict[str, Future[None]], story: str) -> None:
+    started[story].result(timeout=500)
+
+
+# -- alone
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_a_reservation_that_comes_too_late_is_not_waited_for(
+    submit_host: SlurmSite, home: Home, planner: str, planners: None
+) -> None:
+    """With a fallback it comes up in the middle of the run; bb_delete gives it back."""
+    late = ("--bb-capacity", "900MiB", "--bb-wait", "6s")
+    failing = start(home, "late", planner, *PERSISTENT, *late)
+    falling = start(home, "fallback-late", planner, *FALLBACK, *late)
+    submit_host.hold("other", "filler", 1024 << 20)
+    too_late = "did not come up within 6.0 s"
+    waits = "create_dir_diamond_0_cluster waits: waiting for the burst"
+    check_failed(failing.run_to_the_end("bb"), waits, too_late)
+    falls = falling.start("bb")
+    falls.until((falling.submit_dir("bb") / "bb/storage_decision.json").exists)
+    submit_host.give_back("other", "filler")
+    name = falling.reservation("bb")
+    until(lambda: name in submit_host.buffers())
+    check_ran_on_pfs(falling, falls.end(), too_late)
+    assert name not in submit_host.buffers()
+
+
+@contextmanager
+def drained(submit_host: SlurmSite) -> Iterator[None]:
+    """No job starts meanwhile."""
+    node = submit_host.run("root", "sinfo", "-ho", "%N").out.strip()
+    update = ("scontrol", "update", f"nodename={node}")
+    submit_host.run("root", *update, "state=drain", "reason=test")
+    try:
+        yield
+    finally:
+        submit_host.run("root", *update, "state=resume")
+
+
+def test_a_reservation_that_vanishes_while_the_first_job_waits(
+    submit_host: SlurmSite, home: Home, planners: None
+) -> None:
+    """Slurm lets that job wait for ever, so DAGMan is ended; the next run goes on."""
+    runner = start(home, "fallback-vanished", "builtin", *FALLBACK)
+    name = runner.reservation("bb")
+    with drained(submit_host):
+        run = runner.start("bb")
+        until(lambda: jobs_that_name(submit_host, name))
+        submit_host.give_back("wfuser", name)
+        done = run.end()
+    assert done.status == 76, done.err
+    assert "the next run goes on on the PFS" in done.err
+    assert not (runner.submit_dir("bb") / "bb" / "storage_decision.json").exists()
+    check_ran_on_pfs(runner, runner.run_to_the_end("bb"), "was up and is gone")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegasus_bb.dag.nodes import Node
-from pegasus_bb.engine.commands import folder_of, submit_file
+from pegasus_bb.engine.starter import folder_of, submit_file
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item
 from pegasus_bb.errors import CatalogError

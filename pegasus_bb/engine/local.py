@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.engine.asked_again import ask_again
-from pegasus_bb.engine.before import (
-    check_place,
-    check_programs,
-    check_reservation,
-    check_sealed,
-)
-from pegasus_bb.engine.children import Children
-from pegasus_bb.engine.dagman.find import check_alone
+from pegasus_bb.engine.children import Children, Signals
 from pegasus_bb.engine.failure_messages import not_done
-from pegasus_bb.engine.journal import Journal, read_history
+from pegasus_bb.engine.journal import Journal
 from pegasus_bb.engine.lock import locked
-from pegasus_bb.engine.lost_inputs import Ask, refuse, remake_lost_inputs
-from pegasus_bb.engine.nodestates import failed_before
-from pegasus_bb.engine.processes import Processes, end_left_over
+from pegasus_bb.engine.lost_inputs import Ask, refuse
+from pegasus_bb.engine.preparation import (
+    Preparation,
+    check_place,
+    check_runnable,
+    prepare,
+)
+from pegasus_bb.engine.processes import Processes
 from pegasus_bb.engine.progress import Silent, Watcher
-from pegasus_bb.engine.recovery import done_before
-from pegasus_bb.engine.redo import Redo, stage_out_again
 from pegasus_bb.engine.rescue import write_rescue
-from pegasus_bb.engine.restart import start_over
-from pegasus_bb.engine.runnable import check_runnable
 from pegasus_bb.engine.scheduler import Scheduler
-from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import RunFailed, RunInterrupted
@@ -80,24 +71,12 @@ def run(
     place = find_submit_dir(submit_dir)
     check_place(place)
     with locked(place.lock):
-        check_alone(place)
         dag = read_dag(place.dag)
-        check_runnable(dag, place.dag)
-        check_programs(place, dag)
-        check_sealed(place, dag)
-        end_left_over(place.processes)
-        for half in place.halves():
-            half.unlink()
-        aside = tuple(start_over(place)) if restart else ()
-        engine = _Run(place, dag, slots or default_slots(), progress or Silent())
-        check_reservation(place, dag, engine.done)
-        failed = failed_before(place, dag, read_history(place.journal))
-        engine.redo(
-            ask_again(place, dag, engine.done)
-            or remake_lost_inputs(place, dag, engine.done, failed, ask)
-            or stage_out_again(place, dag, engine.done)
+        prepared = prepare(
+            place, dag, lambda: check_runnable(dag, place.dag), restart, ask
         )
-        return engine.run(grace, aside)
+        engine = _Run(place, dag, slots or default_slots(), progress or Silent())
+        return engine.run(prepared, grace)
 
 
 class _Run:
@@ -106,34 +85,18 @@ class _Run:
     ) -> None:
         self._place, self._dag = place, dag
         self._slots, self._watcher = slots, watcher
-        self._history = read_history(place.journal)
-        self._before = done_before(place, dag, self._history)
-        self._table = Table(dag, self._before)
-        self._began = time.monotonic()
         self._rescue: Path | None = None
-        self._redo = Redo()
 
-    @property
-    def done(self) -> Set[str]:
-        """Nodes that an earlier run had done."""
-        return set(self._before)
+    def run(self, prepared: Preparation, grace: float) -> Outcome:
+        began = time.monotonic()
+        self._table = Table(self._dag, prepared.done)
+        total, before = len(self._dag.nodes), len(prepared.done)
+        if before < total or prepared.history.crashed:
+            self._work(prepared, grace)
+        done, seconds = self._table.counts[State.DONE], time.monotonic() - began
+        return Outcome(total, done, before, seconds, prepared.aside, self._rescue)
 
-    def redo(self, redo: Redo) -> None:
-        """Do its nodes again, though an earlier run had done them."""
-        if redo.nodes:
-            self._redo = redo
-            self._before -= redo.nodes
-            self._table = Table(self._dag, self._before)
-
-    def run(self, grace: float, aside: tuple[Path, ...]) -> Outcome:
-        total, before = len(self._dag.nodes), len(self._before)
-        if before < total or self._history.crashed:
-            self._work(grace)
-        done, seconds = self._table.counts[State.DONE], time.monotonic() - self._began
-        aside = (*aside, *self._redo.aside)
-        return Outcome(total, done, before, seconds, aside, self._rescue)
-
-    def _work(self, grace: float) -> None:
+    def _work(self, prepared: Preparation, grace: float) -> None:
         journal = Journal(self._place.journal)
         processes = Processes(self._place.processes)
         children = Children(processes)
@@ -145,16 +108,16 @@ class _Run:
                     self._place.path,
                     slots=self._slots,
                     limits=self._dag.max_jobs,
-                    sequence=self._history.sequence,
+                    sequence=prepared.history.sequence,
                     journal=journal,
                     children=children,
                     signals=signals,
                     watcher=self._watcher,
                 )
                 journal.engine(f"DAGMAN_STARTED {os.getpid()}.0")
-                self._watcher.begin(len(self._dag.nodes), len(self._before))
-                if self._redo.words:
-                    self._watcher.note(self._redo.words)
+                self._watcher.begin(len(self._dag.nodes), len(prepared.done))
+                for note in prepared.notes:
+                    self._watcher.note(note)
                 try:
                     self._all(scheduler, children, grace)
                     # The rescue file first: a watcher is heard when all is safe.

@@ -7,6 +7,7 @@ for ever: the user has removed or edited a result, or the manifest was lost.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections import deque
 from collections.abc import Iterator, Set
@@ -15,7 +16,6 @@ from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, of_role, role_of
-from pegasus_bb.engine.jobclass import STAGE_IN, SUB_WORKFLOWS, TASK, job_class
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe
 from pegasus_bb.model.reservation import Request
@@ -28,6 +28,10 @@ from pegasus_bb.runtime.storage_decision import on_the_pfs
 from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 from pegasus_bb.staging.folder import digest_path
 
+# Values of +pegasus_job_class, which either planner writes into submit files.
+TASK, STAGE_IN, CREATE_DIR, CLEAN_UP, CHMOD = 1, 2, 6, 8, 9
+SUB_WORKFLOWS = (10, 11)
+_LINE = re.compile(r"^\+pegasus_job_class\s*=\s*([0-9]+)\s*$", re.MULTILINE | re.I)
 # Tasks, stage-in and sub-workflows: what they have read may be cleaned up since.
 _NOT_TWICE = (TASK, STAGE_IN, *SUB_WORKFLOWS)
 
@@ -44,10 +48,8 @@ class Redo:
         return bool(self.nodes)
 
     @property
-    def words(self) -> str:
-        """For the user; empty where there is nothing to tell."""
-        if not self:
-            return ""
+    def message(self) -> str:
+        """For the user."""
         names = ", ".join(sorted(self.nodes))
         kept = "".join(f"\n  what was there is kept: {path}" for path in self.aside)
         return f"{self.why}; to run again: {names}{kept}"
@@ -180,3 +182,12 @@ def with_nodes_below(
 
 def _may_again(place: SubmitDir, dag: Dag, name: str) -> bool:
     return job_class(place, dag.nodes[name]) not in _NOT_TWICE
+
+
+def job_class(place: SubmitDir, node: Node) -> int:
+    """Pegasus's number; 0 where the submit file has none. Raises OSError."""
+    if node.kind == "SUBDAG":
+        return SUB_WORKFLOWS[-1]
+    file = node.file(place.path)
+    found = _LINE.search(file.read_text(encoding="utf-8", errors="surrogateescape"))
+    return int(found[1]) if found else 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from pegasus_bb import ledger
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.journal import read_history
-from pegasus_bb.engine.recovery import done_before
+from pegasus_bb.engine.nodestates import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe, ReservationFailed
 from pegasus_bb.inventory import run_state as runs

@@ -8,7 +8,9 @@ from collections.abc import Set
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.dag.roles import RESERVATION, role_of
-from pegasus_bb.engine.jobclass import (
+from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.nodestates import done_before
+from pegasus_bb.engine.redo import (
     CHMOD,
     CLEAN_UP,
     CREATE_DIR,
@@ -16,8 +18,6 @@ from pegasus_bb.engine.jobclass import (
     TASK,
     job_class,
 )
-from pegasus_bb.engine.journal import read_history
-from pegasus_bb.engine.recovery import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe
 from pegasus_bb.planner.seal import buffer_users

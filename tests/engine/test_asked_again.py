@@ -21,7 +21,9 @@ from .conftest import Folder
 @pytest.fixture
 def asked(folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
     """A run that asked in the middle and got nowhere: the job that needs it failed."""
-    monkeypatch.setattr("pegasus_bb.engine.local.check_sealed", lambda *_: None)
+    monkeypatch.setattr(
+        "pegasus_bb.engine.preparation.check_directory", lambda *_: None
+    )
     request = request_of("pbbagain", tmp_path / "tier")
     bb = folder.path / "bb"
     bb.mkdir()

@@ -93,7 +93,9 @@ def request_(
     folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Request:
     """A run whose second node on the buffer failed; the reservation stands."""
-    monkeypatch.setattr("pegasus_bb.engine.local.check_sealed", lambda *_: None)
+    monkeypatch.setattr(
+        "pegasus_bb.engine.preparation.check_directory", lambda *_: None
+    )
     request = request_of("pbbbefore", tmp_path / "tier")
     bb = folder.path / "bb"
     bb.mkdir()

@@ -21,7 +21,9 @@ MIB = 1 << 20
 @pytest.fixture(autouse=True)
 def any_dag_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """The DAGs here stand in for sealed ones; the seal has stories of its own."""
-    monkeypatch.setattr("pegasus_bb.engine.local.check_sealed", lambda *_: None)
+    monkeypatch.setattr(
+        "pegasus_bb.engine.preparation.check_directory", lambda *_: None
+    )
 
 
 @pytest.fixture

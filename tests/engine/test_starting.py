@@ -12,7 +12,7 @@ import pytest
 
 from pegasus_bb.dag.nodes import Script
 from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.engine.commands import script_command
+from pegasus_bb.engine.starter import script_command
 from pegasus_bb.engine.table import Table
 from pegasus_bb.errors import RunFailed
 

@@ -31,7 +31,9 @@ from .conftest import Folder
 @pytest.fixture(autouse=True)
 def any_dag_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """The DAGs here stand in for sealed ones; the seal has stories of its own."""
-    monkeypatch.setattr("pegasus_bb.engine.local.check_sealed", lambda *_: None)
+    monkeypatch.setattr(
+        "pegasus_bb.engine.preparation.check_directory", lambda *_: None
+    )
 
 
 def as_json(folder: Folder) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from pegasus_bb.engine.leftover_messages import leftover_messages
+from pegasus_bb.engine.failure_messages import leftover_messages
 from pegasus_bb.engine.progress import Bar, reservation_words
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.terminal import unbreakable

@@ -13,9 +13,8 @@ from pegasus_bb import ledger
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.dag.submitfile import read_submit
-from pegasus_bb.engine.dagman.log import LifeLog
-from pegasus_bb.engine.dagman.tail import Tail
-from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.dagman.find import LifeLog
+from pegasus_bb.engine.journal import Tail, read_history
 from pegasus_bb.engine.rescue import read_rescue
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import read_journal

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.jobclass import CREATE_DIR, TASK
+from pegasus_bb.engine.redo import CREATE_DIR, TASK
 from pegasus_bb.inventory.leftovers import Leftover, leftovers
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.reservation_record import ReservationRecord

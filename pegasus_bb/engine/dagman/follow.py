@@ -6,15 +6,13 @@ import select
 import time
 from collections.abc import Collection
 
+from pegasus_bb.engine.children import Signals
 from pegasus_bb.engine.dagman import queue
-from pegasus_bb.engine.dagman.find import log_of
-from pegasus_bb.engine.dagman.log import Life, LifeLog
+from pegasus_bb.engine.dagman.find import Life, LifeLog, log_of
 from pegasus_bb.engine.dagman.replay import Replay
-from pegasus_bb.engine.dagman.stageouts import StageOutWatch
-from pegasus_bb.engine.dagman.tail import Tail
-from pegasus_bb.engine.dagman.watch import ReservationWatch
+from pegasus_bb.engine.dagman.watch import ReservationWatch, StageOutWatch
+from pegasus_bb.engine.journal import Tail
 from pegasus_bb.engine.progress import Watcher
-from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import RunFailed, RunInterrupted, SchedulerUnreachable
 

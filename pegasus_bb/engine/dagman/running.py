@@ -8,36 +8,38 @@ from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.engine.asked_again import ask_again
-from pegasus_bb.engine.before import (
-    check_place,
-    check_programs,
-    check_reservation,
-    check_sealed,
-)
+from pegasus_bb.engine.children import Signals
 from pegasus_bb.engine.dagman import queue
-from pegasus_bb.engine.dagman.find import Found, check_alone, find, log_of
+from pegasus_bb.engine.dagman.find import (
+    Found,
+    Life,
+    LifeLog,
+    check_alone,
+    find,
+    log_of,
+)
 from pegasus_bb.engine.dagman.follow import Follower, wait_for_life
-from pegasus_bb.engine.dagman.log import Life, LifeLog
 from pegasus_bb.engine.dagman.replay import Replay
-from pegasus_bb.engine.dagman.stageouts import StageOutWatch
-from pegasus_bb.engine.dagman.submit import hand_over, submit, why_not_followed
-from pegasus_bb.engine.dagman.tail import Tail, offset_of
-from pegasus_bb.engine.dagman.verdict import read_verdict
-from pegasus_bb.engine.dagman.watch import ReservationWatch
+from pegasus_bb.engine.dagman.submit import (
+    hand_over,
+    read_verdict,
+    submit,
+    why_not_followed,
+)
+from pegasus_bb.engine.dagman.watch import ReservationWatch, StageOutWatch
 from pegasus_bb.engine.failure_messages import believe_rescue, not_done
-from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.journal import Tail, offset_of, read_history
 from pegasus_bb.engine.local import Outcome
 from pegasus_bb.engine.lock import locked
-from pegasus_bb.engine.lost_inputs import Ask, refuse, remake_lost_inputs
-from pegasus_bb.engine.nodestates import failed_before
-from pegasus_bb.engine.processes import end_left_over
+from pegasus_bb.engine.lost_inputs import Ask, refuse
+from pegasus_bb.engine.nodestates import done_before
+from pegasus_bb.engine.preparation import (
+    Preparation,
+    check_place,
+    prepare,
+)
 from pegasus_bb.engine.progress import Silent, Watcher
-from pegasus_bb.engine.recovery import done_before
-from pegasus_bb.engine.redo import stage_out_again
 from pegasus_bb.engine.rescue import read_failed, read_rescue
-from pegasus_bb.engine.restart import start_over
-from pegasus_bb.engine.signals import Signals
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import (
@@ -55,10 +57,8 @@ class _Begun:
     """A DAGMan under way, and what was done before it."""
 
     cluster: int  # 0 where nothing is left to do
-    done: frozenset[str]
+    prepared: Preparation
     offset: int = 0  # where its part of the journal begins
-    aside: tuple[Path, ...] = ()
-    words: str = ""  # what is done again, and why
 
 
 def run(
@@ -82,11 +82,12 @@ def run(
         if found is not None and found.alive:
             begun = _joined(place, dag, found, restart)
         else:
+            check_place(place)
             with locked(place.lock):
                 begun = _submitted(place, dag, restart, ask)
         if not begun.cluster:
-            done = len(begun.done)
-            return Outcome(len(dag.nodes), done, done, 0.0, begun.aside)
+            done = len(begun.prepared.done)
+            return Outcome(len(dag.nodes), done, done, 0.0, begun.prepared.aside)
         return _Following(place, dag, begun, progress or Silent()).run(signals)
 
 
@@ -94,38 +95,26 @@ def _joined(place: SubmitDir, dag: Dag, found: Found, restart: bool) -> _Begun:
     if restart:
         check_alone(place)  # says that DAGMan works on it
     cluster = found.life.cluster
-    done = done_before(place, dag, read_history(place.journal))
-    return _Begun(cluster, frozenset(done), offset_of(place.journal, cluster))
+    history = read_history(place.journal)
+    done = frozenset(done_before(place, dag, history))
+    prepared = Preparation(history, done, (), ())
+    return _Begun(cluster, prepared, offset_of(place.journal, cluster))
 
 
 def _submitted(place: SubmitDir, dag: Dag, restart: bool, ask: Ask) -> _Begun:
-    check_alone(place)
-    check_place(place)
-    check_programs(place, dag)
-    check_sealed(place, dag)
-    problem = queue.why_not() or why_not_followed(place, dag)
-    if problem:
-        raise UsageError(f"{place.path}: DAGMan cannot run it: {problem}")
-    end_left_over(place.processes)
-    aside = tuple(start_over(place)) if restart else ()
-    history = read_history(place.journal)
-    done = done_before(place, dag, history)
-    check_reservation(place, dag, done)
-    redo = (
-        ask_again(place, dag, done)
-        or remake_lost_inputs(place, dag, done, failed_before(place, dag, history), ask)
-        or stage_out_again(place, dag, done)
-    )
-    done -= redo.nodes
-    if len(done) == len(dag.nodes):
-        return _Begun(0, frozenset(done), aside=aside)
-    hand_over(place, dag, done)
+    def check_engine() -> None:
+        problem = queue.why_not() or why_not_followed(place, dag)
+        if problem:
+            raise UsageError(f"{place.path}: DAGMan cannot run it: {problem}")
+
+    prepared = prepare(place, dag, check_engine, restart, ask)
+    if len(prepared.done) == len(dag.nodes):
+        return _Begun(0, prepared)
+    hand_over(place, dag, prepared.done)
     known = LifeLog(log_of(place)).read()
     offset = place.journal.stat().st_size if place.journal.exists() else 0
     submit(place)
-    life = wait_for_life(place, known)
-    kept = (*aside, *redo.aside)
-    return _Begun(life.cluster, frozenset(done), offset, kept, redo.words)
+    return _Begun(wait_for_life(place, known).cluster, prepared, offset)
 
 
 class _Following:
@@ -134,24 +123,24 @@ class _Following:
     ) -> None:
         self._place, self._dag, self._begun = place, dag, begun
         self._watcher = watcher
-        self._table = Table(dag, begun.done)
+        self._table = Table(dag, begun.prepared.done)
         self._began = time.monotonic()
         self._gone = ""  # why nothing could go on
 
     def run(self, signals: Signals) -> Outcome:
-        total, before = len(self._dag.nodes), len(self._begun.done)
+        total, before = len(self._dag.nodes), len(self._begun.prepared.done)
         self._watcher.begin(total, before)
         try:
             self._watcher.note(f"DAGMan runs it, as job {self._begun.cluster}")
-            if self._begun.words:
-                self._watcher.note(self._begun.words)
+            for note in self._begun.prepared.notes:
+                self._watcher.note(note)
             life = self._follow(signals)
         finally:
             self._watcher.close()
         if life.state == "ended" and life.status == 0 and self._ended_well():
             seconds = time.monotonic() - self._began
             done = self._table.counts[State.DONE]
-            return Outcome(total, done, before, seconds, self._begun.aside)
+            return Outcome(total, done, before, seconds, self._begun.prepared.aside)
         raise self._ended_badly(life)
 
     def _follow(self, signals: Signals) -> Life:

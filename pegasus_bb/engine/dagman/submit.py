@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Set
 from pathlib import Path
+from typing import NamedTuple
 
 from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag
 from pegasus_bb.engine.dagman.find import lock_of
@@ -63,7 +66,7 @@ def submit(place: SubmitDir) -> str:
     return answer.out
 
 
-def hand_over(place: SubmitDir, dag: Dag, done: set[str]) -> Path | None:
+def hand_over(place: SubmitDir, dag: Dag, done: Set[str]) -> Path | None:
     """Let the next DAGMan know what is done, where the newest rescue file does not say
     so: an engine could not write its own, or nodes are to run again. Gives back the
     one that was written."""
@@ -85,3 +88,33 @@ def _pegasus_run(home: Path) -> str | None:
 def _said(*texts: str) -> list[str]:
     lines = [line.rstrip() for text in texts for line in text.splitlines()]
     return [line for line in lines if line.strip(" -")][-8:]
+
+
+_READ = 1 << 20
+_LINES = 3
+_BEGUN = b") STARTING UP"
+_ENDED = re.compile(rb"\) pid \d+ EXITING WITH STATUS (\d+)$", re.MULTILINE)
+_TELLING = ("ERROR", "Warning")
+_STAMP = re.compile(r"^\S+ \S+ ")
+
+
+class Verdict(NamedTuple):
+    """What the log says of the last DAGMan."""
+
+    status: int | None  # its exit status; None: it did not come to an end
+    errors: tuple[str, ...]  # the last errors and warnings
+
+
+def read_verdict(place: SubmitDir) -> Verdict | None:
+    """None where there is no such log."""
+    try:
+        with place.dag.with_name(f"{place.dag.name}.dagman.out").open("rb") as source:
+            source.seek(max(0, source.seek(0, 2) - _READ))
+            text = source.read()
+    except OSError:
+        return None
+    own = text[text.rfind(_BEGUN) + 1 :]
+    ended = _ENDED.findall(own)
+    lines = (_STAMP.sub("", line) for line in own.decode(errors="replace").splitlines())
+    said = [line for line in lines if line.startswith(_TELLING)]
+    return Verdict(int(ended[-1]) if ended else None, tuple(said[-_LINES:]))

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from pegasus_bb.dag.roles import Role, of_role
+from pegasus_bb.engine.dagman import queue
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.files import read_json, write_text
 from pegasus_bb.model.reservation import State as Reserved
+from pegasus_bb.reservation.scontrol import Job
+from pegasus_bb.reservation.slurm import STAGE_OUT_FAILED, STAGES_OUT, Slurm
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.job_reservation.results import NOTES, kept_by_slurm, list_kept
 from pegasus_bb.runtime.storage_decision import may_use_pfs, on_the_pfs
 
 _EVERY = 6  # polls of the gate, which asks no more once the reservation is up
@@ -55,3 +63,65 @@ class ReservationWatch:
         """Whether bb_delete is at work, or was."""
         waits = (State.WAITING, State.FUTILE)
         return any(self._table.items[name].state not in waits for name in self._deletes)
+
+
+_MOST = 20  # jobs asked after at a time, the oldest first
+_OVER = (State.DONE, State.FAILED, State.FUTILE)
+
+
+class StageOutWatch:
+    """Asks now and then after jobs that have ended, and that HTCondor still has."""
+
+    def __init__(self, place: SubmitDir, table: Table) -> None:
+        self._bb, self._table = BBDir(str(place.bb)), table
+        self._notes = Path(self._bb.file(NOTES))
+        self._next = 0.0
+        self._removed: set[str] = set()  # tries
+
+    def given_up(self) -> list[str]:
+        """What was taken out of the queue just now, and why, for a person."""
+        if time.monotonic() < self._next or not self._notes.is_dir():
+            return []
+        try:
+            request = self._bb.transient()
+            self._next = time.monotonic() + _EVERY * request.poll
+            slurm = Slurm(request.settings)
+            old = sorted(self._ended(_EVERY * request.poll), key=lambda n: n["time"])
+            told = (self._judged(slurm, note, request.wait) for note in old[:_MOST])
+            return [words for words in told if words]
+        except PegasusBBError:
+            return []  # no answer says nothing about the jobs
+
+    def _ended(self, age: float) -> Iterator[dict[str, Any]]:
+        """Notes of the last tries of nodes that are not over, some time ago."""
+        for name, item in self._table.items.items():
+            file = self._notes / f"{name}.json"
+            if item.state in _OVER or not file.exists():
+                continue
+            try:
+                note = dict(read_json(str(file)))
+                old = time.time() - note["time"] > age
+                if old and note["slurm"] and note["job"] not in self._removed:
+                    yield note
+            except (OSError, ValueError, TypeError, KeyError):
+                continue
+
+    def _judged(self, slurm: Slurm, note: dict[str, Any], wait: int) -> str:
+        job = slurm.job(note["slurm"])
+        if job is None or job.native != STAGES_OUT:
+            return ""
+        late = time.time() - note["time"] > wait
+        if STAGE_OUT_FAILED not in job.words and not late:
+            return ""
+        return self._give_up(note, job)
+
+    def _give_up(self, note: dict[str, Any], job: Job) -> str:
+        words = (
+            f"{note['node']}: Slurm does not get its results off the reservation: "
+            f"{job.words}\n{kept_by_slurm(note['slurm'], note['source'])}"
+        )
+        write_text(str(self._notes / f"{note['node']}.err"), f"{words}\n")
+        list_kept(self._bb, note["node"], note["slurm"])
+        self._removed.add(note["job"])
+        queue.remove(int(str(note["job"]).partition(".")[0]))
+        return words

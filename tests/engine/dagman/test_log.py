@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.dagman.log import Life, LifeLog
+from pegasus_bb.engine.dagman.find import Life, LifeLog
 from pegasus_bb.errors import UsageError
 from tests.engine.dagman.conftest import RECORDED
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.engine.dagman import stageouts as module
-from pegasus_bb.engine.dagman.stageouts import StageOutWatch
+from pegasus_bb.engine.dagman import watch as module
+from pegasus_bb.engine.dagman.watch import StageOutWatch
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import SchedulerUnreachable

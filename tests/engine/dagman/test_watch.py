@@ -16,6 +16,7 @@ from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import SchedulerUnreachable
 from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
+from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import StorageDecision, decide_storage
 
@@ -39,7 +40,7 @@ class SubmitDirFixture:
         dag.children["mix_A"] = ["bb_delete_BB0000002"]
         self.table = Table(dag, ())
         monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(module, "open_backend", lambda *_: self)
+        monkeypatch.setattr(reservation_identity, "open_backend", lambda *_: self)
         self.watch = ReservationWatch(place, self.table)
 
     def status(self, request: Request) -> Status:

@@ -1,0 +1,308 @@
+"""What both engines do before they start anything of a submit directory: check it, move
+an earlier run aside where the user starts over, and find what must run again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.dag.roles import RESERVATION, Role, of_role, role_of
+from pegasus_bb.engine.dagman.find import check_alone
+from pegasus_bb.engine.journal import History, read_history
+from pegasus_bb.engine.lost_inputs import Ask, remake_lost_inputs
+from pegasus_bb.engine.nodestates import done_before, failed_before
+from pegasus_bb.engine.processes import end_left_over
+from pegasus_bb.engine.redo import Redo, stage_out_again
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.errors import (
+    CatalogError,
+    ReservationFailed,
+    SchedulerUnreachable,
+    UsageError,
+)
+from pegasus_bb.model.reservation import Reservation, State
+from pegasus_bb.planner.seal import buffer_users, check_directory
+from pegasus_bb.runtime import reservation_identity
+from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
+from pegasus_bb.runtime.job_reservation.results import NOTES
+from pegasus_bb.runtime.results_guard import ResultsGuard
+from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """A run that may start."""
+
+    history: History
+    done: frozenset[str]  # nodes that must not run again
+    aside: tuple[Path, ...]  # what was moved out of the way
+    notes: tuple[str, ...]  # for the user: what runs again, and why
+
+
+def prepare(
+    place: SubmitDir,
+    dag: Dag,
+    check_engine: Callable[[], None],
+    restart: bool,
+    ask: Ask,
+) -> Preparation:
+    """The caller holds the lock of ``place``. ``check_engine`` raises where the engine
+    cannot run ``dag``.
+
+    Raises UsageError, NotSealed, ReservationFailed, RunFailed, DataNotSafe and
+    SchedulerUnreachable where nothing may start.
+    """
+    check_alone(place)
+    check_engine()
+    check_programs(place, dag)
+    check_directory(place.path, dag)
+    end_left_over(place.processes)
+    for half in place.halves():
+        half.unlink()
+    aside = start_over(place) if restart else []
+    history = read_history(place.journal)
+    done = done_before(place, dag, history)
+    check_reservation(place, dag, done)
+    redo = (
+        ask_again(place, dag, done)
+        or remake_lost_inputs(place, dag, done, failed_before(place, dag, history), ask)
+        or stage_out_again(place, dag, done)
+    )
+    notes = (redo.message,) if redo else ()
+    return Preparation(
+        history, frozenset(done - redo.nodes), (*aside, *redo.aside), notes
+    )
+
+
+def check_place(place: SubmitDir) -> None:
+    """Raises UsageError where the directory is not where it was planned: its files
+    name programs and logs by their full paths, which may be another run's by now."""
+    planned = str(place.braindump().get("submit_dir", ""))
+    if planned and Path(planned).resolve() != place.path.resolve():
+        raise UsageError(
+            f"{place.path} was planned as {planned} and moved since; what it would "
+            "start lies there, if anywhere. Move it back, or plan it again"
+        )
+
+
+def check_programs(place: SubmitDir, dag: Dag) -> None:
+    """Raises UsageError where scripts are of another submit directory's bb folder, also
+    where no braindump.yml tells of it."""
+    if not place.bb.is_dir():
+        return
+    scripts = [s for node in dag.nodes.values() for s in (node.pre, node.post) if s]
+    folders = {s.executable.rpartition("/")[0] for s in scripts}
+    for folder in sorted(f for f in folders if f.endswith("/bb/bin")):
+        if (place.path / folder).resolve() != (place.bb / "bin").resolve():
+            raise UsageError(
+                f"{place.dag}: starts the programs of {folder}; it was planned there "
+                "and moved since. Move it back, or plan it again"
+            )
+
+
+def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
+    """Raises ReservationFailed where what is left to do needs a reservation that is not
+    there any more: it would fail, however often it is tried."""
+    bb = BBDir(str(place.bb))
+    if not bb.has_request or len(done) == len(dag.nodes):
+        return
+    if on_the_pfs(bb, bb.request()):
+        return
+    noted = bb.reservation()
+    note_is_lost = noted is None
+    noted = noted or _noted_again(bb, done)
+    if noted is None:
+        return
+    users = users_of(place, dag)
+    used, left = users & done, users - done
+    lost = ""
+    if noted.released_at and (used or reservation_identity.has_progressed(bb, noted)):
+        lost = _given_back(bb, noted, left)
+    if not noted.released_at and left and (used or note_is_lost):
+        lost = _gone(bb, noted, left)
+    if lost:
+        raise ReservationFailed(
+            f"reservation {noted.name} {lost}. What lived only there is lost; start "
+            f"over: pegasus-bb run --restart {place.path}"
+        )
+
+
+def users_of(place: SubmitDir, dag: Dag) -> Set[str]:
+    """Nodes that work on the reservation, or for files on it."""
+    bb = BBDir(str(place.bb))
+    touched = buffer_users(dag, place.path, bb.request())
+    return {name for name in touched if role_of(name) not in RESERVATION}
+
+
+def _noted_again(bb: BBDir, done: Set[str]) -> Reservation | None:
+    """The note, rewritten where it was lost: bb_setup, once done, is not run again,
+    and no other node can do without it."""
+    if not of_role(done, Role.BB_SETUP):
+        return None
+    noted = reservation_identity.found_again(bb)
+    if noted is None:  # what the rest says about one that is not there holds here too
+        request = bb.request()
+        return Reservation(request.name, request.backend, request.uuid, 0.0)
+    bb.note_reservation(noted)
+    return noted
+
+
+def _given_back(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
+    """Why that was too early; empty where only bb_delete did not come to its end."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
+    if left:
+        return f"was given back at {when}, and {_nodes(left)} not done"
+    for result in ResultsGuard(bb, read_all=False).unsafe():
+        return f"was given back at {when}, and {result.lfn} is not safe: {result.why}"
+    return ""
+
+
+def _gone(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
+    status = reservation_identity.status(bb, noted)
+    if status.state not in (State.ABSENT, State.GONE):
+        return ""  # also where nobody answers: the run finds out
+    said = status.message or status.state.value
+    return f"is not there any more ({said}), and {_nodes(left)} not done"
+
+
+def _nodes(left: Set[str]) -> str:
+    if len(left) == 1:
+        return f"{next(iter(left))}, which needs it, is"
+    return f"{len(left)} nodes that need it are"
+
+
+_OVER = (State.FAILED, State.ABSENT, State.GONE)
+
+
+def ask_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
+    """bb_setup, where it is to run again, and the note that is out of its way; nothing
+    where the reservation was ever up, may still come, or nobody answers.
+
+    Raises UsageError.
+    """
+    bb = BBDir(str(place.bb))
+    setups = frozenset(of_role(done, Role.BB_SETUP))
+    if not setups or not bb.has_request or on_the_pfs(bb, bb.request()):
+        return Redo()
+    noted = bb.reservation()
+    if (
+        noted is None
+        or reservation_identity.has_progressed(bb, noted)
+        or users_of(place, dag) & done
+    ):
+        return Redo()
+    if noted.released_at is not None:
+        why = f"reservation {noted.name} was given back before any job had it"
+        return Redo(setups, (aside(Path(bb.file("reservation.json"))),), why)
+    why = _why_over(bb, noted)
+    return Redo(setups, why=why) if why else Redo()
+
+
+def _why_over(bb: BBDir, noted: Reservation) -> str:
+    status = reservation_identity.status(bb, noted)
+    if status.state not in _OVER:
+        return ""
+    said = status.message or status.state.value
+    return f"reservation {noted.name} never came up ({said})"
+
+
+_GONE = (State.ABSENT, State.GONE)
+
+
+def start_over(place: SubmitDir) -> list[Path]:
+    """Move journal, rescue files and the reservation's notes aside; where they went.
+
+    Raises ReservationFailed where the reservation still stands: what is on it may be
+    saved nowhere else.
+    """
+    _check_reservation(place)
+    notes = [
+        place.bb / name
+        for name in ("reservation.json", "manifest.jsonl", DECISION_FILE)
+    ]
+    folders = (NOTES, ELSEWHERE)
+    notes += [place.bb / name for name in ("gate.json", *folders)]
+    old = [place.journal, *place.rescues(), *notes]
+    return [aside(file) for file in old if file.exists()]
+
+
+def _check_reservation(place: SubmitDir) -> None:
+    bb = BBDir(str(place.bb))
+    if not bb.has_request:
+        return
+    request = bb.request()
+    if on_the_pfs(bb, request):
+        return  # nothing of the run is on one that came up late
+    noted = bb.reservation()
+    if noted is None and reservation_identity.asked_at(bb):
+        noted = reservation_identity.found_again(bb)
+    if noted is None or noted.released_at is not None:
+        return
+    status = reservation_identity.status(bb, noted)
+    never = bool(noted.failure) or not reservation_identity.has_progressed(bb, noted)
+    refused = status.state is State.FAILED and never
+    if status.state in _GONE or refused:
+        return
+    if status.state is State.UNKNOWN:
+        raise SchedulerUnreachable(
+            f"nobody answers whether {request.name} still stands ({status.message}); "
+            "starting over could lose what is on it: try again later"
+        )
+    raise ReservationFailed(
+        f"reservation {request.name} still stands ({status.state.value}) and may hold "
+        "results that are saved nowhere else; go on with it: "
+        f"pegasus-bb run {place.path}; or give it up with what is on it: "
+        f"pegasus-bb release {request.name} --discard; then --restart"
+    )
+
+
+def aside(file: Path) -> Path:
+    """Give ``file`` the next free number behind its name."""
+    number = 0
+    while (target := file.with_name(f"{file.name}.{number:03d}")).exists():
+        number += 1
+    return file.rename(target)
+
+
+# Lines that say where DAGMan writes or how it is configured; nothing runs differently.
+_HARMLESS = {
+    "CONFIG",
+    "DOT",
+    "JOBSTATE_LOG",
+    "NODE_STATUS_FILE",
+    "SAVE_POINT_FILE",
+    "SCRIPT",  # of type HOLD: a job is never held here
+    "SET_JOB_ATTR",
+}
+_WOULD_DO = "run it with HTCondor: pegasus-run, or condor_submit_dag"
+
+
+def check_runnable(dag: Dag, file: Path) -> None:
+    """Raises CatalogError where ``dag`` needs what only a real DAGMan has."""
+    for node in dag.nodes.values():
+        if node.kind != "JOB":
+            kind = "SUBDAG EXTERNAL" if node.kind == "SUBDAG" else node.kind
+            raise CatalogError(
+                f"the local engine does not run {kind} nodes",
+                str(file),
+                found=f"{kind} {node.name}",
+                would_do=_WOULD_DO,
+            )
+        if dag.max_jobs.get(node.category, 1) < 1:
+            raise CatalogError(
+                f"no job of category {node.category} could ever start",
+                str(file),
+                found=f"MAXJOBS {node.category} 0",
+                would_do=f"MAXJOBS {node.category} 1",
+            )
+    for line in dag.other:
+        if line.split()[0].upper().replace("-", "_") not in _HARMLESS:
+            raise CatalogError(
+                "the local engine does not know this line",
+                str(file),
+                found=line,
+                would_do=_WOULD_DO,
+            )

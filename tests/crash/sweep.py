@@ -31,6 +31,7 @@ class Story(ABC):
     spares = False  # the programs that it starts are those of another machine
     queries: tuple[str, ...] = ()  # those of them that only ask
     ends = 0  # with this status, where nothing goes wrong
+    errors: tuple[int, ...] = FULL_OR_BROKEN  # that its calls get; none: only killed
 
     def __init__(self, root: Path) -> None:
         """All that is there before the program starts."""
@@ -109,19 +110,14 @@ def killed_at_calls(story: type[Story], tmp_path: Path, step: int) -> None:
             told.check_done()
 
 
-def refused_at_calls(
-    story: type[Story],
-    tmp_path: Path,
-    step: int,
-    numbers: tuple[int, ...] = FULL_OR_BROKEN,
-) -> None:
+def refused_at_calls(story: type[Story], tmp_path: Path, step: int) -> None:
     """Let each ``step``-th call fail; look; let it run again; look.
 
     It may get along without, or fail with words: the kernel's, and no traceback.
     """
     for n, root in _roots(tmp_path, step):
         told = story(root)
-        number = numbers[n % len(numbers)]
+        number = story.errors[n % len(story.errors)]
         done = told.run(strike_at=n, error=number)
         with _named(n, done):
             if done.struck_at is None:

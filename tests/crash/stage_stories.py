@@ -1,21 +1,16 @@
-"""A tree copied by hand, killed anywhere: by the compiled helper, by Python alone."""
+"""A tree copied by hand, by the compiled helper or by Python alone."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
-import pytest
-
 from pegasus_bb.files import read_journal
 from pegasus_bb.staging.folder import digest_path
-from pegasus_bb.staging.helper import load
 
-from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
+from .sweep import Story, no_parts_below
 
-pytestmark = pytest.mark.usefixtures("may_trace")
 PACKAGE = Path(__file__).parents[2]
 COPY = """
 import sys
@@ -99,25 +94,3 @@ class PlainCopy(Copy):
     """The same where nothing is compiled."""
 
     helper = "none"
-
-
-@pytest.fixture(params=[Copy, PlainCopy])
-def story(request: pytest.FixtureRequest) -> type[Story]:
-    if request.param is Copy and load(digest=True) is None:
-        if os.environ.get("CI") == "true" and shutil.which("cc"):
-            pytest.fail("there is a compiler, but the helper was not built")
-        pytest.skip("the compiled helper was not built: no compiler")
-    found: type[Story] = request.param
-    return found
-
-
-def test_killed_anywhere_and_run_again(
-    story: type[Story], room: Path, step: int
-) -> None:
-    killed_at_calls(story, room, step)
-
-
-def test_a_disk_that_is_full_or_fails_anywhere(
-    story: type[Story], room: Path, step: int
-) -> None:
-    refused_at_calls(story, room, step)

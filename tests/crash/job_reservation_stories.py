@@ -1,25 +1,24 @@
-"""A job on its own reservation, and the way back of its results, killed anywhere."""
+"""A job on its own reservation, and the way back of its results."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pegasus_bb.files import read_json
 from pegasus_bb.report.elsewhere import elsewhere
+from pegasus_bb.runtime.job_reservation.planned import landing_of
 from tests.runtime.hybrid_site import BELOW, PREFIX, HybridSite
 from tests.runtime.job_reservation_site import JOB, NODE, JobSite
 
-from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
+from .injector import Traced
+from .sweep import Story, no_parts_below
 
-pytestmark = pytest.mark.usefixtures("may_trace")
 MADE = {"out.txt": "input\n", "sub/more.txt": "input\n"}
-ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 
 
 def noted(site: JobSite) -> dict[str, Any]:
@@ -39,6 +38,7 @@ class Job(Story):
     """A task with two results, one of them a link to the other."""
 
     backend = "directory"
+    errors = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
     task = (
         "cat in.txt > out.txt; ln -sf ../out.txt sub/more.txt; cat in.txt > pfs-out.txt"
     )
@@ -174,6 +174,8 @@ class SharingJobOfDataWarp(SharingJob):
 class AwaitStageOut(Story):
     """The POST script, when all results have arrived."""
 
+    errors = ()
+
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.site = JobSite(root, "datawarp")
@@ -206,18 +208,52 @@ class AwaitStageOut(Story):
         assert not (self.site.bb / "stage_out" / f"{NODE}.wait.json").exists()
 
 
-JOBS = [Job, JobOfDataWarp, JobOnADisk, SharingJob, SharingJobOfDataWarp]
+class PrivateJob(Job):
+    """The space is the batch system's, what is in it was brought by launch."""
+
+    backend = "datawarp/private"
+
+    def check_tier(self) -> None:
+        """Slurm gives it back, and the ledger knows nothing of it."""
+        assert [p.name for p in self.site.fast.iterdir()] == ["run"]
+        assert self.ledger() == []
 
 
-@pytest.mark.parametrize("story", [*JOBS, AwaitStageOut])
-def test_killed_anywhere_and_run_again(
-    story: type[Story], room: Path, step: int
-) -> None:
-    killed_at_calls(story, room, step)
+class JobOnAFullDisk(JobOnADisk):
+    """It works on the PFS, and that is written before the task has begun. Each time it
+    is another try of its node, as DAGMan has it."""
 
+    tries = 0
 
-@pytest.mark.parametrize("story", JOBS)
-def test_a_disk_that_is_full_or_fails_anywhere(
-    story: type[Story], room: Path, step: int
-) -> None:
-    refused_at_calls(story, room, step, ERRORS)
+    def planned(self, root: Path) -> JobSite:
+        site = super().planned(root)
+        site.reserve(capacity=1 << 60)
+        return site
+
+    def run(self, strike_at: int = 0, error: int = 0) -> Traced:
+        self.tries += 1
+        return super().run(strike_at, error)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {**super().environ, "CONDOR_JOBID": f"{self.tries}.0"}
+
+    def results(self) -> Path:
+        return Path(landing_of(str(self.site.scratch), NODE, f"{self.tries}.0"))
+
+    def check_left(self) -> None:
+        super().check_left()
+        away, problems = elsewhere(self.site.bb.parent)
+        assert problems == ()
+        if noted(self.site) or list(self.site.scratch.rglob("run/out.txt")):
+            assert [each.node for each in away] == [NODE]
+
+    def check_tier(self) -> None:
+        assert list(self.site.fast.iterdir()) == []
+
+    def check_done(self) -> None:
+        super().check_done()
+        assert [p.name for p in self.results().parent.iterdir()] == [f"{self.tries}.0"]
+        note = json.loads((self.site.bb / f"elsewhere/{NODE}.json").read_text())
+        assert note["job"] == f"{self.tries}.0"
+        assert "this job needs" in note["because"]

@@ -1,7 +1,6 @@
-"""setup and delete, killed anywhere while they talk to Slurm, which goes on.
+"""setup and delete while they talk to Slurm, which goes on.
 
-What a killed program had asked of Slurm happens, and nobody was told: the next one has
-to find it.
+What a killed program has asked of Slurm happens: the next program has to find it.
 """
 
 from __future__ import annotations
@@ -12,15 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.reservation.fakeslurm.fakeslurm import FRESH
 from tests.runtime.lifecycle import NAME, Run
 
-from .planned import OfARun
-from .sweep import Story, killed_at_calls
+from .lifecycle_stories import OfARun
 
-pytestmark = pytest.mark.usefixtures("may_trace")
 FAKE = Path(__file__).parents[1] / "reservation" / "fakeslurm"
 SETTINGS = {"timeout": "5", "poll": "0", "mount": "any"}
 
@@ -30,6 +25,7 @@ class OnSlurm(OfARun):
 
     spares = True  # sbatch hands its job to another machine
     queries = ("scontrol", "squeue")
+    errors = ()
 
     def plan(self, root: Path) -> Run:
         self.slurm = root / "slurm.json"
@@ -63,7 +59,7 @@ class OnSlurm(OfARun):
             assert self.planned.noted().name == NAME
 
 
-class Setup(OnSlurm):
+class SetupOnSlurm(OnSlurm):
     words = ("setup",)
 
     def check_done(self) -> None:
@@ -73,7 +69,7 @@ class Setup(OnSlurm):
         assert len(found["jobs"]) == 1  # the one of the killed setup was found again
 
 
-class Delete(OnSlurm):
+class DeleteOnSlurm(OnSlurm):
     words = ("delete",)
 
     def before(self) -> None:
@@ -91,10 +87,3 @@ class Delete(OnSlurm):
         assert found["buffers"] == []
         assert all(job["state"] == "COMPLETED" for job in found["jobs"])
         assert self.ledger()[-1] == "released"
-
-
-@pytest.mark.parametrize("story", [Setup, Delete])
-def test_killed_anywhere_and_run_again(
-    story: type[Story], room: Path, step: int
-) -> None:
-    killed_at_calls(story, room, step)

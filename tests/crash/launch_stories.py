@@ -1,31 +1,43 @@
-"""A job, killed anywhere: what it made is whole where it belongs, or not there."""
+"""A task of a run whose jobs share one reservation, as its submit file starts it."""
 
 from __future__ import annotations
 
 import errno
 from pathlib import Path
 
-import pytest
+from tests.runtime.conftest import NODE, Site
+from tests.runtime.job_lists import SCRATCH
 
-from .jobs import SharedJob
-from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
+from .sweep import Story, no_parts_below
 
-pytestmark = pytest.mark.usefixtures("may_trace")
 MADE = "input\ninput\n"
 
 
-class Job(SharedJob):
+class Job(Story):
     """A task that reads one link, and puts a file in the place of another."""
 
     task = "cat in.txt in.txt > tmp; mv tmp out.txt"
+    errors = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        site = self.site
+        self.site = site = Site(root)
+        self.install(site.bb)
         self.input, self.home = site.pfs / "in.txt", site.pfs_scratch / "out.txt"
         self.input.write_text("input\n")
         site.place({"in.txt": "pfs link", "out.txt": "pfs write"})
         site.link({"in.txt": str(self.input), "out.txt": str(self.home)})
+
+    @property
+    def argv(self) -> list[str]:
+        record = [self.site.program("record"), "-w", SCRATCH]
+        task = ["/bin/sh", "-e", "-c", self.task]
+        return [self.site.program("launch"), *record, *task]
+
+    @property
+    def environ(self) -> dict[str, str]:
+        number = {"PEGASUS_DAG_JOB_ID": NODE, "SLURM_JOB_ID": "1"}
+        return {**super().environ, "PATH": "/usr/bin:/bin", **number}
 
     def made(self) -> str:
         return self.home.read_text()
@@ -47,18 +59,8 @@ class Job(SharedJob):
 class JobWithAFolder(Job):
     """Its result is a folder."""
 
+    errors = ()
     task = "rm -rf tmp; mkdir tmp; cat in.txt in.txt > tmp/f; rm -rf out.txt; mv tmp out.txt"  # noqa: E501
 
     def made(self) -> str:
         return (self.home / "f").read_text()
-
-
-@pytest.mark.parametrize("story", [Job, JobWithAFolder])
-def test_killed_anywhere_and_run_again(
-    story: type[Story], room: Path, step: int
-) -> None:
-    killed_at_calls(story, room, step)
-
-
-def test_a_disk_that_is_full_or_fails_anywhere(room: Path, step: int) -> None:
-    refused_at_calls(Job, room, step, (errno.ENOSPC, errno.EIO, errno.EDQUOT))

@@ -1,4 +1,4 @@
-"""Job lists, killed anywhere: whole under its name, or not there; noted only then."""
+"""Job lists: a file is whole under its name, or not there, and is noted only then."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pegasus_bb.files import read_journal
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.staging.folder import digest_path
 from tests.runtime.conftest import NODE, Site
 from tests.runtime.job_lists import SCRATCH, folder, transfer
 
-from .sweep import Story, killed_at_calls, no_parts_below, refused_at_calls
-
-pytestmark = pytest.mark.usefixtures("may_trace")
+from .sweep import Story, no_parts_below
 
 
 class JobList(Story):
@@ -181,20 +177,3 @@ class CleanUp(JobList):
         self.check_left()
         assert not self.site.scratch.exists() and not self.site.pfs_scratch.exists()
         no_parts_below(self.site.fast, self.site.pfs)
-
-
-STORIES = [StageIn, StageOut, Folders, CleanUp]
-
-
-@pytest.mark.parametrize("story", STORIES)
-def test_killed_anywhere_and_run_again(
-    story: type[Story], room: Path, step: int
-) -> None:
-    killed_at_calls(story, room, step)
-
-
-@pytest.mark.parametrize("story", STORIES)
-def test_a_disk_that_is_full_or_fails_anywhere(
-    story: type[Story], room: Path, step: int
-) -> None:
-    refused_at_calls(story, room, step)

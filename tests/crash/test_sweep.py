@@ -1,0 +1,67 @@
+"""Every program is killed at its system calls, and each of these calls fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import DATA_NOT_SAFE
+from pegasus_bb.staging.helper import load
+
+from . import job_reservation_stories as reservation
+from . import launch_stories as launch
+from . import lifecycle_stories as lifecycle
+from . import slurm_stories as slurm
+from . import stage_stories as stage
+from . import transfer_stories as transfer
+from .sweep import Story, killed_at_calls, refused_at_calls
+
+pytestmark = pytest.mark.usefixtures("may_trace")
+STORIES: list[type[Story]] = [
+    *(lifecycle.Setup, lifecycle.Gate, lifecycle.Delete),
+    *(lifecycle.GoesToThePfs, lifecycle.StaysOnTheBuffer),
+    lifecycle.GivesBackWhatCameLate,
+    *(slurm.SetupOnSlurm, slurm.DeleteOnSlurm),
+    *(launch.Job, launch.JobWithAFolder),
+    *(transfer.StageIn, transfer.StageOut, transfer.Folders, transfer.CleanUp),
+    *(reservation.Job, reservation.JobOfDataWarp, reservation.PrivateJob),
+    *(reservation.JobOnADisk, reservation.JobOnAFullDisk),
+    *(reservation.SharingJob, reservation.SharingJobOfDataWarp),
+    reservation.AwaitStageOut,
+    *(stage.Copy, stage.PlainCopy),
+]
+
+
+@pytest.fixture
+def helper(story: type[Story]) -> None:
+    """The compiled helper, for the story that needs it."""
+    if story is stage.Copy and load(digest=True) is None:
+        if os.environ.get("CI") == "true" and shutil.which("cc"):
+            pytest.fail("there is a compiler, but the helper was not built")
+        pytest.skip("the compiled helper was not built: no compiler")
+
+
+@pytest.mark.usefixtures("helper")
+@pytest.mark.parametrize("story", STORIES)
+def test_killed_anywhere_and_run_again(
+    story: type[Story], room: Path, step: int
+) -> None:
+    killed_at_calls(story, room, step)
+
+
+@pytest.mark.usefixtures("helper")
+@pytest.mark.parametrize("story", [each for each in STORIES if each.errors])
+def test_a_disk_that_is_full_or_fails_anywhere(
+    story: type[Story], room: Path, step: int
+) -> None:
+    refused_at_calls(story, room, step)
+
+
+def test_giving_back_too_early_changes_nothing_at_all(room: Path) -> None:
+    told = lifecycle.DeleteTooEarly(room / "run")
+    done = told.run()
+    assert (done.status, done.calls) == (DATA_NOT_SAFE, [])
+    told.check_left()

@@ -57,20 +57,15 @@ def _of_version() -> Iterator[Finding]:
 
 
 def _of_blahp() -> Finding:
-    for file in _attribute_files():
-        if file.is_file():
-            if "EXTRA_ARGUMENTS" in file.read_text(errors="replace"):
-                return ok("blahp", f"{file} hands on what a job asks of Slurm")
-            return wrong(
-                "blahp",
-                f"{file} does not hand on what a job asks of Slurm (EXTRA_ARGUMENTS)",
-                "pegasus-configure-glite (README, On a real site, administrator 3)",
-            )
-    return wrong(
-        "blahp",
-        f"there is no {_ATTRIBUTES}, so Slurm would not hear of the buffer",
-        "pegasus-configure-glite (README, On a real site, administrator 3)",
-    )
+    file = next((file for file in _attribute_files() if file.is_file()), None)
+    if file is None:
+        why = f"there is no {_ATTRIBUTES}, so Slurm would not hear of the buffer"
+    elif "EXTRA_ARGUMENTS" in file.read_text(errors="replace"):
+        return ok("blahp", f"{file} hands on what a job asks of Slurm")
+    else:
+        why = f"{file} does not hand on what a job asks of Slurm (EXTRA_ARGUMENTS)"
+    mend = "pegasus-configure-glite (README, On a real site, administrator 3)"
+    return wrong("blahp", why, mend)
 
 
 def _attribute_files() -> Iterator[Path]:

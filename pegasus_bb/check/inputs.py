@@ -53,10 +53,9 @@ def _of_replicas(placed: Decided) -> Iterator[Finding]:
         if file.role == INPUT and lfn in replicas and not _is_anywhere(replicas[lfn])
     ]
     if gone:
-        shown = ", ".join(gone[:5]) + (", ..." if len(gone) > 5 else "")
         yield wrong(
             "replicas",
-            f"{len(gone)} of the inputs are not where the catalog says: {shown}",
+            f"{len(gone)} of the inputs are not where the catalog says: {_some(gone)}",
             f"the path on this machine, or site: {site} for what is there alone",
         )
     else:
@@ -76,13 +75,16 @@ def _of_programs(placed: Decided) -> Iterator[Finding]:
         if program is not None and not _is_here(program.pfn)
     ]
     if gone:
-        shown = ", ".join(gone[:5]) + (", ..." if len(gone) > 5 else "")
         yield note(
             "programs",
-            f"{len(gone)} are not on this machine: {shown}",
+            f"{len(gone)} are not on this machine: {_some(gone)}",
             f"nothing where site {site} has them; else the pfn in the transformation "
             "catalog",
         )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def _is_anywhere(known: Sequence[Replica]) -> bool:

@@ -1,19 +1,31 @@
-"""The real Pegasus: its version, and what it lacks on this machine."""
+"""The real Pegasus and its Kickstart: version, and what is missing on this machine."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
-from pegasus_bb.check.kickstart import of_kickstart
 from pegasus_bb.engine.dagman.queue import SUBMIT
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.files import is_dir, is_file
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.planner.deciding import Given
 from pegasus_bb.planner.pegasus import Home
+from pegasus_bb.planner.pegasus.checks import check_kickstart, profiles_of
 from pegasus_bb.process import Finished, ask
+from pegasus_bb.rewrite import Inputs
 
+_PATH = "gridstart.path"
+_OPTIONS = "gridstart.arguments"
+# Of Kickstart 5.1; in either case of letters.
+_DOUBTFUL = {
+    "-t": "ptrace stops some tasks with threads for ever; bytes are counted without it",
+    "-z": "its records are then no YAML, and Pegasus's own tools read none of them",
+}
 _TRIED = (5, 1)
 _VERSION = re.compile(r"(\d+)\.(\d+)\S*")
 
@@ -28,7 +40,7 @@ def of_pegasus(home: Home, given: Given, site: Site) -> Iterator[Finding]:
             f"pegasus-plan calls {SUBMIT}, which is not on PATH",
             "a submit host with HTCondor, or --bb-planner builtin",
         )
-    yield from of_kickstart(given, site)
+    yield from _of_kickstart(given, site)
 
 
 def _of_version(home: Home) -> Finding:
@@ -56,3 +68,59 @@ def _of_preflight(home: Home) -> Iterator[Finding]:
 
 def _words(said: Finished) -> str:
     return " ".join((said.err or said.out).split())[:120]
+
+
+def _of_kickstart(given: Given, site: Site) -> Iterator[Finding]:
+    """Whether every task gets a record. pegasus-plan looks for none of this itself."""
+    inputs = Inputs.of(given.workflow, given.catalogs)
+    try:
+        check_kickstart(inputs, site.name)
+    except PegasusBBError as error:
+        yield wrong("kickstart", str(error))
+        return
+    yield _of_program(_program(given, site), site.name)
+    yield from _of_options(inputs, site.name)
+
+
+def _program(given: Given, site: Site) -> str:
+    """The path that pegasus-plan writes; empty where it would find none."""
+    said = site.profile("pegasus", _PATH)
+    said = said or given.catalogs.properties.get(f"pegasus.{_PATH}", "")
+    entry = given.catalogs.transformations.executable("pegasus::kickstart", site.name)
+    if said or entry:
+        return said or (entry.pfn if entry else "")
+    home = site.profile("env", "PEGASUS_HOME")
+    return f"{home}/bin/pegasus-kickstart" if home else ""
+
+
+def _of_program(program: str, site: str) -> Finding:
+    if not program:
+        return wrong(
+            "kickstart",
+            f"pegasus-plan finds no pegasus-kickstart for site {site}: the site "
+            "catalog does not say where the site has its Pegasus",
+            f"env: {{PEGASUS_HOME: FOLDER}} among the profiles of site {site}",
+        )
+    path = Path(program)
+    if is_file(path) and os.access(path, os.X_OK):
+        return ok("kickstart", f"{program} records every task")
+    if is_dir(path.parent.parent):  # this machine has the folder, but not the program
+        return wrong(
+            "kickstart",
+            f"{program} is no program on this machine, where {path.parent.parent} is",
+            f"the PEGASUS_HOME of a whole Pegasus, in the env profiles of site {site}",
+        )
+    return note(
+        "kickstart",
+        f"{program} is not on this machine",
+        f"nothing where site {site} has it; else its PEGASUS_HOME in the site catalog",
+    )
+
+
+def _of_options(inputs: Inputs, site: str) -> Iterator[Finding]:
+    given = {said.value for said in profiles_of(inputs, site, _OPTIONS)}
+    given.add(inputs.properties.get(f"pegasus.{_OPTIONS}", ""))
+    words = {word for value in given for word in value.split()}
+    for option, why in _DOUBTFUL.items():
+        for word in sorted(words & {option, option.upper()}):
+            yield note("kickstart", f"{_OPTIONS} has {word}: {why}", "leave it out")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.check.containers import check_images
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.storage import of_submit_dir
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.placement.survey import runs_on
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import Decided, Given, no_collection, plan_context
 from pegasus_bb.planner.existing_submit_dir import check_existing
@@ -56,10 +56,29 @@ def _of_planner(
         yield from (note("planner", text) for text in planned.notes)
         return
     if decided.placement is None:
-        check_images(decided)
+        _check_images(decided)
         yield ok("catalogs", "pegasus-plan gets them as they are")
         return
     notes = left_out(decided, is_builtin=False) + check_sub_workflows(decided, ())
     rewritten_inputs(Inputs.of(given.workflow, given.catalogs), context)
     yield ok("catalogs", "nothing in them stands in the way of a buffer")
     yield from (note("planner", text) for text in notes)
+
+
+def _check_images(decided: Decided) -> None:
+    """Mode off: pegasus-plan itself brings an image in a file to the site. It takes one
+    without image.site for a file of no site. Raises CatalogError."""
+    catalog, site = decided.catalogs.transformations, decided.site.name
+    jobs = [job for job in decided.workflow.jobs.values() if runs_on(job, site)]
+    programs = [catalog.executable(j.transformation, site) for j in jobs]
+    used = {program.container for program in programs if program is not None}
+    for index, container in enumerate(catalog.document.data.get("containers") or []):
+        image = str(container.get("image", ""))
+        is_file = image.startswith(("file://", "/"))
+        if is_file and container["name"] in used and "image.site" not in container:
+            raise catalog.document.error(
+                f"pegasus-plan does not stage the image {image}: it is on no site",
+                ["containers", index],
+                container["name"],
+                f"image.site: {site}, or local",
+            )

@@ -14,15 +14,10 @@ from pegasus_bb.model.catalogs import declared_tiers
 from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus import (
-    Call,
-    Home,
-    plain_argv,
-    plan_on_tier,
-    run_argv,
-)
-from pegasus_bb.planner.pegasus.call import become, run
+from pegasus_bb.planner.pegasus import Home
+from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
 from pegasus_bb.planner.pegasus.home import planned_by
+from pegasus_bb.planner.pegasus.planning import plan_on_tier
 from pegasus_bb.planner.summary import unused
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
@@ -50,23 +45,22 @@ def plan_real(
         first, *rest = plain_argv(home, argv)
         become([first, *recorded(options, settings, bool(tiers)), *rest])
     only = only_of_pegasus(ctx)
-    call = Call(
-        tuple(_passed(ctx)) + tuple(word for said in only for word in said),
-        bool(ctx.params["as_json"]),
-        tuple(said[1] for said in only if said[0] == "--forward"),
-    )
+    passed = tuple(_passed(ctx)) + tuple(word for said in only for word in said)
+    as_json, submit = bool(ctx.params["as_json"]), bool(ctx.params["submit"])
     with cleanly_ended():
-        planned = plan_on_tier(options, call, home)
-    quiet = call.as_json or ctx.params["quiet"]
-    who = planned_by(properties, home, planned.planner)
-    for note in (*planned.notes, *(() if quiet else (who, *planned.summary))):
+        planned = plan_on_tier(options, passed, home)
+    quiet = as_json or ctx.params["quiet"]
+    who = planned_by(properties, home, planned.executable.planner)
+    summary = () if quiet else (who, *planned.decided.summary())
+    for note in (*planned.notes, *summary):
         click.echo(note, err=True)
-    submit = bool(ctx.params["submit"])
-    if not (submit and call.as_json):  # then pegasus-run's answer is the only JSON
-        click.echo(planned.said, nl=False)
+    if not (submit and as_json):  # then pegasus-run's answer is the only JSON
+        click.echo(planned.printed, nl=False)
     if submit:
         sys.stdout.flush()
-        ctx.exit(run(run_argv(home, call, planned.submit_dir), options.cwd))
+        forward = [said[1] for said in only if said[0] == "--forward"]
+        submitting = run_argv(home, planned.submit_dir, as_json, forward)
+        ctx.exit(run(submitting, options.cwd))
     if not quiet:
         click.echo(f"or: pegasus-bb run {planned.submit_dir}, to follow it", err=True)
     if ctx.obj is not None:

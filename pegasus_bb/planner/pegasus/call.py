@@ -3,114 +3,131 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.deciding import RunName
-from pegasus_bb.planner.options import PlanOptions, RunDirectories, home_of_runs
-from pegasus_bb.planner.pegasus.arguments import plain
-from pegasus_bb.planner.pegasus.folder import (
-    SAID,
-    claimed,
-    planned_folder,
-    write_files,
-)
+from pegasus_bb.model.properties import PREFIX
+from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.pegasus.folder import PRINTED
 from pegasus_bb.planner.pegasus.home import PLAN, Home
-from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW, files_for_pegasus
+from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW
 from pegasus_bb.process import start
-from pegasus_bb.rewrite import Inputs
 
+# pegasus-plan is a shell script that puts its arguments together without quotes.
+_PLAIN = re.compile(r"[A-Za-z0-9_./+=@,:%-]+")
 _GRACE = 2.0  # seconds
-_LOOK = 0.02
+_POLL = 0.02
+
+
+def plain_argv(home: Home, argv: Iterable[str]) -> list[str]:
+    """A plain pegasus-plan on the user's own command line."""
+    return [home.tool(PLAN), *_without_ours(argv)]
+
+
+def _without_ours(argv: Iterable[str]) -> Iterator[str]:
+    """``argv`` without --bb-X and -Dpegasus.bb.X, all else as it stands."""
+    words = iter(argv)
+    for word in words:
+        if word.startswith("--bb-"):
+            if "=" not in word:
+                next(words, None)
+        elif word == "-D":
+            define = next(words, "")
+            if not define.startswith(PREFIX):
+                yield from (word, define)
+        elif not word.startswith(f"-D{PREFIX}"):
+            yield word
+
+
+def run_argv(
+    home: Home, submit_dir: Path, as_json: bool, forward: Iterable[str]
+) -> list[str]:
+    """pegasus-run, as pegasus-plan --submit calls it; ``forward`` has KEY[=VALUE]."""
+    words = ["--json"] if as_json else []
+    for text in forward:
+        key, equals, value = text.partition("=")
+        words += [f"--{key}", value] if equals else [f"--{key}"]
+    return [home.tool("pegasus-run"), *words, str(submit_dir)]
 
 
 def plan_argv(
-    home: Home, run: RunDirectories, folder: Path, passed: Sequence[str]
+    home: Home, context: PlanContext, folder: Path, passed: Sequence[str]
 ) -> list[str]:
     """The real pegasus-plan on what we wrote to ``folder``. Raises UsageError."""
     ours = {
         "--conf": str(folder / PROPERTIES),
-        "--dir": str(run.base_dir),
-        "--relative-submit-dir": str(run.submit_dir.relative_to(run.base_dir)),
-        "--relative-dir": run.relative_dir,
+        "--dir": str(context.base_dir),
+        "--relative-submit-dir": str(context.submit_dir.relative_to(context.base_dir)),
+        "--relative-dir": context.relative_dir,
     }
     words = [word for pair in ours.items() for word in pair]
     words += [*passed, str(folder / WORKFLOW)]
     return [home.tool(PLAN), *(plain(word, "the argument") for word in words)]
 
 
-class Planner:
-    """A pegasus-plan at work, in a session of its own with all that it starts.
+def plain(word: str, what: str) -> str:
+    """``word``, if pegasus-plan's shell script leaves it whole. Raises UsageError."""
+    if _PLAIN.fullmatch(word) is None:
+        raise UsageError(
+            f"{what} {word!r} cannot be given to pegasus-plan, whose script splits its "
+            "arguments at blanks and expands patterns; letters, digits and "
+            "_ . / + = @ , : % - can"
+        )
+    return word
 
-    Its errors go where ours go. What it prints is kept beside what it reads.
+
+def run_planner(argv: Sequence[str], folder: Path, cwd: Path) -> bytes:
+    """What pegasus-plan prints, also kept in ``folder``; its errors go where ours go.
+
+    Ends it, and all that it has started, if this process is interrupted. Raises
+    UsageError if it fails.
     """
-
-    def __init__(self, argv: Sequence[str], folder: Path, cwd: Path) -> None:
-        """Raises UsageError where it cannot be started."""
-        self._said = folder / SAID
-        with self._said.open("wb") as out, _told(argv[0]):
-            self._process = start(argv, str(cwd), stdout=out.fileno(), new_session=True)
-
-    def __enter__(self) -> Planner:
-        return self
-
-    def __exit__(self, error: object, *_: object) -> None:
-        """A block that fails ends it."""
-        if error is not None:
-            self.stop()
-
-    def printed(self) -> bytes:
-        """All that it prints to its end. Raises UsageError where it fails."""
-        status = self._process.wait()
-        text = self._said.read_bytes()
-        if status != 0:
-            sys.stderr.write(text.decode(errors="replace"))
-            raise UsageError(
-                f"pegasus-plan ended with exit status {status}, its words are above; "
-                "nothing was left behind"
-            )
-        return text
-
-    def stop(self) -> None:
-        """End it and all that it has started: it is a script that waits for Java."""
-        begun = time.monotonic()
-        for tries, number in enumerate((signal.SIGTERM, signal.SIGKILL), 1):
-            while self._tell(number) and time.monotonic() < begun + tries * _GRACE:
-                time.sleep(_LOOK)
-
-    def _tell(self, number: signal.Signals) -> bool:
-        """Whether there was any process left to tell."""
-        self._process.poll()  # or what has ended would still be there to tell
-        try:
-            os.killpg(self._process.pid, number)
-        except ProcessLookupError:
-            return False
-        return True
+    printed = folder / PRINTED
+    with printed.open("wb") as out, _as_usage_error(argv[0]):
+        process = start(argv, str(cwd), stdout=out.fileno(), new_session=True)
+    try:
+        status = process.wait()
+    except BaseException:
+        _stop(process)
+        raise
+    text = printed.read_bytes()
+    if status != 0:
+        sys.stderr.write(text.decode(errors="replace"))
+        raise UsageError(
+            f"pegasus-plan ended with exit status {status}, its words are above; "
+            "nothing was left behind"
+        )
+    return text
 
 
-@contextmanager
-def started_planner(
-    inputs: Inputs, argv: Sequence[str], named: RunName, options: PlanOptions
-) -> Iterator[Planner]:
-    """A pegasus-plan at work on ``inputs``. Its submit directory is removed again if
-    the block fails."""
-    run = named.directories
-    besides = run.base_dir / home_of_runs(named.label)
-    with claimed(run.submit_dir, options.force, besides) as submit_dir:
-        folder = planned_folder(submit_dir)
-        write_files(folder, dict(files_for_pegasus(inputs)))
-        with Planner(argv, folder, options.cwd) as planner:
-            yield planner
+def _stop(process: Any) -> None:
+    """End the whole session: a script that waits for Java, and Java."""
+    begun = time.monotonic()
+    for tries, number in enumerate((signal.SIGTERM, signal.SIGKILL), 1):
+        while _signal(process, number) and time.monotonic() < begun + tries * _GRACE:
+            time.sleep(_POLL)
+
+
+def _signal(process: Any, number: signal.Signals) -> bool:
+    """Whether a process was left to signal."""
+    process.poll()  # an ended one that is not waited for would count
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def run(argv: Sequence[str], cwd: Path) -> int:
     """The exit status of ``argv``; interrupted with us, it is waited for."""
-    with _told(argv[0]):
+    with _as_usage_error(argv[0]):
         process = start(argv, cwd=str(cwd))
     try:
         return process.wait()
@@ -121,15 +138,15 @@ def run(argv: Sequence[str], cwd: Path) -> int:
 
 
 def become(argv: Sequence[str]) -> None:
-    """Replace this process by ``argv``. Raises UsageError where that fails."""
+    """Replace this process by ``argv``. Raises UsageError if that fails."""
     sys.stdout.flush()
     sys.stderr.flush()
-    with _told(argv[0]):
+    with _as_usage_error(argv[0]):
         os.execv(argv[0], list(argv))  # noqa: S606 - no shell is wanted
 
 
 @contextmanager
-def _told(program: str) -> Iterator[None]:
+def _as_usage_error(program: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

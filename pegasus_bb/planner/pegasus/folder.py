@@ -1,8 +1,8 @@
-"""The submit directory while a foreign planner writes it: ours alone, or gone again.
+"""The submit directory while pegasus-plan writes it: this process's alone, or gone.
 
-pegasus-plan writes the full path of the submit directory into every file, so it
-cannot be made elsewhere and renamed. Its name is taken before by making the folder;
-where anything fails, all that was made goes, and what was moved aside comes back.
+pegasus-plan writes the full path of the submit directory into every file, so it cannot
+be made elsewhere and renamed. Planning takes the name first, by making the folder. If
+anything fails, what was made is removed, and what was moved aside comes back.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.existing_submit_dir import check_existing, move_aside
 
-SAID = "pegasus-plan.out"  # what pegasus-plan printed, beside what it read
+PRINTED = "pegasus-plan.out"  # what pegasus-plan printed, beside what it read
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
@@ -29,7 +29,7 @@ def planned_folder(submit_dir: Path) -> Path:
 @contextmanager
 def claimed(folder: Path, force: bool, besides: Path) -> Iterator[Path]:
     """Make ``folder`` for the body to fill; pegasus-plan makes ``besides``, whatever
-    it is told. Raises UsageError where it is taken, or where there is no room."""
+    it is told. Raises UsageError if it is taken, or the file system is full."""
     check_existing(folder, force)
     foreign = [p for p in (besides, *besides.parents) if not p.exists()]
     aside = move_aside(folder) if folder.exists() else None
@@ -50,13 +50,6 @@ def claimed(folder: Path, force: bool, besides: Path) -> Iterator[Path]:
                 "nothing of it was left behind"
             ) from error
         raise
-
-
-def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write ``files``, by name, into ``folder``, made where it is not there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
 
 
 def replace_text(path: Path, data: bytes) -> None:

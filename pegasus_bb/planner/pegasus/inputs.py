@@ -5,7 +5,7 @@ Its parsers stream, want text where YAML would have true, and expand ``${X}`` ag
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,38 +15,40 @@ import orjson
 from pegasus_bb.model.catalogs import SCRATCH, SOURCES
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.properties import Properties
+from pegasus_bb.paths import local_path
 from pegasus_bb.planner.blahp import GRID, GUARDED_RELEASE
-from pegasus_bb.planner.pegasus.places import programs_on_site, replicas_by_path
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.edit import Keys, site_index, with_values
 
 PROPERTIES = "pegasus.properties"
 WORKFLOW = "workflow.yml"
+LOCAL = "local"
 
 
 def for_pegasus(inputs: Inputs, site: str, folder: Path, on_buffer: bool) -> Inputs:
     """``inputs`` as pegasus-plan should read them from ``folder``; ``on_buffer``: all
     jobs share a buffer that only the site's jobs see."""
+    inline = {key for _, key in SOURCES.values()}  # catalogs, which are files now
+    workflow = {k: v for k, v in inputs.workflow.data.items() if k not in inline}
     inputs = replace(
         inputs,
-        sites=in_the_folder(inputs.sites, site),
-        workflow=inputs.workflow.with_data(without(inputs.workflow.data)),
-        properties=with_catalogs(inputs.properties, folder),
+        sites=_in_the_folder(inputs.sites, site),
+        workflow=inputs.workflow.with_data(workflow),
+        properties=_with_catalogs(inputs.properties, folder),
     )
     if not on_buffer:
         return inputs
+    replicas, programs = inputs.replicas, inputs.transformations
     return replace(
         inputs,
         sites=with_values(inputs.sites, _local_scratch(inputs, folder)),
-        workflow=inputs.workflow.with_data(_workflow(inputs.workflow.data)),
-        replicas=inputs.replicas.with_data(replicas_by_path(inputs.replicas.data)),
-        transformations=inputs.transformations.with_data(
-            programs_on_site(inputs.transformations.data, site)
-        ),
+        workflow=inputs.workflow.with_data(_with_uses(workflow)),
+        replicas=replicas.with_data(replicas_by_path(replicas.data)),
+        transformations=programs.with_data(programs_on_site(programs.data, site)),
     )
 
 
-def in_the_folder(sites: Document, site: str) -> Document:
+def _in_the_folder(sites: Document, site: str) -> Document:
     """``sites``, where each Kickstart of ``site`` changes to the run's folder.
 
     Else HTCondor would change to the planned prefix, which does not exist, before the
@@ -64,7 +66,7 @@ def in_the_folder(sites: Document, site: str) -> Document:
     return with_values(sites, change)
 
 
-def with_catalogs(properties: Properties, folder: Path) -> Properties:
+def _with_catalogs(properties: Properties, folder: Path) -> Properties:
     """``properties``, naming the catalogs of ``folder``."""
     added = {
         f"pegasus.catalog.{kind}.file": str(folder / name)
@@ -75,72 +77,88 @@ def with_catalogs(properties: Properties, folder: Path) -> Properties:
 
 
 def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
-    """bb_setup and bb_delete run on site local, and pegasus-plan wants a folder for
-    them there, which many catalogs do not have."""
+    """A folder on site local for bb_setup and bb_delete, if the catalog has none."""
     for index, site in enumerate(inputs.sites.data["sites"]):
         known = site.get("directories") or []
-        if site["name"] != "local" or any(d.get("type") in SCRATCH for d in known):
+        if site["name"] != LOCAL or any(d.get("type") in SCRATCH for d in known):
             continue
-        path = str(folder.parent / "local")
+        path = str(folder.parent / LOCAL)
         server = {"url": f"file://{path}", "operation": "all"}
         added = {"type": "sharedScratch", "path": path, "fileServers": [server]}
         return {("sites", index, "directories"): [*known, added]}
     return {}
 
 
-def _workflow(data: Data) -> Data:
-    """Registering only what stays, and staging out only what has to be made."""
-    return {**data, "jobs": [_job(job) for job in data["jobs"]]}
+def _each(data: Data, key: str, change: Callable[[Any], Any]) -> Data:
+    """``data`` with every entry of its list ``key`` changed; itself if none changes."""
+    known = data.get(key) or []
+    changed = [change(entry) for entry in known]
+    same = all(new is old for new, old in zip(changed, known, strict=True))
+    return data if same else {**data, key: changed}
 
 
-def without(data: Data) -> Data:
-    """The workflow without catalogs, which are files now."""
-    inline = {key for _, key in SOURCES.values()}
-    return {key: value for key, value in data.items() if key not in inline}
-
-
-def _job(job: Data) -> Data:
-    """An intermediate file is gone with the buffer: no catalog should point there. A
-    checkpoint need not be written: its stage-out could fail, and keep the buffer."""
-    uses = job.get("uses")
-    if not uses or not any(map(_is_changed, uses)):
-        return job
-    return {**job, "uses": [_use(use) for use in uses]}
-
-
-def _is_changed(use: Any) -> bool:
-    return use["type"] == "checkpoint" or _is_registered_only(use)
+def _with_uses(workflow: Data) -> Data:
+    return _each(workflow, "jobs", lambda job: _each(job, "uses", _use))
 
 
 def _use(use: Any) -> Any:
+    """No catalog points to an intermediate file: it is gone with the buffer. A
+    checkpoint need not be written: its stage-out could fail, and keep the buffer."""
     if use["type"] == "checkpoint":
         return {**use, "stageOut": False, "registerReplica": False}
-    return {**use, "registerReplica": False} if _is_registered_only(use) else use
+    stays = use["type"] != "output" or use.get("stageOut", True)
+    if stays or use.get("registerReplica", True) is not True:
+        return use
+    return {**use, "registerReplica": False}
 
 
-def _is_registered_only(use: Any) -> bool:
-    return (
-        use["type"] == "output"
-        and not use.get("stageOut", True)
-        and use.get("registerReplica", True) is True
-    )
+def replicas_by_path(data: Data) -> Data:
+    """The replica catalog ``data``, with the paths of files of site local.
+
+    Transfers run on the compute site. pegasus-plan's replica selectors drop a
+    ``file://`` URL of another site there, and keep a path: its folder is shared.
+    """
+    return _each(data, "replicas", lambda entry: _each(entry, "pfns", _by_path))
 
 
-def files_for_pegasus(inputs: Inputs) -> Iterator[tuple[str, bytes]]:
-    """Name -> contents of what pegasus-plan reads, the workflow last."""
-    for document, (name, _) in zip(
-        (inputs.sites, inputs.replicas, inputs.transformations),
-        SOURCES.values(),
-        strict=True,
-    ):
-        yield name, _text(document.data)
-    yield PROPERTIES, properties_file(inputs.properties)
-    yield WORKFLOW, _text(inputs.workflow.data)
+def _by_path(pfn: Data) -> Data:
+    here = pfn.get("site", LOCAL) == LOCAL
+    if not here or not str(pfn["pfn"]).startswith("file://"):
+        return pfn
+    return {**pfn, "pfn": local_path(pfn["pfn"])}
 
 
-def properties_file(properties: Properties) -> bytes:
-    """What stands in the file ``PROPERTIES``."""
-    return properties.to_text().encode()
+def programs_on_site(data: Data, site: str) -> Data:
+    """The transformation catalog ``data``, as if programs staged from local were on
+    ``site``: pegasus-plan makes such a URL of the path of a program.
+
+    A program with an entry for ``site`` stays as it is.
+    """
+    return _each(data, "transformations", lambda entry: _program(entry, site))
+
+
+def _program(entry: Data, site: str) -> Data:
+    if any(place.get("name") == site for place in entry.get("sites") or ()):
+        return entry
+    move = {"name": site}
+    return _each(entry, "sites", lambda p: {**p, **move} if _is_staged(p) else p)
+
+
+def _is_staged(place: Any) -> bool:
+    """From a folder of site local: every site can fetch a web server's file."""
+    pfn = str(place.get("pfn"))
+    here = pfn.startswith("file://") or "://" not in pfn
+    return place.get("name") == LOCAL and place.get("type") == "stageable" and here
+
+
+def write_inputs(inputs: Inputs, folder: Path) -> None:
+    """Write what pegasus-plan reads into ``folder``, which is made."""
+    folder.mkdir(parents=True)
+    documents = inputs.sites, inputs.replicas, inputs.transformations
+    for document, (name, _) in zip(documents, SOURCES.values(), strict=True):
+        (folder / name).write_bytes(_text(document.data))
+    (folder / PROPERTIES).write_text(inputs.properties.to_text(), encoding="utf-8")
+    (folder / WORKFLOW).write_bytes(_text(inputs.workflow.data))
 
 
 def _text(data: Data) -> bytes:

@@ -8,15 +8,13 @@ from pathlib import Path
 from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
     Decided,
-    name_run,
     no_collection,
     plan_context,
     read_and_decide,
 )
 from pegasus_bb.planner.left_out import left_out
-from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.arguments import Call
-from pegasus_bb.planner.pegasus.call import plan_argv, started_planner
+from pegasus_bb.planner.options import PlanOptions, home_of_runs
+from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.checks import (
     check_clusters,
     check_kickstart,
@@ -25,9 +23,9 @@ from pegasus_bb.planner.pegasus.checks import (
     check_sub_workflows,
 )
 from pegasus_bb.planner.pegasus.completion import complete_planned
-from pegasus_bb.planner.pegasus.folder import planned_folder
+from pegasus_bb.planner.pegasus.folder import claimed, planned_folder
 from pegasus_bb.planner.pegasus.home import Home
-from pegasus_bb.planner.pegasus.inputs import for_pegasus
+from pegasus_bb.planner.pegasus.inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.rewriting import rewritten_inputs
@@ -37,56 +35,46 @@ from pegasus_bb.runtime.install import install_runtime
 
 @dataclass(frozen=True)
 class PegasusPlanned:
-    """A submit directory of pegasus-plan's that is sealed, and all it was made from: a
-    process that ends with it need not take millions of objects apart."""
+    """A sealed submit directory, and all it was made from: a process that ends with it
+    need not take millions of objects apart."""
 
     submit_dir: Path
     decided: Decided
     inputs: Inputs  # what pegasus-plan read
     executable: PegasusWorkflow
-    said: bytes  # what pegasus-plan printed
-    notes: tuple[str, ...]
-
-    @property
-    def planner(self) -> str:
-        """pegasus-plan and its version."""
-        return self.executable.planner
-
-    @property
-    def summary(self) -> tuple[str, ...]:
-        """Mode, tier, capacity, and where each was said."""
-        return self.decided.summary()
+    printed: bytes  # by pegasus-plan
+    notes: list[str]
 
 
-def plan_on_tier(options: PlanOptions, call: Call, home: Home) -> PegasusPlanned:
-    """Plan on a burst buffer, whole or not at all.
+def plan_on_tier(
+    options: PlanOptions, passed: tuple[str, ...], home: Home
+) -> PegasusPlanned:
+    """Plan on a burst buffer, whole or not at all; ``passed`` is for pegasus-plan.
 
     Raises UsageError (a CatalogError says file, line and key; NotSealed which rule)
     and leaves nothing behind then.
     """
     with no_collection():
         decided = read_and_decide(options)
-        named = name_run(options, decided.workflow.name)
-        context = plan_context(options, decided, named, predict(decided))
-        folder = planned_folder(context.submit_dir)
+        context = plan_context(options, decided, predicted=predict(decided))
         before = Inputs.of(decided.workflow.document, decided.catalogs)
         notes = left_out(decided, is_builtin=False)
-        notes += _check(call, before, decided, context)
+        notes += _check(passed, before, decided, context)
+        folder, on_buffer = planned_folder(context.submit_dir), bool(context.request)
         inputs = rewritten_inputs(before, context)
-        on_buffer = context.request is not None
         inputs = for_pegasus(inputs, context.site, folder, on_buffer)
-        argv = plan_argv(home, named.directories, folder, call.passed)
-        with started_planner(inputs, argv, named, options) as planner:
+        argv = plan_argv(home, context, folder, passed)
+        besides = context.base_dir / home_of_runs(context.label)
+        with claimed(context.submit_dir, options.force, besides):
+            write_inputs(inputs, folder)
             install_runtime(str(folder.parent), context.python)
-            said = planner.printed()
+            printed = run_planner(argv, folder, options.cwd)
             planned, decided = complete_planned(decided, context, options.force)
-    return PegasusPlanned(
-        context.submit_dir, decided, inputs, planned, said, tuple(notes)
-    )
+    return PegasusPlanned(context.submit_dir, decided, inputs, planned, printed, notes)
 
 
 def _check(
-    call: Call, inputs: Inputs, decided: Decided, context: PlanContext
+    passed: tuple[str, ...], inputs: Inputs, decided: Decided, context: PlanContext
 ) -> list[str]:
     """Notes for the user. Raises CatalogError, UsageError for what would not work."""
     placement = context.placement
@@ -94,9 +82,9 @@ def _check(
     for tier in (placement.tier, placement.job_tier):
         check_style(decided.site, decided.catalogs, tier.backend)
     check_kickstart(inputs, context.site)
-    check_passed(call.passed, context.site)
+    check_passed(passed, context.site)
     if context.request is None:
         return []
     if placement.job_reservations:
-        check_clusters(call.passed, context.mode)
-    return check_sub_workflows(decided, call.passed)
+        check_clusters(passed, context.mode)
+    return check_sub_workflows(decided, passed)

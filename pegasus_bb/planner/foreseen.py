@@ -26,9 +26,8 @@ from pegasus_bb.prediction import (
     Workload,
     awaited,
     corrected,
-    predict_hybrid,
     predict_off,
-    predict_persistent,
+    predict_shared,
     predict_transient,
     workload,
 )
@@ -99,8 +98,7 @@ class Foreseen:
             headroom = self.decided.settings.headroom
             capacity = automatic_capacity(placed.tier, headroom, need)
             placement = replace(placed, capacity=capacity)
-        predict = predict_hybrid if mode == "hybrid" else predict_persistent
-        return predict(self.work, placement, self.speeds)
+        return predict_shared(self.work, placement, self.speeds, mode)
 
     @cached_property
     def _hybrid(self) -> PlacementDecision:

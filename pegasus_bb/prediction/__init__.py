@@ -1,17 +1,15 @@
 """What a run would take: the cost model."""
 
-from pegasus_bb.prediction.choice import ALIKE, Choice, choose
 from pegasus_bb.prediction.cost import (
     Prediction,
     awaited,
     corrected,
-    predict_hybrid,
     predict_off,
-    predict_persistent,
+    predict_shared,
     predict_transient,
 )
 from pegasus_bb.prediction.load import Load, Workload, workload
-from pegasus_bb.prediction.predicted import Compared, Predicted
+from pegasus_bb.prediction.predicted import ALIKE, Choice, Compared, Predicted, choose
 
 __all__ = [
     "ALIKE",
@@ -24,9 +22,8 @@ __all__ = [
     "awaited",
     "choose",
     "corrected",
-    "predict_hybrid",
     "predict_off",
-    "predict_persistent",
+    "predict_shared",
     "predict_transient",
     "workload",
 ]

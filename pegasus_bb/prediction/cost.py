@@ -12,14 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pegasus_bb.model.placement import PFS, Placement
-from pegasus_bb.model.speeds import Speeds
-from pegasus_bb.prediction.copying import copy_time, one_copy, sizes_on_tier, staged
+from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction.levels import (
-    Alone,
+    JobTimes,
     Levels,
     in_phases,
-    level_times,
-    places_of,
 )
 from pegasus_bb.prediction.load import Workload
 
@@ -56,73 +53,54 @@ class Prediction:
 
 def predict_off(work: Workload, placement: Placement, speeds: Speeds) -> Prediction:
     """All files on the PFS; inputs are copied to the scratch there, results from it."""
-    into, out = staged(work, placement, lambda lfn: True)
-    on_pfs = dict.fromkeys(placement.files, PFS)
-    return Prediction(
-        mode="off",
-        stage_in=copy_time(into, speeds.pfs, speeds.pfs),
-        compute=sum(level_times(work.loads, speeds, on_pfs).values()),
-        stage_out=copy_time(out, speeds.pfs, speeds.pfs),
-        byte_hours=0.0,
-    )
-
-
-def predict_persistent(
-    work: Workload, placement: Placement, speeds: Speeds
-) -> Prediction:
-    """Files where ``placement`` has them, in one reservation of its capacity."""
-    return predict_shared(work, placement, speeds, "persistent")
-
-
-def predict_hybrid(work: Workload, placement: Placement, speeds: Speeds) -> Prediction:
-    """The same, and rooms beside it: each lasts until what was made there is copied."""
-    return predict_shared(work, placement, speeds, "hybrid")
+    files = {lfn: replace(file, tier=PFS) for lfn, file in placement.files.items()}
+    on_pfs = Placement(placement.tier, files)
+    return predict_shared(work, on_pfs, speeds, "off")
 
 
 def predict_shared(
     work: Workload, placement: Placement, speeds: Speeds, mode: str
 ) -> Prediction:
-    """A run with one reservation for all jobs together."""
+    """Files where ``placement`` has them, in one reservation of its capacity. In mode
+    hybrid a job reservation lasts until its results are copied."""
     pfs, tier = speeds.pfs, speeds.places[placement.tier.name]
-    levels, in_rooms = _levels_shared(work, placement, speeds)
-    into, out = staged(work, placement, placement.on_tier)
-    to_pfs, from_pfs = staged(work, placement, lambda lfn: not placement.on_tier(lfn))
+    levels, reserved = _levels(work, placement, speeds)
+    into, out = _staged(work, placement, placement.on_tier)
+    to_pfs, from_pfs = _staged(work, placement, lambda lfn: not placement.on_tier(lfn))
     found = Prediction(
         mode=mode,
-        stage_in=copy_time(into, pfs, tier) + copy_time(to_pfs, pfs, pfs),
+        stage_in=_copy_time(into, pfs, tier) + _copy_time(to_pfs, pfs, pfs),
         compute=sum(levels.values()),
-        stage_out=copy_time(out, tier, pfs) + copy_time(from_pfs, pfs, pfs),
+        stage_out=_copy_time(out, tier, pfs) + _copy_time(from_pfs, pfs, pfs),
         byte_hours=0.0,
         least=in_phases(levels, placement.phases),
     )
-    hours = (placement.capacity * found.makespan + in_rooms) / 3600
+    hours = (placement.capacity * found.makespan + reserved) / 3600
     return replace(found, byte_hours=hours)
 
 
-def _levels_shared(
+def _levels(
     work: Workload, placement: Placement, speeds: Speeds
 ) -> tuple[dict[int, float], float]:
-    """Seconds of each level, and the bytes x seconds that rooms reserve."""
-    tier, where = placement.tier.name, places_of(placement)
-    if not placement.job_reservations:
-        return level_times(work.loads, speeds, where), 0.0
-    rooms = placement.job_tier
-    own_speed = rooms.name if rooms.name in speeds.places else tier
-    for room in placement.job_reservations.values():
-        where.update(dict.fromkeys(room.stage_out, own_speed))  # while its job runs
-    alone = Alone(speeds, where)
-    levels, reserved = Levels(speeds.slots, alone.places), 0.0
-    fast, pfs = speeds.places[own_speed], list(speeds.places).index(PFS)
+    """Seconds of each level, and the bytes x seconds that job reservations take."""
+    tier, job_tier = placement.tier.name, placement.job_tier
+    own_place = job_tier.name if job_tier.name in speeds.places else tier
+    where = {lfn: file.tier for lfn, file in placement.files.items()}
+    for own in placement.job_reservations.values():
+        where.update(dict.fromkeys(own.stage_out, own_place))  # while its job runs
+    times = JobTimes(speeds, where)
+    levels, reserved = Levels(speeds.slots, times.places), 0.0
+    fast, pfs = speeds.places[own_place], list(speeds.places).index(PFS)
     for load in work.loads:
-        level, own = levels.of(load), placement.job_reservations.get(load.job)
-        seconds = alone.seconds(load, level.moved)
-        if own is not None:
-            back = [work.sizes.get(lfn, 0) for lfn in own.stage_out]
-            shared = [work.sizes.get(lfn, 0) for lfn in own.share]
-            seconds += one_copy(back, fast, speeds.pfs)
-            seconds += one_copy(shared, fast, speeds.places[tier])
+        level, found = levels.of(load), placement.job_reservations.get(load.job)
+        seconds = times.seconds(load, level.moved)
+        if found is not None:
+            back = [work.sizes.get(lfn, 0) for lfn in found.stage_out]
+            shared = [work.sizes.get(lfn, 0) for lfn in found.share]
+            seconds += _copy_time_of_job(back, fast, speeds.pfs)
+            seconds += _copy_time_of_job(shared, fast, speeds.places[tier])
             level.moved[pfs][1] += sum(back)
-            reserved += seconds * own.capacity * rooms.is_reserved
+            reserved += seconds * found.capacity * job_tier.is_reserved
         level.add(seconds)
     return levels.seconds(), reserved
 
@@ -136,49 +114,53 @@ def predict_transient(
     """Each job has a reservation of its own: its files come in before it starts, and go
     out before a child may start. ``capacity`` is what a job reserves for its bytes."""
     tier = speeds.places[placement.tier.name]
-    alone, here = Alone(speeds, places_of(placement)), sizes_on_tier(work, placement)
+    where = {lfn: file.tier for lfn, file in placement.files.items()}
+    here = {lfn: work.sizes.get(lfn, 0) for lfn in where if where[lfn] != PFS}
+    times = JobTimes(speeds, where)
     levels = Levels(speeds.slots, [speeds.pfs])
     reserved = 0.0
     for load in work.loads:
         into = [here[lfn] for lfn, _ in load.reads if lfn in here]
         out = [here[lfn] for lfn, _ in load.writes if lfn in here]
-        level, seconds = levels.of(load), alone.seconds(load)
+        level, seconds = levels.of(load), times.seconds(load)
         if into or out:
-            seconds += one_copy(into, speeds.pfs, tier)
-            seconds += one_copy(out, tier, speeds.pfs)
+            seconds += _copy_time_of_job(into, speeds.pfs, tier)
+            seconds += _copy_time_of_job(out, tier, speeds.pfs)
             came, went = sum(into), sum(out)
             level.moved[0][0] += came
             level.moved[0][1] += went
             if placement.tier.is_reserved:
                 reserved += seconds * capacity(came + went)
         level.add(seconds)
-    into_all, out_all = staged(work, placement, lambda lfn: True)
+    into_all, out_all = _staged(work, placement, lambda lfn: True)
     return Prediction(
         "transient",
-        copy_time(into_all, speeds.pfs, speeds.pfs),
+        _copy_time(into_all, speeds.pfs, speeds.pfs),
         sum(levels.seconds().values()),
-        copy_time(out_all, speeds.pfs, speeds.pfs),
+        _copy_time(out_all, speeds.pfs, speeds.pfs),
         reserved / 3600,
     )
 
 
-def corrected(found: Prediction, foretold: float, measured: float | None) -> Prediction:
-    """``found``, where the model foretells ``foretold`` seconds of an earlier run that
-    took ``measured``.
+def corrected(
+    found: Prediction, predicted: float, measured: float | None
+) -> Prediction:
+    """``found``, corrected by an earlier run, of which the model predicts ``predicted``
+    seconds and which took ``measured``.
 
     What it took longer, to start jobs and to wait in queues, is the same in all modes.
-    Where it was faster, levels ran side by side, as they will again, but for those of
+    If it was faster, levels ran side by side, as they will again, but for those of
     different phases.
     """
-    if measured is None or foretold <= 0:
+    if measured is None or predicted <= 0:
         return found
-    share = min(1.0, measured / foretold)
+    share = min(1.0, measured / predicted)
     changed = replace(
         found,
         stage_in=found.stage_in * share,
         compute=max(found.compute * share, found.least),
         stage_out=found.stage_out * share,
-        other=max(0.0, measured - foretold),
+        other=max(0.0, measured - predicted),
     )
     if found.mode in SHARED and found.moving:  # as long as the run
         hours = found.byte_hours * changed.moving / found.moving
@@ -187,6 +169,36 @@ def corrected(found: Prediction, foretold: float, measured: float | None) -> Pre
 
 
 def awaited(found: Prediction, wait: float | None) -> Prediction:
-    """``found`` after so many seconds at the gate, where its mode has one. Nothing is
+    """``found`` with so many seconds at the gate, if its mode has one. Nothing is
     reserved then."""
     return found if found.mode not in SHARED else replace(found, wait=wait or 0.0)
+
+
+def _staged(
+    work: Workload, placement: Placement, of: Callable[[str], bool]
+) -> tuple[list[int], list[int]]:
+    """Sizes of the inputs that are copied in and of the results that are copied out."""
+    into: list[int] = []
+    out: list[int] = []
+    for lfn, file in placement.files.items():
+        if not of(lfn):
+            continue
+        if file.how == "copy":
+            into.append(work.sizes.get(lfn, 0))
+        elif file.role == "output":
+            out.append(work.sizes.get(lfn, 0))
+    return into, out
+
+
+def _copy_time(sizes: list[int], source: Speed, dest: Speed) -> float:
+    """Seconds for several files at a time."""
+    size = sum(sizes)
+    moving = max(size / source.read, size / dest.write)
+    return moving + len(sizes) * (source.latency + dest.latency)
+
+
+def _copy_time_of_job(sizes: list[int], source: Speed, dest: Speed) -> float:
+    """Seconds for the files of one job, one after the other."""
+    size = sum(sizes)
+    moving = max(size / source.job_read, size / dest.job_write)
+    return moving + len(sizes) * (source.latency + dest.latency)

@@ -1,15 +1,15 @@
 """What a level of the workflow takes: of its jobs, the slots and the storage.
 
-It lasts as long as the longest of three: its longest job; all its jobs in the slots
-that there are; all its bytes at the speed of the place where they lie.
+It lasts as long as the longest of three: its longest job; all its jobs in the slots;
+all its bytes at the speed of the place where they are.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from pegasus_bb.model.placement import Placement, PlannedPhases
+from pegasus_bb.model.placement import PlannedPhases
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction.load import Load
 
@@ -30,9 +30,8 @@ class Level:
             self.longest = seconds
 
 
-class Alone:
-    """Seconds of one job, alone on the places of its files; ``moved``, where given,
-    counts its bytes by place."""
+class JobTimes:
+    """How long a job takes if it is alone on the places of its files."""
 
     def __init__(self, speeds: Speeds, where: Mapping[str, str]) -> None:
         names = list(speeds.places)
@@ -40,6 +39,7 @@ class Alone:
         self._at = {lfn: names.index(place) for lfn, place in where.items()}
 
     def seconds(self, load: Load, moved: list[list[int]] | None = None) -> float:
+        """Of one job. ``moved``, if given, counts its bytes by place."""
         seconds, places, at = load.compute, self.places, self._at
         for lfn, size in load.reads:
             place = places[at[lfn]]
@@ -79,20 +79,8 @@ class Levels:
         return max(level.longest, level.total / self._slots, *moving)
 
 
-def level_times(
-    loads: Iterable[Load], speeds: Speeds, where: Mapping[str, str]
-) -> dict[int, float]:
-    """Seconds of each level where the files are ``where``, by LFN."""
-    alone = Alone(speeds, where)
-    levels = Levels(speeds.slots, alone.places)
-    for load in loads:
-        level = levels.of(load)
-        level.add(alone.seconds(load, level.moved))
-    return levels.seconds()
-
-
 def in_phases(levels: Mapping[int, float], phases: PlannedPhases | None) -> float:
-    """The longest levels of all phases, which follow each other; 0 where all is one."""
+    """The longest levels of all phases, which follow each other; 0 if there is one."""
     if phases is None or phases.count == 1:
         return 0.0
     longest = [0.0] * phases.count
@@ -100,8 +88,3 @@ def in_phases(levels: Mapping[int, float], phases: PlannedPhases | None) -> floa
         phase = bisect_left(phases.ends, level)
         longest[phase] = max(longest[phase], seconds)
     return sum(longest)
-
-
-def places_of(placement: Placement) -> dict[str, str]:
-    """LFN -> the tier's name, or pfs."""
-    return {lfn: file.tier for lfn, file in placement.files.items()}

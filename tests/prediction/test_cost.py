@@ -18,9 +18,8 @@ from pegasus_bb.prediction import (
     awaited,
     choose,
     corrected,
-    predict_hybrid,
     predict_off,
-    predict_persistent,
+    predict_shared,
     predict_transient,
     workload,
 )
@@ -80,7 +79,7 @@ def test_on_the_pfs(tmp_path: Path) -> None:
 def test_on_the_tier(tmp_path: Path) -> None:
     work, placement = loaded(tmp_path, fan(2))
     placement = replace(placement, capacity=1000 * MB)
-    found = predict_persistent(work, placement, speeds())
+    found = predict_shared(work, placement, speeds(), "persistent")
     assert found.stage_in == 200 / 100  # as fast as the PFS gives it
     assert found.compute == (60 + 300 / 200) + (60 + 110 / 200)
     assert found.stage_out == 20 / 50
@@ -111,7 +110,7 @@ def test_opening_files_takes_its_time(tmp_path: Path) -> None:
 
 def test_a_file_that_stays_on_the_pfs_is_read_there(tmp_path: Path) -> None:
     work, placement = loaded(tmp_path, fan(2), intermediate="pfs")
-    found = predict_persistent(work, placement, speeds())
+    found = predict_shared(work, placement, speeds(), "persistent")
     assert found.compute == (60 + 200 / 200 + 100 / 10) + (60 + 100 / 20 + 10 / 200)
 
 
@@ -126,48 +125,48 @@ def test_each_job_for_itself(tmp_path: Path) -> None:
     assert found.byte_hours == pytest.approx(reserved / 3600)
 
 
-def test_a_room_beside_what_all_share(tmp_path: Path) -> None:
+def test_a_job_reservation_beside_the_shared_one(tmp_path: Path) -> None:
     """Its result is written there, comes back to the PFS, and is staged out from it."""
     work, placement = loaded(tmp_path, fan(2))
     lfn, size = "out1", 10 * MB
-    room = JobReservation((), (lfn,), ("mid",), (), need=size, capacity=20 * MB)
+    own = JobReservation((), (lfn,), ("mid",), (), need=size, capacity=20 * MB)
     files = {**placement.files, lfn: replace(placement.files[lfn], tier="pfs")}
-    parted = replace(placement, files=files, job_reservations={"ID1": room})
+    parted = replace(placement, files=files, job_reservations={"ID1": own})
     parted = replace(parted, capacity=1000 * MB)
-    found = predict_hybrid(work, parted, speeds())
-    own = 60 + 110 / 200 + 10 / 10  # written at the tier's speed, copied at the PFS's
-    assert found.compute == pytest.approx(60 + 300 / 200 + own)
+    found = predict_shared(work, parted, speeds(), "hybrid")
+    seconds = (
+        60 + 110 / 200 + 10 / 10
+    )  # written at the tier's speed, copied at the PFS's
+    assert found.compute == pytest.approx(60 + 300 / 200 + seconds)
     assert found.stage_out == 10 / 50 + 10 / 50
-    hours = (1000 * MB * found.makespan + 20 * MB * own) / 3600
+    hours = (1000 * MB * found.makespan + 20 * MB * seconds) / 3600
     assert found.byte_hours == pytest.approx(hours)
 
 
-def test_what_a_room_shares_is_copied_on_the_tier(tmp_path: Path) -> None:
+def test_what_a_job_reservation_shares_is_copied_on_the_tier(tmp_path: Path) -> None:
     work, placement = loaded(tmp_path, fan(2))
-    room = JobReservation(
-        (), (), ("in",), (), need=100 * MB, capacity=1, share=("mid",)
-    )
-    shares = replace(placement, job_reservations={"ID0": room})
-    plain = predict_hybrid(work, placement, speeds())
-    found = predict_hybrid(work, shares, speeds())
+    own = JobReservation((), (), ("in",), (), need=100 * MB, capacity=1, share=("mid",))
+    shares = replace(placement, job_reservations={"ID0": own})
+    plain = predict_shared(work, placement, speeds(), "hybrid")
+    found = predict_shared(work, shares, speeds(), "hybrid")
     assert found.compute - plain.compute == pytest.approx(100 / 200)
 
 
-def test_without_rooms_it_is_as_in_mode_persistent(tmp_path: Path) -> None:
+def test_without_job_reservations_it_is_as_in_mode_persistent(tmp_path: Path) -> None:
     work, placement = loaded(tmp_path, fan(2))
-    hybrid = predict_hybrid(work, placement, speeds())
-    persistent = predict_persistent(work, placement, speeds())
+    hybrid = predict_shared(work, placement, speeds(), "hybrid")
+    persistent = predict_shared(work, placement, speeds(), "persistent")
     assert replace(hybrid, mode="persistent") == persistent
 
 
 def test_what_an_earlier_run_took_longer_is_added_to_every_mode() -> None:
-    found = corrected(prediction("persistent", 60, 6000), foretold=100, measured=160)
+    found = corrected(prediction("persistent", 60, 6000), predicted=100, measured=160)
     assert (found.other, found.makespan) == (60, 120)
     assert found.byte_hours == 2 * 6000
 
 
 def test_the_wait_for_the_reservation_is_in_the_modes_with_a_gate() -> None:
-    """Nothing is reserved meanwhile; who waits for an hour may leave it alone."""
+    """Nothing is reserved meanwhile; an hour of waiting makes mode off better."""
     shared = awaited(prediction("persistent", 60, 6000), 3600.0)
     assert (shared.makespan, shared.wait, shared.byte_hours) == (3660, 3600, 6000)
     assert shared.to_json()["makespan"] == 3660
@@ -178,7 +177,7 @@ def test_the_wait_for_the_reservation_is_in_the_modes_with_a_gate() -> None:
 
 
 def test_levels_that_ran_side_by_side_will_do_so_again() -> None:
-    found = corrected(prediction("transient", 60, 6000), foretold=100, measured=50)
+    found = corrected(prediction("transient", 60, 6000), predicted=100, measured=50)
     assert (found.compute, found.other, found.byte_hours) == (30, 0, 6000)
 
 
@@ -188,7 +187,9 @@ def test_phases_do_not_run_side_by_side(tmp_path: Path) -> None:
 
     def compute(*ends: int) -> float:
         phases = PlannedPhases(limit=1, ends=ends, peak=1)
-        found = predict_persistent(work, replace(placement, phases=phases), speeds())
+        found = predict_shared(
+            work, replace(placement, phases=phases), speeds(), "persistent"
+        )
         return corrected(found, found.makespan, found.makespan / 4).compute
 
     together = 61.5 + 60.55
@@ -217,7 +218,7 @@ def test_of_runs_about_as_long_the_one_that_reserves_least() -> None:
 def test_twice_the_jobs_cost_twice_as_much(tmp_path: Path) -> None:
     def cost(width: int) -> int:
         work, placement = loaded(tmp_path, fan(width))
-        return calls(lambda: predict_persistent(work, placement, speeds()))
+        return calls(lambda: predict_shared(work, placement, speeds(), "persistent"))
 
     assert cost(400) < 2.2 * cost(200)
 

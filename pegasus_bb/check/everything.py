@@ -14,8 +14,9 @@ from pegasus_bb.check.planning import of_planning
 from pegasus_bb.check.storage import of_scratch, of_tier
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import Site
+from pegasus_bb.placement import PlanningInput
 from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
-from pegasus_bb.planner.deciding import Decided, Given, note_on_mode, place, read_given
+from pegasus_bb.planner.deciding import Given, note_on_mode, place, read_given
 from pegasus_bb.planner.interpreter import tried_python, untried
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import chosen_home
@@ -52,7 +53,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
         else:
             choice = compared.choice
             yield ok("mode", f"auto takes {choice.mode}: {choice.reason}")
-    decided: Decided | None = None
+    decided: PlanningInput | None = None
     try:
         placed = place(options, given)
         output_site(options, placed.catalogs)
@@ -84,7 +85,7 @@ def _of_planner(
     options: PlanOptions,
     given: Given,
     site: Site,
-    decided: Decided | None,
+    decided: PlanningInput | None,
     seen: set[Level],
 ) -> Iterator[Finding]:
     try:

@@ -11,13 +11,13 @@ from pegasus_bb.model.catalogs import Replica
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import local_path
-from pegasus_bb.placement import PlacementDecision, lint_replicas
+from pegasus_bb.placement import PlacementDecision, PlanningInput, lint_replicas
 from pegasus_bb.placement.survey import INPUT, runs_on
-from pegasus_bb.planner.deciding import Decided, with_capacity
+from pegasus_bb.planner.deciding import with_capacity
 from pegasus_bb.units import format_size
 
 
-def of_files(placed: Decided) -> Iterator[Finding]:
+def of_files(placed: PlanningInput) -> Iterator[Finding]:
     """What the workflow is made of, and whether its inputs are anywhere."""
     placement = placed.placement
     jobs = len(placed.workflow.jobs)
@@ -44,7 +44,7 @@ def of_files(placed: Decided) -> Iterator[Finding]:
     yield from _of_programs(placed)
 
 
-def _of_replicas(placed: Decided) -> Iterator[Finding]:
+def _of_replicas(placed: PlanningInput) -> Iterator[Finding]:
     """Those that should be on this machine are looked for."""
     replicas, site = placed.catalogs.replicas.replicas, placed.site.name
     gone = [
@@ -62,7 +62,7 @@ def _of_replicas(placed: Decided) -> Iterator[Finding]:
         yield ok("replicas", "every input has one, those on this machine are there")
 
 
-def _of_programs(placed: Decided) -> Iterator[Finding]:
+def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
     """What is installed on the site need not be seen from here, but it may be."""
     site, catalog = placed.site.name, placed.catalogs.transformations
     names = {
@@ -99,7 +99,7 @@ def _is_here(pfn: str) -> bool:
     return path is None or is_there(path)
 
 
-def of_size(placed: Decided) -> tuple[list[Finding], Decided | None]:
+def of_size(placed: PlanningInput) -> tuple[list[Finding], PlanningInput | None]:
     """How much would be reserved, and what was decided; None where it cannot be."""
     try:
         decided = with_capacity(placed)

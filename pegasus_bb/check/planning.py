@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.storage import of_submit_dir
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.placement import PlanningInput
 from pegasus_bb.placement.survey import runs_on
-from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.deciding import Decided, Given, no_collection, plan_context
+from pegasus_bb.planner.deciding import Given, no_collection, plan_context
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.left_out import left_out
 from pegasus_bb.planner.options import PlanOptions
@@ -17,11 +17,12 @@ from pegasus_bb.planner.pegasus import Home
 from pegasus_bb.planner.pegasus.checks import check_style, check_sub_workflows
 from pegasus_bb.planner.planning import rehearsed
 from pegasus_bb.planner.rewriting import rewritten_inputs
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.rewrite import Inputs
 
 
 def of_planning(
-    options: PlanOptions, given: Given, decided: Decided, home: Home | None
+    options: PlanOptions, given: Given, decided: PlanningInput, home: Home | None
 ) -> Iterator[Finding]:
     """``home``: of the Pegasus that plans, None for the built-in planner."""
     try:
@@ -41,8 +42,8 @@ def of_planning(
 def _of_planner(
     options: PlanOptions,
     given: Given,
-    decided: Decided,
-    context: PlanContext,
+    decided: PlanningInput,
+    context: RunPlan,
     home: Home | None,
 ) -> Iterator[Finding]:
     """Raises what the planning would raise."""
@@ -65,7 +66,7 @@ def _of_planner(
     yield from (note("planner", text) for text in notes)
 
 
-def _check_images(decided: Decided) -> None:
+def _check_images(decided: PlanningInput) -> None:
     """Mode off: pegasus-plan itself brings an image in a file to the site. It takes one
     without image.site for a file of no site. Raises CatalogError."""
     catalog, site = decided.catalogs.transformations, decided.site.name

@@ -20,10 +20,16 @@ from pegasus_bb.cli.prediction import shown
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.reservation import NODE_LOCAL
-from pegasus_bb.placement import Explanation, explain, figures, lint_replicas, live_flow
+from pegasus_bb.placement import (
+    Explanation,
+    PlanningInput,
+    explain,
+    figures,
+    lint_replicas,
+    live_flow,
+)
 from pegasus_bb.planner.choices import output_site
 from pegasus_bb.planner.deciding import (
-    Decided,
     no_collection,
     note_on_mode,
     read_and_place,
@@ -79,7 +85,7 @@ def command(
 
 def _placed(
     options: PlanOptions, elsewhere: bool
-) -> tuple[Decided, CatalogError | None]:
+) -> tuple[PlanningInput, CatalogError | None]:
     """With a placement that has its capacity, or has none and why."""
     placed = read_and_place(options)
     if placed.placement is None:
@@ -93,7 +99,7 @@ def _placed(
         return placed, error
 
 
-def _show(placed: Decided, as_json: bool, html: Path | None) -> None:
+def _show(placed: PlanningInput, as_json: bool, html: Path | None) -> None:
     decision, predicted = placed.decision, compare(placed)
     assert decision is not None  # noqa: S101 - mode off does not come here
     live = figures(placed, decision.placement)
@@ -112,7 +118,7 @@ def _show(placed: Decided, as_json: bool, html: Path | None) -> None:
 
 def _write_page(
     path: Path,
-    placed: Decided,
+    placed: PlanningInput,
     placement: Placement,
     explanation: Explanation,
     predicted: Compared | None,
@@ -126,7 +132,7 @@ def _write_page(
     write_page(path, text)
 
 
-def _notes(ctx: click.Context, placed: Decided) -> Iterator[str]:
+def _notes(ctx: click.Context, placed: PlanningInput) -> Iterator[str]:
     """What plan would do in another way."""
     mode = note_on_mode(placed.catalogs.properties)
     if mode:

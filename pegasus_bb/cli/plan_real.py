@@ -18,7 +18,7 @@ from pegasus_bb.planner.pegasus import Home
 from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
 from pegasus_bb.planner.pegasus.home import planned_by
 from pegasus_bb.planner.pegasus.planning import plan_on_tier
-from pegasus_bb.planner.summary import unused
+from pegasus_bb.planner.summary import summary, unused
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
 _VALUES = ("sites", "output_sites", "output_dir", "cleanup")
@@ -51,8 +51,8 @@ def plan_real(
         planned = plan_on_tier(options, passed, home)
     quiet = as_json or ctx.params["quiet"]
     who = planned_by(properties, home, planned.executable.planner)
-    summary = () if quiet else (who, *planned.decided.summary())
-    for note in (*planned.notes, *summary):
+    lines = () if quiet else (who, *summary(planned.decided))
+    for note in (*planned.notes, *lines):
         click.echo(note, err=True)
     if not (submit and as_json):  # then pegasus-run's answer is the only JSON
         click.echo(planned.printed, nl=False)

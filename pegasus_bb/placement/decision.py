@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.graph import Graph
@@ -11,8 +10,6 @@ from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import Workflow
-
-_Input = TypeVar("_Input", bound="PlanningInput")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +22,7 @@ class Ending:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningInput:
-    """The workflow, the catalogs, and what the user said of this planning."""
+    """The workflow, the catalogs, what the user said, and the decision."""
 
     workflow: Workflow
     graph: Graph
@@ -34,6 +31,12 @@ class PlanningInput:
     site: Site  # of the tasks
     ending: Ending
     history: History = field(default_factory=History)
+    decision: PlacementDecision | None = None  # None in mode off, and before placing
+
+    @property
+    def placement(self) -> Placement | None:
+        """As ``decision``."""
+        return self.decision.placement if self.decision else None
 
     @property
     def has_sub_workflows(self) -> bool:
@@ -45,7 +48,7 @@ class PlanningInput:
         """The length of the longest chain of jobs."""
         return max(self.graph.level.values(), default=0)
 
-    def in_mode(self: _Input, mode: str) -> _Input:
+    def in_mode(self, mode: str) -> PlanningInput:
         """The same for a planning in another mode."""
         return replace(self, settings=replace(self.settings, mode=mode))
 

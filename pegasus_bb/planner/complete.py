@@ -12,8 +12,8 @@ from typing import TypeVar
 from pegasus_bb.dag.nodes import Dag, Script
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.liveness import sizes
-from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.executable import ExecutableWorkflow
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal import (
     Phases,
     check_phases,
@@ -27,7 +27,7 @@ from pegasus_bb.planner.seal.view import DEFERRED, View
 Planned = TypeVar("Planned", bound=ExecutableWorkflow)
 
 
-def complete(planned: Planned, workflow: Workflow, context: PlanContext) -> Planned:
+def complete(planned: Planned, workflow: Workflow, context: RunPlan) -> Planned:
     """``planned``, made of the user's ``workflow``, ready to run. Raises NotSealed."""
     dag = _awaiting_stage_out(planned, context)
     if context.request is None:
@@ -42,7 +42,7 @@ def complete(planned: Planned, workflow: Workflow, context: PlanContext) -> Plan
     return replace(planned, dag=dag, phases=phases)
 
 
-def _awaiting_stage_out(planned: ExecutableWorkflow, context: PlanContext) -> Dag:
+def _awaiting_stage_out(planned: ExecutableWorkflow, context: RunPlan) -> Dag:
     """Each job with a reservation ends when its results are back."""
     rooms = context.placement.job_reservations if context.placement else {}
     if not rooms:
@@ -57,14 +57,14 @@ def _awaiting_stage_out(planned: ExecutableWorkflow, context: PlanContext) -> Da
     return replace(planned.dag, nodes=nodes)
 
 
-def await_stage_out_post(post: Script, node: str, context: PlanContext) -> Script:
+def await_stage_out_post(post: Script, node: str, context: RunPlan) -> Script:
     """``post``, which judges ``node``, once the node's results are back."""
     words = f"{node} $JOBID $RETURN {post.executable} {post.arguments}"
     return Script(f"{context.bin}/await_stage_out", words, DEFERRED, context.poll)
 
 
 def _in_phases(
-    view: View, planned: ExecutableWorkflow, workflow: Workflow, context: PlanContext
+    view: View, planned: ExecutableWorkflow, workflow: Workflow, context: RunPlan
 ) -> tuple[View, Phases | None]:
     """``view`` with barriers between phases, where its files do not fit at once."""
     placement = context.placement

@@ -30,7 +30,6 @@ from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.paths import is_below
 from pegasus_bb.placement import (
     Ending,
-    PlacementDecision,
     PlanningInput,
     place_files,
     reserve,
@@ -43,30 +42,13 @@ from pegasus_bb.planner.choices import (
     output_site,
 )
 from pegasus_bb.planner.containers import containers_file
-from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.interpreter import tried_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
-from pegasus_bb.planner.summary import summary
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.prediction import Predicted
 
 _MODE = f"{PREFIX}mode"
 _NO_MODE = "no mode was said"  # the origin of a mode that a command takes by itself
-
-
-@dataclass(frozen=True, kw_only=True)
-class Decided(PlanningInput):
-    """What is known before anything is written: also what explain shows."""
-
-    decision: PlacementDecision | None = None  # None in mode off
-
-    @property
-    def placement(self) -> Placement | None:
-        """None in mode off."""
-        return self.decision.placement if self.decision else None
-
-    def summary(self) -> tuple[str, ...]:
-        """What was chosen and where that was said, in lines for a person."""
-        return summary(self.catalogs, self.settings, self.site.name, self.decision)
 
 
 def properties_of(options: PlanOptions) -> Properties:
@@ -110,32 +92,34 @@ def read_given(options: PlanOptions) -> Given:
     return Given(workflow, catalogs, settings)
 
 
-def read_and_decide(options: PlanOptions) -> Decided:
+def read_and_decide(options: PlanOptions) -> PlanningInput:
     """``read_and_place``, and how much to reserve. Raises as that does."""
     return decide(options, read_given(options))
 
 
-def decide(options: PlanOptions, given: Given) -> Decided:
+def decide(options: PlanOptions, given: Given) -> PlanningInput:
     """As ``read_and_decide``, of what has been read."""
     placed = place(options, given)
     return with_capacity(placed)
 
 
-def with_capacity(placed: Decided) -> Decided:
+def with_capacity(placed: PlanningInput) -> PlanningInput:
     """``placed`` with what to reserve for its files. Raises CatalogError."""
     if placed.decision is None:
         return placed
     return replace(placed, decision=reserve(placed, placed.decision))
 
 
-def with_placement(decided: Decided, placement: Placement | None) -> Decided:
+def with_placement(
+    decided: PlanningInput, placement: Placement | None
+) -> PlanningInput:
     """``decided`` with another placement."""
     if placement is None or decided.decision is None:
         return decided
     return replace(decided, decision=replace(decided.decision, placement=placement))
 
 
-def read_and_place(options: PlanOptions) -> Decided:
+def read_and_place(options: PlanOptions) -> PlanningInput:
     """Read workflow and catalogs and place every file, without a capacity. Writes
     nothing.
 
@@ -144,7 +128,7 @@ def read_and_place(options: PlanOptions) -> Decided:
     return place(options, read_given(options))
 
 
-def place(options: PlanOptions, given: Given) -> Decided:
+def place(options: PlanOptions, given: Given) -> PlanningInput:
     """As ``read_and_place``, of what has been read."""
     catalogs, settings = given.catalogs, given.settings
     workflow = read_workflow(given.workflow)
@@ -154,7 +138,7 @@ def place(options: PlanOptions, given: Given) -> Decided:
     check_fallback(settings, site)
     containers_file(workflow, catalogs, site)  # refuses what cannot be started
     ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
-    read = Decided(
+    read = PlanningInput(
         workflow=workflow,
         graph=graph,
         catalogs=catalogs,
@@ -196,10 +180,10 @@ def name_run(options: PlanOptions, label: str) -> RunName:
 
 def plan_context(
     options: PlanOptions,
-    decided: Decided,
+    decided: PlanningInput,
     named: RunName | None = None,
     predicted: Predicted | None = None,
-) -> PlanContext:
+) -> RunPlan:
     """Choose the directories, the names and the request. Raises UsageError."""
     named = named or name_run(options, decided.workflow.name)
     directories, folder = named.directories, options.output_dir
@@ -209,7 +193,7 @@ def plan_context(
         if decided.placement
         else None
     )
-    return PlanContext(
+    return RunPlan(
         label=named.label,
         user=getpass.getuser(),
         timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -235,7 +219,9 @@ def plan_context(
     )
 
 
-def _of_each_job(decided: Decided, uuid: str, directories: RunDirectories) -> Request:
+def _of_each_job(
+    decided: PlanningInput, uuid: str, directories: RunDirectories
+) -> Request:
     """What the jobs' own reservations have in common. Raises UsageError."""
     scratch, placement = decided.site.scratch, decided.placement
     assert placement is not None  # noqa: S101 - these modes have a placement

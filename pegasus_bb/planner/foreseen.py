@@ -12,6 +12,7 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
 from pegasus_bb.placement import (
     PlacementDecision,
+    PlanningInput,
     apply_hybrid_mode,
     automatic_capacity,
     capacity_maker,
@@ -20,7 +21,6 @@ from pegasus_bb.placement import (
     reserve,
 )
 from pegasus_bb.planner.choices import choose_tier
-from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.prediction import (
     Prediction,
     Workload,
@@ -39,7 +39,7 @@ MODES = ("off", "persistent", "transient", "hybrid")
 class Foreseen:
     """What the figures of every mode come from."""
 
-    decided: Decided
+    decided: PlanningInput
     persistent: PlacementDecision  # where files live if there is room for all
     speeds: Speeds
     work: Workload
@@ -125,7 +125,7 @@ class Foreseen:
         return reserve(decided.in_mode(mode), placed).placement
 
 
-def foreseen(decided: Decided) -> Foreseen | None:
+def foreseen(decided: PlanningInput) -> Foreseen | None:
     """None where there are no speeds, or no tier. In mode off: as if a tier were used.
 
     Raises CatalogError and UsageError.
@@ -147,7 +147,7 @@ def foreseen(decided: Decided) -> Foreseen | None:
     return Foreseen(decided, persistent, speeds, work)
 
 
-def _persistent(decided: Decided) -> PlacementDecision | None:
+def _persistent(decided: PlanningInput) -> PlacementDecision | None:
     """No file moved for want of room; None where there is no tier for it. The tiers of
     a run that uses none may be wrong: nobody has asked for them."""
     catalogs, settings, site = decided.catalogs, decided.settings, decided.site.name
@@ -164,7 +164,7 @@ def _persistent(decided: Decided) -> PlacementDecision | None:
         return None
 
 
-def _speeds(decided: Decided) -> Speeds | None:
+def _speeds(decided: PlanningInput) -> Speeds | None:
     given, site = decided.settings.speeds, decided.site.name
     if given is None:
         return read_speeds(decided.catalogs.sites.document, (KEY,), site)

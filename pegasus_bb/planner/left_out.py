@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.paths import local_path
-from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.placement import PlanningInput
 
 _MODE = "pegasus.mode"
 _PRODUCTION = "production"  # Pegasus's default
 _SHOWN = 3  # names
 
 
-def left_out(planning: Decided, is_builtin: bool) -> list[str]:
+def left_out(planning: PlanningInput, is_builtin: bool) -> list[str]:
     """A line for each thing, of the user's workflow as it was read."""
     notes = list(_checkpoints(planning, is_builtin))
     for find in _BUILTIN if is_builtin else ():
@@ -23,7 +23,7 @@ def left_out(planning: Decided, is_builtin: bool) -> list[str]:
     return notes
 
 
-def check_can_be_fetched(planning: Decided) -> None:
+def check_can_be_fetched(planning: PlanningInput) -> None:
     """Raises CatalogError for an input that only pegasus-transfer can fetch, where
     there is none: before anything is reserved."""
     if _has_pegasus_transfer(planning):
@@ -43,14 +43,14 @@ def check_can_be_fetched(planning: Decided) -> None:
             )
 
 
-def _has_pegasus_transfer(planning: Decided) -> bool:
+def _has_pegasus_transfer(planning: PlanningInput) -> bool:
     home = os.environ.get("PEGASUS_HOME", "")
     path = os.pathsep.join([os.environ.get("PATH", ""), f"{home}/bin" if home else ""])
     of_site = planning.site.profile("env", "PEGASUS_HOME")
     return bool(of_site) or shutil.which("pegasus-transfer", path=path) is not None
 
 
-def _checkpoints(planning: Decided, is_builtin: bool) -> Iterator[str]:
+def _checkpoints(planning: PlanningInput, is_builtin: bool) -> Iterator[str]:
     """pegasus-plan would stage out a checkpoint that need never be written."""
     on_buffer = planning.settings.mode in ("persistent", "hybrid")
     if not (is_builtin or on_buffer):
@@ -68,7 +68,7 @@ def _checkpoints(planning: Decided, is_builtin: bool) -> Iterator[str]:
         )
 
 
-def _registration(planning: Decided) -> Iterator[str]:
+def _registration(planning: PlanningInput) -> Iterator[str]:
     if planning.ending.delivered and any(
         use.stage_out and use.register
         for job in planning.workflow.jobs.values()
@@ -80,7 +80,7 @@ def _registration(planning: Decided) -> Iterator[str]:
         )
 
 
-def _data_reuse(planning: Decided) -> Iterator[str]:
+def _data_reuse(planning: PlanningInput) -> Iterator[str]:
     known = planning.catalogs.replicas.replicas.keys()
     if not known.isdisjoint(planning.graph.producer):
         yield (
@@ -89,7 +89,7 @@ def _data_reuse(planning: Decided) -> Iterator[str]:
         )
 
 
-def _shell_hooks(planning: Decided) -> Iterator[str]:
+def _shell_hooks(planning: PlanningInput) -> Iterator[str]:
     whose = list(_hooked(planning.workflow))
     if whose:
         yield f"the built-in planner does not run the shell hooks of {_some(whose)}"
@@ -103,7 +103,7 @@ def _hooked(workflow: Workflow) -> Iterator[str]:
             yield f"job {job.id}"
 
 
-def _mode(planning: Decided) -> Iterator[str]:
+def _mode(planning: PlanningInput) -> Iterator[str]:
     said = planning.catalogs.properties.get(_MODE, _PRODUCTION)
     if said != _PRODUCTION:
         yield (
@@ -116,7 +116,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
 
 
-_BUILTIN: tuple[Callable[[Decided], Iterator[str]], ...] = (
+_BUILTIN: tuple[Callable[[PlanningInput], Iterator[str]], ...] = (
     _registration,
     _data_reuse,
     _shell_hooks,

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.placement import PlanningInput
 from pegasus_bb.planner.builtin import (
     Executable,
     build,
@@ -16,9 +17,7 @@ from pegasus_bb.planner.builtin import (
     write,
 )
 from pegasus_bb.planner.complete import complete
-from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.deciding import (
-    Decided,
     no_collection,
     plan_context,
     read_and_decide,
@@ -28,7 +27,9 @@ from pegasus_bb.planner.left_out import check_can_be_fetched, left_out
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.rewriting import rewritten
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, pfs_scratch, run_files
+from pegasus_bb.planner.summary import summary
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Planned:
     submit_dir: Path
     mode: str
     request: Request | None
-    decided: Decided
+    decided: PlanningInput
     executable: Executable
 
     @property
@@ -54,7 +55,7 @@ class Planned:
     @property
     def summary(self) -> tuple[str, ...]:
         """Mode, tier, capacity, and where each was said."""
-        return self.decided.summary()
+        return summary(self.decided)
 
     def as_json(self) -> str:
         """As ``pegasus-plan --json`` says it."""
@@ -94,7 +95,7 @@ def plan(options: PlanOptions) -> Planned:
     )
 
 
-def rehearsed(decided: Decided, context: PlanContext) -> Executable:
+def rehearsed(decided: PlanningInput, context: RunPlan) -> Executable:
     """What ``plan`` would write, in memory alone. Raises UsageError as that does."""
     planning = rewritten(decided, context)
     executable = _built(decided, planning, context)
@@ -102,7 +103,9 @@ def rehearsed(decided: Decided, context: PlanContext) -> Executable:
     return executable
 
 
-def _built(decided: Decided, planning: Decided, context: PlanContext) -> Executable:
+def _built(
+    decided: PlanningInput, planning: PlanningInput, context: RunPlan
+) -> Executable:
     check_can_be_fetched(decided)
     built = build(planning, context)
     built = replace(built, notes=[*left_out(decided, True), *built.notes])

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pegasus_bb.model.speeds import KEY
-from pegasus_bb.planner.deciding import Decided, read_and_place
+from pegasus_bb.placement import PlanningInput
+from pegasus_bb.planner.deciding import read_and_place
 from pegasus_bb.planner.foreseen import MODES, foreseen
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.prediction import Compared, Predicted, choose
 
 
-def predict(decided: Decided) -> Predicted | None:
+def predict(decided: PlanningInput) -> Predicted | None:
     """Of the mode that is planned: what plan.json notes. None where there are no
     speeds, or no tier. Raises CatalogError and UsageError."""
     known = foreseen(decided)
@@ -26,7 +27,7 @@ def predict(decided: Decided) -> Predicted | None:
     )
 
 
-def compare(decided: Decided) -> Compared | None:
+def compare(decided: PlanningInput) -> Compared | None:
     """Of every mode, for a person. None, and raises, as ``predict``."""
     known = foreseen(decided)
     if known is None:

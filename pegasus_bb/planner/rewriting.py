@@ -8,12 +8,12 @@ from pegasus_bb.model.catalogs import Catalogs, read_sites
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.placement import PlanningInput
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.rewrite import JOB_PASSES, WORKFLOW_PASSES, Inputs, rewrite
 
 
-def rewritten_inputs(given: Inputs, context: PlanContext) -> Inputs:
+def rewritten_inputs(given: Inputs, context: RunPlan) -> Inputs:
     """``given`` so that it runs on the buffer; as it is in mode off. Raises
     CatalogError, UsageError."""
     if context.rewriting is None:
@@ -22,7 +22,7 @@ def rewritten_inputs(given: Inputs, context: PlanContext) -> Inputs:
     return rewrite(given, context.rewriting, passes)
 
 
-def rewritten(decided: Decided, context: PlanContext) -> Decided:
+def rewritten(decided: PlanningInput, context: RunPlan) -> PlanningInput:
     """The same, read again: what the built-in planner plans."""
     if context.rewriting is None:
         return decided

@@ -8,10 +8,10 @@ from typing import Any
 
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import JobReservation, Placement
+from pegasus_bb.placement import PlanningInput
 from pegasus_bb.planner.containers import containers_file
-from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.planner.executable import ExecutableWorkflow
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal import PHASES, phases_json
 from pegasus_bb.rewrite import directive_files, directives_of, linked_sources, links
 from pegasus_bb.runtime.bbdir import NODES, VERSION
@@ -21,7 +21,7 @@ File = tuple[str, bytes]  # path, content
 
 
 def run_files(
-    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
+    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
 ) -> Iterator[File]:
     """The few files of all jobs together, by path below bb/. ``decided``: what was
     read and placed, before it was rewritten."""
@@ -47,7 +47,7 @@ def run_files(
 
 
 def node_files(
-    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
+    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
 ) -> Iterator[File]:
     """What single nodes need at their start, by path below bb/. Raises UsageError."""
     yield from _link_files(planned, decided, context)
@@ -55,7 +55,7 @@ def node_files(
 
 
 def _reservation_files(
-    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
+    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
 ) -> Iterator[File]:
     request, placement = context.transient, context.placement
     if request is None or placement is None:
@@ -75,7 +75,7 @@ def _reservation_files(
 
 
 def pfs_scratch(
-    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
+    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
 ) -> str:
     """The folder in the site's own scratch for what does not live on the buffer."""
     own, request = decided.site.scratch, context.request
@@ -85,7 +85,7 @@ def pfs_scratch(
     return own.path.rstrip("/") + planned.scratch[len(request.prefix) :]
 
 
-def _plan(planned: ExecutableWorkflow, context: PlanContext) -> dict[str, Any]:
+def _plan(planned: ExecutableWorkflow, context: RunPlan) -> dict[str, Any]:
     """What this run is, for people and for the other commands."""
     predicted = context.predicted
     return {
@@ -123,7 +123,7 @@ def _placement(
 
 
 def _link_files(
-    planned: ExecutableWorkflow, decided: Decided, context: PlanContext
+    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
 ) -> Iterator[File]:
     """A cluster has the links of all its tasks. A job with a reservation of its own
     makes its links by what that says."""

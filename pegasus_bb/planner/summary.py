@@ -8,7 +8,7 @@ from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.placement import PlacementDecision, wanted_capacity
+from pegasus_bb.placement import PlacementDecision, PlanningInput, wanted_capacity
 from pegasus_bb.placement.decision import Selection
 from pegasus_bb.planner.interpreter import untried
 from pegasus_bb.units import format_size
@@ -16,13 +16,10 @@ from pegasus_bb.units import format_size
 _SHOWN = 3  # LFNs
 
 
-def summary(
-    catalogs: Catalogs,
-    settings: Settings,
-    site: str,
-    decision: PlacementDecision | None,
-) -> tuple[str, ...]:
+def summary(given: PlanningInput) -> tuple[str, ...]:
     """Lines for a person: mode, tier, capacity; what stays unused, untried."""
+    catalogs, settings, site = given.catalogs, given.settings, given.site.name
+    decision = given.decision
     mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
     python = untried(settings.python)
     if decision is None:

@@ -19,11 +19,10 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement import Ending, PlacementDecision
+from pegasus_bb.placement import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.planner.builtin import Executable, build, check_files, write
 from pegasus_bb.planner.complete import complete
-from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
 from pegasus_bb.rewrite import Inputs, Plan, rewrite
 
@@ -105,7 +104,7 @@ class WorkflowRunner:
     transformations: Data
     replicas: Data
     properties: dict[str, str]
-    context: PlanContext
+    context: RunPlan
     placed: dict[str, PlacedFile]
 
     def change(self, **changes: Any) -> None:
@@ -175,12 +174,12 @@ class WorkflowRunner:
         )
         return read_workflow(given.workflow), catalogs
 
-    def planning(self) -> tuple[Decided, Decided]:
+    def planning(self) -> tuple[PlanningInput, PlanningInput]:
         """What was read and placed, and the same rewritten."""
         workflow, catalogs = self.read()
         graph, site = build_graph(workflow), catalogs.sites.site("cori")
         placement = self.context.placement
-        rewritten = Decided(
+        rewritten = PlanningInput(
             workflow=workflow,
             graph=graph,
             catalogs=catalogs,
@@ -214,7 +213,7 @@ class WorkflowRunner:
 @pytest.fixture
 def runner() -> WorkflowRunner:
     """Three jobs on site cori, mode off; nothing is wrong with it."""
-    context = PlanContext(
+    context = RunPlan(
         label="demo",
         user="wfuser",
         timestamp="2026-11-20T18:46:37+00:00",

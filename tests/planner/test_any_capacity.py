@@ -20,9 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.model.placement import Placement
+from pegasus_bb.placement import PlanningInput
 from pegasus_bb.planner.builtin import Executable
 from pegasus_bb.planner.builtin.executable import PlannedJob
-from pegasus_bb.planner.deciding import Decided, plan_context, read_and_decide
+from pegasus_bb.planner.deciding import plan_context, read_and_decide
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import rehearsed
 
@@ -105,7 +106,7 @@ def options(folder: Path, mode: str, cleanup: str, capacity: int) -> PlanOptions
     )
 
 
-def placement_of(decided: Decided) -> Placement:
+def placement_of(decided: PlanningInput) -> Placement:
     assert decided.placement is not None
     return decided.placement
 
@@ -164,7 +165,7 @@ def orders(executable: Executable, random: Random) -> Iterator[tuple[PlannedJob,
     assert not any(waiting.values())
 
 
-def check_rooms(decided: Decided) -> None:
+def check_rooms(decided: PlanningInput) -> None:
     """A room has all that its job finds and makes there, until the job has ended."""
     placement = placement_of(decided)
     for job, room in placement.job_reservations.items():

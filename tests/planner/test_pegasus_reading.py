@@ -10,12 +10,12 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow, read_planned
+from pegasus_bb.planner.run_plan import RunPlan
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2" / "clustered"
 REQUEST = Request("wfres", "datawarp", 1, "/bb/wfres", "uuid", "bb", "cori")
-CONTEXT = PlanContext(
+CONTEXT = RunPlan(
     "demo",
     "u",
     "",

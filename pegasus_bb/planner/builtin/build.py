@@ -8,6 +8,7 @@ from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.workflow import Job
+from pegasus_bb.placement import PlanningInput
 from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay
 from pegasus_bb.planner.builtin.checks import (
     check_context,
@@ -24,8 +25,7 @@ from pegasus_bb.planner.builtin.executable import (
     node_name,
 )
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
-from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.deciding import Decided
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal import BUILT_IN
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
@@ -39,7 +39,7 @@ _KNOWN = {"RETRY", "PRIORITY", "CATEGORY", "PRE", "PRE.ARGUMENTS", "ABORT-DAG-ON
 _POST = {"POST", "POST.ARGUMENTS", "POST.SCOPE"}
 
 
-def build(planning: Decided, context: PlanContext) -> Executable:
+def build(planning: PlanningInput, context: RunPlan) -> Executable:
     """The executable workflow of what was read, placed and rewritten; ``complete``
     has the rest. Raises UsageError and CatalogError; neither leaves anything behind.
     """
@@ -72,7 +72,7 @@ def build(planning: Decided, context: PlanContext) -> Executable:
     )
 
 
-def _start(planning: Decided, context: PlanContext) -> Draft:
+def _start(planning: PlanningInput, context: RunPlan) -> Draft:
     catalogs = planning.catalogs
     site = catalogs.sites.site(context.site)
     if site.scratch is None:

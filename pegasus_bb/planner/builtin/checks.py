@@ -14,7 +14,7 @@ from pegasus_bb.model.workflow import Job, Workflow, lfn_fault
 from pegasus_bb.paths import local_path
 from pegasus_bb.planner.builtin.executable import STAGE_IN, Executable
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, plain_text
-from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.run_plan import RunPlan
 
 _PLAIN_PATH = re.compile(r"/[^\s\"'\\$%\x00-\x20\x7f]*")
 _LABEL = re.compile(r"[^\s\"'\\$%/\x00-\x20\x7f]+")
@@ -22,7 +22,7 @@ _SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _STREAMS = {"stdin", "stdout", "stderr"}
 
 
-def check_context(context: PlanContext, catalogs: Catalogs) -> None:
+def check_context(context: RunPlan, catalogs: Catalogs) -> None:
     """Raises UsageError if a name of the run cannot stand in a DAG."""
     if _PLAIN_PATH.fullmatch(str(context.submit_dir)) is None:
         raise UsageError(
@@ -86,7 +86,7 @@ def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
         )
 
 
-def check_results_survive(workflow: Workflow, context: PlanContext) -> None:
+def check_results_survive(workflow: Workflow, context: RunPlan) -> None:
     """Raises UsageError for a result that stays on a buffer, which is given back."""
     placement = context.placement
     if context.output_site or context.request is None or placement is None:

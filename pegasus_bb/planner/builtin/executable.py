@@ -17,8 +17,8 @@ from pegasus_bb.model.transformations import Transformation
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.paths import local_path
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
-from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.executable import ExecutableWorkflow
+from pegasus_bb.planner.run_plan import RunPlan
 
 VERSION = version("pegasus_bb")
 # DAGMan keeps . + and = for itself.
@@ -168,7 +168,7 @@ class Draft:
     workflow: Workflow
     graph: Graph
     catalogs: Catalogs
-    context: PlanContext
+    context: RunPlan
     scratch: str
     programs: Programs
     on_site: list[Job] = field(default_factory=list)  # in the order of the workflow

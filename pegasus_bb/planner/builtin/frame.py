@@ -13,7 +13,7 @@ from pegasus_bb.planner.builtin.profiles import (
     requirements,
     whole_number,
 )
-from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.run_plan import RunPlan
 
 _RULE = "#" * 70
 # Four hours on hold, and the job is taken out of the queue and fails.
@@ -27,7 +27,7 @@ def frame(
     executable: str,
     directory: str,
     style: str,
-    context: PlanContext,
+    context: RunPlan,
 ) -> str:
     """A submit file with ``%(name)s``, ``files``, ``arguments``, ``priority``, ``id``
     and ``batch`` (the short name that batch systems take) left open; whatever else is
@@ -66,7 +66,7 @@ def frame(
     return "\n".join(lines)
 
 
-def _head(context: PlanContext) -> list[str]:
+def _head(context: RunPlan) -> list[str]:
     return [
         _RULE,
         "# PEGASUS-BB GENERATED SUBMIT FILE",
@@ -83,7 +83,7 @@ def _environment(
     profiles: Profiles,
     directory: str,
     style: str,
-    context: PlanContext,
+    context: RunPlan,
 ) -> list[str]:
     """What Pegasus tells its jobs; batch systems get it in +remote_environment."""
     told = {
@@ -113,9 +113,7 @@ def _environment(
     ]
 
 
-def _attributes(
-    planned: PlannedJob, profiles: Profiles, context: PlanContext
-) -> list[str]:
+def _attributes(planned: PlannedJob, profiles: Profiles, context: RunPlan) -> list[str]:
     pegasus = profiles.get("pegasus", {})
     uuid = classad_string(context.uuid)
     texts = {

@@ -29,7 +29,7 @@ from pegasus_bb.planner.builtin.profiles import (
     of_properties,
     style_of,
 )
-from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.planner.run_plan import RunPlan
 
 # HTCondor gives a job on the submit host nothing of its user's environment, and Slurm's
 # programs are found on PATH; a DAGMan passes on what it was submitted with.
@@ -53,7 +53,7 @@ class _Kind:
 class Submits:
     """Makes the text of each job's submit file."""
 
-    def __init__(self, scratch: str, catalogs: Catalogs, context: PlanContext) -> None:
+    def __init__(self, scratch: str, catalogs: Catalogs, context: RunPlan) -> None:
         self._scratch = scratch
         self._catalogs, self._context = catalogs, context
         self._common = of_properties(catalogs.properties)

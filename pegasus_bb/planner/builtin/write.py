@@ -18,6 +18,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import as_json, dump
 from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.placement import PlanningInput
 from pegasus_bb.planner.builtin.executable import (
     VERSION,
     Executable,
@@ -27,9 +28,8 @@ from pegasus_bb.planner.builtin.executable import (
 )
 from pegasus_bb.planner.builtin.folders import File, Folders, fill, fill_folders
 from pegasus_bb.planner.builtin.submit import Submits
-from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.planner.existing_submit_dir import move_existing
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.runtime.bbdir import NODES
 from pegasus_bb.runtime.install import install_runtime
 
@@ -39,8 +39,8 @@ _SPECIAL = re.compile(r"[\s\"'\\=]")
 
 def write(
     executable: Executable,
-    planning: Decided,
-    context: PlanContext,
+    planning: PlanningInput,
+    context: RunPlan,
     few: Iterable[File] = (),
     many: Callable[[], Iterable[File]] | None = None,
     force: bool = False,
@@ -87,9 +87,7 @@ def write(
     return target
 
 
-def check_files(
-    executable: Executable, catalogs: Catalogs, context: PlanContext
-) -> None:
+def check_files(executable: Executable, catalogs: Catalogs, context: RunPlan) -> None:
     """Raises CatalogError and UsageError as ``write`` would."""
     submits = Submits(executable.scratch, catalogs, context)
     for planned in executable.jobs.values():
@@ -100,7 +98,7 @@ def files_of(
     jobs: Iterable[PlannedJob],
     executable: Executable,
     catalogs: Catalogs,
-    context: PlanContext,
+    context: RunPlan,
 ) -> Iterator[File]:
     """Submit files and job lists of ``jobs``, folder by folder."""
     submits = Submits(executable.scratch, catalogs, context)
@@ -115,9 +113,7 @@ def _in_bb(files: Iterable[File]) -> Iterator[File]:
     return ((f"bb/{name}", data) for name, data in files)
 
 
-def _folders(
-    executable: Executable, catalogs: Catalogs, context: PlanContext
-) -> Folders:
+def _folders(executable: Executable, catalogs: Catalogs, context: RunPlan) -> Folders:
     jobs: dict[str, list[PlannedJob]] = {}
     for planned in executable.jobs.values():
         jobs.setdefault(planned.folder, []).append(planned)
@@ -142,7 +138,7 @@ def _host() -> str:
 
 
 def top_files(
-    executable: Executable, planning: Decided, context: PlanContext, host: str
+    executable: Executable, planning: PlanningInput, context: RunPlan, host: str
 ) -> Iterator[tuple[str, bytes]]:
     """What stands beside the .dag, by path below the submit directory."""
     name = f"{context.label}-0"
@@ -159,7 +155,7 @@ def top_files(
 
 
 def _braindump(
-    executable: Executable, workflow: Workflow, context: PlanContext, host: str
+    executable: Executable, workflow: Workflow, context: RunPlan, host: str
 ) -> str:
     name = f"{context.label}-0"
     values = {
@@ -195,7 +191,7 @@ def _braindump(
 
 
 def _cache(
-    executable: Executable, workflow: Workflow, context: PlanContext
+    executable: Executable, workflow: Workflow, context: RunPlan
 ) -> Iterator[str]:
     """Where in scratch each file is while the workflow runs."""
     lfns = {use.lfn: None for job in workflow.jobs.values() for use in job.uses}
@@ -210,7 +206,7 @@ def _word(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _metadata(executable: Executable, context: PlanContext) -> bytes:
+def _metadata(executable: Executable, context: RunPlan) -> bytes:
     return as_json(
         {
             "root_workflow_uuid": context.uuid,

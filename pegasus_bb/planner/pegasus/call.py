@@ -14,10 +14,10 @@ from typing import Any
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.properties import PREFIX
-from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.pegasus.folder import PRINTED
 from pegasus_bb.planner.pegasus.home import PLAN, Home
 from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.process import start
 
 # pegasus-plan is a shell script that puts its arguments together without quotes.
@@ -58,7 +58,7 @@ def run_argv(
 
 
 def plan_argv(
-    home: Home, context: PlanContext, folder: Path, passed: Sequence[str]
+    home: Home, context: RunPlan, folder: Path, passed: Sequence[str]
 ) -> list[str]:
     """The real pegasus-plan on what we wrote to ``folder``. Raises UsageError."""
     ours = {

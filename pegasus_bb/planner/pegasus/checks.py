@@ -9,9 +9,9 @@ from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.placement import PlanningInput
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.planner.blahp import GRID
-from pegasus_bb.planner.deciding import Decided
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.edit import (
     Said,
@@ -92,7 +92,7 @@ def _is_kickstart(program: str) -> bool:
     return program.rpartition("/")[2] == "pegasus-kickstart"
 
 
-def check_sub_workflows(decided: Decided, passed: tuple[str, ...]) -> list[str]:
+def check_sub_workflows(decided: PlanningInput, passed: tuple[str, ...]) -> list[str]:
     """What cannot be done right with a workflow inside; else notes for the user."""
     inner = [job for job in decided.workflow.jobs.values() if job.kind != "job"]
     for job in inner:
@@ -156,7 +156,7 @@ def _check_stages_out(workflow: Workflow, job: Job) -> None:
         )
 
 
-def _check_clusters(decided: Decided, job: Job, passed: tuple[str, ...]) -> None:
+def _check_clusters(decided: PlanningInput, job: Job, passed: tuple[str, ...]) -> None:
     """The clusters of a workflow that is planned while this one runs are not mended."""
     said = [word for argument in job.arguments for word in argument.split()]
     if any(word.startswith(_CLUSTERS) for word in (*said, *passed)):
@@ -169,7 +169,7 @@ def _check_clusters(decided: Decided, job: Job, passed: tuple[str, ...]) -> None
         )
 
 
-def _check_sizes(workflow: Workflow, job: Job, decided: Decided) -> None:
+def _check_sizes(workflow: Workflow, job: Job, decided: PlanningInput) -> None:
     placement = decided.placement
     assert placement is not None  # noqa: S101 - mode off does not come here
     if wanted_capacity(placement.tier, decided.settings) == AUTO:
@@ -193,7 +193,7 @@ def _check_sizes(workflow: Workflow, job: Job, decided: Decided) -> None:
         )
 
 
-def check_results(decided: Decided, results: Set[str], force: bool) -> None:
+def check_results(decided: PlanningInput, results: Set[str], force: bool) -> None:
     """Whatever should be staged out is. pegasus-plan may leave out what is there
     already (data reuse) and leaves to a sub-workflow what that one makes."""
     placement = decided.placement

@@ -16,10 +16,13 @@ from pegasus_bb.dag.nodefiles import submit_text
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.dag.writer import script_line
-from pegasus_bb.placement import join_job_reservations, planned_job_reservations
+from pegasus_bb.placement import (
+    PlanningInput,
+    join_job_reservations,
+    planned_job_reservations,
+)
 from pegasus_bb.planner.complete import complete
-from pegasus_bb.planner.context import PlanContext
-from pegasus_bb.planner.deciding import Decided, with_placement
+from pegasus_bb.planner.deciding import with_placement
 from pegasus_bb.planner.pegasus.checks import check_results
 from pegasus_bb.planner.pegasus.folder import replace_text
 from pegasus_bb.planner.pegasus.submitdir import (
@@ -27,6 +30,7 @@ from pegasus_bb.planner.pegasus.submitdir import (
     clusters_of,
     read_planned,
 )
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
 from pegasus_bb.planner.seal.rooms import check_rooms, names
 from pegasus_bb.rewrite import directives_option
@@ -41,8 +45,8 @@ _PARENTS = 50  # to a line, for people
 
 
 def complete_planned(
-    decided: Decided, context: PlanContext, force: bool
-) -> tuple[PegasusWorkflow, Decided]:
+    decided: PlanningInput, context: RunPlan, force: bool
+) -> tuple[PegasusWorkflow, PlanningInput]:
     """Complete the submit directory, and say what it has: clusters are made by
     pegasus-plan. Raises CatalogError, NotSealed."""
     planned = read_planned(context)
@@ -67,8 +71,8 @@ def complete_planned(
 
 
 def _with_clusters(
-    planned: PegasusWorkflow, decided: Decided, context: PlanContext
-) -> tuple[PegasusWorkflow, PlanContext]:
+    planned: PegasusWorkflow, decided: PlanningInput, context: RunPlan
+) -> tuple[PegasusWorkflow, RunPlan]:
     """Mode transient: only jobs that are planned have reservations, and a cluster of
     them has one, by its own name."""
     placement = decided.placement
@@ -110,7 +114,7 @@ def _replace_in(folder: Path, node: Node, old: str, new: str) -> None:
         replace_text(file, changed)
 
 
-def _add_options(planned: PegasusWorkflow, context: PlanContext) -> None:
+def _add_options(planned: PegasusWorkflow, context: RunPlan) -> None:
     """Each job with a reservation of its own gives sbatch its own directives.
 
     Where the site, its programs or the properties say glite.arguments too,

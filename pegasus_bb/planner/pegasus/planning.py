@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.planner.context import PlanContext
+from pegasus_bb.placement import PlanningInput
 from pegasus_bb.planner.deciding import (
-    Decided,
     no_collection,
     plan_context,
     read_and_decide,
@@ -29,6 +28,7 @@ from pegasus_bb.planner.pegasus.inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow
 from pegasus_bb.planner.predicting import predict
 from pegasus_bb.planner.rewriting import rewritten_inputs
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.runtime.install import install_runtime
 
@@ -39,7 +39,7 @@ class PegasusPlanned:
     need not take millions of objects apart."""
 
     submit_dir: Path
-    decided: Decided
+    decided: PlanningInput
     inputs: Inputs  # what pegasus-plan read
     executable: PegasusWorkflow
     printed: bytes  # by pegasus-plan
@@ -74,7 +74,7 @@ def plan_on_tier(
 
 
 def _check(
-    passed: tuple[str, ...], inputs: Inputs, decided: Decided, context: PlanContext
+    passed: tuple[str, ...], inputs: Inputs, decided: PlanningInput, context: RunPlan
 ) -> list[str]:
     """Notes for the user. Raises CatalogError, UsageError for what would not work."""
     placement = context.placement

@@ -17,8 +17,8 @@ from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import parse
 from pegasus_bb.paths import is_below
-from pegasus_bb.planner.context import PlanContext
 from pegasus_bb.planner.executable import ExecutableWorkflow
+from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal import buffer_users_in_doubt
 
 _JOB = re.compile(r'^\+pegasus_wf_dax_job_id = "([^"\n]+)"', re.MULTILINE)
@@ -35,7 +35,7 @@ class PegasusWorkflow(ExecutableWorkflow):
     results: Set[str]  # LFNs of all that is staged out, from anywhere
 
 
-def read_planned(context: PlanContext) -> PegasusWorkflow:
+def read_planned(context: RunPlan) -> PegasusWorkflow:
     """What pegasus-plan left in the submit directory. Raises CatalogError."""
     folder, request = context.submit_dir, context.request
     name, version = _braindump(folder)

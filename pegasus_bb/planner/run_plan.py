@@ -12,7 +12,7 @@ from pegasus_bb.rewrite import Plan
 
 
 @dataclass(frozen=True)
-class PlanContext:
+class RunPlan:
     """One planning: one abstract workflow to one submit directory."""
 
     label: str  # the workflow's name; file names begin with <label>-0

@@ -12,7 +12,7 @@ from typing import Any
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import Data, Document, Entry, load, plain
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.tiers import Tier, read_tiers
+from pegasus_bb.model.tiers import KEY, Tier, read_tiers
 from pegasus_bb.model.transformations import (
     TransformationCatalog,
     read_transformations,
@@ -124,6 +124,11 @@ class Catalogs:
     replicas: ReplicaCatalog
     transformations: TransformationCatalog
     tiers: dict[str, list[Tier]]  # by site
+
+    def tier_entry(self, tier: Tier) -> Entry:
+        """Where ``tier`` is declared, for an error."""
+        names = [known.name for known in self.tiers[tier.site]]
+        return self.sites.document.entry(KEY, tier.site, names.index(tier.name))
 
 
 def load_inputs(

@@ -9,6 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+# What a report calls the parts of a run.
+PARTS = {
+    "makespan": "makespan",
+    "span": "first task's start to last's end",
+    "compute": "compute jobs, added up",
+    "stage_in": "staging in, added up",
+    "stage_out": "staging out, added up",
+    "reserve": "reserving (bb_setup)",
+    "gate_wait": "waiting for the reservation (gate)",
+    "release": "giving back (bb_delete)",
+}
+
 
 class Kind(Enum):
     """What a job is there for; only COMPUTE jobs are the user's own work."""
@@ -102,7 +114,6 @@ class Task:
     rbytes: int | None = None  # bytes fetched from block devices
     wbytes: int | None = None  # bytes sent to block devices
     iowait: float | None = None  # seconds waiting for block I/O, as the kernel counted
-    wrapped: float | None = None  # seconds of task plus recorder (digests, set-up)
     process: Process | None = None
     calls: Calls | None = None
     layers: tuple[Layer, ...] = ()  # of all its files; empty where calls is None

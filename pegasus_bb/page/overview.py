@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pegasus_bb.model.parts import PARTS
+from pegasus_bb.model.run import PARTS
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.page.figure import RATIO, TO_ONE, Cell, Number, Table
 from pegasus_bb.report.compare import STAGING_UNITS

@@ -78,7 +78,7 @@ def join_job_reservations(
         if own.stage_in or own.stage_out:
             mend = "smaller clusters (clusters.size), or files on the PFS"
             first = jobs[ids[0]].index
-            owner = _Owner(f"cluster {name} of {len(ids)} jobs", first, mend)
+            owner = Owner(f"cluster {name} of {len(ids)} jobs", first, mend)
             _check_size(given, tier, owner, own)
             if tier.is_staged:
                 check_count(given.workflow, owner.name, owner.place, own)
@@ -148,7 +148,7 @@ def _maker(
     return make
 
 
-class _Owner(NamedTuple):
+class Owner(NamedTuple):
     """What has a job reservation, for an error about it."""
 
     name: str
@@ -156,13 +156,13 @@ class _Owner(NamedTuple):
     mend: str  # what would make it smaller
 
 
-def _owner(job: Job) -> _Owner:
+def _owner(job: Job) -> Owner:
     mend = "some of its files on the PFS (bb.tier: pfs)"
-    return _Owner(f"job {job.id} ({job.transformation})", job.index, mend)
+    return Owner(f"job {job.id} ({job.transformation})", job.index, mend)
 
 
 def _check_size(
-    given: PlanningInput, tier: Tier, owner: _Owner, own: JobReservation
+    given: PlanningInput, tier: Tier, owner: Owner, own: JobReservation
 ) -> None:
     """Raises CatalogError if ``own`` is more than was given, or than the quota."""
     wanted, quota = wanted_capacity(tier, given.settings), quota_of(tier)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.document import Entry
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.properties import Settings, property_of
-from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement.survey import INPUT
@@ -20,44 +21,30 @@ _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
 _POOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-_NOT_SHARED = (
-    "in a private reservation each node sees only its own files, and the jobs of a "
-    "workflow would not find each other's"
-)
-_IS_SHARED = "a directory tier is one folder, which all nodes see"
-_OF_ONE_NODE = (
-    "the disk of a node holds nothing for the jobs on others, nor longer than its job "
-    "runs; mode {} wants one place for files that several jobs share"
-)
-
-
 def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
     """What of the tier cannot carry a workflow. Raises CatalogError."""
+    entry = catalogs.tier_entry(tier)
     if tier.site == "local":
-        raise _tier_error(
-            catalogs,
-            tier,
-            "",
+        raise entry.error(
             "the submit host cannot be the site with the buffer: bb_setup and "
             "bb_delete run there before and after it exists",
             "local",
             "declare the machine that runs the tasks as a site of its own",
         )
     if not tier.is_reserved and mode in ("persistent", "hybrid"):
-        raise _tier_error(
-            catalogs,
-            tier,
-            "backend",
-            _OF_ONE_NODE.format(mode),
-            tier.backend,
-            "--bb-mode transient, or --bb-tier with a tier that all nodes see",
+        raise entry.below("backend").error(
+            f"the disk of a node holds nothing for the jobs on others, nor longer than "
+            f"its job runs; mode {mode} wants one place for files that several jobs "
+            "share",
+            would_do="--bb-mode transient, or --bb-tier with a tier that all nodes see",
         )
-    if mode == "transient":
-        _lint_job_tier(catalogs, tier)
-    elif tier.access == "private":
-        more = ", or --bb-mode transient, with job reservations there"
-        raise _not_private(catalogs, tier, _NOT_SHARED, more)
-    _lint_pool(catalogs, tier)
+    if tier.access == "private" and mode != "transient":
+        raise entry.below("access").error(
+            "in a private reservation each node sees only its own files, and the jobs "
+            "of a workflow would not find each other's",
+            would_do="access: striped, or --bb-mode transient",
+        )
+    _lint_job_tier(entry, tier)
 
 
 def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
@@ -74,44 +61,23 @@ def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
             )
     else:
         named = next((each for each in tiers if not each.is_reserved), tier)
-    _lint_job_tier(catalogs, named)
+    _lint_job_tier(catalogs.tier_entry(named), named)
     return named
 
 
-def _lint_job_tier(catalogs: Catalogs, tier: Tier) -> None:
-    """What of the tier cannot carry job reservations. Raises CatalogError."""
+def _lint_job_tier(entry: Entry, tier: Tier) -> None:
+    """What of the tier cannot carry any reservation. Raises CatalogError."""
     if tier.access == "private" and tier.backend == "directory":
-        raise _not_private(catalogs, tier, _IS_SHARED)
-    _lint_pool(catalogs, tier)
-
-
-def _not_private(
-    catalogs: Catalogs, tier: Tier, why: str, more: str = ""
-) -> CatalogError:
-    would_do = f"access: striped{more}"
-    return _tier_error(catalogs, tier, "access", why, tier.access, would_do)
-
-
-def _lint_pool(catalogs: Catalogs, tier: Tier) -> None:
+        raise entry.below("access").error(
+            "a directory tier is one folder, which all nodes see",
+            would_do="access: striped",
+        )
     if tier.pool and _POOL.fullmatch(tier.pool) is None:
-        raise _tier_error(
-            catalogs,
-            tier,
-            "pool",
+        raise entry.below("pool").error(
             "the scheduler would misread this name of a pool",
             repr(tier.pool),
             "letters, digits, _, . and -",
         )
-
-
-def _tier_error(
-    catalogs: Catalogs, tier: Tier, key: str, what: str, found: str, would_do: str
-) -> CatalogError:
-    names = [known.name for known in catalogs.tiers[tier.site]]
-    keys: list[object] = [KEY, tier.site, names.index(tier.name)]
-    return catalogs.sites.document.error(
-        what, [*keys, key] if key else keys, found, would_do
-    )
 
 
 def lint_names(workflow: Workflow, lfns: Mapping[str, object]) -> None:

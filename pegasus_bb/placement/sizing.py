@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.properties import AUTO, Settings
-from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.survey import looked_at
 from pegasus_bb.units import format_size, parse_size, room_for, round_up
@@ -58,12 +58,10 @@ def _error(
     given: PlanningInput, tier: Tier, what: str, found: object, would_do: str
 ) -> CatalogError:
     """An error about the capacity, where it was said: a property or the tier."""
-    catalogs = given.catalogs
-    if given.settings.capacity is not None and _PROPERTY in catalogs.properties:
-        return catalogs.properties.error(_PROPERTY, what, would_do)
-    names = [known.name for known in catalogs.tiers[tier.site]]
-    keys = [KEY, tier.site, names.index(tier.name), "capacity"]
-    return catalogs.sites.document.error(what, keys, found, would_do)
+    properties, entry = given.catalogs.properties, given.catalogs.tier_entry(tier)
+    if given.settings.capacity is not None and _PROPERTY in properties:
+        return properties.error(_PROPERTY, what, would_do)
+    return entry.below("capacity").error(what, found, would_do)
 
 
 def unknown_sizes(

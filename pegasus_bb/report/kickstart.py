@@ -88,7 +88,6 @@ def task_of(
         rbytes=_blocks(row, "rbytes", usage, "inblock"),
         wbytes=_blocks(row, "wbytes", usage, "outblock"),
         iowait=_io_wait(row, by_kickstart=bool(own) and not record.get("recorder")),
-        wrapped=_seconds(record, "duration"),
         process=process,
         files=_used(_mapping(record, "files"), text.calls, process.cwd),
     )

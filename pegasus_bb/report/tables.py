@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from pegasus_bb.model.parts import PARTS
 from pegasus_bb.model.readable import readable
+from pegasus_bb.model.run import PARTS
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.document import Comparison, Row
 from pegasus_bb.report.metrics import IOWait

@@ -122,53 +122,48 @@ def test_a_document_with_other_data_is_the_same_file() -> None:
     )
 
 
-class TestVariables:
-    def expanded(self, text: str, **variables: str) -> str:
-        return expand(text, variables, "f.yml")
+def expanded(text: str, **variables: str) -> str:
+    return expand(text, variables, "f.yml")
 
-    def test_a_variable_becomes_its_value(self) -> None:
-        assert self.expanded("a/${USER}/b", USER="me") == "a/me/b"
 
-    def test_twice_in_a_line(self) -> None:
-        assert self.expanded("${A}${B}${A}", A="1", B="2") == "121"
+@pytest.mark.parametrize(
+    ("text", "variables", "found"),
+    [
+        ("a/${USER}/b", {"USER": "me"}, "a/me/b"),
+        ("${A}${B}${A}", {"A": "1", "B": "2"}, "121"),
+        ("${nersc_User}", {"NERSC_USER": "me"}, "me"),  # in any case
+        (r"\${USER} ${USER}", {"USER": "me"}, "${USER} me"),
+        ("${A}", {"A": "<${B}>", "B": "${C}", "C": "x"}, "<x>"),
+        ("$USER $(x) {y} ${open", {"USER": "me"}, "$USER $(x) {y} ${open"),
+        ("${A:-other}", {"A": "1"}, "1"),  # a default is not used
+    ],
+)
+def test_variables(text: str, variables: dict[str, str], found: str) -> None:
+    assert expanded(text, **variables) == found
 
-    def test_names_are_looked_up_in_any_case(self) -> None:
-        assert self.expanded("${nersc_User}", NERSC_USER="me") == "me"
 
-    def test_a_backslash_keeps_it_as_it_stands(self) -> None:
-        assert self.expanded(r"\${USER} ${USER}", USER="me") == "${USER} me"
+@pytest.mark.parametrize(
+    ("text", "variables", "what"),
+    [
+        ("a: 1\nb: 2\nc: x/${A}/y\n", {}, r"\$\{A\} is not set"),
+        ("\n\n${A:-other}", {}, r"\$\{A\} is not set"),
+        ("\n\n${A${B}}", {"A": "1", "B": "2"}, "is not set"),
+        ("\n\n${A}", {"A": "x${B}", "B": "${a}"}, "never ends"),
+    ],
+)
+def test_a_variable_that_cannot_be_replaced_is_an_error_with_its_line(
+    text: str, variables: dict[str, str], what: str
+) -> None:
+    with pytest.raises(CatalogError, match=what) as error:
+        expanded(text, **variables)
+    assert (error.value.file, error.value.line) == ("f.yml", 3)
+    assert error.value.found == text.splitlines()[2]
+    assert "VALUE before planning" in error.value.would_do
 
-    def test_values_may_hold_variables(self) -> None:
-        assert self.expanded("${A}", A="<${B}>", B="${C}", C="x") == "<x>"
 
-    def test_what_is_no_variable_stays(self) -> None:
-        assert self.expanded("$USER $(x) {y} ${open", USER="me") == (
-            "$USER $(x) {y} ${open"
-        )
-
-    def test_a_default_is_not_used_but_its_variable_is(self) -> None:
-        assert self.expanded("${A:-other}", A="1") == "1"
-        with pytest.raises(CatalogError, match=r"\$\{A\} is not set"):
-            self.expanded("${A:-other}")
-
-    def test_one_that_is_not_set_is_an_error_with_its_line(self) -> None:
-        with pytest.raises(CatalogError, match=r"\$\{NOPE\} is not set") as error:
-            self.expanded("a: 1\nb: 2\nc: x/${NOPE}/y\n")
-        assert (error.value.file, error.value.line) == ("f.yml", 3)
-        assert error.value.found == "c: x/${NOPE}/y"
-        assert "export NOPE=VALUE" in error.value.would_do
-
-    def test_a_variable_inside_a_name_is_not_expanded(self) -> None:
-        with pytest.raises(CatalogError, match="is not set"):
-            self.expanded("${A${B}}", A="1", B="2")
-
-    def test_one_that_holds_itself_ends(self) -> None:
-        with pytest.raises(CatalogError, match="never ends"):
-            self.expanded("${A}", A="x${B}", B="${a}")
-
-    def test_lines_stay_where_they_are(self, tmp_path: Path) -> None:
-        file = written(tmp_path, "a: ${A}\n\n# note\nb: ${A}\n")
-        assert load(file, {"A": "x"}).line(["b"]) == 4
+def test_lines_stay_where_they_are(tmp_path: Path) -> None:
+    file = written(tmp_path, "a: ${A}\n\n# note\nb: ${A}\n")
+    assert load(file, {"A": "x"}).line(["b"]) == 4
 
 
 @pytest.mark.parametrize(

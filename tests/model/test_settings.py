@@ -73,12 +73,9 @@ def test_all_that_can_be_said() -> None:
     )
 
 
-def test_auto_is_something_else_than_nothing_said() -> None:
+def test_auto_and_absolute_paths() -> None:
     assert read(capacity="auto").capacity == AUTO
     assert read().capacity is None
-
-
-def test_an_absolute_placement_file_stays_where_it_is() -> None:
     assert read(placement="/etc/p.yml").placement == Path("/etc/p.yml")
 
 

@@ -7,19 +7,21 @@ import pytest
 from pegasus_bb.model.stat import Pair, Stat, stat, total
 
 
-def test_repetitions_give_a_mean_and_its_standard_error() -> None:
-    # Deviation of 2, 4, 6 is 2; over the root of three runs.
-    assert stat([2.0, 4.0, 6.0]) == Stat(4.0, pytest.approx(2 / 3**0.5), 3)
-
-
-def test_one_run_says_nothing_of_the_error() -> None:
-    assert stat([7.0]) == Stat(7.0, None, 1)
-
-
-def test_runs_that_do_not_know_are_left_out_and_counted_out() -> None:
-    assert stat([None, 3.0]) == Stat(3.0, None, 1)
-    assert stat([None, None]) is None
-    assert stat([]) is None
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        # The deviation of 2, 4, 6 is 2; its error is over the root of three runs.
+        ([2.0, 4.0, 6.0], Stat(4.0, pytest.approx(2 / 3**0.5), 3)),
+        ([7.0], Stat(7.0, None, 1)),
+        ([None, 3.0], Stat(3.0, None, 1)),
+        ([None, None], None),
+        ([], None),
+    ],
+)
+def test_the_mean_of_those_that_know_with_its_standard_error(
+    values: list[float | None], found: Stat | None
+) -> None:
+    assert stat(values) == found
 
 
 @pytest.mark.parametrize(
@@ -53,14 +55,16 @@ def test_where_there_is_nothing_to_divide_by_there_is_no_ratio(
     assert Pair(stat(pfs), stat(bb)).ratio is None
 
 
-def test_a_difference_must_be_twice_its_error_to_count() -> None:
-    near = Pair(stat([10.0, 12.0]), stat([9.0, 11.0]))
-    far = Pair(stat([20.0, 22.0]), stat([9.0, 11.0]))
-
-    assert near.beyond_error is False
-    assert far.beyond_error is True
-
-
-def test_with_one_run_nobody_knows_whether_a_difference_counts() -> None:
-    assert Pair(stat([20.0]), stat([9.0, 11.0])).beyond_error is None
-    assert Pair(None, stat([9.0, 11.0])).beyond_error is None
+@pytest.mark.parametrize(
+    ("pfs", "bb", "beyond"),
+    [
+        ([10.0, 12.0], [9.0, 11.0], False),
+        ([20.0, 22.0], [9.0, 11.0], True),
+        ([20.0], [9.0, 11.0], None),  # the scatter of one run is unknown
+        ([], [9.0, 11.0], None),
+    ],
+)
+def test_a_difference_must_be_twice_its_error_to_count(
+    pfs: list[float], bb: list[float], beyond: bool | None
+) -> None:
+    assert Pair(stat(pfs), stat(bb)).beyond_error is beyond

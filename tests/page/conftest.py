@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.placement.conftest import world
+from tests.placement.conftest import user
 from tests.report.conftest import recorded
 
-__all__ = ["recorded", "world"]
+__all__ = ["recorded", "user"]

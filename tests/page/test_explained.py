@@ -15,18 +15,18 @@ from pegasus_bb.page.workflow import EACH, INPUTS, RESULTS, Flow, grouped, pictu
 from pegasus_bb.placement import Explanation, explain, figures, live_flow
 from tests.counting import calls
 from tests.page.html import Balanced, without_scripts
-from tests.placement.world import World, job, sized, use
+from tests.placement.user_files import User, job, sized, use
 
 MIB = 1 << 20
 
 
-def flow_of(world: World) -> Flow:
-    workflow, _, _ = world.read()
-    return grouped(workflow, build_graph(workflow), world.decide())
+def flow_of(user: User) -> Flow:
+    workflow, _, _ = user.read()
+    return grouped(workflow, build_graph(workflow), user.decide())
 
 
-def page_of(world: World) -> str:
-    given, decision = world.given(), world.decision()
+def page_of(user: User) -> str:
+    given, decision = user.given(), user.decision()
     placement = decision.placement
     live = figures(given, placement)
     return explained_page(
@@ -39,8 +39,8 @@ def page_of(world: World) -> str:
     )
 
 
-def explained(world: World, capacity: int | None) -> Explanation:
-    given, decision = world.given(), world.decision()
+def explained(user: User, capacity: int | None) -> Explanation:
+    given, decision = user.given(), user.decision()
     live = figures(given, decision.placement)
     return replace(explain(decision, given.settings, live), capacity=capacity)
 
@@ -57,8 +57,8 @@ def wide(width: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_few_jobs_have_a_box_each(world: World) -> None:
-    found = flow_of(world)
+def test_few_jobs_have_a_box_each(user: User) -> None:
+    found = flow_of(user)
     assert list(found.groups) == [INPUTS, "job ID1", "job ID2", RESULTS]
     ways = {(s.source, s.dest): (len(s.members), s.size) for s in found.streams}
     assert ways == {
@@ -71,15 +71,15 @@ def test_few_jobs_have_a_box_each(world: World) -> None:
 
 
 def test_many_jobs_share_a_box_with_those_of_their_kind(tmp_path: Path) -> None:
-    found = flow_of(World(tmp_path, jobs=wide(EACH)))
+    found = flow_of(User(tmp_path, jobs=wide(EACH)))
     assert {g.label for g in found.groups.values()} == {"split", "work x40", RESULTS}
     (first,) = (s for s in found.streams if s.source == "1 split")
     assert (len(first.members), first.size) == (1, MIB)  # one file, many readers
 
 
-def test_what_stays_on_the_pfs_is_another_stream(world: World) -> None:
-    world.placement = "mid.txt: pfs\n"
-    places = {(s.tier, tuple(s.members)) for s in flow_of(world).streams}
+def test_what_stays_on_the_pfs_is_another_stream(user: User) -> None:
+    user.placement = "mid.txt: pfs\n"
+    places = {(s.tier, tuple(s.members)) for s in flow_of(user).streams}
     assert ("pfs", ("mid.txt",)) in places
     assert ("bb", ("keep.txt",)) in places
 
@@ -89,50 +89,50 @@ def rows_of(flow: Flow, key: str) -> list[dict[str, Any]]:
     return [row for row in picture(flow).spec["datasets"]["rows"] if key in row]
 
 
-def test_a_line_has_its_bytes_and_names_its_files(world: World) -> None:
-    lines = {row["title"]: row["bytes"] for row in rows_of(flow_of(world), "stream")}
+def test_a_line_has_its_bytes_and_names_its_files(user: User) -> None:
+    lines = {row["title"]: row["bytes"] for row in rows_of(flow_of(user), "stream")}
     assert lines["1 file, 200 B, bb: ref.txt"] == max(lines.values()) == 200
     assert lines["1 file, 20 B, bb: keep.txt"] == 20
 
 
 def test_no_two_boxes_overlap(tmp_path: Path) -> None:
-    boxes = rows_of(flow_of(World(tmp_path, jobs=wide(EACH - 1))), "label")
+    boxes = rows_of(flow_of(User(tmp_path, jobs=wide(EACH - 1))), "label")
     assert len({(box["x"], box["y"]) for box in boxes}) == len(boxes)
     for box in boxes:
         column = sorted(other["y"] for other in boxes if other["x"] == box["x"])
         assert all(b - a >= box["bottom"] - box["y"] for a, b in pairwise(column))
 
 
-def test_live_bytes_and_the_reservation_are_on_one_axis(world: World) -> None:
-    (chart,) = levels([10 * MIB, 40 * MIB, 20 * MIB], explained(world, 50 * MIB)).charts
+def test_live_bytes_and_the_reservation_are_on_one_axis(user: User) -> None:
+    (chart,) = levels([10 * MIB, 40 * MIB, 20 * MIB], explained(user, 50 * MIB)).charts
     rows = chart.spec["datasets"]["rows"]
     assert [row["bytes"] // MIB for row in rows] == [10, 40, 20]
     assert {row["reserved"] for row in rows} == {50 * MIB}
     assert chart.title == "reserved: 50.0 MiB"
 
 
-def test_without_a_capacity_only_live_bytes_are_drawn(world: World) -> None:
-    (chart,) = levels([MIB] * 100, explained(world, None)).charts
+def test_without_a_capacity_only_live_bytes_are_drawn(user: User) -> None:
+    (chart,) = levels([MIB] * 100, explained(user, None)).charts
     assert len(chart.spec["layer"]) == 1
 
 
-def test_the_page_says_why_every_file_is_where_it_is(world: World) -> None:
-    text = page_of(world)
+def test_the_page_says_why_every_file_is_where_it_is(user: User) -> None:
+    text = page_of(user)
     for lfn in ("in.txt", "mid.txt", "keep.txt", "ref.txt", "out.txt"):
         assert f'<td class="lfn">{lfn}</td>' in text
     assert "made by a job and not staged out: tier bb of site cluster says" in text
 
 
-def test_the_page_may_not_use_the_network(world: World) -> None:
-    text = without_scripts(page_of(world)).lower()
+def test_the_page_may_not_use_the_network(user: User) -> None:
+    text = without_scripts(page_of(user)).lower()
     assert "default-src 'none'" in text
     assert not re.search(r"(src=|href|url\()", text)
     assert "http:" not in text
 
 
-def test_a_name_is_text_whatever_it_holds(world: World) -> None:
-    world.jobs[0]["uses"][1]["lfn"] = world.jobs[1]["uses"][0]["lfn"] = "<b>&mid"
-    text = without_scripts(page_of(world))
+def test_a_name_is_text_whatever_it_holds(user: User) -> None:
+    user.jobs[0]["uses"][1]["lfn"] = user.jobs[1]["uses"][0]["lfn"] = "<b>&mid"
+    text = without_scripts(page_of(user))
     assert "<b>" not in text
     assert "&lt;b&gt;&amp;mid" in text
     Balanced().feed(text)
@@ -140,8 +140,8 @@ def test_a_name_is_text_whatever_it_holds(world: World) -> None:
 
 def test_twice_the_jobs_cost_twice_as_much(tmp_path: Path) -> None:
     def cost(width: int) -> int:
-        world = World(tmp_path, jobs=wide(width))
-        return calls(lambda: page_of(world))
+        user = User(tmp_path, jobs=wide(width))
+        return calls(lambda: page_of(user))
 
     small, large = cost(200), cost(400)
     assert large < 2.2 * small

@@ -15,7 +15,7 @@ import pytest
 from pegasus_bb.page import report_page
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.test_explained import page_of
-from tests.placement.world import World
+from tests.placement.user_files import User
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
@@ -93,6 +93,6 @@ def test_a_report_is_drawn_without_errors_and_no_words_overlap(
 
 
 def test_a_plan_is_drawn_without_errors_and_no_words_overlap(
-    tmp_path: Path, world: World
+    tmp_path: Path, user: User
 ) -> None:
-    check(*browse(tmp_path, page_of(world), 1200))
+    check(*browse(tmp_path, page_of(user), 1200))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.placement.world import World
+from tests.placement.user_files import User
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)

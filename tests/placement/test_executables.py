@@ -1,4 +1,4 @@
-"""Programs that are staged need room as well, and are never links."""
+"""Programs that are staged need space as well, and are never links."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.transformations import Transformation
 from pegasus_bb.placement import staged_name
-from tests.placement.world import World
+from tests.placement.user_files import User
 
 
 def program(name: str, pfn: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -21,30 +21,30 @@ def program(name: str, pfn: str, kind: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def staged(world: World) -> World:
-    (world.folder / "work.py").write_bytes(b"x" * 50)
-    world.transformations = [program("work", f"{world.folder}/work.py", "stageable")]
-    return world
+def staged(user: User) -> User:
+    (user.folder / "work.py").write_bytes(b"x" * 50)
+    user.transformations = [program("work", f"{user.folder}/work.py", "stageable")]
+    return user
 
 
-def test_a_staged_program_is_an_input_with_its_size_on_disk(staged: World) -> None:
+def test_a_staged_program_is_an_input_with_its_size_on_disk(staged: User) -> None:
     placed = staged.placed("work")
     assert (placed.role, placed.tier, placed.how) == ("input", "bb", "copy")
     assert placed.size == 50
     assert "a program that is staged" in placed.reason
 
 
-def test_an_installed_program_needs_no_room(world: World) -> None:
-    world.transformations = [
+def test_an_installed_program_needs_no_space(user: User) -> None:
+    user.transformations = [
         {
             "name": "work",
             "sites": [{"name": "cluster", "pfn": "/opt/work", "type": "installed"}],
         }
     ]
-    assert "work" not in world.decide().files
+    assert "work" not in user.decide().files
 
 
-def test_what_a_program_requires_is_staged_with_it(staged: World) -> None:
+def test_what_a_program_requires_is_staged_with_it(staged: User) -> None:
     staged.transformations[0]["requires"] = ["lib::helper:1.0"]
     pfn = f"{staged.folder}/work.py"
     staged.transformations.append(
@@ -53,13 +53,13 @@ def test_what_a_program_requires_is_staged_with_it(staged: World) -> None:
     assert staged.placed("lib-helper-1.0").size == 50
 
 
-def test_a_job_of_another_site_brings_no_program_here(staged: World) -> None:
+def test_a_job_of_another_site_brings_no_program_here(staged: User) -> None:
     for job in staged.jobs:
         job["profiles"] = {"selector": {"execution.site": "local"}}
     assert "work" not in staged.decide().files
 
 
-def test_links_are_for_data_programs_are_copied(staged: World) -> None:
+def test_links_are_for_data_programs_are_copied(staged: User) -> None:
     here = [{"site": "cluster", "pfn": "/lus/x"}]
     staged.tier = {"inputs": "link"}
     staged.replicas = {"in.txt": here, "ref.txt": here}
@@ -67,7 +67,7 @@ def test_links_are_for_data_programs_are_copied(staged: World) -> None:
     assert (placed.tier, placed.how) == ("bb", "copy")
 
 
-def test_a_program_may_be_placed_by_name_but_not_as_a_link(staged: World) -> None:
+def test_a_program_may_be_placed_by_name_but_not_as_a_link(staged: User) -> None:
     staged.placement = "work: pfs\n"
     assert staged.placed("work").tier == "pfs"
     staged.placement = "work: link\n"

@@ -12,28 +12,28 @@ from pegasus_bb.cli.explain import command
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.placement import Explanation, explain, figures
 from pegasus_bb.units import MIB
-from tests.placement.world import World, job, sized, use
+from tests.placement.user_files import User, job, sized, use
 
 
-def explained(world: World) -> Explanation:
-    given, decision = world.given(), world.decision()
+def explained(user: User) -> Explanation:
+    given, decision = user.given(), user.decision()
     live = figures(given, decision.placement)
     return explain(decision, given.settings, live)
 
 
-def test_totals_say_what_the_capacity_is_made_of(world: World) -> None:
-    explanation = explained(world)
+def test_totals_say_what_the_capacity_is_made_of(user: User) -> None:
+    explanation = explained(user)
     assert (explanation.need, explanation.headroom) == (360, 10)
     assert explanation.capacity == explanation.granularity == 4 * MIB
     assert explanation.unknown == ()
 
 
-def test_files_are_counted_by_where_and_how(world: World) -> None:
-    world.tier = {"outputs": "pfs", "capacity": "1GiB"}
-    del world.jobs[1]["uses"][3]["metadata"]
+def test_files_are_counted_by_where_and_how(user: User) -> None:
+    user.tier = {"outputs": "pfs", "capacity": "1GiB"}
+    del user.jobs[1]["uses"][3]["metadata"]
     groups = {
         (group.tier, group.how): (group.files, group.size, group.unknown)
-        for group in explained(world).groups
+        for group in explained(user).groups
     }
     assert groups == {
         ("bb", "copy"): (2, 300, 0),
@@ -42,22 +42,22 @@ def test_files_are_counted_by_where_and_how(world: World) -> None:
     }
 
 
-def test_a_given_capacity_has_no_headroom(world: World) -> None:
-    world.tier = {"capacity": "1GiB"}
-    assert explained(world).headroom is None
+def test_a_given_capacity_has_no_headroom(user: User) -> None:
+    user.tier = {"capacity": "1GiB"}
+    assert explained(user).headroom is None
 
 
 @pytest.fixture
-def here(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+def here(user: User, monkeypatch: pytest.MonkeyPatch) -> User:
     for lfn in ("in.txt", "ref.txt"):
-        world.replicas[lfn] = [{"site": "far", "pfn": f"http://far/{lfn}"}]
-    world.read()
-    monkeypatch.chdir(world.folder)
-    monkeypatch.setenv("HOME", str(world.folder))
-    return world
+        user.replicas[lfn] = [{"site": "far", "pfn": f"http://far/{lfn}"}]
+    user.read()
+    monkeypatch.chdir(user.folder)
+    monkeypatch.setenv("HOME", str(user.folder))
+    return user
 
 
-def test_the_command_prints_every_file_with_its_reason(here: World) -> None:
+def test_the_command_prints_every_file_with_its_reason(here: User) -> None:
     result = CliRunner().invoke(command, ["--sites", "cluster", "workflow.yml"])
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
@@ -68,7 +68,7 @@ def test_the_command_prints_every_file_with_its_reason(here: World) -> None:
     assert "capacity: 4.0 MiB (10 % headroom, in steps of 4.0 MiB)" in result.output
 
 
-def test_the_command_takes_the_options_of_plan(here: World) -> None:
+def test_the_command_takes_the_options_of_plan(here: User) -> None:
     (here.folder / "p.yml").write_text("'*': pfs\n")
     result = CliRunner().invoke(
         command,
@@ -79,7 +79,7 @@ def test_the_command_takes_the_options_of_plan(here: World) -> None:
     assert "p.yml says *: pfs" in result.output
 
 
-def test_the_command_speaks_json(here: World) -> None:
+def test_the_command_speaks_json(here: User) -> None:
     result = CliRunner().invoke(command, ["--json"])
     data = json.loads(result.stdout)
     assert data["files"][0] == {
@@ -94,7 +94,7 @@ def test_the_command_speaks_json(here: World) -> None:
     assert (data["any_order"], data["planned_order"]) == (360, 260)
 
 
-def test_sizes_that_nobody_knows_are_named(here: World) -> None:
+def test_sizes_that_nobody_knows_are_named(here: User) -> None:
     here.tier = {"capacity": "1GiB"}
     del here.jobs[0]["uses"][0]["metadata"]
     here.read()
@@ -104,7 +104,7 @@ def test_sizes_that_nobody_knows_are_named(here: World) -> None:
 
 
 def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
-    here: World,
+    here: User,
 ) -> None:
     uses = [use("in.txt", "input"), *(use(f"f{n:02}", "output") for n in range(12))]
     here.jobs = [job("ID1", *uses)]
@@ -124,7 +124,7 @@ def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
 
 @pytest.mark.parametrize("declared", [{}, sized(7)], ids=["no size", "a size"])
 def test_an_input_that_is_nowhere_is_no_matter_of_its_size(
-    here: World, declared: dict[str, Any]
+    here: User, declared: dict[str, Any]
 ) -> None:
     here.jobs[0]["uses"][0] = use("in.txt", "input", **declared)
     here.replicas = {"ref.txt": [{"site": "far", "pfn": "http://far/ref.txt"}]}
@@ -135,14 +135,16 @@ def test_an_input_that_is_nowhere_is_no_matter_of_its_size(
     assert result.output.startswith("LFN ")
 
 
-def test_where_another_list_of_replicas_was_named_none_is_missed(here: World) -> None:
+def test_where_another_list_of_replicas_was_named_none_is_missed(
+    here: User,
+) -> None:
     here.replicas = {}
     here.read()
     words = ["--cache", "more.rc", "workflow.yml"]
     assert CliRunner().invoke(command, words).exit_code == 0
 
 
-def test_a_command_line_of_plan_explains(here: World) -> None:
+def test_a_command_line_of_plan_explains(here: User) -> None:
     words = "-s cluster -o local -O out --dir submit --relative-submit-dir r -f -S -q"
     words += " --relative-dir r --cleanup leaf -v --cluster horizontal workflow.yml"
     result = CliRunner().invoke(command, words.split())
@@ -153,7 +155,7 @@ def test_a_command_line_of_plan_explains(here: World) -> None:
 
 
 def test_where_no_mode_was_said_it_says_that_plan_would_use_no_tier(
-    here: World,
+    here: User,
 ) -> None:
     unsaid = CliRunner().invoke(command, [])
     assert "this is mode persistent; without --bb-mode, plan plans mode off" in (
@@ -162,14 +164,14 @@ def test_where_no_mode_was_said_it_says_that_plan_would_use_no_tier(
     assert CliRunner().invoke(command, ["--bb-mode", "persistent"]).stderr == ""
 
 
-def test_a_mode_in_the_properties_file_is_the_mode(here: World) -> None:
+def test_a_mode_in_the_properties_file_is_the_mode(here: User) -> None:
     (here.folder / "pegasus.properties").write_text("pegasus.bb.mode = transient\n")
     result = CliRunner().invoke(command, [])
     assert result.stderr == ""
     assert "for each job" in result.stdout
 
 
-def test_it_says_that_a_cluster_reserves_for_all_of_its_jobs(here: World) -> None:
+def test_it_says_that_a_cluster_reserves_for_all_of_its_jobs(here: User) -> None:
     words = ["--bb-mode", "transient", "--cluster", "horizontal"]
     assert "reserves for all jobs of a cluster together" in (
         CliRunner().invoke(command, words).stderr
@@ -177,7 +179,7 @@ def test_it_says_that_a_cluster_reserves_for_all_of_its_jobs(here: World) -> Non
 
 
 def test_what_is_predicted_of_a_capacity_is_what_each_job_reserves(
-    here: World,
+    here: User,
 ) -> None:
     places = "pfs: {read: 1GB/s, write: 1GB/s}\n  bb: {read: 9GB/s, write: 9GB/s}"
     (here.folder / "speeds.yml").write_text(f"cluster:\n  slots: 2\n  {places}\n")

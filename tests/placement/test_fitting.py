@@ -17,15 +17,15 @@ from pegasus_bb.model.placement import PlannedPhases
 from pegasus_bb.placement import Ending
 from pegasus_bb.placement.decision import MovedFiles
 from pegasus_bb.units import MIB
-from tests.placement.world import World, job, said, sized, use
+from tests.placement.user_files import User, job, said, sized, use
 
 SIZES = {"in": 100, "a": 10, "b": 20, "c": 30, "out": 5}
 
 
 @pytest.fixture
-def long(world: World) -> World:
+def long(user: User) -> User:
     """in -> a -> b -> c -> out: 165 bytes, level by level 110."""
-    world.jobs = [
+    user.jobs = [
         job(
             f"J{n}",
             use(reads, "input", **sized(SIZES[reads])),
@@ -33,27 +33,27 @@ def long(world: World) -> World:
         )
         for n, (reads, writes) in enumerate(pairwise(SIZES))
     ]
-    world.replicas = {"in": [{"site": "far", "pfn": "http://far/in"}]}
-    world.defines = ["pegasus.bb.capacity=120"]
-    return world
+    user.replicas = {"in": [{"site": "far", "pfn": "http://far/in"}]}
+    user.defines = ["pegasus.bb.capacity=120"]
+    return user
 
 
-def phases(world: World) -> PlannedPhases:
-    found = world.decide().phases
+def phases(user: User) -> PlannedPhases:
+    found = user.decide().phases
     assert found is not None
     return found
 
 
-def moved(world: World) -> set[str]:
-    return {f.lfn for f in world.decide().files.values() if f.tier == "pfs"}
+def moved(user: User) -> set[str]:
+    return {f.lfn for f in user.decide().files.values() if f.tier == "pfs"}
 
 
-def test_what_fits_at_once_needs_no_phases(long: World) -> None:
+def test_what_fits_at_once_needs_no_phases(long: User) -> None:
     long.defines = ["pegasus.bb.capacity=165"]
     assert long.decide().phases is None
 
 
-def test_with_in_place_clean_up_the_jobs_run_in_phases(long: World) -> None:
+def test_with_in_place_clean_up_the_jobs_run_in_phases(long: User) -> None:
     assert phases(long) == PlannedPhases(limit=120, ends=(1, 4), peak=110)
     assert moved(long) == set()
     assert long.decide().capacity == 4 * MIB
@@ -61,7 +61,7 @@ def test_with_in_place_clean_up_the_jobs_run_in_phases(long: World) -> None:
 
 @pytest.mark.parametrize("cleanup", ["none", "leaf", "constraint"])
 def test_with_another_clean_up_what_is_used_least_moves(
-    long: World, cleanup: str
+    long: User, cleanup: str
 ) -> None:
     """The input is read once: it has half as much for each byte as what is made."""
     long.ending = Ending(cleanup)
@@ -72,7 +72,7 @@ def test_with_another_clean_up_what_is_used_least_moves(
 
 
 def test_where_a_level_is_too_much_something_moves_and_the_rest_runs_in_phases(
-    long: World,
+    long: User,
 ) -> None:
     long.defines = ["pegasus.bb.capacity=52"]
     assert moved(long) == {"in"}
@@ -83,7 +83,7 @@ def test_where_a_level_is_too_much_something_moves_and_the_rest_runs_in_phases(
     assert placed.reason.startswith("capacity is short (52 B): ")
 
 
-def test_what_the_user_pinned_to_the_tier_does_not_move(long: World) -> None:
+def test_what_the_user_pinned_to_the_tier_does_not_move(long: User) -> None:
     long.ending = Ending("leaf")
     long.defines = ["pegasus.bb.capacity=110"]
     long.jobs[0]["uses"][0] = use("in", "input", **said("bb", 100))
@@ -93,7 +93,7 @@ def test_what_the_user_pinned_to_the_tier_does_not_move(long: World) -> None:
     )  # of a, which had to compete
 
 
-def test_pinned_files_take_room_only_while_they_live(long: World) -> None:
+def test_pinned_files_take_space_only_while_they_live(long: User) -> None:
     """in and c are pinned, 130 bytes; they never meet, and 110 are enough for all."""
     long.placement = "in: bb\nc: bb"
     long.jobs[1]["uses"].append(use("big", "output", stageOut=False, **sized(200)))
@@ -103,7 +103,7 @@ def test_pinned_files_take_room_only_while_they_live(long: World) -> None:
 
 
 @pytest.mark.parametrize("tell", ["metadata", "placement"])
-def test_pinned_files_that_do_not_fit_are_an_error(long: World, tell: str) -> None:
+def test_pinned_files_that_do_not_fit_are_an_error(long: User, tell: str) -> None:
     long.defines = ["pegasus.bb.capacity=90"]
     if tell == "metadata":
         long.jobs[0]["uses"][0] = use("in", "input", **said("bb", 100))
@@ -113,21 +113,21 @@ def test_pinned_files_that_do_not_fit_are_an_error(long: World, tell: str) -> No
         long.decide()
 
 
-def test_unknown_sizes_are_named(long: World) -> None:
+def test_unknown_sizes_are_named(long: User) -> None:
     del long.jobs[1]["uses"][1]["metadata"], long.jobs[2]["uses"][0]["metadata"]
-    with pytest.raises(CatalogError, match="not known for 1: b") as told:
+    with pytest.raises(CatalogError, match="not known for 1: b") as caught:
         long.decide()
-    assert "to fit into 120 B" in str(told.value)
+    assert "to fit into 120 B" in str(caught.value)
 
 
-def test_nobody_knows_the_files_of_a_sub_workflow(long: World) -> None:
+def test_nobody_knows_the_files_of_a_sub_workflow(long: User) -> None:
     inner: dict[str, Any] = {"type": "pegasusWorkflow", "file": "i.yml", "id": "SUB"}
     long.jobs.append({**inner, "uses": []})
     with pytest.raises(CatalogError, match=r"120 B .* is below"):
         long.decide()
 
 
-def test_a_staged_program_moves_where_few_jobs_run_it(long: World) -> None:
+def test_a_staged_program_moves_where_few_jobs_run_it(long: User) -> None:
     (long.folder / "prog").write_bytes(b"#" * 50)
     site = {"name": "cluster", "pfn": f"{long.folder}/prog", "type": "stageable"}
     long.transformations = [{"name": "work", "sites": [site]}]
@@ -139,7 +139,7 @@ def test_a_staged_program_moves_where_few_jobs_run_it(long: World) -> None:
     assert moved(long) == {"work", "out"}
 
 
-def test_less_than_any_file_leaves_the_tier_empty(long: World) -> None:
+def test_less_than_any_file_leaves_the_tier_empty(long: User) -> None:
     long.defines = ["pegasus.bb.capacity=4"]
     assert moved(long) == SIZES.keys()
     assert phases(long).peak == 0
@@ -147,7 +147,7 @@ def test_less_than_any_file_leaves_the_tier_empty(long: World) -> None:
 
 @pytest.mark.parametrize("case", ["phases", "moved", "moved-without-clean-up"])
 def test_explain_tells_it_all(
-    long: World, monkeypatch: pytest.MonkeyPatch, case: str
+    long: User, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     """After a deliberate change: REFRESH_GOLDEN=1 python -m pytest tests/placement"""
     capacity = {"phases": 120, "moved": 52, "moved-without-clean-up": 110}[case]
@@ -166,13 +166,13 @@ def test_explain_tells_it_all(
 
 
 def test_explain_says_the_same_to_programs(
-    long: World, monkeypatch: pytest.MonkeyPatch
+    long: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long.read()
     monkeypatch.chdir(long.folder)
     monkeypatch.setenv("HOME", str(long.folder))
     words = ["--output-dir", "out", "--bb-capacity", "52", "--json"]
     data = json.loads(CliRunner().invoke(command, words).stdout)
-    told = {"limit": 52, "phases": 3, "peak": 50, "moved": ["in"]}
-    assert data["fit"] == {**told, "benefit": 125}
+    caught = {"limit": 52, "phases": 3, "peak": 50, "moved": ["in"]}
+    assert data["fit"] == {**caught, "benefit": 125}
     assert (data["any_order"], data["planned_order"]) == (65, 50)

@@ -19,7 +19,7 @@ from pegasus_bb.placement import (
     place_files,
 )
 from pegasus_bb.units import MIB
-from tests.placement.world import World, job, said, sized, use
+from tests.placement.user_files import User, job, said, sized, use
 
 
 def makes(lfn: str, size: int, **more: Any) -> dict[str, Any]:
@@ -47,37 +47,39 @@ def chain(own: int = 100 * MIB, shared: int = MIB) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def hybrid(world: World) -> World:
-    world.defines = ["pegasus.bb.mode=hybrid"]
-    world.jobs = chain()
-    return world
+def hybrid(user: User) -> User:
+    user.defines = ["pegasus.bb.mode=hybrid"]
+    user.jobs = chain()
+    return user
 
 
-def test_what_several_jobs_share_stays_together(hybrid: World) -> None:
+def test_what_several_jobs_share_stays_together(hybrid: User) -> None:
     homes = hybrid.homes()
     assert homes["mid.txt"] == homes["two.txt"] == ("bb", "write")
 
 
-def test_a_large_file_of_one_job_has_a_room_and_then_the_pfs(hybrid: World) -> None:
+def test_a_large_file_of_one_job_has_a_job_reservation_and_then_the_pfs(
+    hybrid: User,
+) -> None:
     placement = hybrid.decide()
     assert list(placement.job_reservations) == ["first"]
-    room = placement.job_reservations["first"]
-    assert (room.stage_in, room.stage_out) == ((), ("own.txt",))
-    assert (room.read, room.share) == (("in.txt",), ("mid.txt",))
-    assert room.need == 101 * MIB  # what it shares is made there as well
-    assert room.capacity == automatic_capacity(placement.tier, 10, room.need)
+    own = placement.job_reservations["first"]
+    assert (own.stage_in, own.stage_out) == ((), ("own.txt",))
+    assert (own.read, own.share) == (("in.txt",), ("mid.txt",))
+    assert own.need == 101 * MIB  # what it shares is made there as well
+    assert own.capacity == automatic_capacity(placement.tier, 10, own.need)
     file = placement.files["own.txt"]
     assert (file.tier, file.how) == (PFS, "write")
     assert file.reason.startswith("job first makes it, no other reads it: on a reserv")
 
 
-def test_the_shared_reservation_holds_what_is_left(hybrid: World) -> None:
+def test_the_shared_reservation_holds_what_is_left(hybrid: User) -> None:
     placement = hybrid.decide()
     assert placement.need == 3 * MIB
     assert placement.capacity == automatic_capacity(placement.tier, 10, 3 * MIB)
 
 
-def test_a_small_file_is_not_worth_a_granule_of_its_own(hybrid: World) -> None:
+def test_a_small_file_is_not_worth_a_granule_of_its_own(hybrid: User) -> None:
     hybrid.jobs = chain(own=1)
     placement, selection = hybrid.decide(), hybrid.decision().selection
     assert placement.job_reservations == {}
@@ -87,7 +89,7 @@ def test_a_small_file_is_not_worth_a_granule_of_its_own(hybrid: World) -> None:
     assert (selection.asked, selection.job_reservations) == (2, 0)
 
 
-def test_an_input_that_one_job_reads_stays_on_the_pfs(hybrid: World) -> None:
+def test_an_input_that_one_job_reads_stays_on_the_pfs(hybrid: User) -> None:
     hybrid.replicas["ref.txt"] = [{"site": "cluster", "pfn": "/lus/ref.txt"}]
     homes = hybrid.homes()
     assert homes["ref.txt"] == (PFS, "link")  # a replica is on the site
@@ -96,18 +98,18 @@ def test_an_input_that_one_job_reads_stays_on_the_pfs(hybrid: World) -> None:
     assert reason == "an input that job first alone reads: it stays on the PFS"
 
 
-def test_where_pegasus_makes_no_links_neither_do_we(hybrid: World) -> None:
+def test_where_pegasus_makes_no_links_neither_do_we(hybrid: User) -> None:
     hybrid.replicas["ref.txt"] = [{"site": "cluster", "pfn": "/lus/ref.txt"}]
     hybrid.defines.append("pegasus.transfer.links=false")
     assert hybrid.homes()["ref.txt"] == (PFS, "copy")
 
 
-def test_an_input_that_two_jobs_read_is_staged_once(hybrid: World) -> None:
+def test_an_input_that_two_jobs_read_is_staged_once(hybrid: User) -> None:
     hybrid.jobs[1]["uses"].append(use("ref.txt", "input"))
     assert hybrid.homes()["ref.txt"] == ("bb", "copy")
 
 
-def test_what_the_user_says_of_a_file_stands(hybrid: World) -> None:
+def test_what_the_user_says_of_a_file_stands(hybrid: User) -> None:
     hybrid.jobs[0]["uses"][0].update(said("bb", MIB))
     hybrid.jobs[0]["uses"][2].update(said("bb", 100 * MIB))
     hybrid.jobs[2]["uses"][3].update(said("pfs", MIB))
@@ -117,21 +119,15 @@ def test_what_the_user_says_of_a_file_stands(hybrid: World) -> None:
     assert placement.files["three.txt"].tier == PFS
 
 
-def test_what_the_user_wants_on_the_pfs_is_a_link_in_a_room(hybrid: World) -> None:
+def test_what_the_user_wants_on_the_pfs_is_a_link_in_a_job_reservation(
+    hybrid: User,
+) -> None:
     hybrid.jobs[0]["uses"][1].update(said("pfs", MIB))
-    room = hybrid.decide().job_reservations["first"]
-    assert (room.write, room.share) == (("mid.txt",), ())
+    own = hybrid.decide().job_reservations["first"]
+    assert (own.write, own.share) == (("mid.txt",), ())
 
 
-def test_where_results_stay_in_the_scratch_they_stay_together(hybrid: World) -> None:
-    """They would vanish with the reservation, which planning says: no room hides it."""
-    hybrid.ending = Ending(delivered=False)
-    placement = hybrid.decide()
-    assert placement.job_reservations == {}
-    assert placement.on_tier("own.txt")
-
-
-def test_a_size_that_nobody_knows_makes_no_room(hybrid: World) -> None:
+def test_an_unknown_size_makes_no_job_reservation(hybrid: User) -> None:
     del hybrid.jobs[0]["uses"][1]["metadata"]  # what it would share
     given = hybrid.given()
     placement = place_files(given, given.catalogs.tiers["cluster"][0]).placement
@@ -139,32 +135,43 @@ def test_a_size_that_nobody_knows_makes_no_room(hybrid: World) -> None:
     assert placement.unknown == ("mid.txt",)
 
 
-def checkpoint(world: World) -> None:
-    world.jobs[0]["uses"].append(use("state", "checkpoint", **sized(1)))
+def checkpoint(user: User) -> None:
+    user.jobs[0]["uses"].append(use("state", "checkpoint", **sized(1)))
 
 
-def reads_what_it_makes(world: World) -> None:
-    world.jobs[0]["uses"].append(use("mid.txt", "input"))
+def reads_what_it_makes(user: User) -> None:
+    user.jobs[0]["uses"].append(use("mid.txt", "input"))
 
 
-def on_the_submit_host(world: World) -> None:
-    world.jobs[0]["profiles"] = {"selector": {"execution.site": "local"}}
+def on_the_submit_host(user: User) -> None:
+    user.jobs[0]["profiles"] = {"selector": {"execution.site": "local"}}
 
 
-def inner(world: World) -> None:
-    world.jobs.append(job("sub", type="pegasusWorkflow", file="inner.yml"))
+def inner(user: User) -> None:
+    user.jobs.append(job("sub", type="pegasusWorkflow", file="inner.yml"))
 
 
-def given_capacity(world: World) -> None:
-    world.defines.append("pegasus.bb.capacity=1GiB")
+def results_stay(user: User) -> None:
+    user.ending = Ending(delivered=False)
+
+
+def given_capacity(user: User) -> None:
+    user.defines.append("pegasus.bb.capacity=1GiB")
 
 
 @pytest.mark.parametrize(
     "spoil",
-    [checkpoint, reads_what_it_makes, on_the_submit_host, inner, given_capacity],
+    [
+        checkpoint,
+        reads_what_it_makes,
+        on_the_submit_host,
+        inner,
+        given_capacity,
+        results_stay,
+    ],
 )
-def test_a_job_that_a_room_cannot_serve_keeps_to_the_shared_one(
-    hybrid: World, spoil: Any
+def test_a_job_that_a_job_reservation_cannot_serve_keeps_to_the_shared_one(
+    hybrid: User, spoil: Any
 ) -> None:
     spoil(hybrid)
     placement = hybrid.decide()
@@ -173,7 +180,7 @@ def test_a_job_that_a_room_cannot_serve_keeps_to_the_shared_one(
 
 
 def test_more_files_than_staging_can_do_in_time_stay_together(
-    hybrid: World, monkeypatch: pytest.MonkeyPatch
+    hybrid: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pegasus_bb.placement.job_reservation_selection.MOST_FILES", 0)
     assert hybrid.decide().job_reservations == {}
@@ -185,8 +192,8 @@ def test_more_files_than_staging_can_do_in_time_stay_together(
     ("spoil", "words"),
     [(inner, "sub-workflow reads is not known"), (given_capacity, "was given")],
 )
-def test_why_there_is_no_room_at_all_is_kept(
-    hybrid: World, spoil: Any, words: str
+def test_why_there_is_no_job_reservation_at_all_is_kept(
+    hybrid: User, spoil: Any, words: str
 ) -> None:
     spoil(hybrid)
     selection = hybrid.decision().selection
@@ -194,8 +201,8 @@ def test_why_there_is_no_room_at_all_is_kept(
     assert words in selection.why_none
 
 
-def test_run_times_decide_where_they_are_known(hybrid: World) -> None:
-    """A room that lasts as long as the run saves nothing."""
+def test_run_times_decide_where_they_are_known(hybrid: User) -> None:
+    """A job reservation that lasts as long as the run saves nothing."""
     hybrid.jobs = chain(own=8 * MIB, shared=1)
     assert list(hybrid.decide().job_reservations) == ["first"]
     for entry, seconds in zip(hybrid.jobs, (100_000, 1, 1), strict=True):
@@ -233,8 +240,8 @@ def workflows(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 def decision(jobs: list[dict[str, Any]], mode: str) -> PlacementDecision:
     with TemporaryDirectory() as folder:
-        world = World(Path(folder), jobs=jobs, defines=[f"pegasus.bb.mode={mode}"])
-        return world.decision()
+        user = User(Path(folder), jobs=jobs, defines=[f"pegasus.bb.mode={mode}"])
+        return user.decision()
 
 
 def decided(jobs: list[dict[str, Any]], mode: str) -> Placement:
@@ -255,32 +262,32 @@ def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
 def test_in_any_workflow_every_file_has_one_place(jobs: list[dict[str, Any]]) -> None:
     placement, readers = decided(jobs, "hybrid"), readers_of(jobs)
     assert placement.files.keys() == readers.keys()
-    in_rooms = [
-        lfn for room in placement.job_reservations.values() for lfn in room.stage_out
+    private = [
+        lfn for own in placement.job_reservations.values() for lfn in own.stage_out
     ]
-    assert len(in_rooms) == len(set(in_rooms))
-    for lfn in in_rooms:
+    assert len(private) == len(set(private))
+    for lfn in private:
         assert not readers[lfn]
         assert not placement.on_tier(lfn)
     for lfn, file in placement.files.items():
         if file.role != "input":
-            assert placement.on_tier(lfn) == (lfn not in in_rooms)
+            assert placement.on_tier(lfn) == (lfn not in private)
         else:
             assert placement.on_tier(lfn) == (len(readers[lfn]) > 1)
 
 
 @given(workflows())
-def test_in_any_workflow_every_file_has_the_room_it_needs(
+def test_in_any_workflow_every_file_has_the_space_it_needs(
     jobs: list[dict[str, Any]],
 ) -> None:
     placement = decided(jobs, "hybrid")
     shared = [f.size or 0 for f in placement.files.values() if f.tier != PFS]
     assert placement.need == sum(shared)
     assert placement.capacity >= placement.need
-    for room in placement.job_reservations.values():
-        made = (*room.stage_out, *room.share)
-        assert room.capacity >= room.need
-        assert room.need == sum(placement.files[lfn].size or 0 for lfn in made)
+    for own in placement.job_reservations.values():
+        made = (*own.stage_out, *own.share)
+        assert own.capacity >= own.need
+        assert own.need == sum(placement.files[lfn].size or 0 for lfn in made)
 
 
 @given(workflows())

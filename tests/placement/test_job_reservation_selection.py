@@ -46,7 +46,7 @@ def names(taken: object) -> list[str]:
     return [candidate.job for candidate in taken]
 
 
-def test_a_room_that_saves_more_than_it_takes() -> None:
+def test_a_job_reservation_that_saves_more_than_it_takes() -> None:
     taken, selection = select([candidate("a", 30)], (100, 100))
     assert names(taken) == ["a"]
     assert (selection.persistent, selection.shared, selection.job_reservations) == (
@@ -73,7 +73,7 @@ def test_the_best_ratio_comes_first() -> None:
     assert names(select(some, (100, 100))[0])[0] == "short"
 
 
-def test_a_room_that_a_full_tier_could_not_give_is_none() -> None:
+def test_a_job_reservation_that_a_full_tier_could_not_give_is_none() -> None:
     """It leaves 90 of 100 and needs 20: more than there was, so it would wait."""
     taken, _ = select([candidate("a", 15, 0.1)], (100, 100))
     assert names(taken) == []
@@ -81,7 +81,7 @@ def test_a_room_that_a_full_tier_could_not_give_is_none() -> None:
     assert names(taken) == ["a"]
 
 
-def test_rooms_that_cost_nothing_are_had_for_a_granule_the_largest_first() -> None:
+def test_what_costs_nothing_is_had_for_a_granule_the_largest_first() -> None:
     few = [free("a", 3), free("b", 8), free("c", 1)]
     taken, selection = select(few, (100, 100), together=False)
     assert names(taken) == ["b", "a"]
@@ -114,7 +114,7 @@ def test_never_more_than_without(pairs: list[tuple[int, float]], rest: int) -> N
 
 
 @given(some_candidates.filter(bool))
-def test_any_single_room_that_pays_is_not_overlooked(
+def test_any_single_job_reservation_that_pays_is_not_overlooked(
     pairs: list[tuple[int, float]],
 ) -> None:
     """Where all have one ratio, as many as pay are taken: no subset is better by more

@@ -10,21 +10,21 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.placement import job_reservation_lint
 from pegasus_bb.units import MIB
-from tests.placement.world import World, job, said, sized, use
+from tests.placement.user_files import User, job, said, sized, use
 
 
 @pytest.fixture
-def per_job(world: World) -> World:
-    world.defines = ["pegasus.bb.mode=transient"]
-    return world
+def per_job(user: User) -> User:
+    user.defines = ["pegasus.bb.mode=transient"]
+    return user
 
 
-def rooms(world: World) -> dict[str, JobReservation]:
-    return world.decide().job_reservations
+def reservations(user: User) -> dict[str, JobReservation]:
+    return user.decide().job_reservations
 
 
-def test_a_job_has_what_it_reads_and_what_it_makes(per_job: World) -> None:
-    found = rooms(per_job)
+def test_a_job_has_what_it_reads_and_what_it_makes(per_job: User) -> None:
+    found = reservations(per_job)
     assert list(found) == ["ID1", "ID2"]
     assert found["ID1"].stage_in == ("in.txt",)
     assert found["ID1"].stage_out == ("mid.txt", "keep.txt")
@@ -32,84 +32,86 @@ def test_a_job_has_what_it_reads_and_what_it_makes(per_job: World) -> None:
     assert found["ID2"].stage_out == ("out.txt",)
 
 
-def test_each_reserves_for_its_own_files_alone(per_job: World) -> None:
+def test_each_reserves_for_its_own_files_alone(per_job: User) -> None:
     per_job.jobs = [
         job("small", use("a", "output", **sized("2MiB"))),
         job("large", use("a", "input"), use("b", "output", **sized("18MiB"))),
     ]
-    found = rooms(per_job)
+    found = reservations(per_job)
     assert (found["small"].need, found["small"].capacity) == (2 * MIB, 4 * MIB)
     assert (found["large"].need, found["large"].capacity) == (20 * MIB, 24 * MIB)
 
 
-def test_files_on_the_pfs_are_links_there_and_need_no_room(per_job: World) -> None:
+def test_files_on_the_pfs_are_links_there_and_need_no_space(per_job: User) -> None:
     per_job.jobs[1]["uses"][2].update(said("pfs", 200))
     per_job.jobs[1]["uses"][3].update(said("pfs", 30))
-    room = rooms(per_job)["ID2"]
-    assert (room.read, room.write) == (("ref.txt",), ("out.txt",))
-    assert room.need == 30
-    assert room.stage_out == ()
+    own = reservations(per_job)["ID2"]
+    assert (own.read, own.write) == (("ref.txt",), ("out.txt",))
+    assert own.need == 30
+    assert own.stage_out == ()
 
 
-def test_a_job_that_touches_nothing_of_the_tier_has_no_room(per_job: World) -> None:
+def test_a_job_that_touches_nothing_of_the_tier_has_no_job_reservation(
+    per_job: User,
+) -> None:
     per_job.tier = {"inputs": "pfs", "outputs": "pfs"}
     per_job.jobs[1]["uses"] = per_job.jobs[1]["uses"][1:]  # without mid.txt
-    assert list(rooms(per_job)) == ["ID1"]
+    assert list(reservations(per_job)) == ["ID1"]
 
 
-def test_staged_programs_come_to_every_job_that_runs_them(per_job: World) -> None:
+def test_staged_programs_come_to_every_job_that_runs_them(per_job: User) -> None:
     place = {"name": "local", "pfn": "/bin/true", "type": "stageable"}
     per_job.transformations = [{"name": "work", "sites": [place]}]
-    assert all("work" in room.stage_in for room in rooms(per_job).values())
+    assert all("work" in own.stage_in for own in reservations(per_job).values())
 
 
-def test_a_job_on_the_submit_host_has_none(per_job: World) -> None:
+def test_a_job_on_the_submit_host_has_none(per_job: User) -> None:
     per_job.jobs[0]["profiles"] = {"selector": {"execution.site": "local"}}
-    assert list(rooms(per_job)) == ["ID2"]
+    assert list(reservations(per_job)) == ["ID2"]
 
 
-def test_unknown_sizes_are_asked_for_by_name(per_job: World) -> None:
+def test_unknown_sizes_are_asked_for_by_name(per_job: User) -> None:
     del per_job.jobs[0]["uses"][1]["metadata"]
     with pytest.raises(CatalogError, match=r"not known for 1: mid\.txt"):
         per_job.decide()
 
 
-def test_a_given_capacity_is_each_job_s(per_job: World) -> None:
+def test_a_given_capacity_is_each_job_s(per_job: User) -> None:
     del per_job.jobs[0]["uses"][1]["metadata"]
     per_job.defines.append("pegasus.bb.capacity=9MiB")
-    assert {room.capacity for room in rooms(per_job).values()} == {12 * MIB}
+    assert {own.capacity for own in reservations(per_job).values()} == {12 * MIB}
 
 
-def test_a_given_capacity_that_is_too_small_names_the_job(per_job: World) -> None:
+def test_a_given_capacity_that_is_too_small_names_the_job(per_job: User) -> None:
     per_job.jobs = [job("big", use("b", "output", **sized("18MiB")))]
     per_job.defines.append("pegasus.bb.capacity=9MiB")
-    with pytest.raises(CatalogError, match=r"job big .* have 18.0 MiB") as told:
+    with pytest.raises(CatalogError, match=r"job big .* have 18.0 MiB") as caught:
         per_job.decide()
-    assert told.value.key == "jobs.0"
-    assert told.value.line
+    assert caught.value.key == "jobs.0"
+    assert caught.value.line
 
 
-def private_folder(world: World) -> None:
-    world.tier = {"backend": "directory", "path": "/fast", "access": "private"}
+def private_folder(user: User) -> None:
+    user.tier = {"backend": "directory", "path": "/fast", "access": "private"}
 
 
-def odd_name(world: World) -> None:
-    world.jobs[0]["uses"][0]["lfn"] = "in;put.txt"
+def odd_name(user: User) -> None:
+    user.jobs[0]["uses"][0]["lfn"] = "in;put.txt"
 
 
-def inner(world: World) -> None:
-    world.jobs.append(job("sub", type="pegasusWorkflow", file="inner.yml"))
+def inner(user: User) -> None:
+    user.jobs.append(job("sub", type="pegasusWorkflow", file="inner.yml"))
 
 
-def checkpoint(world: World) -> None:
-    world.jobs[0]["uses"].append(use("state", "checkpoint", **sized(1)))
+def checkpoint(user: User) -> None:
+    user.jobs[0]["uses"].append(use("state", "checkpoint", **sized(1)))
 
 
-def folder(world: World) -> None:
-    (world.folder / "in.d").mkdir()
-    world.jobs[0]["uses"][0] = use("in.d", "input")
-    world.replicas["in.d"] = [{"site": "local", "pfn": str(world.folder / "in.d")}]
-    world.defines.append("pegasus.bb.capacity=1GiB")
+def folder(user: User) -> None:
+    (user.folder / "in.d").mkdir()
+    user.jobs[0]["uses"][0] = use("in.d", "input")
+    user.replicas["in.d"] = [{"site": "local", "pfn": str(user.folder / "in.d")}]
+    user.defines.append("pegasus.bb.capacity=1GiB")
 
 
 @pytest.mark.parametrize(
@@ -123,67 +125,67 @@ def folder(world: World) -> None:
     ],
 )
 def test_what_staging_cannot_do_is_refused_in_its_place(
-    per_job: World, spoil: Any, key: str, words: str
+    per_job: User, spoil: Any, key: str, words: str
 ) -> None:
     spoil(per_job)
-    with pytest.raises(CatalogError, match=words) as told:
+    with pytest.raises(CatalogError, match=words) as caught:
         per_job.decide()
-    assert told.value.key == key
+    assert caught.value.key == key
 
 
 def test_more_files_than_staging_can_do_in_time(
-    per_job: World, monkeypatch: pytest.MonkeyPatch
+    per_job: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_reservation_lint, "MOST_FILES", 3)
-    with pytest.raises(CatalogError, match="would have 4 files staged") as told:
+    with pytest.raises(CatalogError, match="would have 4 files staged") as caught:
         per_job.decide()
-    assert told.value.key == "jobs.1.uses"
+    assert caught.value.key == "jobs.1.uses"
 
 
-def test_a_directory_stages_whatever_has_a_name(per_job: World) -> None:
+def test_a_directory_stages_whatever_has_a_name(per_job: User) -> None:
     per_job.tier = {"backend": "directory", "path": "/fast"}
     odd_name(per_job)
-    assert "in;put.txt" in rooms(per_job)["ID1"].stage_in
+    assert "in;put.txt" in reservations(per_job)["ID1"].stage_in
 
 
 @pytest.fixture
-def on_disks(per_job: World) -> World:
+def on_disks(per_job: User) -> User:
     per_job.tier = {"backend": "node-local", "path": "/nvme", "granularity": "1KiB"}
     return per_job
 
 
-def test_a_disk_of_the_node_has_to_have_room_for_the_job_s_files(
-    on_disks: World,
+def test_a_disk_of_the_node_has_to_have_space_for_the_job_s_files(
+    on_disks: User,
 ) -> None:
-    found = rooms(on_disks)
-    assert {name: room.need for name, room in found.items()} == {"ID1": 130, "ID2": 260}
+    found = reservations(on_disks)
+    assert {name: own.need for name, own in found.items()} == {"ID1": 130, "ID2": 260}
     odd_name(on_disks)
-    assert "in;put.txt" in rooms(on_disks)["ID1"].stage_in
+    assert "in;put.txt" in reservations(on_disks)["ID1"].stage_in
 
 
 @pytest.mark.parametrize("backend", ["node-local", "directory"])
 def test_a_job_that_needs_more_than_the_quota_is_named(
-    on_disks: World, backend: str
+    on_disks: User, backend: str
 ) -> None:
     on_disks.tier |= {"backend": backend, "quota": "2KiB"}
     on_disks.jobs[1]["uses"][3]["metadata"]["size"] = 2000
-    with pytest.raises(CatalogError, match=r"job ID2 .* needs 3.0 KiB") as told:
+    with pytest.raises(CatalogError, match=r"job ID2 .* needs 3.0 KiB") as caught:
         on_disks.decide()
-    assert told.value.key == "jobs.1"
+    assert caught.value.key == "jobs.1"
 
 
-def of_its_own(world: World, profile: dict[str, str]) -> None:
-    world.jobs[1]["profiles"] = {"pegasus": profile}
+def of_its_own(user: User, profile: dict[str, str]) -> None:
+    user.jobs[1]["profiles"] = {"pegasus": profile}
 
 
-def of_its_program(world: World, profile: dict[str, str]) -> None:
+def of_its_program(user: User, profile: dict[str, str]) -> None:
     place = {"name": "cluster", "pfn": "/bin/x", "type": "installed"}
     place["profiles"] = {"pegasus": profile}  # type: ignore[assignment]
-    world.transformations = [{"name": "work", "sites": [place]}]
+    user.transformations = [{"name": "work", "sites": [place]}]
 
 
-def of_the_properties(world: World, profile: dict[str, str]) -> None:
-    world.defines += [f"pegasus.{key}={value}" for key, value in profile.items()]
+def of_the_properties(user: User, profile: dict[str, str]) -> None:
+    user.defines += [f"pegasus.{key}={value}" for key, value in profile.items()]
 
 
 WHERE = [of_its_own, of_its_program, of_the_properties]
@@ -198,10 +200,10 @@ SEVERAL = [
 PRIVATE = {"access": "private"}
 
 
-def test_a_private_reservation_serves_jobs_of_one_node(per_job: World) -> None:
+def test_a_private_reservation_serves_jobs_of_one_node(per_job: User) -> None:
     per_job.tier = PRIVATE
     odd_name(per_job)  # of which no #DW line tells
-    assert "in;put.txt" in rooms(per_job)["ID1"].stage_in
+    assert "in;put.txt" in reservations(per_job)["ID1"].stage_in
     of_its_own(per_job, {"nodes": "4"})
     with pytest.raises(CatalogError, match="asks for several"):
         per_job.decide()
@@ -210,32 +212,32 @@ def test_a_private_reservation_serves_jobs_of_one_node(per_job: World) -> None:
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("profile", SEVERAL, ids=str)
 def test_a_job_of_several_nodes_would_not_see_its_files(
-    on_disks: World, where: Any, profile: dict[str, str]
+    on_disks: User, where: Any, profile: dict[str, str]
 ) -> None:
     where(on_disks, profile)
-    with pytest.raises(CatalogError, match="asks for several") as told:
+    with pytest.raises(CatalogError, match="asks for several") as caught:
         on_disks.decide()
-    assert told.value.key in ("jobs.0", "jobs.1")
-    assert told.value.found == "pegasus.{}: {}".format(*next(iter(profile.items())))
+    assert caught.value.key in ("jobs.0", "jobs.1")
+    assert caught.value.found == "pegasus.{}: {}".format(*next(iter(profile.items())))
 
 
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize(
     "profile", [{"nodes": "1"}, {"glite.arguments": "-N 1 -n 32 --nodelist=n2"}]
 )
-def test_one_node_is_fine(on_disks: World, where: Any, profile: dict[str, str]) -> None:
+def test_one_node_is_fine(on_disks: User, where: Any, profile: dict[str, str]) -> None:
     where(on_disks, profile)
-    assert list(rooms(on_disks)) == ["ID1", "ID2"]
+    assert list(reservations(on_disks)) == ["ID1", "ID2"]
 
 
-def test_the_nearest_word_counts(on_disks: World) -> None:
+def test_the_nearest_word_counts(on_disks: User) -> None:
     of_the_properties(on_disks, {"nodes": "4"})
     of_its_program(on_disks, {"nodes": "1"})
-    assert list(rooms(on_disks)) == ["ID1", "ID2"]
+    assert list(reservations(on_disks)) == ["ID1", "ID2"]
 
 
-def test_what_has_no_file_there_may_have_many_nodes(on_disks: World) -> None:
+def test_what_has_no_file_there_may_have_many_nodes(on_disks: User) -> None:
     of_its_own(on_disks, {"nodes": "4"})
     for used in on_disks.jobs[1]["uses"]:
         used.update(said("pfs", 10))
-    assert "ID2" not in rooms(on_disks)
+    assert "ID2" not in reservations(on_disks)

@@ -1,4 +1,4 @@
-"""Mode hybrid: what jobs share on one tier of the site, their own rooms on another."""
+"""Mode hybrid: what jobs share on one tier of the site, job reservations on another."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pegasus_bb.model.properties import property_of
 from pegasus_bb.placement import Ending, automatic_capacity
 from pegasus_bb.units import MIB
 from tests.placement.test_hybrid import chain
-from tests.placement.world import World
+from tests.placement.user_files import User
 
 NVME = {"name": "nvme", "backend": "node-local", "path": "/nvme"}
 OTHER = {"name": "other", "backend": "datawarp", "pool": "slow"}
 
 
 @pytest.fixture
-def hybrid(world: World) -> World:
-    world.defines = ["pegasus.bb.mode=hybrid"]
-    world.jobs = chain()
-    world.other_tiers = [OTHER, NVME]
-    return world
+def hybrid(user: User) -> User:
+    user.defines = ["pegasus.bb.mode=hybrid"]
+    user.jobs = chain()
+    user.other_tiers = [OTHER, NVME]
+    return user
 
 
-def says(world: World, **settings: str) -> None:
-    world.defines += [f"{property_of(key)}={value}" for key, value in settings.items()]
+def says(user: User, **settings: str) -> None:
+    user.defines += [f"{property_of(key)}={value}" for key, value in settings.items()]
 
 
-def test_a_disk_of_the_nodes_is_where_rooms_are(hybrid: World) -> None:
+def test_a_disk_of_the_nodes_is_where_job_reservations_are(hybrid: User) -> None:
     placement = hybrid.decide()
     assert placement.tier.name == "bb"
     assert placement.job_tier.name == "nvme"
@@ -44,25 +44,25 @@ def test_a_disk_of_the_nodes_is_where_rooms_are(hybrid: World) -> None:
     )
 
 
-def test_without_one_they_are_where_all_files_are(hybrid: World) -> None:
+def test_without_one_they_are_where_all_files_are(hybrid: User) -> None:
     hybrid.other_tiers = [OTHER]
     placement = hybrid.decide()
     assert placement.other_tier is None
     assert placement.job_tier is placement.tier
 
 
-def test_the_user_may_name_another(hybrid: World) -> None:
+def test_the_user_may_name_another(hybrid: User) -> None:
     says(hybrid, job_tier="other")
     assert hybrid.decide().job_tier.name == "other"
     hybrid.defines[-1] = "pegasus.bb.job.tier=bb"
     assert hybrid.decide().other_tier is None
 
 
-def test_a_tier_that_is_not_there_is_refused(hybrid: World) -> None:
+def test_a_tier_that_is_not_there_is_refused(hybrid: User) -> None:
     says(hybrid, job_tier="nvm")
-    with pytest.raises(CatalogError, match="no such tier") as told:
+    with pytest.raises(CatalogError, match="no such tier") as caught:
         hybrid.decide()
-    assert told.value.would_do == "one of bb, other, nvme"
+    assert caught.value.would_do == "one of bb, other, nvme"
 
 
 @pytest.mark.parametrize(
@@ -72,28 +72,30 @@ def test_a_tier_that_is_not_there_is_refused(hybrid: World) -> None:
         ({"pool": "a b"}, "pool"),
     ],
 )
-def test_a_tier_that_cannot_have_rooms_is_refused_in_its_place(
-    hybrid: World, keys: dict[str, str], key: str
+def test_a_tier_that_cannot_have_job_reservations_is_refused_in_its_place(
+    hybrid: User, keys: dict[str, str], key: str
 ) -> None:
     hybrid.other_tiers[0] = {**OTHER, **keys}
     says(hybrid, job_tier="other")
-    with pytest.raises(CatalogError) as told:
+    with pytest.raises(CatalogError) as caught:
         hybrid.decide()
-    assert told.value.key == f"x-storage-tiers.cluster.1.{key}"
+    assert caught.value.key == f"x-storage-tiers.cluster.1.{key}"
 
 
-def test_each_tier_has_its_own_granules(hybrid: World) -> None:
+def test_each_tier_has_its_own_granules(hybrid: User) -> None:
     hybrid.tier = {"granularity": "32MiB"}
     hybrid.other_tiers = [{**OTHER, "granularity": "3MiB"}]
     says(hybrid, job_tier="other")
     placement = hybrid.decide()
     assert placement.capacity == 32 * MIB
-    room = placement.job_reservations["first"]
-    assert room.capacity == automatic_capacity(placement.job_tier, 10, room.need)
-    assert room.capacity % (3 * MIB) == 0
+    own = placement.job_reservations["first"]
+    assert own.capacity == automatic_capacity(placement.job_tier, 10, own.need)
+    assert own.capacity % (3 * MIB) == 0
 
 
-def test_a_room_that_costs_nothing_is_had_for_a_granule(hybrid: World) -> None:
+def test_a_job_reservation_that_costs_nothing_is_had_for_a_granule(
+    hybrid: User,
+) -> None:
     """On the shared tier it would cost more than it saves."""
     hybrid.jobs = chain(own=5 * MIB, shared=40 * MIB)
     assert list(hybrid.decide().job_reservations) == ["first"]
@@ -101,7 +103,7 @@ def test_a_room_that_costs_nothing_is_had_for_a_granule(hybrid: World) -> None:
     assert hybrid.decide().job_reservations == {}
 
 
-def test_one_that_saves_nothing_is_not_made(hybrid: World) -> None:
+def test_one_that_saves_nothing_is_not_made(hybrid: User) -> None:
     hybrid.jobs = chain(own=1)
     placement = hybrid.decide()
     assert placement.job_reservations == {}
@@ -109,17 +111,17 @@ def test_one_that_saves_nothing_is_not_made(hybrid: World) -> None:
     assert placement.files["own.txt"].reason.endswith("would save nothing")
 
 
-def several_nodes(world: World) -> None:
-    world.jobs[0]["profiles"] = {"pegasus": {"nodes": 2}}
+def several_nodes(user: User) -> None:
+    user.jobs[0]["profiles"] = {"pegasus": {"nodes": 2}}
 
 
-def small_disk(world: World) -> None:
-    world.other_tiers = [{**NVME, "quota": "64MiB"}]
+def small_disk(user: User) -> None:
+    user.other_tiers = [{**NVME, "quota": "64MiB"}]
 
 
 @pytest.mark.parametrize("spoil", [several_nodes, small_disk])
-def test_a_job_that_such_a_disk_cannot_serve_has_no_room(
-    hybrid: World, spoil: Any
+def test_a_job_that_such_a_disk_cannot_serve_has_no_job_reservation(
+    hybrid: User, spoil: Any
 ) -> None:
     spoil(hybrid)
     placement = hybrid.decide()
@@ -127,7 +129,9 @@ def test_a_job_that_such_a_disk_cannot_serve_has_no_room(
     assert placement.files["own.txt"].tier == "bb"
 
 
-def test_a_private_reservation_serves_rooms_of_one_node(hybrid: World) -> None:
+def test_a_private_reservation_serves_job_reservations_of_one_node(
+    hybrid: User,
+) -> None:
     hybrid.other_tiers = [{**OTHER, "access": "private"}]
     assert hybrid.decide().other_tier is None
     says(hybrid, job_tier="other")
@@ -140,30 +144,17 @@ def test_a_private_reservation_serves_rooms_of_one_node(hybrid: World) -> None:
     assert "first" not in hybrid.decide().job_reservations
 
 
-def test_less_is_reserved_than_in_mode_persistent(hybrid: World) -> None:
-    placement, selection = hybrid.decide(), hybrid.decision().selection
-    assert selection is not None
-    assert selection.job_reservations == 0
-    assert selection.shared < selection.persistent
-    assert placement.capacity == automatic_capacity(placement.tier, 10, placement.need)
+def of_its_metadata(user: User) -> None:
+    user.jobs[0]["uses"][2]["metadata"]["bb.tier"] = "nvme"
 
 
-def test_where_results_stay_in_the_scratch_no_room_hides_that(hybrid: World) -> None:
-    hybrid.ending = Ending(delivered=False)
-    assert hybrid.decide().job_reservations == {}
-
-
-def of_its_metadata(world: World) -> None:
-    world.jobs[0]["uses"][2]["metadata"]["bb.tier"] = "nvme"
-
-
-def of_a_placement_file(world: World) -> None:
-    world.placement = "own.txt: nvme\n"
+def of_a_placement_file(user: User) -> None:
+    user.placement = "own.txt: nvme\n"
 
 
 @pytest.mark.parametrize("name", [of_its_metadata, of_a_placement_file])
-def test_a_file_that_the_user_wants_there_has_a_room_whatever_it_saves(
-    hybrid: World, name: Any
+def test_a_file_that_the_user_wants_there_has_a_job_reservation_whatever_it_saves(
+    hybrid: User, name: Any
 ) -> None:
     hybrid.jobs = chain(own=1)
     name(hybrid)
@@ -176,7 +167,7 @@ def test_a_file_that_the_user_wants_there_has_a_room_whatever_it_saves(
     assert list(hybrid.decide().job_reservations) == ["first"]
 
 
-def test_a_job_s_profile_names_all_that_it_makes(hybrid: World) -> None:
+def test_a_job_s_profile_names_all_that_it_makes(hybrid: User) -> None:
     hybrid.jobs[2]["profiles"] = {"pegasus": {"bb.tier": "nvme"}}
     placement = hybrid.decide()
     assert set(placement.job_reservations) == {"first", "third"}
@@ -184,23 +175,23 @@ def test_a_job_s_profile_names_all_that_it_makes(hybrid: World) -> None:
     assert placement.files["ref.txt"].reason.endswith("it stays on the PFS")
 
 
-def shared(world: World) -> str:
-    world.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "nvme"
+def shared(user: User) -> str:
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "nvme"
     return "jobs.0.uses.1.metadata.bb.tier"
 
 
-def an_input(world: World) -> str:
-    world.jobs[2]["uses"][2]["metadata"]["bb.tier"] = "nvme"
+def an_input(user: User) -> str:
+    user.jobs[2]["uses"][2]["metadata"]["bb.tier"] = "nvme"
     return "jobs.2.uses.2.metadata.bb.tier"
 
 
-def shared_by_profile(world: World) -> str:
-    world.jobs[0]["profiles"] = {"pegasus": {"bb.tier": "nvme"}}
+def shared_by_profile(user: User) -> str:
+    user.jobs[0]["profiles"] = {"pegasus": {"bb.tier": "nvme"}}
     return "jobs.0.profiles.pegasus.bb.tier"
 
 
-def shared_by_pattern(world: World) -> str:
-    world.placement = "mid.*: nvme\n"
+def shared_by_pattern(user: User) -> str:
+    user.placement = "mid.*: nvme\n"
     return "mid.*"
 
 
@@ -214,41 +205,45 @@ def shared_by_pattern(world: World) -> str:
     ],
 )
 def test_what_cannot_live_there_is_refused_in_its_place(
-    hybrid: World, name: Any, why: str
+    hybrid: User, name: Any, why: str
 ) -> None:
     key = name(hybrid)
-    with pytest.raises(CatalogError, match=why) as told:
+    with pytest.raises(CatalogError, match=why) as caught:
         hybrid.decide()
-    assert told.value.key == key
-    assert told.value.line
-    assert told.value.would_do
+    assert caught.value.key == key
+    assert caught.value.line
+    assert caught.value.would_do
 
 
-def no_size(world: World) -> None:
-    del world.jobs[0]["uses"][2]["metadata"]["size"]
+def no_size(user: User) -> None:
+    del user.jobs[0]["uses"][2]["metadata"]["size"]
 
 
-def inner(world: World) -> None:
-    world.jobs.append({"type": "pegasusWorkflow", "file": "in.yml", "id": "sub"})
-    world.jobs[-1]["uses"] = []
+def inner(user: User) -> None:
+    user.jobs.append({"type": "pegasusWorkflow", "file": "in.yml", "id": "sub"})
+    user.jobs[-1]["uses"] = []
 
 
-def stays(world: World) -> None:
-    world.ending = Ending(delivered=False)
+def stays(user: User) -> None:
+    user.ending = Ending(delivered=False)
 
 
 @pytest.mark.parametrize("spoil", [several_nodes, small_disk, no_size, inner, stays])
-def test_a_job_that_cannot_have_the_room_is_named(hybrid: World, spoil: Any) -> None:
+def test_a_job_that_cannot_have_the_job_reservation_is_named(
+    hybrid: User, spoil: Any
+) -> None:
     of_its_metadata(hybrid)
     spoil(hybrid)
     with pytest.raises(
         CatalogError, match=r"job first .* cannot have a reservation"
-    ) as told:
+    ) as caught:
         hybrid.decide()
-    assert told.value.key == "jobs.0.uses.2"
+    assert caught.value.key == "jobs.0.uses.2"
 
 
-def test_the_name_means_nothing_where_rooms_are_elsewhere(hybrid: World) -> None:
+def test_the_name_means_nothing_where_job_reservations_are_elsewhere(
+    hybrid: User,
+) -> None:
     of_its_metadata(hybrid)
     says(hybrid, job_tier="bb")
     with pytest.raises(CatalogError, match="no such tier in this run"):

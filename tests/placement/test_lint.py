@@ -5,70 +5,70 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from tests.placement.world import World, job, sized, use
+from tests.placement.user_files import User, job, sized, use
 
 
-def test_a_private_reservation_cannot_be_shared(world: World) -> None:
-    world.tier = {"access": "private"}
+def test_a_private_reservation_cannot_be_shared(user: User) -> None:
+    user.tier = {"access": "private"}
     with pytest.raises(CatalogError, match="only its own files") as error:
-        world.decide()
+        user.decide()
     assert error.value.key == "x-storage-tiers.cluster.0.access"
     assert error.value.would_do.startswith("access: striped, or --bb-mode transient")
 
 
 @pytest.mark.parametrize("mode", ["persistent", "hybrid"])
-def test_the_disk_of_a_node_cannot_be_shared(world: World, mode: str) -> None:
-    world.tier = {"backend": "node-local", "path": "/nvme"}
-    world.defines = [f"pegasus.bb.mode={mode}"]
+def test_the_disk_of_a_node_cannot_be_shared(user: User, mode: str) -> None:
+    user.tier = {"backend": "node-local", "path": "/nvme"}
+    user.defines = [f"pegasus.bb.mode={mode}"]
     with pytest.raises(CatalogError, match="the disk of a node") as error:
-        world.decide()
+        user.decide()
     assert error.value.key == "x-storage-tiers.cluster.0.backend"
     assert "--bb-mode transient" in error.value.would_do
 
 
-def test_the_submit_host_cannot_have_the_buffer(world: World) -> None:
-    world.site = "local"
+def test_the_submit_host_cannot_have_the_buffer(user: User) -> None:
+    user.site = "local"
     with pytest.raises(CatalogError, match="submit host"):
-        world.decide()
+        user.decide()
 
 
 @pytest.mark.parametrize("pool", ["a b", "p%j", "-x", "a\tb", "x\\"])
-def test_a_pool_that_would_be_misread_is_refused(world: World, pool: str) -> None:
-    world.tier = {"pool": pool}
+def test_a_pool_that_would_be_misread_is_refused(user: User, pool: str) -> None:
+    user.tier = {"pool": pool}
     with pytest.raises(CatalogError, match="misread") as error:
-        world.decide()
+        user.decide()
     assert error.value.key.endswith(".pool")
 
 
 @pytest.mark.parametrize("pool", ["wlm_pool", "pool-1.fast"])
-def test_a_plain_pool_is_fine(world: World, pool: str) -> None:
-    world.tier = {"pool": pool}
-    assert world.decide().tier.pool == pool
+def test_a_plain_pool_is_fine(user: User, pool: str) -> None:
+    user.tier = {"pool": pool}
+    assert user.decide().tier.pool == pool
 
 
 @pytest.mark.parametrize(
     "lfn", ["a b", "it's", 'say"x"', "50%", "a\\b", "$HOME", "a#1"]
 )
-def test_names_that_need_quoting_are_refused(world: World, lfn: str) -> None:
-    world.jobs = [job("ID1", use(lfn, "output", **sized(1)))]
+def test_names_that_need_quoting_are_refused(user: User, lfn: str) -> None:
+    user.jobs = [job("ID1", use(lfn, "output", **sized(1)))]
     with pytest.raises(CatalogError, match="cannot be carried") as error:
-        world.decide()
+        user.decide()
     assert error.value.key == "jobs.0.uses.0.lfn"
 
 
 @pytest.mark.parametrize("lfn", ["a/b/c.txt", "x+y@z=1,2", "größe.txt", "a:b"])
-def test_other_names_are_fine(world: World, lfn: str) -> None:
-    world.jobs = [job("ID1", use(lfn, "output", **sized(1)))]
-    assert lfn in world.decide().files
+def test_other_names_are_fine(user: User, lfn: str) -> None:
+    user.jobs = [job("ID1", use(lfn, "output", **sized(1)))]
+    assert lfn in user.decide().files
 
 
-def test_a_file_cannot_be_a_folder_of_another(world: World) -> None:
-    world.jobs = [
+def test_a_file_cannot_be_a_folder_of_another(user: User) -> None:
+    user.jobs = [
         job("ID1", use("a/b", "output", **sized(1))),
         job("ID2", use("a/b/c", "output", **sized(1))),
     ]
     with pytest.raises(CatalogError, match="a/b would have to be a folder") as error:
-        world.decide()
+        user.decide()
     assert error.value.key == "jobs.1.uses.0.lfn"
 
 
@@ -81,19 +81,19 @@ def test_a_file_cannot_be_a_folder_of_another(world: World) -> None:
     ],
 )
 def test_a_link_needs_a_replica_with_a_path_on_the_site(
-    world: World, replica: dict[str, str]
+    user: User, replica: dict[str, str]
 ) -> None:
-    world.placement = "in.txt: link\n"
-    world.replicas = {"ref.txt": [replica], "in.txt": [replica]}
+    user.placement = "in.txt: link\n"
+    user.replicas = {"ref.txt": [replica], "in.txt": [replica]}
     with pytest.raises(CatalogError, match="no replica with a path on site") as error:
-        world.decide()
+        user.decide()
     assert error.value.key == "replicas.1"
     assert replica["pfn"] in error.value.found
     assert "site: cluster" in error.value.would_do
 
 
-def test_a_link_to_a_file_without_any_replica_is_refused(world: World) -> None:
-    world.tier = {"inputs": "link"}
+def test_a_link_to_a_file_without_any_replica_is_refused(user: User) -> None:
+    user.tier = {"inputs": "link"}
     with pytest.raises(CatalogError, match=r"in.txt should be a link") as error:
-        world.decide()
+        user.decide()
     assert error.value.found == "(no replica)"

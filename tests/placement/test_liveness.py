@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pegasus_bb.placement import Ending, figures
 from pegasus_bb.placement.liveness import Figures, fullest, lifetimes, peak, phase_ends
-from tests.placement.world import World, job, sized, use
+from tests.placement.user_files import User, job, sized, use
 
 
 def chain() -> list[dict[str, object]]:
@@ -27,45 +27,47 @@ def chain() -> list[dict[str, object]]:
 
 
 @pytest.fixture
-def long(world: World) -> World:
-    world.jobs = chain()
-    return world
+def long(user: User) -> User:
+    user.jobs = chain()
+    return user
 
 
-def lives(world: World) -> dict[str, tuple[int, int]]:
-    return lifetimes(world.given(), world.decide())
+def lives(user: User) -> dict[str, tuple[int, int]]:
+    return lifetimes(user.given(), user.decide())
 
 
-def live(world: World) -> Figures:
-    return figures(world.given(), world.decide())
+def live(user: User) -> Figures:
+    return figures(user.given(), user.decide())
 
 
 def test_a_file_lives_from_the_level_that_makes_it_to_the_last_that_reads_it(
-    long: World,
+    long: User,
 ) -> None:
     expected = {"in": (1, 1), "a": (1, 2), "b": (2, 3), "c": (3, 4), "out": (4, 4)}
     assert lives(long) == expected
 
 
-def test_level_by_level_less_is_there_at_once_than_in_any_order(long: World) -> None:
+def test_level_by_level_less_is_there_at_once_than_in_any_order(
+    long: User,
+) -> None:
     assert live(long) == Figures(any_order=165, planned_order=110)
 
 
 @pytest.mark.parametrize("cleanup", ["none", "leaf"])
 def test_where_nothing_is_removed_on_the_way_both_are_the_sum(
-    long: World, cleanup: str
+    long: User, cleanup: str
 ) -> None:
     long.ending = Ending(cleanup)
     assert live(long) == Figures(165, 165)
 
 
-def test_constraint_clean_up_removes_on_the_way_as_well(long: World) -> None:
+def test_constraint_clean_up_removes_on_the_way_as_well(long: User) -> None:
     long.ending = Ending("constraint")
     assert live(long) == Figures(165, 110)
 
 
 def test_a_result_waits_for_its_stage_out_and_stays_where_there_is_none(
-    long: World,
+    long: User,
 ) -> None:
     long.jobs[0]["uses"][1]["stageOut"] = True
     del long.jobs[1]["uses"][0]
@@ -75,17 +77,17 @@ def test_a_result_waits_for_its_stage_out_and_stays_where_there_is_none(
     assert lives(long)["b"] == (1, 2)
 
 
-def test_what_nobody_reads_goes_with_the_level_of_its_maker(long: World) -> None:
+def test_what_nobody_reads_goes_with_the_level_of_its_maker(long: User) -> None:
     long.jobs[0]["uses"].append(use("log", "output", stageOut=False, **sized(1)))
     assert lives(long)["log"] == (1, 1)
 
 
-def test_checkpoints_stay(long: World) -> None:
+def test_checkpoints_stay(long: User) -> None:
     long.jobs[1]["uses"].append(use("state", "checkpoint", **sized(7)))
     assert lives(long)["state"] == (2, 4)
 
 
-def test_a_staged_program_lives_from_its_first_job_to_its_last(long: World) -> None:
+def test_a_staged_program_lives_from_its_first_job_to_its_last(long: User) -> None:
     for entry in (long.jobs[1], long.jobs[2]):
         entry["name"] = "staged"
     (long.folder / "prog").write_bytes(b"#" * 50)
@@ -95,7 +97,7 @@ def test_a_staged_program_lives_from_its_first_job_to_its_last(long: World) -> N
     assert live(long) == Figures(165 + 50, 110)
 
 
-def test_files_on_the_pfs_do_not_count(long: World) -> None:
+def test_files_on_the_pfs_do_not_count(long: User) -> None:
     long.tier = {"inputs": "pfs"}
     assert "in" not in lives(long)
     assert live(long) == Figures(65, 50)

@@ -10,29 +10,29 @@ from hypothesis import strategies as st
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.placement.patterns import Entry
-from tests.placement.world import World, said, use
+from tests.placement.user_files import User, said, use
 
 
-def test_a_list_of_patterns(world: World) -> None:
-    world.placement = "- {lfn: 'm*.txt', tier: pfs}\n- {lfn: out.txt, tier: pfs}\n"
-    homes = world.homes()
+def test_a_list_of_patterns(user: User) -> None:
+    user.placement = "- {lfn: 'm*.txt', tier: pfs}\n- {lfn: out.txt, tier: pfs}\n"
+    homes = user.homes()
     assert homes["mid.txt"] == homes["out.txt"] == ("pfs", "write")
     assert homes["keep.txt"] == ("bb", "write")
 
 
-def test_a_mapping_of_patterns(world: World) -> None:
-    world.placement = "m*.txt: pfs\nin.txt: pfs\n"
-    homes = world.homes()
+def test_a_mapping_of_patterns(user: User) -> None:
+    user.placement = "m*.txt: pfs\nin.txt: pfs\n"
+    homes = user.homes()
     assert homes["mid.txt"] == ("pfs", "write")
     assert homes["in.txt"] == ("pfs", "copy")
-    assert world.placed("mid.txt").reason == "placement.yml says m*.txt: pfs"
+    assert user.placed("mid.txt").reason == "placement.yml says m*.txt: pfs"
 
 
-def test_it_wins_over_metadata_and_profile(world: World) -> None:
-    world.jobs[0]["profiles"] = {"pegasus": {"bb.tier": "bb"}}
-    world.jobs[0]["uses"][1] = use("mid.txt", "output", stageOut=False, **said("bb"))
-    world.placement = "mid.txt: pfs\n"
-    assert world.homes()["mid.txt"] == ("pfs", "write")
+def test_it_wins_over_metadata_and_profile(user: User) -> None:
+    user.jobs[0]["profiles"] = {"pegasus": {"bb.tier": "bb"}}
+    user.jobs[0]["uses"][1] = use("mid.txt", "output", stageOut=False, **said("bb"))
+    user.placement = "mid.txt: pfs\n"
+    assert user.homes()["mid.txt"] == ("pfs", "write")
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_it_wins_over_metadata_and_profile(world: World) -> None:
         ("'[a-m]id.txt': pfs\n'*': bb\n", "pfs"),
     ],
 )
-def test_the_first_that_fits_wins(world: World, text: str, tier: str) -> None:
-    world.placement = text
-    assert world.placed("mid.txt").tier == tier
+def test_the_first_that_fits_wins(user: User, text: str, tier: str) -> None:
+    user.placement = text
+    assert user.placed("mid.txt").tier == tier
 
 
 @given(
@@ -61,46 +61,46 @@ def test_a_pattern_fits_what_fnmatch_says(globs: list[str], lfn: str) -> None:
 
 
 def test_variables_expand_as_in_catalogs(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLOW", "pfs")
-    world.placement = "mid.txt: ${SLOW}\n"
-    assert world.placed("mid.txt").tier == "pfs"
+    user.placement = "mid.txt: ${SLOW}\n"
+    assert user.placed("mid.txt").tier == "pfs"
 
 
-def refused(world: World, text: str) -> CatalogError:
-    world.placement = text
+def refused(user: User, text: str) -> CatalogError:
+    user.placement = text
     with pytest.raises(CatalogError) as error:
-        world.decide()
+        user.decide()
     assert error.value.file.endswith("placement.yml")
     return error.value
 
 
-def test_a_pattern_without_a_file_is_refused(world: World) -> None:
-    error = refused(world, "mid.txt: pfs\nchr1*: pfs\n")
+def test_a_pattern_without_a_file_is_refused(user: User) -> None:
+    error = refused(user, "mid.txt: pfs\nchr1*: pfs\n")
     assert "no file of the workflow fits" in str(error)
     assert (error.line, error.key, error.found) == (2, "chr1*", "chr1*")
 
 
-def test_a_name_without_a_file_is_refused(world: World) -> None:
-    error = refused(world, "- lfn: mid.txt\n  tier: pfs\n- lfn: typo.txt\n  tier: bb\n")
+def test_a_name_without_a_file_is_refused(user: User) -> None:
+    error = refused(user, "- lfn: mid.txt\n  tier: pfs\n- lfn: typo.txt\n  tier: bb\n")
     assert (error.line, error.key, error.found) == (3, "1.lfn", "typo.txt")
 
 
-def test_a_pattern_that_earlier_ones_hide_is_fine(world: World) -> None:
-    world.placement = "'*': bb\n'm*': pfs\n"
-    assert world.placed("mid.txt").tier == "bb"
+def test_a_pattern_that_earlier_ones_hide_is_fine(user: User) -> None:
+    user.placement = "'*': bb\n'm*': pfs\n"
+    assert user.placed("mid.txt").tier == "bb"
 
 
-def test_an_unknown_tier_is_refused(world: World) -> None:
-    error = refused(world, "mid.txt: bb\nout.txt: ssd\n")
+def test_an_unknown_tier_is_refused(user: User) -> None:
+    error = refused(user, "mid.txt: bb\nout.txt: ssd\n")
     assert "no such tier" in str(error)
     assert (error.line, error.found) == (2, "ssd")
     assert error.would_do == "one of bb, pfs, link"
 
 
-def test_link_is_refused_for_what_a_job_makes(world: World) -> None:
-    error = refused(world, "out.txt: link\n")
+def test_link_is_refused_for_what_a_job_makes(user: User) -> None:
+    error = refused(user, "out.txt: link\n")
     assert "only an input can be a link" in str(error)
     assert error.line == 1
 
@@ -116,12 +116,12 @@ def test_link_is_refused_for_what_a_job_makes(world: World) -> None:
         ("a: [\n", "is not YAML"),
     ],
 )
-def test_a_file_of_another_shape_is_refused(world: World, text: str, what: str) -> None:
-    assert what in str(refused(world, text))
+def test_a_file_of_another_shape_is_refused(user: User, text: str, what: str) -> None:
+    assert what in str(refused(user, text))
 
 
-def test_a_file_that_is_not_there_is_refused(world: World) -> None:
-    world.defines = ["pegasus.bb.placement=nowhere.yml"]
+def test_a_file_that_is_not_there_is_refused(user: User) -> None:
+    user.defines = ["pegasus.bb.placement=nowhere.yml"]
     with pytest.raises(CatalogError, match=r"nowhere.yml: there is no such") as error:
-        world.decide()
+        user.decide()
     assert (error.value.file, error.value.key) == ("-D", "pegasus.bb.placement")

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from pegasus_bb.placement import place_files
 from tests.counting import calls
-from tests.placement.world import World, job, sized, use
+from tests.placement.user_files import User, job, sized, use
 
 
-def test_the_same_in_gives_the_same_out(world: World) -> None:
-    assert world.decision() == world.decision()
+def test_the_same_in_gives_the_same_out(user: User) -> None:
+    assert user.decision() == user.decision()
 
 
-def test_need_counts_what_is_on_the_tier_and_nothing_else(world: World) -> None:
-    world.placement = "in.txt: pfs\nout.txt: pfs\n"
-    placement = world.decide()
+def test_need_counts_what_is_on_the_tier_and_nothing_else(user: User) -> None:
+    user.placement = "in.txt: pfs\nout.txt: pfs\n"
+    placement = user.decide()
     there = [file for file in placement.files.values() if placement.on_tier(file.lfn)]
     assert {file.lfn for file in there} == {"mid.txt", "keep.txt", "ref.txt"}
     assert placement.need == sum(file.size or 0 for file in there) == 230
 
 
 def test_thousands_of_jobs_and_hundreds_of_patterns_are_not_tried_one_by_one(
-    world: World,
+    user: User,
 ) -> None:
-    world.jobs = [
+    user.jobs = [
         job(f"J{n}", use("in", "input", **sized(1)), use(f"f{n}", "output", **sized(1)))
         for n in range(1_000)
     ]
     exact = [f"f{n}: pfs" for n in range(0, 1_000, 10)]
     globs = [f"'f{n}[13579]': pfs" for n in range(10, 100)]
-    world.placement = "\n".join(exact + globs)
-    given = world.given()
+    user.placement = "\n".join(exact + globs)
+    given = user.given()
     tier = given.catalogs.tiers["cluster"][0]
     placement = place_files(given, tier).placement
     assert placement.files["f105"].tier == "pfs"
     assert placement.files["f106"].tier == "bb"
     again = calls(lambda: place_files(given, tier))
-    assert again < 100 * len(world.jobs)  # not: jobs times patterns
+    assert again < 100 * len(user.jobs)  # not: jobs times patterns

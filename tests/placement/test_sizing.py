@@ -8,28 +8,28 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement.sizing import automatic_capacity
 from pegasus_bb.units import MIB
-from tests.placement.world import World, job, said, sized, use
+from tests.placement.user_files import User, job, said, sized, use
 
 
 def test_auto_is_every_file_on_the_tier_with_headroom_in_whole_granules(
-    world: World,
+    user: User,
 ) -> None:
-    world.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
-    placement = world.decide()
+    user.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+    placement = user.decide()
     assert placement.need == 10 * MIB
     assert placement.capacity == 12 * MIB  # 11 MiB with headroom, in steps of 4
 
 
-def test_headroom_is_a_setting(world: World) -> None:
-    world.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
-    world.defines = ["pegasus.bb.headroom=0"]
-    world.tier = {"granularity": "1MiB"}
-    assert world.decide().capacity == 10 * MIB
+def test_headroom_is_a_setting(user: User) -> None:
+    user.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+    user.defines = ["pegasus.bb.headroom=0"]
+    user.tier = {"granularity": "1MiB"}
+    assert user.decide().capacity == 10 * MIB
 
 
-def test_files_on_the_pfs_need_no_room(world: World) -> None:
-    world.tier = {"outputs": "pfs", "inputs": "pfs"}
-    assert world.decide().need == 10
+def test_files_on_the_pfs_need_no_space(user: User) -> None:
+    user.tier = {"outputs": "pfs", "inputs": "pfs"}
+    assert user.decide().need == 10
 
 
 @pytest.mark.parametrize(
@@ -49,29 +49,29 @@ def test_rounding_never_goes_down(
     assert automatic_capacity(tier, headroom, need) == capacity
 
 
-def test_a_given_capacity_is_rounded_up_to_the_granule(world: World) -> None:
-    world.tier = {"capacity": "9MiB"}
-    assert world.decide().capacity == 12 * MIB
+def test_a_given_capacity_is_rounded_up_to_the_granule(user: User) -> None:
+    user.tier = {"capacity": "9MiB"}
+    assert user.decide().capacity == 12 * MIB
 
 
-def test_the_setting_wins_over_the_tier(world: World) -> None:
-    world.tier = {"capacity": "8MiB"}
-    world.defines = ["pegasus.bb.capacity=16MiB"]
-    assert world.decide().capacity == 16 * MIB
+def test_the_setting_wins_over_the_tier(user: User) -> None:
+    user.tier = {"capacity": "8MiB"}
+    user.defines = ["pegasus.bb.capacity=16MiB"]
+    assert user.decide().capacity == 16 * MIB
 
 
-def test_auto_as_a_setting_wins_over_the_tier_too(world: World) -> None:
-    world.tier = {"capacity": "80MiB"}
-    world.defines = ["pegasus.bb.capacity=auto"]
-    assert world.decide().capacity == 4 * MIB
+def test_auto_as_a_setting_wins_over_the_tier_too(user: User) -> None:
+    user.tier = {"capacity": "80MiB"}
+    user.defines = ["pegasus.bb.capacity=auto"]
+    assert user.decide().capacity == 4 * MIB
 
 
 def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(
-    world: World,
+    user: User,
 ) -> None:
-    world.jobs = [job("ID1", *(use(f"f{n:02}", "output") for n in range(12)))]
+    user.jobs = [job("ID1", *(use(f"f{n:02}", "output") for n in range(12)))]
     with pytest.raises(CatalogError) as error:
-        world.decide()
+        user.decide()
     text = str(error.value)
     assert "not known for 12: f00, f01," in text
     assert "f09, ..." in text
@@ -82,57 +82,59 @@ def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(
 
 
 def test_an_input_that_is_not_where_the_catalog_says_is_named_with_the_path(
-    world: World,
+    user: User,
 ) -> None:
-    world.jobs = [job("ID1", use("in", "input"), use("out", "output", **sized(1)))]
-    world.replicas = {"in": [{"site": "local", "pfn": "/data/mistyped"}]}
+    user.jobs = [job("ID1", use("in", "input"), use("out", "output", **sized(1)))]
+    user.replicas = {"in": [{"site": "local", "pfn": "/data/mistyped"}]}
     with pytest.raises(CatalogError, match=r"for 1: in \(no file here at /data/mist"):
-        world.decide()
+        user.decide()
 
 
-def test_what_is_nowhere_has_no_size_to_declare(world: World) -> None:
+def test_what_is_nowhere_has_no_size_to_declare(user: User) -> None:
     inputs = [use(lfn, "input") for lfn in ("here.txt", "lost.txt", "gone.txt")]
-    world.jobs = [job("ID1", *inputs, use("out", "output", **sized(1)))]
-    world.replicas = {"here.txt": [{"site": "far", "pfn": "http://far/here.txt"}]}
+    user.jobs = [job("ID1", *inputs, use("out", "output", **sized(1)))]
+    user.replicas = {"here.txt": [{"site": "far", "pfn": "http://far/here.txt"}]}
     with pytest.raises(CatalogError, match="has no replica") as error:
-        world.decide()
+        user.decide()
     assert error.value.found == "lost.txt, gone.txt"
     assert error.value.key == "jobs.0.uses.1.lfn"
 
 
-def test_unknown_sizes_on_the_pfs_do_not_matter(world: World) -> None:
-    world.jobs = [job("ID1", use("f", "output"))]
-    world.tier = {"outputs": "pfs"}
-    assert world.decide().unknown == ()
+def test_unknown_sizes_on_the_pfs_do_not_matter(user: User) -> None:
+    user.jobs = [job("ID1", use("f", "output"))]
+    user.tier = {"outputs": "pfs"}
+    assert user.decide().unknown == ()
 
 
 def test_pinned_files_above_the_capacity_are_refused_with_both_figures(
-    world: World,
+    user: User,
 ) -> None:
-    world.jobs = [job("ID1", use("big", "output", **said("bb", 10 * MIB)))]
-    world.tier = {"capacity": "9MiB"}
+    user.jobs = [job("ID1", use("big", "output", **said("bb", 10 * MIB)))]
+    user.tier = {"capacity": "9MiB"}
     with pytest.raises(CatalogError, match=r"9.0 MiB .* below .* 10.0 MiB") as error:
-        world.decide()
-    text = (world.folder / "sites.yml").read_text().splitlines()
+        user.decide()
+    text = (user.folder / "sites.yml").read_text().splitlines()
     assert text[error.value.line - 1].strip() == "capacity: 9MiB"
 
 
-def test_a_property_below_the_need_is_refused_where_it_was_said(world: World) -> None:
-    world.placement = "'*.txt': bb"
-    world.defines = ["pegasus.bb.capacity=10"]
+def test_a_property_below_the_need_is_refused_where_it_was_said(
+    user: User,
+) -> None:
+    user.placement = "'*.txt': bb"
+    user.defines = ["pegasus.bb.capacity=10"]
     with pytest.raises(CatalogError, match="below") as error:
-        world.decide()
+        user.decide()
     assert (error.value.file, error.value.key) == ("-D", "pegasus.bb.capacity")
 
 
-def test_more_than_the_quota_of_a_directory_tier_is_refused(world: World) -> None:
-    world.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
-    world.tier = {"backend": "directory", "path": "/tmp/bb", "quota": "8MiB"}
+def test_more_than_the_quota_of_a_directory_tier_is_refused(user: User) -> None:
+    user.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+    user.tier = {"backend": "directory", "path": "/tmp/bb", "quota": "8MiB"}
     with pytest.raises(CatalogError, match=r"12.0 MiB .* quota of tier bb is 8.0 MiB"):
-        world.decide()
+        user.decide()
 
 
-def test_more_than_a_scheduler_can_count_is_refused(world: World) -> None:
-    world.tier = {"capacity": "99999999PiB"}
+def test_more_than_a_scheduler_can_count_is_refused(user: User) -> None:
+    user.tier = {"capacity": "99999999PiB"}
     with pytest.raises(CatalogError, match="no scheduler can count"):
-        world.decide()
+        user.decide()

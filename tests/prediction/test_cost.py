@@ -24,7 +24,7 @@ from pegasus_bb.prediction import (
     workload,
 )
 from tests.counting import calls
-from tests.placement.world import World, job, sized, use
+from tests.placement.user_files import User, job, sized, use
 
 MB = 1_000_000
 PFS = Speed(read=100 * MB, write=50 * MB, job_read=20 * MB, job_write=10 * MB)
@@ -56,9 +56,9 @@ def fan(width: int) -> list[dict[str, Any]]:
 def loaded(
     folder: Path, jobs: list[dict[str, Any]], **tier: Any
 ) -> tuple[Workload, Placement]:
-    world = World(folder, jobs=jobs, tier={"capacity": "1TiB", **tier})
-    workflow, _, _ = world.read()
-    placement = world.decide()
+    user = User(folder, jobs=jobs, tier={"capacity": "1TiB", **tier})
+    workflow, _, _ = user.read()
+    placement = user.decide()
     past = History(transformations={"work": Past(60.0, user=60.0)})
     graph = build_graph(workflow)
     work = workload(workflow, graph, placement.files, speeds(), past)

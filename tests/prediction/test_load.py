@@ -11,7 +11,7 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.prediction import Workload, workload
-from tests.placement.world import World, job, sized, use
+from tests.placement.user_files import User, job, sized, use
 
 MB = 1_000_000
 PFS = Speed(read=100 * MB, write=100 * MB, job_read=10 * MB, job_write=10 * MB)
@@ -26,8 +26,8 @@ def loads(folder: Path, history: History, **more: Any) -> Workload:
         use("out", "output", **sized(10 * MB)),
         **more,
     )
-    workflow, _, _ = World(folder, jobs=[reader]).read()
-    placement = World(folder, jobs=[reader], tier={"capacity": "1TiB"}).decide()
+    workflow, _, _ = User(folder, jobs=[reader]).read()
+    placement = User(folder, jobs=[reader], tier={"capacity": "1TiB"}).decide()
     graph = build_graph(workflow)
     return workload(workflow, graph, placement.files, SPEEDS, history)
 
@@ -82,9 +82,9 @@ def test_what_no_task_could_take_is_no_run_time(tmp_path: Path, said: str) -> No
 
 def test_sizes_are_learned_where_nobody_declared_them(tmp_path: Path) -> None:
     quiet = job("ID1", use("in", "input"), use("out", "output"))
-    world = World(tmp_path, jobs=[quiet], tier={"capacity": "1TiB"})
-    workflow, _, _ = world.read()
-    files = world.decide().files
+    user = User(tmp_path, jobs=[quiet], tier={"capacity": "1TiB"})
+    workflow, _, _ = user.read()
+    files = user.decide().files
     known = History(sizes={"in": 7})
     work = workload(workflow, build_graph(workflow), files, SPEEDS, known)
     assert work.loads[0].reads == (("in", 7),)

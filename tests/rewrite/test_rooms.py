@@ -21,7 +21,7 @@ from pegasus_bb.rewrite import (
 )
 from pegasus_bb.rewrite.directives import add_shared_directives
 from pegasus_bb.rewrite.rooms import add_directives, add_job_directives
-from tests.placement.world import World
+from tests.placement.user_files import User
 from tests.rewrite.conftest import HERE, read
 from tests.rewrite.differences import changed
 
@@ -187,9 +187,9 @@ def test_nothing_foreign_gets_onto_a_line(plan: Plan, bad: str) -> None:
 def test_inputs_of_the_site_are_links_where_pegasus_makes_them_so(
     links: str, found: set[str], tmp_path: Path
 ) -> None:
-    world = World(tmp_path)
-    world.defines = ["pegasus.bb.mode=transient", f"pegasus.transfer.links={links}"]
-    world.replicas["in.txt"] = [{"site": "cluster", "pfn": "/data/in.txt"}]
-    world.replicas["ref.txt"] = [{"site": "far", "pfn": "http://far/ref.txt"}]
-    _, catalogs, _ = world.read()
-    assert linked_sources(catalogs, world.decide()).keys() == found
+    user = User(tmp_path)
+    user.defines = ["pegasus.bb.mode=transient", f"pegasus.transfer.links={links}"]
+    user.replicas["in.txt"] = [{"site": "cluster", "pfn": "/data/in.txt"}]
+    user.replicas["ref.txt"] = [{"site": "far", "pfn": "http://far/ref.txt"}]
+    _, catalogs, _ = user.read()
+    assert linked_sources(catalogs, user.decide()).keys() == found

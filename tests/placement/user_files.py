@@ -58,7 +58,7 @@ def two_jobs() -> list[dict[str, Any]]:
 
 
 @dataclass
-class World:
+class User:
     """What the user wrote; change it, then ``decide``."""
 
     folder: Path

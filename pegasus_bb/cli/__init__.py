@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -71,6 +74,27 @@ class Process:
         except OSError:
             return  # the interpreter's own end says so
         os._exit(0)
+
+
+@contextmanager
+def cleanly_ended() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the block through its ``finally``, as Ctrl-C does, with
+    128 and the signal's number. An ignored signal, as under nohup, stays ignored."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    both = (signal.SIGTERM, signal.SIGHUP)
+    ours = [number for number in both if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, end)
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def main() -> None:

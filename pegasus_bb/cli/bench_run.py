@@ -21,8 +21,8 @@ from pegasus_bb.bench.document import to_document
 from pegasus_bb.bench.figures import figures
 from pegasus_bb.bench.notes import after, before
 from pegasus_bb.bench.session import Session, Tell
+from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.bench_shown import figure_lines, table_lines, wrapped
-from pegasus_bb.cli.ended import cleanly_ended
 
 
 def measure(session: Session, as_json: bool) -> None:

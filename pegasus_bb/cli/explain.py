@@ -80,7 +80,7 @@ def command(
         if fault is not None:
             raise fault
         if ctx.obj is not None:
-            ctx.obj.leave()  # as plan_builtin does
+            ctx.obj.leave()  # as plan does
 
 
 def _placed(

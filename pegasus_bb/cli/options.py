@@ -1,4 +1,4 @@
-"""Options that commands share: pegasus-plan's own names, and ours."""
+"""Options that plan, explain and check share: pegasus-plan's own names, and ours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pegasus_bb.planner.options import PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_RANDOM = "--randomdir"  # alone, or with a value behind "=": click knows no such thing
+_RANDOM = "--randomdir"  # alone, or with a value behind "=": click has no such option
 
 # What pegasus-plan has and the built-in planner has not: option -> takes a value.
 _REAL_ONLY = {
@@ -36,100 +36,89 @@ _REAL_ONLY = {
     ("--nocleanup", "-n"): False,
     ("-X",): True,
 }
-
 _NOTED = "pegasus_bb.only_of_pegasus"
 
 _HELP = {
     "mode": "off; persistent: one reservation; transient: one per job; hybrid; auto.",
-    "planner": "pegasus (a real pegasus-plan), builtin, or auto: the real one if any.",
-    "tier": "Name of the tier, where the site declares several.",
+    "planner": "pegasus (a real pegasus-plan), builtin, or auto: pegasus if found.",
+    "tier": "Name of the tier, if the site declares several.",
     "job_tier": "Name of the tier of job reservations in mode hybrid.",
     "capacity": "Size to reserve, such as 700GiB, or auto.",
-    "placement": "File of patterns over LFNs that say where files live.",
-    "wait": "How long to wait for the reservation, or a job's results, such as 2h.",
-    "poll": "How often the gate asks the scheduler, such as 30s.",
+    "placement": "File of patterns over LFNs that says where files live.",
+    "wait": "Longest wait for the reservation, or for a job's results, such as 2h.",
+    "poll": "Time between two polls of the scheduler, such as 30s.",
     "headroom": "Per cent added to an automatic capacity.",
-    "name": "What the reservation's name begins with.",
+    "name": "First letters of the reservation's name.",
     "python": "The Python of the compute nodes.",
     "counters": "off: a real pegasus-plan in --bb-mode off gets no option of ours.",
     "speeds": "File with the speeds of storage, in place of the site catalog's.",
     "history": "Submit directory (or Darshan log) of an earlier run, to learn from.",
-    "fallback": "fail, or pfs: without a reservation the run goes on on the PFS.",
-    "guard": "stat, or digest: read every result again before giving back.",
+    "fallback": "fail, or pfs: without a reservation the run continues on the PFS.",
+    "guard": "stat, or digest: read every result again before the release.",
 }
+_ARGUMENT = click.argument("workflow", type=Path, default="workflow.yml")
+_OPTIONS = (
+    click.option("--conf", type=Path, help="Properties file."),
+    click.option("-D", "defines", multiple=True, metavar="KEY=VALUE", help="Property."),
+    click.option("-s", "--sites", default="", help="Execution sites."),
+    click.option("-I", "--input-dir", default="", help="Folders with inputs."),
+    *(
+        click.option(f"--bb-{name.replace('_', '-')}", metavar="TEXT", help=text)
+        for name, text in _HELP.items()
+    ),
+    click.option(
+        "-o",
+        "--output-sites",
+        "--output-site",
+        default="",
+        help="Sites for the results.",
+    ),
+    click.option(
+        "-O", "--output-dir", type=Path, help="In place of the site's storage."
+    ),
+    click.option(
+        "--dir", "base_dir", type=Path, default=".", help="Base of submit directories."
+    ),
+    click.option(
+        "--relative-dir", help="Submit and execution directory below the bases."
+    ),
+    click.option("--relative-submit-dir", help="Submit directory below --dir."),
+    click.option(
+        "--cleanup", default="inplace", help="none, leaf, inplace, constraint."
+    ),
+    click.option("-f", "--force", is_flag=True, help="Move an existing run aside."),
+    click.option("-S", "--submit", is_flag=True, help="Run it at once."),
+    click.option("-J", "--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("-v", "--verbose", count=True, help="Print more."),
+    click.option("-q", "--quiet", count=True, help="Print less."),
+)
 
 
 class PlanCommand(click.Command):
     """Takes pegasus-plan's command line, whose --randomdir may stand alone."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [_with_value(word) for word in args])
-
-
-def _with_value(word: str) -> str:
-    return f"{_RANDOM}=" if word in (_RANDOM, "-r") else word
-
-
-def catalog_options(command: _F) -> _F:
-    """Where properties and inputs come from; on plan and on explain."""
-    for option in reversed(
-        (
-            click.option("--conf", type=Path, help="Properties file."),
-            click.option("-D", "defines", multiple=True, metavar="KEY=VALUE"),
-            click.option("-s", "--sites", default="", help="Execution sites."),
-            click.option("-I", "--input-dir", default="", help="Folders with inputs."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def planning_options(command: _F) -> _F:
-    """The other options of pegasus-plan that both planners have; on plan, and on
-    explain, which needs few of them but takes the same command line."""
-    for option in reversed(
-        (
-            click.option("-o", "--output-sites", "--output-site", default=""),
-            click.option(
-                "-O", "--output-dir", type=Path, help="In place of the site's storage."
-            ),
-            click.option(
-                "--dir",
-                "base_dir",
-                type=Path,
-                default=".",
-                help="Base of submit dirs.",
-            ),
-            click.option(
-                "--relative-dir", help="Submit and execution directory below the bases."
-            ),
-            click.option("--relative-submit-dir", help="Submit directory below --dir."),
-            click.option(
-                "--cleanup", default="inplace", help="none, leaf, inplace, constraint."
-            ),
-            click.option(
-                "-f", "--force", is_flag=True, help="Move an existing run aside."
-            ),
-            click.option("-S", "--submit", is_flag=True, help="Run it at once."),
-            click.option("-J", "--json", "as_json", is_flag=True, help="For programs."),
-            click.option("-v", "--verbose", count=True),
-            click.option("-q", "--quiet", count=True),
-        )
-    ):
-        command = option(command)
-    return command
+        words = [f"{_RANDOM}=" if word in (_RANDOM, "-r") else word for word in args]
+        return super().parse_args(ctx, words)
 
 
 def options_of_a_planning(command: _F) -> _F:
-    """WORKFLOW and all that plan takes, for every command that looks at a planning."""
-    workflow = click.argument("workflow", type=Path, default="workflow.yml")
-    command = what_only_pegasus_has(workflow(command))
-    return catalog_options(settings_options(planning_options(command)))
+    """WORKFLOW and all that plan takes."""
+    command = _ARGUMENT(command)
+    for names, takes_value in _REAL_ONLY.items():
+        shape: dict[str, Any] = {"multiple": True} if takes_value else {"is_flag": True}
+        command = click.option(
+            *names, hidden=True, expose_value=False, callback=_note, **shape
+        )(command)
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
-    """What was said, typed; ``mode`` counts where no option or property says one."""
-    said = settings_as_properties(options)
+    """Typed ``options``; ``mode`` counts if no option or property names one."""
+    said = {f.name: options.pop(f"bb_{f.name}") for f in fields(Settings)}
+    said = {property_of(name): text for name, text in said.items() if text is not None}
     for name in ("sites", "output_sites"):
         options[name] = _listed(options[name])
     options["input_dir"] = tuple(map(Path, _listed(options["input_dir"])))
@@ -140,33 +129,6 @@ def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
 
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def settings_options(command: _F) -> _F:
-    """``--bb-X`` for every property ``pegasus.bb.X``."""
-    for field in reversed(fields(Settings)):
-        command = click.option(
-            f"--bb-{field.name.replace('_', '-')}",
-            metavar="TEXT",
-            help=_HELP[field.name],
-        )(command)
-    return command
-
-
-def settings_as_properties(options: dict[str, Any]) -> dict[str, str]:
-    """Take ``bb_*`` out of ``options``: those that were said, as properties."""
-    said = {f.name: options.pop(f"bb_{f.name}", None) for f in fields(Settings)}
-    return {property_of(name): text for name, text in said.items() if text is not None}
-
-
-def what_only_pegasus_has(command: _F) -> _F:
-    """Every other option of pegasus-plan is known: passed on, or refused by name."""
-    for names, takes_value in _REAL_ONLY.items():
-        shape: dict[str, Any] = {"multiple": True} if takes_value else {"is_flag": True}
-        command = click.option(
-            *names, hidden=True, expose_value=False, callback=_note, **shape
-        )(command)
-    return command
 
 
 def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -183,15 +145,6 @@ def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 
 
 def only_of_pegasus(ctx: click.Context) -> list[tuple[str, ...]]:
-    """Those that were said, each with its value."""
+    """The given options that only pegasus-plan has, each with its value."""
     noted: list[tuple[str, ...]] = ctx.meta.get(_NOTED, [])
     return noted
-
-
-def refuse_what_only_pegasus_has(ctx: click.Context) -> None:
-    """For the built-in planner. Raises click.UsageError."""
-    for option, *_ in only_of_pegasus(ctx):
-        raise click.UsageError(
-            f"{option} is an option of pegasus-plan that the built-in planner "
-            "does not have; leave it out, or plan with a real Pegasus 5.1"
-        )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.options import (
     PlanCommand,
+    only_of_pegasus,
     options_of_a_planning,
     plan_options,
 )
@@ -19,14 +21,17 @@ from pegasus_bb.planner.choices import (
 )
 from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus import chosen_home
+from pegasus_bb.planner.pegasus.home import chosen_home, planned_by
+
+if TYPE_CHECKING:
+    from pegasus_bb.planner.planning import Planned
 
 ARGV = "pegasus_bb.argv"
-# What is done once it is planned.
+# What happens once it is planned.
 _AFTERWARDS = {"as_json", "verbose", "quiet", "submit"}
 
 
-class _Plan(PlanCommand):
+class _KeepingArguments(PlanCommand):
     """Keeps the command line: a plain pegasus-plan gets it word for word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -35,7 +40,9 @@ class _Plan(PlanCommand):
 
 
 @click.command(
-    "plan", cls=_Plan, short_help="Turn an abstract workflow into a submit directory."
+    "plan",
+    cls=_KeepingArguments,
+    short_help="Turn an abstract workflow into a submit directory.",
 )
 @options_of_a_planning
 @click.pass_context
@@ -43,7 +50,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     """Plan WORKFLOW (default: workflow.yml) so that it runs on a burst buffer.
 
     Takes pegasus-plan's options. Every --bb-X is a property pegasus.bb.X as well.
-    A real pegasus-plan does the planning where there is one.
+    A real pegasus-plan does the planning if there is one.
     """
     said = plan_options({key: options[key] for key in options.keys() - _AFTERWARDS})
     properties = properties_of(said)
@@ -55,18 +62,16 @@ def command(ctx: click.Context, /, **options: Any) -> None:
         properties = properties_of(said)
         settings = read_settings(properties, said.cwd)
     home = chosen_home(settings.planner, os.environ)
-    if home is not None:
-        from pegasus_bb.cli.plan_real import plan_real
-
-        plan_real(ctx, said, properties, settings, home)
+    if home is None:
+        _plan(ctx, said)
         return
-    from pegasus_bb.cli.plan_builtin import plan_builtin
+    from pegasus_bb.cli.plan_real import plan_real
 
-    plan_builtin(ctx, said)
+    plan_real(ctx, said, properties, settings, home)
 
 
 def _with_mode(ctx: click.Context, options: PlanOptions) -> PlanOptions:
-    """What --bb-mode auto comes to, said with its reason."""
+    """The mode that --bb-mode auto chooses, printed with its reason."""
     from pegasus_bb.cli.prediction import shown
     from pegasus_bb.planner.predicting import chosen_mode
 
@@ -74,3 +79,45 @@ def _with_mode(ctx: click.Context, options: PlanOptions) -> PlanOptions:
     if not (ctx.params["as_json"] or ctx.params["quiet"]):
         click.echo("\n".join(shown(predicted)), err=True)
     return chosen
+
+
+def _plan(ctx: click.Context, options: PlanOptions) -> None:
+    """Plan with the built-in planner, print a summary, and run it on request."""
+    from pegasus_bb.planner.planning import plan
+
+    for option, *_ in only_of_pegasus(ctx):
+        raise click.UsageError(
+            f"{option} is an option of pegasus-plan that the built-in planner "
+            "does not have; leave it out, or plan with a real Pegasus 5.1"
+        )
+    as_json, quiet = bool(ctx.params["as_json"]), bool(ctx.params["quiet"])
+    with cleanly_ended():
+        planned = plan(options)
+    if as_json:
+        click.echo(planned.as_json())
+    elif not quiet:
+        _print(planned, ctx.params["verbose"])
+    if ctx.params["submit"]:
+        from pegasus_bb.cli.run import command as run
+
+        arguments = [str(planned.submit_dir)]
+        run.main(arguments, prog_name="pegasus-bb run", standalone_mode=False)
+    elif ctx.obj is not None:
+        # Taking a large workflow apart object by object would cost a tenth of its
+        # planning: the process ends while `planned` still holds it.
+        ctx.obj.leave()
+
+
+def _print(planned: Planned, verbose: int) -> None:
+    who = planned_by(planned.decided.catalogs.properties, None)
+    lines = [*planned.notes, who, *planned.summary]
+    if verbose:
+        lines.append(f"built-in planner: {planned.nodes} nodes")
+    if verbose and planned.request is not None:
+        name, prefix = planned.request.name, planned.request.prefix
+        lines.append(f"reservation {name}, as {prefix} until it is up")
+    click.echo("\n".join(lines), err=True)
+    click.echo(
+        f"Planned. Run it with\n\n  pegasus-bb run {planned.submit_dir}\n\n"
+        f"and look at it with\n\n  pegasus-bb status {planned.submit_dir}\n"
+    )

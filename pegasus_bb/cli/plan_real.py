@@ -7,7 +7,7 @@ import sys
 import click
 from click.core import ParameterSource
 
-from pegasus_bb.cli.ended import cleanly_ended
+from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.options import only_of_pegasus
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import declared_tiers
@@ -64,7 +64,7 @@ def plan_real(
     if not quiet:
         click.echo(f"or: pegasus-bb run {planned.submit_dir}, to follow it", err=True)
     if ctx.obj is not None:
-        ctx.obj.leave()  # as plan_builtin does
+        ctx.obj.leave()  # as the built-in planner does
 
 
 def _tiers(options: PlanOptions, properties: Properties) -> dict[str, list[Tier]]:

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from pegasus_bb.cli.ended import cleanly_ended
+from pegasus_bb.cli import cleanly_ended
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

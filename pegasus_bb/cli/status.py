@@ -137,9 +137,8 @@ def _waiting_since(folder: BBDir) -> float | None:
 
 def _show(status: RunStatus, reservation: dict[str, Any] | None) -> None:
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    discarded = bool(reservation and reservation["how_released"] == "discarded")
     running = f"running ({status.engine})" if status.engine else ""
-    who = running or _not_running(status, discarded)
+    who = running or _not_running(status, (reservation or {}).get("how_released", ""))
     console.print(f"{status.submit_dir}/{status.dag}: {who}")
     table = Table(box=None, pad_edge=False)
     shown = [name for name in _STATES if status.nodes.get(name) or name in _STATES[:4]]
@@ -189,10 +188,12 @@ def _clock(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
-def _not_running(status: RunStatus, discarded: bool) -> str:
-    if status.nodes["done"] == status.nodes["total"]:
+def _not_running(status: RunStatus, how_released: str) -> str:
+    left = status.nodes["total"] - status.nodes["done"]
+    if not left:
         return "done"
-    if discarded:
+    # Once the space was given back, bb_delete alone can still be run.
+    if how_released == "discarded" or (how_released and left > 1):
         return "stopped; pegasus-bb run --restart starts over"
     if status.finished is not None:
         return "stopped; pegasus-bb run goes on"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -70,10 +69,3 @@ def test_what_would_lose_results_is_not_run(
     assert done.returncode == 2, done.stderr
     assert EDITS[edit] in done.stderr
     assert not (folder / "jobstate.log").exists()
-
-
-@pytest.mark.sweep
-def test_without_an_edit_it_runs(site: Site) -> None:
-    file: Path = site.planned("bb", "--bb-mode", "persistent") / "diamond-0.dag"
-    write_dag(read_dag(file), file)
-    assert site.run("bb").returncode == 0

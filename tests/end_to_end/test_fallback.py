@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ import yaml
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.units import MIB
 
 from .conftest import Site, done_well, expected
 
@@ -126,39 +123,6 @@ def test_a_reservation_that_comes_too_late_is_given_back(
     assert events(site) == ["requested", "released"]
 
 
-@pytest.mark.sweep
-def test_too_small(site: Site) -> None:
-    site.planned("bb", *FALLBACK, "--bb-capacity", "8MiB")
-    small = replace(request(site), capacity=MIB)
-    on_the_tier(site).create(small)
-    ran_on_the_pfs(site, "smaller than")
-
-
-@pytest.mark.sweep
-def test_a_reservation_of_another_user_is_left_alone(site: Site) -> None:
-    site.planned("bb", *FALLBACK)
-    other = replace(request(site), uuid="other-run", settings={})
-    theirs = Directory({**request(site).settings, "owner": "otheruser"})
-    theirs.create(other)
-    (site.tier_path / other.name / "precious").write_text("theirs")
-    done = site.run("bb")
-    assert done_well(done)
-    assert SAID in done.stderr and "otheruser" in done.stderr
-    assert site.content("bb") == expected()
-    assert (site.tier_path / other.name / "precious").read_text() == "theirs"
-    assert [row.status.uuid for row in theirs.look([]).rows] == ["other-run"]
-    assert events(site) == ["requested", "refused"]
-
-
-@pytest.mark.sweep
-def test_vanished_before_the_first_write(site: Site) -> None:
-    bb = site.planned("bb", *FALLBACK) / "bb"
-    for program in ("setup", "gate"):
-        assert site_program(site, bb, program) == 0
-    on_the_tier(site).delete(request(site))
-    ran_on_the_pfs(site, "nothing was on it")
-
-
 def test_vanished_between_the_gate_s_word_and_the_first_job(site: Site) -> None:
     """create_dir finds nothing, and its gate is asked once more, in the same run."""
     submit = site.planned("bb", *FALLBACK)
@@ -171,10 +135,6 @@ def test_vanished_between_the_gate_s_word_and_the_first_job(site: Site) -> None:
     ran_on_the_pfs(site, "nothing was on it")
     journal = (submit / "jobstate.log").read_text()
     assert journal.count(" create_dir_diamond_0_cluster JOB_FAILURE 76 ") == 1
-
-
-def site_program(site: Site, bb: Path, name: str) -> int:
-    return subprocess.run([bb / "bin" / name], env=site.environ()).returncode
 
 
 def test_once_anything_was_written_there_is_no_fallback(site: Site) -> None:
@@ -202,20 +162,6 @@ def test_a_rescue_run_keeps_the_decision_though_the_tier_is_mended(site: Site) -
     site.trouble.unlink()
     ran_on_the_pfs(site, "no such project")
     assert settled(site) == before
-
-
-@pytest.mark.sweep
-def test_started_over_it_may_have_its_reservation(site: Site) -> None:
-    site.declare(fail="create*1: no such project")
-    site.planned("bb", *FALLBACK)
-    ran_on_the_pfs(site, "no such project")
-    done = site.bb("run", "--restart", str(site.submit_dir("bb")))
-    assert done.returncode == 0, done.stderr
-    assert settled(site)["to"] == "bb"
-    assert SAID not in done.stderr
-    assert all(str(site.tier_path) in cwd for cwd in folders_of_tasks(site))
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
 
 
 @pytest.mark.parametrize(
@@ -255,27 +201,6 @@ def with_a_result_removed(site: Site) -> None:
     said = "1 of 2 promised results are not safe; this run is on the PFS"
     assert said in failed.stderr
     real.rename(delete)
-
-
-@pytest.mark.sweep
-def test_a_result_that_is_lost_for_good_is_not_staged_out_in_vain(site: Site) -> None:
-    with_a_result_removed(site)
-    [copy] = (site.root / "pfs").rglob("d.dat")
-    copy.unlink()
-    again = site.run("bb")
-    assert again.returncode == 80
-    assert "to run again: stage_out_" not in again.stderr
-
-
-@pytest.mark.sweep
-def test_results_may_lie_below_the_site_s_scratch(site: Site) -> None:
-    """It is no reservation: what is there outlives the run."""
-    site.declare(fail="create: no such project")
-    results = site.root / "pfs" / "results"
-    site.planned("bb", *FALLBACK, ONCE, "--output-dir", str(results))
-    done = site.run("bb")
-    assert done.returncode == 0, done.stderr
-    assert {p.name: p.read_bytes() for p in results.iterdir()} == expected()
 
 
 def test_a_result_that_is_not_safe_any_more_is_staged_out_again(site: Site) -> None:
@@ -358,9 +283,3 @@ def test_a_scratch_that_cannot_stand_for_it_is_refused(site: Site) -> None:
     told = site.plan("bb", *FALLBACK)
     assert told.returncode == 2
     assert "needs the site's own scratch" in told.stderr
-
-
-def test_another_word_is_refused(site: Site) -> None:
-    told = site.plan("bb", "--bb-mode", "persistent", "--bb-fallback", "disk")
-    assert told.returncode == 2
-    assert "'disk' is not one of fail, pfs" in told.stderr

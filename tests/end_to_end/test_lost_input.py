@@ -53,15 +53,6 @@ def test_a_cleaned_up_input_of_the_maker_is_made_again_too(site: Site) -> None:
     assert site.content("bb") == expected()
 
 
-def test_the_run_in_which_it_is_lost_says_what_would_do(site: Site) -> None:
-    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    lose(site)
-    done = site.bb("run", str(folder))
-    assert done.returncode == 80
-    assert "lost:        b.dat, which mix_D reads, is not on the tier" in done.stderr
-    assert f"to go on:    pegasus-bb run --remake {folder}" in done.stderr
-
-
 def test_where_the_tier_is_not_seen_from_here_the_job_s_note_tells(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 
 import pytest
@@ -83,31 +84,25 @@ def test_the_submit_directory_can_be_read_by_condor(site: Site) -> None:
         assert submit["executable"].startswith(str(folder / "bb" / "bin"))
 
 
-def test_a_submit_directory_that_was_moved_is_refused(site: Site) -> None:
-    folder = site.planned("bb", "--bb-mode", "persistent")
-    folder.rename(folder.with_name("elsewhere"))
-    site.planned("bb", "--bb-mode", "persistent")
-    done = site.run("elsewhere")
-    assert done.returncode == 2
-    assert "moved since" in done.stderr
-    assert not (site.submit_dir("bb") / "jobstate.log").exists()
-
-
-def test_only_discard_drops_unsaved_data_and_then_only_a_restart_helps(
-    site: Site,
+@pytest.mark.parametrize(
+    ("fails", "kept", "give_back"),
+    [("e.dat", 79, "release {} --discard"), ("a.dat", 0, "gc --yes")],
+)
+def test_once_a_failed_run_has_given_its_reservation_back_only_a_restart_helps(
+    site: Site, fails: str, kept: int, give_back: str
 ) -> None:
-    site.trouble.write_text("e.dat")
+    site.trouble.write_text(fails)
     submit = str(site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0"))
     assert site.run("bb").returncode == 80
     (name,) = site.reservations()
     status = json.loads(site.bb("status", "--json", submit, check=True).stdout)
-    assert "mix_E" in json.dumps(status)
     assert status["reservation"]["state"] == "ready"
-    assert site.bb("status", submit).returncode == 0
-    assert site.bb("release", name).returncode == 79
-    assert site.reservations() == [name]
-    assert site.bb("release", name, "--discard").returncode == 0
+    if kept:
+        assert site.bb("release", name).returncode == kept
+        assert site.reservations() == [name]
+    site.bb(*give_back.format(name).split(), check=True)
     assert site.reservations() == []
+    assert "pegasus-bb run --restart" in site.bb("status", submit).stdout
     again = site.run("bb")
     assert again.returncode == 76
     assert "pegasus-bb run --restart" in again.stderr
@@ -117,13 +112,31 @@ def test_only_discard_drops_unsaved_data_and_then_only_a_restart_helps(
     assert site.reservations() == []
 
 
-@pytest.mark.sweep
-def test_a_base_folder_above_the_one_where_the_user_stands(site: Site) -> None:
-    where = ("--sites", "cluster", "--output-sites", "local", "--dir", "../submit")
-    mode = ("--bb-mode", "persistent", "--bb-poll", "1s")
-    site.bb("plan", *where, "--relative-submit-dir", "up", *mode, check=True)
-    assert site.bb("run", "../submit/up").returncode == 0
-    assert "/../" not in site.bb("status", "../submit/up").stdout
+@pytest.mark.parametrize("version", [1, None])
+def test_a_run_that_another_version_planned_is_seen_given_back_and_not_run(
+    site: Site, version: int | None
+) -> None:
+    """Version 1 differs from ours for programs of a run; what it has noted does not."""
+    site.trouble.write_text("e.dat")
+    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    assert site.run("bb").returncode == 80
+    plan = site.plan_file("bb")
+    del plan["version"]
+    older = {"version": version, **plan} if version else plan
+    (folder / "bb/plan.json").write_text(json.dumps(older))
+    shutil.rmtree(folder / "bb/nodes")
+    (name,) = site.reservations()
+    for option in ("", "--restart"):
+        done = site.bb("run", *filter(None, [option]), str(folder))
+        assert done.returncode == 2
+        assert "another version of pegasus-bb planned this run" in done.stderr
+    runs = ("--pfs", str(folder), "--bb", str(folder))
+    for words in (["ls"], ["status", str(folder)], ["report", *runs]):
+        assert done_well(site.bb(*words))
+    assert "KEPT" in site.bb("gc", "--yes", check=True).stdout
+    assert site.bb("release", name).returncode == 79
+    assert done_well(site.bb("release", name, "--discard"))
+    assert site.reservations() == []
 
 
 def test_plan_says_what_it_chose_and_where_that_was_said(site: Site) -> None:

@@ -25,23 +25,3 @@ def test_a_run_that_failed_finds_its_files_after_another_has_cleaned_up(
     assert site.run("one").returncode == 0
     assert site.content("one") == site.content("two") == expected()
     assert (site.root / "pfs" / "shared").exists(), "nobody knows whose it is"
-
-
-@pytest.mark.sweep
-def test_the_first_run_does_not_remove_the_folder_under_the_second(site: Site) -> None:
-    for run in ("one", "two"):
-        site.planned(run, *SHARED, "--cleanup", "leaf")
-    site.trouble.write_text("e.dat")
-    assert site.run("one").returncode == 80
-    assert site.run("two").returncode == 80
-    site.trouble.unlink()
-    assert site.run("one").returncode == 0
-    assert site.run("two").returncode == 0
-    assert site.content("two") == expected()
-
-
-@pytest.mark.sweep
-def test_alone_in_the_folder_a_run_removes_it(site: Site) -> None:
-    site.planned("one", *SHARED)
-    assert site.run("one").returncode == 0
-    assert not (site.root / "pfs" / "shared").exists()

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Site, expected
-from .test_hybrid import hybrid
+from .conftest import Site
 
 GOLDEN = Path(__file__).parents[1] / "placement" / "golden" / "explain-two-tiers.txt"
 
@@ -26,18 +25,6 @@ def disk(site: Site) -> Path:
     sites["x-storage-tiers"]["cluster"].append({**nvme, "mount": "any"})
     site.save("sites.yml", sites)
     return folder
-
-
-@pytest.mark.sweep
-def test_the_user_may_have_single_reservations_on_the_shared_tier(
-    site: Site, disk: Path
-) -> None:
-    submit = hybrid(site, "bb", "--bb-job-tier", "bb")
-    disk.rmdir()
-    assert site.run("bb").returncode == 0
-    assert site.content("bb") == expected()
-    transient = json.loads((submit / "bb/transient.json").read_text())
-    assert transient["tier"] == "bb"
 
 
 def test_auto_knows_that_one_mode_alone_has_the_room_that_was_said(site: Site) -> None:

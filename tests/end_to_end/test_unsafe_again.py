@@ -55,19 +55,6 @@ def test_it_is_staged_out_again(site: Site, what: str) -> None:
 
 
 @pytest.mark.sweep
-def test_lists_of_other_nodes_are_not_read_as_transfers(site: Site) -> None:
-    """As the real planner's of clusters and registrations."""
-
-    def clustered(folder: Path) -> None:
-        (folder / "00/00/mix_A.in").write_text("#@ 1 mix A\n/bin/true\n")
-
-    lost = f"rm {result(site)}"
-    done = kept(site, lost, "--cleanup", "none", between=clustered)
-    assert done.returncode == 0, done.stderr
-    assert site.content("bb") == expected()
-
-
-@pytest.mark.sweep
 def test_a_rescue_file_that_calls_bb_delete_done_is_not_believed(site: Site) -> None:
     def edit(folder: Path) -> None:
         newest = max(folder.glob("*.dag.rescue*"))

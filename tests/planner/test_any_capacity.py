@@ -8,7 +8,6 @@ remove is read from their job lists, as the run does it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -21,11 +20,11 @@ from hypothesis import strategies as st
 
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.placement import PlanningInput
-from pegasus_bb.planner.builtin import Executable
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.deciding import plan_context, read_and_decide
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import rehearsed
+from tests.planner.orders import any_order
 
 Data = dict[str, Any]
 PROGRAM = b"#" * 7
@@ -141,30 +140,6 @@ class Shared:
         self.here.update((n, files[n].size or 0) for n in lfns if files[n].tier == "bb")
 
 
-def orders(executable: Executable, random: Random) -> Iterator[tuple[PlannedJob, bool]]:
-    """Starts and ends of all nodes in one order that the DAG allows; now and then
-    clean-ups are as late as they can be."""
-    waiting = dict.fromkeys(executable.jobs, 0)
-    for below in executable.dag.children.values():
-        for child in below:
-            waiting[child] += 1
-    able = [(name, True) for name, count in waiting.items() if not count]
-    lazy = random.random() < 0.5
-    while able:
-        busy = [at for at in able if not (lazy and at[0].startswith("clean_up"))]
-        name, starts = at = random.choice(busy or able)
-        able.remove(at)
-        yield executable.jobs[name], starts
-        if starts:
-            able.append((name, False))
-            continue
-        for child in executable.dag.children.get(name, ()):
-            waiting[child] -= 1
-            if not waiting[child]:
-                able.append((child, True))
-    assert not any(waiting.values())
-
-
 def check_rooms(decided: PlanningInput) -> None:
     """A room has all that its job finds and makes there, until the job has ended."""
     placement = placement_of(decided)
@@ -199,8 +174,8 @@ def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
         return  # nothing is there but in rooms
     for _ in range(4):
         shared = Shared(placement_of(decided), executable.scratch, {})
-        for node, starts in orders(executable, random):
-            (shared.begin if starts else shared.end)(node)
+        for name, starts in any_order(executable.dag, random):
+            (shared.begin if starts else shared.end)(executable.jobs[name])
 
 
 @given(jobs=workflows(), short=st.integers(1, 100))

@@ -16,6 +16,7 @@ from pegasus_bb.errors import NotSealed
 from pegasus_bb.planner.seal import Lives, check_phases, in_phases
 from pegasus_bb.planner.seal.periods import live_bytes
 from pegasus_bb.planner.seal.view import reach
+from tests.planner.orders import any_order
 
 
 def any_dag(random: Random) -> tuple[Dag, set[str]]:
@@ -57,25 +58,11 @@ def any_lives(dag: Dag, random: Random) -> Lives:
 
 def fullest(dag: Dag, lives: Lives, random: Random) -> int:
     """The most bytes at once in one order that the DAG allows."""
-    waiting = dict.fromkeys(dag.nodes, 0)
-    for below in dag.children.values():
-        for child in below:
-            waiting[child] += 1
-    able = [(name, True) for name, count in waiting.items() if not count]
     held = most = 0
-    while able:
-        name, starts = able.pop(random.randrange(len(able)))
+    for name, starts in any_order(dag, random):
         lfns = (lives.brings if starts else lives.removes).get(name, ())
         held += sum(lives.size[lfn] for lfn in lfns) * (1 if starts else -1)
         most = max(most, held)
-        if starts:
-            able.append((name, False))
-            continue
-        for child in dag.children.get(name, ()):
-            waiting[child] -= 1
-            if not waiting[child]:
-                able.append((child, True))
-    assert not any(waiting.values())
     return most
 
 

@@ -6,7 +6,7 @@ sealed DAG allows: by hand, from what nodes do, and not from any formula of ours
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from random import Random
@@ -28,7 +28,8 @@ from pegasus_bb.planner.builtin import Executable
 from pegasus_bb.planner.seal import Phases, check_phases
 from pegasus_bb.planner.seal.periods import live_bytes
 from tests.planner.conftest import job as make
-from tests.planner.test_cleanup_order import QUIET, any_runner, workflows
+from tests.planner.orders import any_order
+from tests.planner.test_cleanup_order import QUIET, any_runner
 
 Data = dict[str, Any]
 __all__ = ["any_runner"]
@@ -71,81 +72,30 @@ def fit(runner: Any, limit: int, cleanup: str = "inplace") -> Placement:
     return placement
 
 
-def brought(planned: Executable, placement: Placement) -> dict[str, int]:
-    """Node -> bytes that it brings to the tier, in the words of its own."""
+def moved(planned: Executable, placement: Placement, starts: bool) -> dict[str, int]:
+    """Node -> bytes that it brings to the tier as it starts, or removes as it ends."""
     found = {}
     for job in planned.jobs.values():
-        lfns = [use.lfn for use in job.job.outputs()] if job.job else []
-        entries = job.entries or []
-        lfns += [e["lfn"] for e in entries if e.get("linkage") == "input"]
-        here = (placement.files[lfn] for lfn in lfns if placement.on_tier(lfn))
-        found[job.name] = sum(file.size or 0 for file in here)
+        lfns = [use.lfn for use in job.job.outputs()] if job.job and starts else []
+        for entry in job.entries or []:
+            if starts and entry.get("linkage") == "input":
+                lfns.append(entry["lfn"])
+            elif entry["type"] == "remove" and not starts:
+                url = entry["target"]["url"]
+                lfns.append(url.removeprefix(f"file://{planned.scratch}/"))
+        here = (placement.files[n] for n in lfns if n in placement.files)
+        found[job.name] = sum(f.size or 0 for f in here if placement.on_tier(f.lfn))
     return found
-
-
-def removed(planned: Executable, placement: Placement) -> dict[str, int]:
-    found = {}
-    for job in planned.jobs.values():
-        lfns = [
-            entry["target"]["url"].removeprefix(f"file://{planned.scratch}/")
-            for entry in job.entries or []
-            if entry["type"] == "remove" and entry["target"]["recursive"] == "False"
-        ]
-        here = (placement.files[lfn] for lfn in lfns if placement.on_tier(lfn))
-        found[job.name] = sum(file.size or 0 for file in here)
-    return found
-
-
-def order(planned: Executable, random: Random) -> Iterator[tuple[str, bool]]:
-    """Nodes as they start (True) and end, in an order that the DAG allows."""
-    waiting = dict.fromkeys(planned.dag.nodes, 0)
-    for below in planned.dag.children.values():
-        for child in below:
-            waiting[child] += 1
-    able = [(name, True) for name, count in waiting.items() if not count]
-    while able:
-        name, starts = able.pop(random.randrange(len(able)))
-        yield name, starts
-        if starts:
-            able.append((name, False))
-            continue
-        for child in planned.dag.children.get(name, ()):
-            waiting[child] -= 1
-            if not waiting[child]:
-                able.append((child, True))
-    assert not any(waiting.values())
 
 
 def most(planned: Executable, placement: Placement, random: Random) -> int:
     """The most bytes that are ever on the tier in one run."""
-    more, less = brought(planned, placement), removed(planned, placement)
+    more, less = (moved(planned, placement, starts) for starts in (True, False))
     held = highest = 0
-    for name, starts in order(planned, random):
+    for name, starts in any_order(planned.dag, random):
         held += more[name] if starts else -less[name]
         highest = max(highest, held)
     return highest
-
-
-@QUIET
-@given(
-    jobs=workflows(),
-    seed=st.integers(0, 1 << 30),
-    part=st.integers(1, 99),
-    cleanup=st.sampled_from(["none", "leaf", "inplace", "inplace"]),
-)
-def test_in_no_order_is_more_on_the_tier_than_it_holds(
-    any_runner: Any, jobs: list[Data], seed: int, part: int, cleanup: str
-) -> None:
-    runner, random = deepcopy(any_runner), Random(seed)
-    runner.jobs = jobs
-    need = sized(runner, lambda lfn: random.randrange(100)).need
-    limit = max(need * part // 100, 1)
-    placement = fit(runner, limit, cleanup)
-    planned = runner.plan()
-    for _ in range(5):
-        assert most(planned, placement, random) <= limit
-    assert placement.phases is not None
-    assert (planned.phases is not None) == (placement.phases.count > 1)
 
 
 def ladder(runner: Any, make_job: Callable[..., Data], rungs: int, width: int) -> None:

@@ -45,14 +45,12 @@ class TaskFailed(PegasusBBError):
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """75 not yet; 77 never landed; 79 ended without a note; else what POST answers."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    if len(words) < 4 or "/" in words[0]:
-        print(
-            "await_stage_out: say: landed NODE JOB RETURN POST [ARG...]",
-            file=sys.stderr,
-        )
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if len(arguments) < 4 or "/" in arguments[0]:
+        usage = "await_stage_out NODE JOB RETURN POST [ARG...]"
+        print(f"await_stage_out: say: {usage}", file=sys.stderr)
         return UsageError.exit_code
-    node, job, status, *post = words
+    node, job, status, *post = arguments
     bb = BBDir.of_this_program()
     if status != "0":
         _become(post)
@@ -77,10 +75,10 @@ def _become(post: List[str]) -> NoReturn:
 
 
 def _kept(bb: BBDir, node: str, work: Any) -> str:
-    """What ``work`` says; DAGMan keeps nothing of a script's words, so we do."""
+    """The message of ``work``; an error is kept, for DAGMan keeps no output."""
     said = bb.file(f"{NOTES}/{node}.err")
     try:
-        words = str(work())
+        message = str(work())
     except (ReservationNotReady, TaskFailed):
         raise  # the node's own script says more
     except PegasusBBError as error:
@@ -89,11 +87,11 @@ def _kept(bb: BBDir, node: str, work: Any) -> str:
         raise
     if os.path.exists(said):
         os.unlink(said)
-    return words
+    return message
 
 
 def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
-    """Look once; words where all has landed.
+    """Check once; a message if all has landed.
 
     Raises ReservationNotReady (ask again), and for good: DeadlinePassed, DataNotSafe.
     """
@@ -175,15 +173,15 @@ def _some(missing: Dict[str, str]) -> str:
 
 def _never(node: str, note: Dict[str, Any], missing: Dict[str, str], wait: int) -> str:
     """The end of waiting, for a person: what is missing, and where it still may be."""
-    words = (
+    message = (
         f"{node}: its results have not come back within {format_duration(wait)}: "
         f"{_some(missing)}"
     )
     slurm = str(note.get("slurm", ""))
     if not slurm:
-        return f"{words}\n  were in:  {note['source']}\n{_AGAIN}"
+        return f"{message}\n  were in:  {note['source']}\n{_AGAIN}"
     said = _slurm_says(slurm)
-    return f"{words}\n  Slurm:    {said}\n{kept_by_slurm(slurm, note['source'])}"
+    return f"{message}\n  Slurm:    {said}\n{kept_by_slurm(slurm, note['source'])}"
 
 
 def _slurm_says(number: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, TypeVar
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_json, write_json
 from pegasus_bb.model.reservation import Request, Reservation
+
+T = TypeVar("T")
 
 VERSION = 2  # of the files of bb/, as plan.json has it
 NODES = "nodes"  # folder of files that single nodes need
@@ -50,14 +52,9 @@ class BBDir:
         return os.path.exists(self.file("request.json"))
 
     def request(self) -> Request:
-        """What planning asked for. Raises UsageError where it cannot be read."""
-        try:
-            return Request.from_json(read_json(self.file("request.json")))
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise UsageError(
-                f"{self.file('request.json')}: cannot be read ({error}); "
-                "is this the bb folder of a submit directory that pegasus-bb planned?"
-            ) from error
+        """What planning asked for. Raises UsageError if it cannot be read."""
+        advice = "is this the bb folder of a submit directory that pegasus-bb planned?"
+        return self._read("request.json", Request.from_json, advice)
 
     @property
     def is_transient(self) -> bool:
@@ -66,14 +63,14 @@ class BBDir:
 
     def transient(self) -> Request:
         """What the reservations of single jobs have in common; ``prefix`` is the run's
-        folder on the PFS. Raises UsageError where it cannot be read."""
-        return Request.from_json(self._planned("transient.json"))
+        folder on the PFS. Raises UsageError if it cannot be read."""
+        return self._read("transient.json", Request.from_json)
 
     def node(self, name: str) -> Node:
         """What node ``name`` needs at its start. Raises UsageError."""
         if not os.path.exists(self.file(f"{NODES}/{name}.json")):
             return Node(name, {}, {})
-        data = self._planned(f"{NODES}/{name}.json")
+        data = self._read(f"{NODES}/{name}.json", dict)
         return Node(name, data.get("links", {}), data.get("reservation", {}))
 
     def node_of_job(self, environ: Mapping[str, str]) -> Node:
@@ -88,17 +85,19 @@ class BBDir:
             )
         return Node("", {}, {})
 
-    def _planned(self, name: str) -> Dict[str, Any]:
+    def _read(
+        self, name: str, make: Callable[[Any], T], advice: str = "plan again"
+    ) -> T:
         try:
-            return dict(read_json(self.file(name)))
-        except (OSError, ValueError, TypeError) as error:
+            return make(read_json(self.file(name)))
+        except (OSError, ValueError, TypeError, KeyError) as error:
             raise UsageError(
-                f"{self.file(name)}: cannot be read ({error}); plan again"
+                f"{self.file(name)}: cannot be read ({error}); {advice}"
             ) from error
 
     def scratch(self) -> str:
         """The run's folder as it was planned. Raises UsageError."""
-        return str(self._planned("plan.json").get("scratch", ""))
+        return str(self._read("plan.json", dict).get("scratch", ""))
 
     def label(self) -> str:
         """What the workflow is called; empty where no plan tells."""
@@ -109,15 +108,10 @@ class BBDir:
 
     def reservation(self) -> Optional[Reservation]:
         """What setup noted, or None before setup. Raises UsageError."""
-        try:
-            return Reservation.from_json(read_json(self.file("reservation.json")))
-        except FileNotFoundError:
+        if not os.path.exists(self.file("reservation.json")):
             return None
-        except (OSError, ValueError, TypeError) as error:
-            raise UsageError(
-                f"{self.file('reservation.json')}: cannot be read ({error}); "
-                "remove it and run again: what is this run's is found and noted again"
-            ) from error
+        advice = "remove it and run again: what is this run's is found and noted again"
+        return self._read("reservation.json", Reservation.from_json, advice)
 
     def note_reservation(self, reservation: Reservation) -> None:
         """Keep ``reservation`` durably in place of what was noted before."""

@@ -7,6 +7,7 @@ paths in arguments and in links mean the same inside and outside.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from typing import Any, Dict, List, NamedTuple
 
@@ -87,7 +88,7 @@ def _apptainer(
             f"{os.uname().nodename}; copy it to a folder that every node sees"
         )
     return [
-        _program(("apptainer", "singularity"), environ),
+        _apptainer_program(environ),
         "exec",
         *("--home", task.folder),
         *_each("--bind", task.mounts),
@@ -105,7 +106,7 @@ def _docker(
     passed = sorted(environ.keys() - _OF_THE_NODE - container["env"].keys())
     values = {"HOME": task.folder, **container["env"]}
     return [
-        _program(("docker",), environ),
+        find_program("docker", environ),
         *("run", "--rm", "--interactive"),
         *("--user", f"{os.getuid()}:{os.getgid()}"),
         *_each("--volume", task.mounts),
@@ -123,7 +124,7 @@ def _shifter(
     container: Dict[str, Any], task: Task, environ: Dict[str, str]
 ) -> List[str]:
     return [
-        _program(("shifter",), environ),
+        find_program("shifter", environ),
         f"--image={container['image']}",
         f"--volume={';'.join(task.mounts)}",
         f"--workdir={task.folder}",
@@ -140,13 +141,11 @@ def _each(option: str, values: List[str]) -> List[str]:
     return [word for value in values for word in (option, value)]
 
 
-def _program(names: Any, environ: Dict[str, str]) -> str:
-    """The first of ``names`` on PATH. Raises CannotStart, of the first of them."""
-    missing = None
-    for name in names:
-        try:
-            return find_program(name, environ)
-        except CannotStart as error:
-            missing = missing or error
-    assert missing is not None  # noqa: S101 - there is at least one name
-    raise missing
+def _apptainer_program(environ: Dict[str, str]) -> str:
+    """apptainer, or singularity in its place. Raises CannotStart."""
+    try:
+        return find_program("apptainer", environ)
+    except CannotStart:
+        if shutil.which("singularity", path=environ.get("PATH")) is None:
+            raise
+        return find_program("singularity", environ)

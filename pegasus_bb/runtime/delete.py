@@ -43,9 +43,8 @@ _SHOWN = 10  # of the results that are not safe; the rest is counted
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """0: given back; 79 kept, data is not safe; 76 it stays; 78 no answer."""
-    given = program.parser("delete", "Give the reservation of a run back.")
-    bb = program.bb_dir(given.parse_args(argv))
-    return program.answer("delete", lambda: release(bb))
+    about = "Give the reservation of a run back."
+    return program.main("delete", about, release, argv)
 
 
 def release(

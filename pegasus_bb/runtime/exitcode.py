@@ -113,19 +113,19 @@ def _also(verdict: Verdict) -> str:
     return f"; {verdict.why}" if verdict.why else "; its record says 0"
 
 
-def _failed(words: str) -> int:
-    print(f"exitcode: {words}", file=sys.stderr)
+def _failed(message: str) -> int:
+    print(f"exitcode: {message}", file=sys.stderr)
     return FAILED
 
 
-def _arguments(words: List[str]) -> Tuple[int, str]:
+def _arguments(arguments: List[str]) -> Tuple[int, str]:
     usage = "say: exitcode -r RETURN FILE.out"
-    if len(words) != 3 or words[0] != "-r":
+    if len(arguments) != 3 or arguments[0] != "-r":
         raise UsageError(usage)
     try:
-        code = int(words[1])
+        code = int(arguments[1])
     except ValueError:
-        raise UsageError(f"-r {words[1]!r} is not a number; {usage}") from None
-    if not words[2].endswith(".out") and not _NUMBERED.search(words[2]):
-        raise UsageError(f"{words[2]} does not look like an .out file; {usage}")
-    return code, words[2]
+        raise UsageError(f"-r {arguments[1]!r} is not a number; {usage}") from None
+    if not arguments[2].endswith(".out") and not _NUMBERED.search(arguments[2]):
+        raise UsageError(f"{arguments[2]} does not look like an .out file; {usage}")
+    return code, arguments[2]

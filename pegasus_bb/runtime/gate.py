@@ -1,4 +1,4 @@
-"""Hold the first job back until the reservation is up: ``gate [--bb DIR] [--wait]``.
+"""Hold the first job back until the reservation is up: ``gate [--bb DIR]``.
 
 The PRE script of create_dir. One question to the scheduler per poll, nothing changed
 there; DAGMan's DEFER asks again. Asks at least as long as the user allows, and calls a
@@ -44,23 +44,13 @@ _WITHOUT = (ReservationFailed, DeadlinePassed, SchedulerUnreachable)
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """0 ready; 75 not yet; 76 failed; 77 deadline; 78 no answer until the deadline."""
-    options = program.parser("gate", "Tell whether the reservation of a run is up.")
-    options.add_argument(
-        "--wait",
-        action="store_true",
-        help="ask until there is an answer, for a DAGMan without SCRIPT DEFER",
+    return program.main(
+        "gate", "Tell whether the reservation of a run is up.", poll, argv
     )
-    given = options.parse_args(argv)
-    bb = program.bb_dir(given)
-    while True:
-        code = program.answer("gate", lambda: poll(bb))
-        if code != ReservationNotReady.exit_code or not given.wait:
-            return code
-        time.sleep(bb.request().poll)
 
 
 def poll(bb: BBDir) -> str:
-    """Ask once; words for the user where it is ready, or the run is on the PFS.
+    """Ask once; a message if it is ready, or the run is on the PFS.
 
     Raises ReservationNotReady (ask again), and for good: ReservationFailed,
     DeadlinePassed, SchedulerUnreachable.
@@ -71,7 +61,7 @@ def poll(bb: BBDir) -> str:
         return _go_on(bb, decision)
     waited = _waited(bb)
     try:
-        words = _judge(bb, request)
+        message = _judge(bb, request)
     except (ReservationNotReady, SchedulerUnreachable) as error:
         if waited >= request.wait:
             return _refused(bb, request, _too_late(bb, error, request))
@@ -82,7 +72,7 @@ def poll(bb: BBDir) -> str:
     except PegasusBBError as error:
         return _refused(bb, request, error)
     _end_wait(bb)
-    return words
+    return message
 
 
 def _refused(bb: BBDir, request: Request, error: PegasusBBError) -> str:
@@ -161,9 +151,9 @@ def _check_noted(noted: Reservation, request: Request) -> None:
 
 
 def _ready(bb: BBDir, status: Status, request: Request, noted: Reservation) -> str:
-    words = reservation_identity.mismatch(status, request, noted)
-    if words:
-        raise ReservationFailed(words)
+    message = reservation_identity.mismatch(status, request, noted)
+    if message:
+        raise ReservationFailed(message)
     reservation_identity.note_ready(bb, noted, status)
     _name_the_buffer(bb)
     return f"reservation {request.name} is ready; {status.message}"

@@ -6,7 +6,7 @@ import argparse
 import os
 import socket
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Optional, Sequence
 
 from pegasus_bb import ledger
 from pegasus_bb.errors import BUG, PegasusBBError
@@ -14,20 +14,22 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 
 
-def parser(name: str, about: str) -> argparse.ArgumentParser:
-    """A command line that knows where the bb folder is."""
-    made = argparse.ArgumentParser(prog=name, description=about, allow_abbrev=False)
-    made.add_argument(
+def main(
+    name: str,
+    about: str,
+    work: Callable[[BBDir], str],
+    argv: Optional[Sequence[str]],
+) -> int:
+    """``name [--bb DIR]``: the exit code of ``work`` on the bb folder of a run."""
+    parser = argparse.ArgumentParser(prog=name, description=about, allow_abbrev=False)
+    parser.add_argument(
         "--bb",
         metavar="DIR",
         help="the folder <submit>/bb of the run (default: where this program lies)",
     )
-    return made
-
-
-def bb_dir(options: argparse.Namespace) -> BBDir:
-    """The folder that the command line names, else the program's own."""
-    return BBDir(options.bb) if options.bb else BBDir.of_this_program()
+    folder = parser.parse_args(argv).bb
+    bb = BBDir(folder) if folder else BBDir.of_this_program()
+    return answer(name, lambda: work(bb))
 
 
 def answer(name: str, work: Callable[[], str]) -> int:

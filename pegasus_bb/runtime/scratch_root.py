@@ -88,19 +88,19 @@ class Roots:
         sync_directory(path)
 
     def remove(self, path: str) -> str:
-        """Remove root ``path`` if it carries our mark; what was done, in words.
+        """Remove root ``path`` if it carries our mark; a message.
 
         It changes its name first: a removal that was killed halfway is gone on with.
         """
-        doomed = f"{os.path.normpath(path)}.{self._uuid[:8]}.removed"
+        removed = f"{os.path.normpath(path)}.{self._uuid[:8]}.removed"
         if os.path.isdir(path) and not os.path.islink(path):
             if not self._is_ours(path):
-                words = f"{path}: was there before this run, or another run uses it"
-                print(f"transfer: {words}; it was kept", file=sys.stderr)
+                why = f"{path}: was there before this run, or another run uses it"
+                print(f"transfer: {why}; it was kept", file=sys.stderr)
                 return f"kept {path}"
-            remove_tree(doomed)  # by a removal that was killed; a restart made anew
-            os.rename(path, doomed)
-        remove_tree(doomed)
+            remove_tree(removed)  # by a removal that was killed; a restart made anew
+            os.rename(path, removed)
+        remove_tree(removed)
         return f"removed {path}"
 
     def _holds(self, path: str) -> bool:

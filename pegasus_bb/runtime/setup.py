@@ -37,9 +37,7 @@ _LOST = (
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """0: asked for, or already ours; 76 refused; 78 no answer."""
-    given = program.parser("setup", "Ask for the reservation of a run.")
-    bb = program.bb_dir(given.parse_args(argv))
-    return program.answer("setup", lambda: setup(bb))
+    return program.main("setup", "Ask for the reservation of a run.", setup, argv)
 
 
 def setup(bb: BBDir) -> str:
@@ -60,10 +58,10 @@ def setup(bb: BBDir) -> str:
         return f"{error}; pegasus.bb.fallback is pfs: the gate decides"
 
 
-def _is_left_to_the_gate(bb: BBDir, request: Request, words: str) -> bool:
+def _is_left_to_the_gate(bb: BBDir, request: Request, message: str) -> bool:
     """Whether it was noted, and the run may go on on the PFS."""
     noted = bb.reservation()
-    if noted is None or noted.failure != words or noted.released_at is not None:
+    if noted is None or noted.failure != message or noted.released_at is not None:
         return False
     return may_use_pfs(bb, request)
 
@@ -113,9 +111,9 @@ def _is_up(bb: BBDir, request: Request, noted: Reservation) -> bool:
     if status.state is State.UNKNOWN:
         raise SchedulerUnreachable(status.message)
     if status.state in _UP_OR_COMING:
-        words = reservation_identity.mismatch(status, request, noted)
-        if words:
-            raise _noted(bb, noted, words)
+        message = reservation_identity.mismatch(status, request, noted)
+        if message:
+            raise _noted(bb, noted, message)
         bb.note_reservation(replace(noted, owner=status.owner, failure=""))
         return True
     if reservation_identity.has_progressed(bb, noted):
@@ -153,7 +151,7 @@ def _refusal(bb: BBDir, noted: Reservation, what: str) -> ReservationFailed:
     return _noted(bb, noted, f"reservation {noted.name} {what}: {lost}")
 
 
-def _noted(bb: BBDir, noted: Reservation, words: str) -> ReservationFailed:
+def _noted(bb: BBDir, noted: Reservation, message: str) -> ReservationFailed:
     """The refusal, after it was noted for the gate."""
-    bb.note_reservation(replace(noted, failure=words))
-    return ReservationFailed(words)
+    bb.note_reservation(replace(noted, failure=message))
+    return ReservationFailed(message)

@@ -8,6 +8,7 @@ stop the others; all failures are listed at the end, and the answer is then 1.
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import re
@@ -18,7 +19,6 @@ from typing import (
     Iterator,
     List,
     Mapping,
-    NamedTuple,
     Optional,
     Sequence,
     Union,
@@ -38,22 +38,10 @@ from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.ways import Done, NeedsOtherTool
 from pegasus_bb.staging.failures import explained
 
-# More copiers only fight for the disk.
-_MOST_THREADS = 4
+_MOST_THREADS = 4  # more copiers only fight for the disk
 _NUMBER = re.compile("[0-9]{1,9}")
-_VALUES = {"-n": "threads", "--threads": "threads", "-f": "file", "--file": "file"}
-_VALUES.update({"-m": "max-attempts", "--max-attempts": "max-attempts"})
-_FLAGS = {"-s": "symlink", "--symlink": "symlink", "-d": "debug", "--debug": "debug"}
-
 
 Folders = Union[Mkdir, Remove]
-
-
-class Failure(NamedTuple):
-    """A job that was not done, and why."""
-
-    job: Job
-    why: str
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
@@ -63,33 +51,23 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        options = parse_options(list(sys.argv[1:] if argv is None else argv))
-        jobs = read_jobs(_text(options.get("file", "")))
+        options = parse_options(sys.argv[1:] if argv is None else argv)
+        jobs = read_jobs(_text(options.file))
         return run(BBDir.of_this_program(), jobs, options, dict(os.environ))
     except PegasusBBError as error:
         print(f"transfer: {error}", file=sys.stderr)
         return error.exit_code
 
 
-def parse_options(words: List[str]) -> Dict[str, str]:
-    """pegasus-transfer's options, by their long names. Raises UsageError."""
-    options: Dict[str, str] = {}
-    while words:
-        word, equals, value = words.pop(0).partition("=")
-        if word in _FLAGS and not equals:
-            options[_FLAGS[word]] = "yes"
-        elif word in _VALUES and (equals or words):
-            options[_VALUES[word]] = value if equals else words.pop(0)
-        else:
-            raise UsageError(
-                f"{word!r} is not an option of pegasus-transfer, or has no value; "
-                "there are --threads N, --file NAME, --max-attempts N, --symlink, "
-                "--debug"
-            )
-    for name in ("threads", "max-attempts"):
-        if not options.get(name, "0").isdigit():
-            raise UsageError(f"--{name} {options[name]!r} is not a whole number")
-    return options
+def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read pegasus-transfer's options. Exits with 2 if one is unknown."""
+    parser = argparse.ArgumentParser(prog="transfer", allow_abbrev=False)
+    parser.add_argument("-n", "--threads", type=int, default=0)
+    parser.add_argument("-f", "--file", default="", help="the job list")
+    parser.add_argument("-m", "--max-attempts", type=int, help="ignored")
+    parser.add_argument("-s", "--symlink", action="store_true")
+    parser.add_argument("-d", "--debug", action="store_true", help="ignored")
+    return parser.parse_args(arguments)
 
 
 def _text(path: str) -> str:
@@ -105,21 +83,21 @@ def _text(path: str) -> str:
 
 
 def run(
-    bb: BBDir, jobs: List[Job], options: Mapping[str, str], environ: Dict[str, str]
+    bb: BBDir, jobs: List[Job], options: argparse.Namespace, environ: Dict[str, str]
 ) -> int:
     """Do every job of the list that can be done: 0, or 1 where one failed."""
     scratch = Scratch.of(bb, environ)
     uuid = bb.request().uuid if bb.has_request else ""
     inputs = Inputs(bb)
     roots = Roots.of(bb, [scratch.root, scratch.pfs_root])
-    threads = _threads(options, environ)
+    threads = _threads(options.threads, environ)
     manifest_path = bb.file("manifest.jsonl")
     copies = Copies(roots, scratch.prefix, manifest_path, uuid, threads)
-    transfers = Transfers(scratch, inputs, copies, "symlink" in options)
+    transfers = Transfers(scratch, inputs, copies, options.symlink)
     keep = [bb.path, environ.get("HOME") or "/"]
     guard = ResultsGuard(bb, scratch.prefix).why_unsafe
     remover = Remover(scratch, roots, inputs, guard, keep)
-    failures: List[Failure] = []
+    failures: List[Done] = []
     others: List[Job] = []
     for stretch in _stretches(jobs):
         moves = [job for job in stretch if isinstance(job, Transfer)]
@@ -131,11 +109,11 @@ def run(
     return _report(jobs, failures)
 
 
-def _threads(options: Mapping[str, str], environ: Mapping[str, str]) -> int:
-    asked = options.get("threads", "0")
-    if asked == "0":
-        asked = environ.get("PEGASUS_TRANSFER_THREADS", "")
-    return max(1, min(_MOST_THREADS, int(asked) if _NUMBER.fullmatch(asked) else 2))
+def _threads(asked: int, environ: Mapping[str, str]) -> int:
+    text = environ.get("PEGASUS_TRANSFER_THREADS", "")
+    if not asked:
+        asked = int(text) if _NUMBER.fullmatch(text) else 2
+    return max(1, min(_MOST_THREADS, asked))
 
 
 def _stretches(jobs: List[Job]) -> List[List[Job]]:
@@ -165,22 +143,14 @@ def _folders(
             yield Done(job, "", error)
 
 
-def _sort_out(done: Iterable[Done], failures: List[Failure], others: List[Job]) -> None:
+def _sort_out(done: Iterable[Done], failures: List[Done], others: List[Job]) -> None:
     for each in done:
         if each.error is None:
             print(each.what, flush=False)
         elif isinstance(each.error, NeedsOtherTool):
             others.append(each.job)
-        elif isinstance(each.error, OSError):
-            failures.append(Failure(each.job, str(_explained(each.job, each.error))))
         else:
-            failures.append(Failure(each.job, str(each.error)))
-
-
-def _explained(job: Job, error: OSError) -> PegasusBBError:
-    if isinstance(job, Transfer):
-        return explained(error, job.sources[0].text, job.dests[0].text)
-    return PegasusBBError(f"{error.filename or job.url.text}: {error.strerror}")
+            failures.append(each)
 
 
 def _other(
@@ -188,20 +158,28 @@ def _other(
     jobs: List[Job],
     threads: int,
     environ: Mapping[str, str],
-    failures: List[Failure],
+    failures: List[Done],
 ) -> None:
     if not jobs:
         return
     try:
         hand_over(scratch, jobs, threads, environ)
     except (PegasusBBError, OSError) as error:
-        failures.extend(Failure(job, str(error)) for job in jobs)
+        failures.extend(Done(job, "", error) for job in jobs)
 
 
-def _report(jobs: List[Job], failures: List[Failure]) -> int:
+def _report(jobs: List[Job], failures: List[Done]) -> int:
     print(f"{len(jobs) - len(failures)} of {len(jobs)} jobs of the list done")
     sys.stdout.flush()
-    for failure in failures:
-        kind = {Transfer: "transfer", Mkdir: "mkdir", Remove: "remove"}
-        print(f"transfer: {kind[type(failure.job)]}: {failure.why}", file=sys.stderr)
+    for job, _, error in failures:
+        kind = {Transfer: "transfer", Mkdir: "mkdir", Remove: "remove"}[type(job)]
+        print(f"transfer: {kind}: {_why(job, error)}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def _why(job: Job, error: Optional[Exception]) -> str:
+    if not isinstance(error, OSError):
+        return str(error)
+    if isinstance(job, Transfer):
+        return str(explained(error, job.sources[0].text, job.dests[0].text))
+    return f"{error.filename or job.url.text}: {error.strerror}"

@@ -103,7 +103,7 @@ class JobOfDataWarp(Job):
 
 
 class JobOnADisk(Job):
-    """Of its node, where nobody is asked for room. An older try was killed there."""
+    """Of its node. An older try was killed there."""
 
     backend = "node-local"
 
@@ -114,7 +114,7 @@ class JobOnADisk(Job):
         (older / "run" / "out.txt").write_text("half a res")
 
     def check_tier(self) -> None:
-        """Nothing is left, nobody was asked, and it was there that the task worked."""
+        """Nothing is left, and the task did not work on the PFS."""
         assert list(self.site.fast.iterdir()) == []
         assert elsewhere(self.site.bb.parent) == ((), ())
 
@@ -137,8 +137,7 @@ class SharingJob(Job):
         return {**super().environ, **self.there.mounts}
 
     def check_left(self) -> None:
-        """Who goes on from a note finds all of it: what is shared, and the ways to what
-        comes back."""
+        """With the note there is what is shared, and links to what comes back."""
         super().check_left()
         shared = self.there.shared / "shared.txt"
         if shared.exists() or noted(self.site):
@@ -154,8 +153,8 @@ class SharingJob(Job):
         no_parts_below(self.there.shared)
 
     def check_tier(self) -> None:
-        """Its room was given back, and the ledger knows."""
-        assert self.there.rooms() == []
+        """Its own was given back, and the ledger knows."""
+        assert self.there.own_reservations() == []
         assert self.ledger()[-1] == "released"
 
 

@@ -35,7 +35,7 @@ _libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 
 
 class NotPermitted(Exception):
-    """This machine lets nobody trace, or its kernel is too old."""
+    """This machine allows no tracing, or its kernel is too old."""
 
 
 class Stop(NamedTuple):

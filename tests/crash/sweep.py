@@ -22,7 +22,7 @@ from .injector import Traced, run_traced
 
 FULL_OR_BROKEN = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
 _FEWEST = 5  # a story that changes less tests nothing
-_PARTS = (".part", ".removed")  # how names end that are nobody's result
+_PARTS = (".part", ".removed")  # ends of temporary names
 
 
 class Story(ABC):

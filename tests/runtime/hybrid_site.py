@@ -1,4 +1,4 @@
-"""Mode hybrid: one job with a room, beside the reservation that all jobs share."""
+"""Mode hybrid: one job with a reservation of its own, beside the shared one."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class HybridSite(JobSite):
         (self.scratch / "in.txt").rename(self.shared / "in.txt")
         (self.shared / "pfs-in.txt").symlink_to(self.scratch / "pfs-in.txt")
 
-    def _of_all(self, room: Request) -> Request:
-        """What all jobs share: where rooms are on disks of nodes, on another tier."""
+    def _of_all(self, own: Request) -> Request:
+        """What all jobs share; on another tier if the jobs' own are on disks."""
         if self.backend != "node-local":
-            return replace(room, access="striped")
+            return replace(own, access="striped")
         settings = {"path": str(self.root / "tier")}
-        return replace(room, backend="directory", settings=settings)
+        return replace(own, backend="directory", settings=settings)
 
     def _reserved(self, request: Request) -> Path:
         """What bb_setup and the gate have brought about."""
@@ -64,7 +64,7 @@ class HybridSite(JobSite):
             return {}
         return {f"DW_PERSISTENT_STRIPED_{NAME}": str(self.base)}
 
-    def rooms(self) -> list[str]:
+    def own_reservations(self) -> list[str]:
         """Reservations of single jobs that stand on a directory tier."""
         return [p.name for p in self.fast.iterdir() if p.is_dir() and p != self.base]
 

@@ -118,14 +118,14 @@ class Run:
         return Directory(self.request.settings)
 
     def vanish(self) -> None:
-        """Somebody else removes the reservation."""
+        """The reservation is removed from outside."""
         for path in self.folder().iterdir():
             path.unlink()
         self.folder().rmdir()
 
 
 def words(capsys: pytest.CaptureFixture[str]) -> str:
-    """What the programs said since the last time somebody asked."""
+    """What the programs have printed since the last call."""
     return capsys.readouterr().err
 
 

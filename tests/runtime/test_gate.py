@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import pytest
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Look
 from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.runtime import gate, reservation_identity
+from pegasus_bb.runtime import reservation_identity
 from tests.runtime.lifecycle import NAME, Run, words
 
 CHECKOUT = Path(__file__).parent.parent.parent
@@ -168,12 +167,6 @@ def test_absent_before_it_was_ever_up_is_not_yet(run: Run) -> None:
     assert run.gate() == 75
 
 
-def test_given_back_is_failed(run: Run) -> None:
-    run.setup()
-    run.delete()
-    assert run.gate() == 76
-
-
 # -- up, but not what was asked for
 
 
@@ -228,21 +221,9 @@ def test_bb_gate_works_from_a_checkout(run: Run) -> None:
             [*argv, "--bb", run.bb.path], capture_output=True, text=True, cwd="/"
         )
 
+    assert os.access(CHECKOUT / "pre-scripts" / "bb-gate", os.X_OK)
     assert bb_gate().returncode == 75
     run.setup()
     done = bb_gate()
     assert done.returncode == 0
     assert (done.stdout, done.stderr.count("\n")) == ("", 1)
-
-
-def test_bb_gate_can_be_started_as_dagman_does() -> None:
-    assert os.access(CHECKOUT / "pre-scripts" / "bb-gate", os.X_OK)
-
-
-def test_without_defer_it_can_wait_by_itself(run: Run) -> None:
-    run.change(fail="status*2: unreachable")
-    run.request = replace(run.request, poll=0)
-    run.change()
-    run.setup()
-    assert gate.main(["--bb", run.bb.path, "--wait"]) == 0
-    assert json.loads((run.submit / "bb" / "ready.json").read_text())["size"] > 0

@@ -66,18 +66,8 @@ def test_results_are_noted_with_size_and_digest(site: JobSite) -> None:
         "out.txt": {"size": 6, "digest": digest(b"input\n")},
         "sub/more.txt": {"size": 11, "digest": digest(b"on the PFS\n")},
     }
-
-
-def test_nothing_has_its_name_on_the_pfs_before_it_was_checked(
-    site: JobSite,
-) -> None:
-    assert site.launch(MAKE).returncode == 0
-    assert not (site.scratch / "out.txt").exists()
+    assert not (site.scratch / "out.txt").exists()  # nothing has its name yet
     assert not (site.scratch / "sub").exists()
-
-
-def test_what_lives_on_the_pfs_is_written_there(site: JobSite) -> None:
-    assert site.launch(MAKE).returncode == 0
     assert (site.scratch / "pfs-out.txt").read_text() == "x\n"
 
 
@@ -241,19 +231,11 @@ class TestPrivate:
 
     def test_inputs_are_brought_and_results_taken_back(self, private: JobSite) -> None:
         (private.scratch / "in.txt").chmod(0o755)
-        done = private.launch(f"pwd; test -x in.txt && {MAKE}")
+        done = private.launch(f"pwd; test -x in.txt && {MAKE}", SLURM_JOB_ID="77")
         assert done.returncode == 0, done.stderr
+        assert private.note["slurm"] == ""
         assert done.stdout.decode() == f"{private.fast}/run\n"
         assert (private.landing / "sub" / "more.txt").read_text() == "on the PFS\n"
-
-    def test_a_folder_comes_back_whole(self, private: JobSite) -> None:
-        made = f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a"
-        assert private.launch(made).returncode == 0
-        assert (private.landing / "out.txt" / "a").read_text() == "1\n"
-
-    def test_slurm_keeps_no_results(self, private: JobSite) -> None:
-        assert private.launch(MAKE, SLURM_JOB_ID="77").returncode == 0
-        assert private.note["slurm"] == ""
 
     def test_a_job_that_slurm_starts_again_begins_anew(self, private: JobSite) -> None:
         private.launch("echo half > out.txt; kill -9 $PPID")

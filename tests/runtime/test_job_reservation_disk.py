@@ -35,7 +35,7 @@ def needs(site: JobSite, capacity: int) -> None:
     site.reserve(capacity=capacity)
 
 
-def rooms(site: JobSite) -> list[Path]:
+def folders(site: JobSite) -> list[Path]:
     return list(site.fast.iterdir())
 
 
@@ -48,30 +48,13 @@ def refused(done: subprocess.CompletedProcess[bytes], site: JobSite) -> str:
 
 
 class TestItsOwnFolder:
-    def test_nobody_else_looks_into_it(self, node: JobSite) -> None:
-        done = node.launch(f"stat -c %a ..; {MAKE}")
-        assert done.stdout == b"700\n"
-        assert done.returncode == 0
-
-    def test_nothing_is_left_there(self, node: JobSite) -> None:
-        assert node.launch(MAKE).returncode == 0
-        assert rooms(node) == []
-
-    def test_nor_of_a_task_that_fails(self, node: JobSite) -> None:
-        assert node.launch("echo half > out.txt; exit 3").returncode == 3
-        assert rooms(node) == []
-
-    def test_results_land_where_all_results_land(self, node: JobSite) -> None:
-        assert node.launch(MAKE).returncode == 0
+    def test_results_come_back_and_nothing_is_left(self, node: JobSite) -> None:
+        done = node.launch(f"stat -c %a ..; {MAKE}", SLURM_JOB_ID="77")
+        assert (done.returncode, done.stdout) == (0, b"700\n")
         assert (node.landing / "out.txt").read_text() == "input\n"
-        assert node.note["slurm"] == ""
-
-    def test_slurm_keeps_nothing_of_them(self, node: JobSite) -> None:
-        assert node.launch(MAKE, SLURM_JOB_ID="77").returncode == 0
-        assert node.note["slurm"] == ""
-
-    def test_no_reservation_is_on_the_ledger(self, node: JobSite) -> None:
-        assert node.launch(MAKE).returncode == 0
+        assert node.note["slurm"] == ""  # Slurm keeps nothing of them
+        assert node.launch("echo half > out.txt; exit 3").returncode == 3
+        assert folders(node) == []
         assert not (node.root / "ledger.jsonl").exists()
 
     def test_the_job_s_own_variables_say_where(self, node: JobSite) -> None:
@@ -88,11 +71,11 @@ class TestLeftOver:
         self, node: JobSite
     ) -> None:
         node.launch("mkdir d; chmod 0 d; echo half > out.txt; kill -9 $PPID")
-        assert len(rooms(node)) == 1
+        assert len(folders(node)) == 1
         done = node.launch(f"ls; {MAKE}", CONDOR_JOBID="8.0")
         assert b"out.txt" not in done.stdout.split()
         assert done.returncode == 0
-        assert rooms(node) == []
+        assert folders(node) == []
 
     def test_the_same_try_started_again_begins_anew(self, node: JobSite) -> None:
         node.launch("echo half > out.txt; kill -9 $PPID")
@@ -107,7 +90,7 @@ class TestLeftOver:
         assert node.launch(MAKE).returncode == 0
         assert [p.name for p in node.landing.parent.iterdir()] == [JOB]
 
-    def test_a_room_in_which_somebody_works_is_left_alone(self, node: JobSite) -> None:
+    def test_the_folder_of_a_running_job_is_left_alone(self, node: JobSite) -> None:
         node.install()
         go_on = node.root / "go on"
         waits = f"touch here; while [ ! -e '{go_on}' ]; do sleep 0.02; done; {MAKE}"
@@ -115,11 +98,11 @@ class TestLeftOver:
             try:
                 until(lambda: list(node.fast.glob("*/run/here")))
                 assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
-                assert len(rooms(node)) == 1
+                assert len(folders(node)) == 1
             finally:
                 go_on.touch()
             assert other.wait(120) == 0
-        assert rooms(node) == []
+        assert folders(node) == []
 
     def test_what_is_not_ours_is_left_alone(self, node: JobSite) -> None:
         here = f"pegasus_bb.{os.uname().nodename}."
@@ -129,17 +112,17 @@ class TestLeftOver:
         (node.fast / "pegasus_bb.another-host.x").mkdir()
         (node.fast / "data").mkdir()
         assert node.launch(MAKE).returncode == 0
-        assert {p.name for p in rooms(node)} == {
+        assert {p.name for p in folders(node)} == {
             f"{here}link",
             "pegasus_bb.another-host.x",
             "data",
         }
         assert kept.exists()
 
-    def test_a_room_that_was_taken_before_it_was_locked_is_made_again(
+    def test_a_folder_removed_before_it_was_locked_is_made_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """As by a launch that looks for left-over rooms in that very moment."""
+        """By a launch that removes left-over folders at that moment."""
         lock, room = disk.fcntl.flock, tmp_path / "room"
         taken: list[int] = []
 
@@ -178,10 +161,10 @@ class TestMissing:
         node.fast.chmod(0o500)
         assert "Permission denied" in refused(node.launch("touch started"), node)
 
-    def test_a_file_in_the_place_of_the_room(self, node: JobSite) -> None:
-        """As another user might put there, who knows what it will be called."""
+    def test_a_file_in_the_place_of_the_folder(self, node: JobSite) -> None:
+        """Another user may guess its name."""
         node.launch("kill -9 $PPID")
-        (room,) = rooms(node)
+        (room,) = folders(node)
         node.launch("true", CONDOR_JOBID="8.0")
         room.write_text("mine")
         assert "File exists" in refused(node.launch("touch started"), node)
@@ -203,7 +186,7 @@ class TestFull:
         assert (node.landing / "out.txt").read_text() == "input\n"
         assert not Path(f"{node.landing}.room").exists()
         assert node.note["since"] == 0
-        assert rooms(node) == []
+        assert folders(node) == []
 
     def test_it_is_noted_before_the_task_starts(self, node: JobSite) -> None:
         needs(node, 1 << 60)

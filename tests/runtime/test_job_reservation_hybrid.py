@@ -1,4 +1,4 @@
-"""Mode hybrid: a job with a room finds what all share, and others what it makes."""
+"""Mode hybrid: a job finds what all share, and others find what it makes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def launch(
     return site.launch(script, *argv, **{**site.mounts, **environ})
 
 
-def test_the_task_runs_in_its_room_under_the_names_that_it_knows(
+def test_the_task_runs_there_under_the_names_that_it_knows(
     site: HybridSite,
 ) -> None:
     scratch = f"{PREFIX}/{BELOW}"
@@ -60,18 +60,11 @@ def test_the_task_runs_in_its_room_under_the_names_that_it_knows(
     assert said == f"{here}/in.txt {site.base}/other {here}"
 
 
-def test_what_only_it_makes_comes_back_to_the_pfs(site: HybridSite) -> None:
-    assert launch(site, MAKE).returncode == 0
-    assert site.note["files"].keys() == {"out.txt", "sub/more.txt"}
-    assert not (site.scratch / "out.txt").exists()  # nobody has checked it yet
-    if site.backend == "datawarp":
-        site.stage_out()
-    await_stage_out.poll(site.bbdir, NODE, JOB)
-    assert (site.scratch / "out.txt").read_text() == "input\n"
-
-
 def test_others_find_it_where_they_find_all_files(site: HybridSite) -> None:
     assert launch(site, MAKE).returncode == 0
+    assert site.note["files"].keys() == {"out.txt", "sub/more.txt"}
+    assert not (site.scratch / "out.txt").exists()  # it is not checked yet
+    assert not (site.shared / "shared.txt").is_symlink()
     if site.backend == "datawarp":
         site.stage_out()
     await_stage_out.poll(site.bbdir, NODE, JOB)
@@ -82,13 +75,6 @@ def test_others_find_it_where_they_find_all_files(site: HybridSite) -> None:
     )
     assert site.text("pfs-out.txt") == "x\n"
     assert (site.scratch / "pfs-out.txt").is_file()
-
-
-def test_what_it_shares_is_copied_to_the_shared_reservation(site: HybridSite) -> None:
-    assert launch(site, MAKE).returncode == 0
-    shared = site.shared / "shared.txt"
-    assert shared.read_text() == "all\n"
-    assert not shared.is_symlink()
 
 
 def test_a_later_try_replaces_what_an_older_one_has_shared(site: HybridSite) -> None:
@@ -126,9 +112,9 @@ def test_what_all_share_is_not_the_task_s_to_replace(site: HybridSite) -> None:
     assert site.text("in.txt") == "input\n"
 
 
-def test_its_room_is_given_back_and_the_shared_one_stays(directory: HybridSite) -> None:
+def test_its_own_is_given_back_and_the_shared_one_stays(directory: HybridSite) -> None:
     assert launch(directory, MAKE).returncode == 0
-    assert directory.rooms() == []
+    assert directory.own_reservations() == []
     assert directory.ledger == ["requested", "released"]
     assert directory.shared.is_dir()
 
@@ -141,7 +127,7 @@ def test_without_the_shared_reservation_it_does_not_start(site: HybridSite) -> N
     assert not (site.fast / "run" / "started").exists()
 
 
-def test_a_job_without_a_room_works_on_the_shared_reservation(
+def test_a_job_without_its_own_works_on_the_shared_one(
     site: HybridSite,
 ) -> None:
     done = launch(site, "pwd", PEGASUS_DAG_JOB_ID="other_ID2", DW_JOB_STRIPED="")
@@ -149,7 +135,7 @@ def test_a_job_without_a_room_works_on_the_shared_reservation(
 
 
 class TestAFullTier:
-    """Who holds a reservation and waits for another may wait for ever."""
+    """Two runs that hold one reservation and wait for another could block."""
 
     @pytest.fixture
     def full(
@@ -169,10 +155,15 @@ class TestAFullTier:
     ) -> None:
         environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
         bb = full.bbdir
-        room = job_reservation(bb, bb.node_of_job(environ), environ)
-        with opened.opened(bb, bb.transient(), room, environ) as space:
+        own = job_reservation(bb, bb.node_of_job(environ), environ)
+        with opened.opened(bb, bb.transient(), own, environ) as space:
             assert space.run.startswith(str(full.scratch))
             assert space.since == 0
+            assert full.own_reservations() == []
+        assert full.ledger == ["requested", "released"]
+        backend = open_backend("directory", bb.transient().settings)
+        wanted = own_request(bb.transient(), own)
+        assert backend.status(wanted).state.value == "absent"
         said = capsys.readouterr().err
         assert "this job works on the PFS" in said
         assert "pegasus.bb.wait" not in said, "longer patience would change nothing"
@@ -180,17 +171,6 @@ class TestAFullTier:
         assert away.node == NODE
         assert "no room of 4.0 MiB for this job within 0.0 s" in away.because
         assert not Path(space.run).parent.exists()
-
-    def test_and_nothing_of_its_request_is_left(self, full: HybridSite) -> None:
-        environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
-        bb = full.bbdir
-        room = job_reservation(bb, bb.node_of_job(environ), environ)
-        with opened.opened(bb, bb.transient(), room, environ):
-            assert full.rooms() == []
-        assert full.ledger == ["requested", "released"]
-        own = own_request(bb.transient(), room)
-        backend = open_backend("directory", bb.transient().settings)
-        assert backend.status(own).state.value == "absent"
 
 
 def test_the_inner_folder_is_bound_before_what_is_around_it() -> None:

@@ -84,15 +84,6 @@ def test_a_leftover_of_the_same_name_stops_setup_and_gate(
     assert len(run.slurm()["buffers"]) == 1
 
 
-def test_a_held_request_fails_the_gate_with_the_words_of_the_scheduler(
-    run: SlurmRun, capsys: Captured
-) -> None:
-    run.slurm(create_fails="dwsd: no space left on any server: 507")
-    assert run.setup() == 0
-    assert run.gate() == 76
-    assert "dwsd: no space left on any server: 507" in words(capsys)
-
-
 def test_a_controller_that_is_down_is_waited_for(run: SlurmRun) -> None:
     run.setup()
     run.slurm(down=True)
@@ -101,14 +92,6 @@ def test_a_controller_that_is_down_is_waited_for(run: SlurmRun) -> None:
     assert run.delete() == 78
     run.slurm(down=False)
     assert run.gate() == 0
-
-
-def test_a_purged_buffer_is_gone(run: SlurmRun) -> None:
-    run.setup()
-    assert run.gate() == 0
-    run.slurm(buffers=[])
-    assert run.gate() == 76
-    assert run.setup() == 76
 
 
 def test_a_buffer_that_slurm_has_not_read_back_is_kept(

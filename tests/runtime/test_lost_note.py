@@ -44,9 +44,7 @@ def test_without_its_note_what_is_gone_does_not_make_results_safe(run: Run) -> N
     assert run.delete() == 79
 
 
-def test_without_its_note_nobody_elses_is_given_back(
-    run: Run, capsys: Captured
-) -> None:
+def test_without_its_note_another_run_s_is_kept(run: Run, capsys: Captured) -> None:
     run.write("request.json", {**run.request.to_json(), "uuid": "another-run"})
     Path(run.bb.file("reservation.json")).unlink()
     assert run.delete() == 76

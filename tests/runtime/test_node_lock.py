@@ -65,14 +65,14 @@ def fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NodeLockFixture:
     return NodeLockFixture(tmp_path)
 
 
-def test_a_job_notes_itself_and_asks_nobody(fixture: NodeLockFixture) -> None:
+def test_a_job_notes_itself_and_asks_no_scheduler(fixture: NodeLockFixture) -> None:
     for _ in range(2):  # Slurm starts the same one again
         fixture.lock("41")
         assert fixture.noted == "41"
     assert fixture.calls() == []
 
 
-def test_a_second_one_waits_while_the_first_runs_or_nobody_answers(
+def test_a_second_one_waits_while_the_first_runs_or_slurm_is_silent(
     fixture: NodeLockFixture,
 ) -> None:
     fixture.note("40")
@@ -84,7 +84,7 @@ def test_a_second_one_waits_while_the_first_runs_or_nobody_answers(
     assert fixture.calls() == ["show job 40"] * 3
 
 
-def test_what_a_killed_job_has_left_keeps_nobody_waiting(
+def test_what_a_killed_job_has_left_delays_no_job(
     fixture: NodeLockFixture,
 ) -> None:
     fixture.note("40")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -69,18 +68,6 @@ class TestStageIn:
         seen = site.fast / "seen-by-another-job" / site.scratch.name / "deep"
         assert (seen / "mid.txt").read_text() == "made by the outer workflow"
 
-    def test_an_executable_may_be_executed(self, site: Site, given: Path) -> None:
-        given.chmod(0o640)
-        do(site, transfer("in.txt", given, f"{SCRATCH}/run", executable=True))
-        assert stat.S_IMODE((site.scratch / "run").stat().st_mode) == 0o750
-
-    def test_a_folder_is_copied_with_its_content(self, site: Site) -> None:
-        (site.pfs / "ref" / "deep").mkdir(parents=True)
-        (site.pfs / "ref" / "deep" / "a").write_text("1")
-        job = transfer("ref", site.pfs / "ref", f"{SCRATCH}/ref")
-        assert do(site, job).returncode == 0
-        assert (site.scratch / "ref" / "deep" / "a").read_text() == "1"
-
     def test_the_second_source_serves_where_the_first_does_not(
         self, site: Site, given: Path
     ) -> None:
@@ -129,16 +116,6 @@ class TestStageIn:
         )
         left = [".in.txt.mine.part", ".other.99999999.0a1b2c.part", "in.txt", long]
         assert names(site.scratch) == left
-
-    def test_a_link_left_there_is_never_written_through(
-        self, site: Site, given: Path
-    ) -> None:
-        other = site.pfs / "other"
-        other.write_text("precious")
-        (site.scratch / "in.txt").symlink_to(other)
-        do(site, transfer("in.txt", given, f"{SCRATCH}/in.txt"))
-        assert other.read_text() == "precious"
-        assert (site.scratch / "in.txt").read_text() == "input data"
 
     @pytest.mark.parametrize("how", ["bb copy", "pfs copy", "pfs link"])
     def test_hostile_names(self, site: Site, hostile: str, how: str) -> None:
@@ -208,17 +185,6 @@ class TestStageOut:
         (site.scratch / "out.txt").write_text("result")
         do(site, transfer("out.txt", f"{SCRATCH}/out.txt", site.out / "elsewhere"))
         assert manifest.read(str(site.bb / "manifest.jsonl"), "run-1") == {}
-
-    def test_many_at_once_are_all_noted(self, site: Site) -> None:
-        outputs = {f"f{n}": str(site.out / f"f{n}") for n in range(40)}
-        site.place(dict.fromkeys(outputs, "bb write"), outputs)
-        for lfn in outputs:
-            (site.scratch / lfn).write_text(lfn)
-        jobs = [transfer(lfn, f"{SCRATCH}/{lfn}", to) for lfn, to in outputs.items()]
-        assert do(site, *jobs).returncode == 0
-        assert set(manifest.read(str(site.bb / "manifest.jsonl"), "run-1")) == {
-            *outputs
-        }
 
 
 class TestOtherSchemes:
@@ -343,9 +309,3 @@ class TestOptions:
         done = site.start("transfer", *options, stdin=given)
         assert done.returncode == USAGE
         assert done.stderr and b"Traceback" not in done.stderr
-
-    def test_an_entry_with_a_newline_name_is_reported_in_one_piece(
-        self, site: Site
-    ) -> None:
-        done = do(site, transfer("x", site.pfs / "no\nsuch", f"{SCRATCH}/x"))
-        assert done.returncode == 1

@@ -55,7 +55,7 @@ def test_a_result_that_a_task_made_again_is(site: Site) -> None:
     assert (site.out / "out3").read_text() == "out3 2"
 
 
-def test_a_copy_that_somebody_changed_is(site: Site) -> None:
+def test_a_copy_that_has_changed_is(site: Site) -> None:
     make_results(site)
     stage_out(site)
     times = (site.out / "out3").stat()
@@ -63,31 +63,6 @@ def test_a_copy_that_somebody_changed_is(site: Site) -> None:
     os.utime(site.out / "out3", ns=(times.st_atime_ns, times.st_mtime_ns))
     assert stage_out(site) == (0, "")
     assert (site.out / "out3").read_text() == "out3 1"
-
-
-def test_two_for_one_place_come_one_after_the_other(site: Site) -> None:
-    (site.pfs / "a").write_text("first")
-    (site.pfs / "b").write_text("the second")
-    jobs = [transfer(lfn, site.pfs / lfn, f"{SCRATCH}/in") for lfn in "ab"]
-    assert do(site, *jobs).returncode == 0
-    assert (site.scratch / "in").read_text() == "the second"
-    assert names(site.scratch) == ["in"]
-
-
-def test_the_second_source_of_many(site: Site) -> None:
-    """Those whose first source fails are done by their second, together."""
-    for number in range(40):
-        (site.pfs / f"in{number}").write_text(str(number))
-    jobs = [
-        transfer(
-            f"in{number}",
-            [site.pfs / "none" / f"in{number}", site.pfs / f"in{number}"],
-            f"{SCRATCH}/in{number}",
-        )
-        for number in range(40)
-    ]
-    assert do(site, *jobs).returncode == 0
-    assert len(names(site.scratch)) == 40
 
 
 def there_when_bytes_move(
@@ -136,3 +111,26 @@ def test_what_has_no_source_is_not_removed(site: Site) -> None:
     done = do(site, transfer("in", site.pfs / "in", f"{SCRATCH}/in"))
     assert done.returncode == 1
     assert (site.scratch / "in").read_text() == "an input"
+
+
+def test_every_job_of_the_list_is_answered(site: Site) -> None:
+    for name in "ab":
+        (site.pfs / name).write_text(f"from {name}")
+    jobs = [transfer("in", site.pfs / name, f"{SCRATCH}/in") for name in "aaabba"]
+    done = do(site, *jobs)
+    assert done.returncode == 0, done.stderr
+    assert b"6 of 6 jobs" in done.stdout
+    assert (site.scratch / "in").read_text() == "from a"
+    assert names(site.scratch) == ["in"]
+
+
+def test_alike_and_without_a_source_each_goes_its_own_way(site: Site) -> None:
+    (site.pfs / "second").write_text("there")
+    none = site.pfs / "none"
+    none.mkdir()
+    done = do(
+        site,
+        transfer("in", [none, site.pfs / "second"], f"{SCRATCH}/in"),
+        transfer("in", none / "x", f"{SCRATCH}/in"),
+    )
+    assert done.returncode == 1 and b"1 of 2 jobs" in done.stdout

@@ -82,8 +82,8 @@ def disk_of(settings: Dict[str, str], environ: Dict[str, str]) -> str:
     return disk
 
 
-def _no_disk(words: str) -> ReservationFailed:
-    return ReservationFailed(f"no node-local disk on {socket.gethostname()}: {words}")
+def _no_disk(message: str) -> ReservationFailed:
+    return ReservationFailed(f"no node-local disk on {socket.gethostname()}: {message}")
 
 
 def _check_free(disk: str, need: int) -> None:

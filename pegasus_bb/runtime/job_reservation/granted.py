@@ -17,7 +17,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation.planned import JobReservation, own_request
 from pegasus_bb.units import format_duration, format_size
 
-_LOOK = 1.0  # seconds between two looks at a tier that is full
+_POLL = 1.0  # seconds between two polls of a tier that is full
 
 
 class TierFull(ReservationFailed):
@@ -66,4 +66,4 @@ def _await(own: Request, patience: float) -> None:
                 f"no room of {format_size(own.capacity)} for this job within "
                 f"{format_duration(patience)}: {found.message}{more}"
             )
-        time.sleep(_LOOK)
+        time.sleep(_POLL)

@@ -66,7 +66,7 @@ def finish(
     """Leave all results where they come back from, and note them: the exit status. What
     it shares goes to ``scratch``.
 
-    Not 0, with words, where the task has failed, or one of its results is missing or
+    Not 0, with a message, if the task has failed, or one of its results is missing or
     cannot come back: that is noted too, for a batch system may call any job well.
     """
     files: Dict[str, Any] = {}
@@ -191,6 +191,6 @@ def _moved(made: str, dest: str, lfn: str) -> Copied:
     return Copied(found.st_size, digest, found)
 
 
-def _failed(words: str) -> int:
-    print(f"launch: {words}", file=sys.stderr)
+def _failed(message: str) -> int:
+    print(f"launch: {message}", file=sys.stderr)
     return 1

@@ -34,14 +34,14 @@ class StageOutLanding:
         has changed since it was found ``wrong``. Raises OSError.
         """
         if not os.path.isdir(self._scratch):
-            words = f"{self._scratch} cannot be seen on this machine: it has to be"
-            return {next(iter(self._files)): words} if self._files else {}
+            message = f"{self._scratch} cannot be seen on this machine: it has to be"
+            return {next(iter(self._files)): message} if self._files else {}
         found = {lfn: self._size_fault(lfn) for lfn in self._files}
-        found = {lfn: words for lfn, words in found.items() if words}
+        found = {lfn: message for lfn, message in found.items() if message}
         if found:
             return found
         found = {lfn: self._digest_fault(lfn, wrong) for lfn in self._files}
-        return {lfn: words for lfn, words in found.items() if words}
+        return {lfn: message for lfn, message in found.items() if message}
 
     def name(self) -> None:
         """Give every file its name; again is fine. Raises OSError."""
@@ -79,9 +79,9 @@ class StageOutLanding:
     def _digest_fault(self, lfn: str, wrong: Seen) -> str:
         path = self._landed(lfn)
         now = stamp(os.lstat(path))
-        words = f"{path} has other bytes than the task wrote"
+        message = f"{path} has other bytes than the task wrote"
         if wrong.get(lfn) == now:
-            return words
+            return message
         wrong.pop(lfn, None)
         try:
             if digest_path(path) == self._files[lfn]["digest"]:
@@ -90,4 +90,4 @@ class StageOutLanding:
             return str(error)
         if not os.path.isdir(path):  # its stamp does not tell of what is in it
             wrong[lfn] = now
-        return words
+        return message

@@ -18,7 +18,7 @@ from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfers.ways import Way
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.items import Folder, Item, Landed, Outcome, item_of, stamp
+from pegasus_bb.staging.items import Folder, Item, Landed, item_of, stamp
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import same_file
 from pegasus_bb.staging.pace import Pace
@@ -86,26 +86,19 @@ class Copies:
         landed: List[Tuple[Way, Landed]] = []
         pace = Pace(_LINES)
         for outcome in mover.move(_items(ways, refused)):
-            failed = self._landed(outcome, landed)
-            if failed is not None:
-                yield outcome.item.mark, 0, failed
-            elif landed and pace.is_due(len(landed), landed[-1][1].size):
+            way: Way = outcome.item.mark
+            try:
+                if outcome.landed is None:
+                    yield way, 0, outcome.failure
+                    continue
+                landed.append((way, _executable(way, outcome.landed)))
+            except OSError as error:
+                yield way, 0, error
+                continue
+            if pace.is_due(len(landed), landed[-1][1].size):
                 yield from self._told(landed)
         yield from self._told(landed)
         yield from refused
-
-    def _landed(
-        self, outcome: Outcome, landed: List[Tuple[Way, Landed]]
-    ) -> Optional[Exception]:
-        """Why it failed; else it is added to ``landed``."""
-        if outcome.landed is None:
-            return outcome.failure
-        way: Way = outcome.item.mark
-        try:
-            landed.append((way, _executable(way, outcome.landed)))
-        except OSError as error:
-            return error
-        return None
 
     def _told(self, landed: List[Tuple[Way, Landed]]) -> Iterator[Copied]:
         """Of those whose lines are in the manifest now."""

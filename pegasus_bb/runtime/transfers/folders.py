@@ -62,11 +62,11 @@ class Remover:
     def remove(self, job: Remove) -> str:
         """Remove what ``job`` names; absent is fine. Raises RemoveRefused, OSError."""
         path = plain_path(self._scratch.real(job.url.path))
-        doomed = self._doomed(path, job.recursive)
-        for each in doomed:
+        targets = self._targets(path, job.recursive)
+        for each in targets:
             self._check(each)
         self._check_results(path, job.recursive)
-        return " and ".join(self._remove(each) for each in doomed)
+        return " and ".join(self._remove(each) for each in targets)
 
     def _remove(self, path: str) -> str:
         if path in self._roots:
@@ -77,8 +77,8 @@ class Remover:
             )
             return f"kept {path}"
         if self._roots.shared(path):
-            words = "another run uses this folder as well, so it was kept"
-            print(f"transfer: {path}: {words}", file=sys.stderr)
+            why = "another run uses this folder as well, so it was kept"
+            print(f"transfer: {path}: {why}", file=sys.stderr)
             return f"kept {path}"
         remove_tree(path)
         return f"removed {path}"
@@ -112,7 +112,7 @@ class Remover:
                 found += sorted(each for each in promised if is_below(each, lfn))
         return found
 
-    def _doomed(self, path: str, recursive: bool) -> List[str]:
+    def _targets(self, path: str, recursive: bool) -> List[str]:
         scratch = self._scratch
         lfn = scratch.lfn_of(path)
         if scratch.is_root(path) and recursive:

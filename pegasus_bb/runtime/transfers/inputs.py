@@ -7,7 +7,6 @@ as its scratch. It is never overwritten and never removed.
 from __future__ import annotations
 
 import os
-import threading
 from typing import Iterator, Optional, Set, Tuple
 
 from pegasus_bb.errors import UsageError
@@ -22,7 +21,6 @@ class Inputs:
         self._submit_dir = os.path.dirname(bb.path)
         self._paths: Optional[Set[str]] = None
         self._files: Set[Tuple[int, int]] = set()
-        self._lock = threading.Lock()
 
     def __contains__(self, path: object) -> bool:
         """Whether ``path`` is an input, by its name or as the same file."""
@@ -30,10 +28,9 @@ class Inputs:
             found = os.lstat(str(path))
         except OSError:  # a missing file is no input, and costs no reading
             return False
-        with self._lock:
-            if self._paths is None:
-                self._read()
-            paths = self._paths or set()
+        if self._paths is None:
+            self._read()
+        paths = self._paths or set()
         return os.path.normpath(str(path)) in paths or _key(found) in self._files
 
     def _read(self) -> None:

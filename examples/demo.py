@@ -32,10 +32,12 @@ from demo_folders import (  # noqa: E402
     remove_storage,
 )
 from demo_machine import Stopped, load_averages, stoppable, warning  # noqa: E402
-from demo_page import write_page  # noqa: E402
 from demo_shell import Shell, say, tell  # noqa: E402
 from demo_speeds import write_speeds  # noqa: E402
 from demo_words import conclude, how_to_repeat, introduce  # noqa: E402
+
+from pegasus_bb.page import report_page  # noqa: E402
+from pegasus_bb.report import Comparison, compare, read_run  # noqa: E402
 
 SIDES = {"pfs": "off", "bb": "persistent"}  # in this order; folder -> --bb-mode
 MADE_BY_RUNS = {"pfs", "bb", "results-pfs", "results-bb", "scratch", "local-scratch"}
@@ -201,10 +203,15 @@ def demonstrate(folder: Path, root: Path, sizes: Sizes, examples: list[str]) -> 
     path = folder / "report.json"
     path.write_text(json.dumps(report, indent=1) + "\n")
     page = folder / "report.html"
-    write_page(page, folder, examples)
+    text = report_page({name: _compared(folder / name) for name in examples})
+    page.write_text(text, encoding="utf-8")
     remove_storage(storage)
     conclude(report, shell.short(path), shell.short(page))
     how_to_repeat(shell, folder, examples[0], list(SIDES))
+
+
+def _compared(home: Path) -> Comparison:
+    return compare([read_run(home / "pfs")], [read_run(home / "bb")])
 
 
 def _report(demo: Demo, examples: list[str]) -> dict[str, Any]:

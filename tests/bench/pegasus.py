@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parent))
 
-from shapes import write_inputs
+from genome import write_inputs
 
 from pegasus_bb.planner.pegasus import Home, find_home
 

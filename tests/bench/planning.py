@@ -1,15 +1,10 @@
 """How long planning takes, and how much memory: 1k, 10k and 100k jobs.
 
 Each size is one generated workflow of the shape of 1000genome (fan out, merge, fan
-out), written as YAML and planned by the whole command in a process of its own: with the
-burst buffer off, with a persistent one, with one for each job, with one for all and
-rooms for some, and with one that cannot hold all files at once, so that the jobs run in
-phases. Then it is only placed, sized and explained: in each mode, with a comparison of
-all modes, as text and as JSON, and also where no phases help and files are chosen that
-go to the PFS. `make bench` runs this; `--shape` takes another workflow of as many jobs
-(shapes.py), `--case` some of the cases. Beside it stands the floor that the file system
-sets: as many files of the size of a submit file, created by two processes that do
-nothing else.
+out), written as YAML. A process of its own plans it in each mode, and in phases, and
+explains it. Beside it stands the floor that the file system sets: as many files of the
+size of a submit file, created by two processes that do nothing else. `make bench` runs
+this; `--case` takes some of the cases.
 """
 
 from __future__ import annotations
@@ -23,7 +18,7 @@ import time
 from multiprocessing import Process
 from pathlib import Path
 
-from shapes import SHAPES, WRITTEN, write_inputs
+from genome import WRITTEN, write_inputs
 
 SIZES = (1_000, 10_000, 100_000)
 PLAN = ("plan", "--dir", "submit", "--bb-planner", "builtin", "--quiet", "--bb-mode")
@@ -34,12 +29,9 @@ CASES = {
     "hybrid": (*PLAN, "hybrid"),
     "in phases": (*PLAN, "persistent", "--bb-capacity", "85"),  # per cent of the files
     "explain": ("explain",),
-    "each its own": ("explain", "--bb-mode", "transient"),
-    "some their own": ("explain", "--bb-mode", "hybrid"),
     "compared": ("explain", "--bb-mode", "auto", "--bb-speeds", "speeds.yml"),
     "as JSON": ("explain", "--bb-mode", "hybrid", "--json"),
     "explain short": ("explain", "--bb-capacity", "40"),
-    "without inplace": ("explain", "--bb-capacity", "40", "--cleanup", "leaf"),
 }
 FOLDER = 1000  # submit files in one folder
 SUBMIT_FILE = b"#" * 2048
@@ -52,7 +44,6 @@ COMMAND = "import sys; from pegasus_bb.cli import main; sys.exit(main())"
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("jobs", nargs="*", type=int, default=SIZES, metavar="JOBS")
-    parser.add_argument("--shape", choices=SHAPES, default="genome")
     parser.add_argument("--case", choices=CASES, action="append", help="only these")
     parser.add_argument("--keep", type=Path, help="work here and leave it there")
     options = parser.parse_args()
@@ -64,7 +55,7 @@ def main() -> int:
     root = options.keep or Path(tempfile.mkdtemp(prefix="pegasus-bb-bench-"))
     try:
         for jobs in options.jobs:
-            write_inputs(root / str(jobs), jobs, options.shape)
+            write_inputs(root / str(jobs), jobs)
             for case in options.case or CASES:
                 met &= measured(root / str(jobs), jobs, case)
             seconds = floor(root / str(jobs) / "floor", jobs)

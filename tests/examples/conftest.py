@@ -59,9 +59,8 @@ def compared() -> str:
 def demo(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(EXAMPLES))
     import demo  # isort: skip - not by whether `make demo` has left its folder
-    import demo_page  # isort: skip
 
-    monkeypatch.setattr(demo_page, "read_run", lambda path: RUNS.get(path.name))
+    monkeypatch.setattr(demo, "read_run", lambda path: RUNS.get(path.name))
     return demo
 
 

@@ -1,15 +1,14 @@
-"""Workflows of any number of jobs to plan, and the catalogs that go with them."""
+"""A workflow of any number of jobs to plan, and the catalogs that go with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 WRITTEN = 500_000  # bytes that each job writes
-WIDTH = 100  # jobs of one chromosome, or of one step
+WIDTH = 100  # jobs of one chromosome
 FAN_IN = 20  # of them, those that its merge job waits for
-MANY = 50  # files that each job of a dense workflow reads
 
 SITES = """\
 pegasus: "5.0"
@@ -76,36 +75,7 @@ def genome(jobs: int) -> Iterator[Task]:
             yield Task("overlap", [f"chr{chromosome}.gz"], overlap, True)
 
 
-def wide(jobs: int) -> Iterator[Task]:
-    """All read one file."""
-    for number in range(jobs):
-        yield Task("overlap", ["chr0.vcf"], f"out-{number}", True)
-
-
-def deep(jobs: int) -> Iterator[Task]:
-    """Each reads what the one before has made."""
-    for number in range(jobs):
-        before = f"out-{number - 1}" if number else "chr0.vcf"
-        yield Task("merge", [before], f"out-{number}", number == jobs - 1)
-
-
-def dense(jobs: int) -> Iterator[Task]:
-    """Each reads MANY of the files of the step before."""
-    for number in range(jobs):
-        step = number // WIDTH * WIDTH
-        reads = [f"out-{n}" for n in range(step - WIDTH, step - WIDTH + MANY)]
-        yield Task("merge", reads if step else ["chr0.vcf"], f"out-{number}", False)
-
-
-SHAPES: dict[str, Callable[[int], Iterator[Task]]] = {
-    "genome": genome,
-    "wide": wide,
-    "deep": deep,
-    "dense": dense,
-}
-
-
-def write_inputs(root: Path, jobs: int, shape: str = "genome") -> None:
+def write_inputs(root: Path, jobs: int) -> None:
     """Workflow and catalogs; the workflow is YAML, as Pegasus's own API writes it."""
     if (root / "workflow.yml").exists():
         return
@@ -124,7 +94,7 @@ def write_inputs(root: Path, jobs: int, shape: str = "genome") -> None:
         out.write(
             'x-pegasus:\n  apiLang: python\npegasus: "5.0"\nname: genome\njobs:\n'
         )
-        out.writelines(job_lines(SHAPES[shape](jobs)))
+        out.writelines(job_lines(genome(jobs)))
 
 
 def job_lines(tasks: Iterator[Task]) -> Iterator[str]:

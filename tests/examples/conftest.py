@@ -96,3 +96,14 @@ def play(
 
     yield run
     folders.fresh_folder(tmp_path / "demo")  # removes what a failed demo has left
+
+
+@pytest.fixture(scope="package")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A generated instance of the 1000 Genomes workflow, of 9 jobs."""
+    from .genomes import ROWS, generator
+
+    output: Path = tmp_path_factory.mktemp("tiny")
+    options = generator.Options(output, 1, 2, ROWS, ("GBR", "EAS"))
+    assert generator.generate(options) == output / "workflow.yml"
+    return output

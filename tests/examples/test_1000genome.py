@@ -10,22 +10,6 @@ import pytest
 
 from tests.examples.genomes import EXAMPLE, ROWS, generator, read, vcf
 
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generated instance of 9 jobs."""
-    output: Path = tmp_path_factory.mktemp("tiny")
-    options = generator.Options(
-        output,
-        chromosomes=1,
-        individuals_jobs=2,
-        rows=ROWS,
-        populations=("GBR", "EAS"),
-    )
-    assert generator.generate(options) == output / "workflow.yml"
-    return output
-
-
 # What is generated
 
 

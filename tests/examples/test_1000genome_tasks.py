@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.examples.genomes import EXAMPLE, ROWS, generator, load, read, vcf
+from tests.examples.genomes import EXAMPLE, ROWS, load, read, vcf
 
 
 def run_task(job: dict[str, Any], cwd: Path, **environment: str) -> None:
@@ -66,21 +66,6 @@ def run_by_hand(generated: Path, cwd: Path, **environment: str) -> dict[str, byt
     for job in topological(read(generated / "workflow.yml")):
         run_task(job, cwd, **environment)
     return {path.name: path.read_bytes() for path in cwd.iterdir()}
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generated instance of 9 jobs."""
-    output: Path = tmp_path_factory.mktemp("tiny")
-    options = generator.Options(
-        output,
-        chromosomes=1,
-        individuals_jobs=2,
-        rows=ROWS,
-        populations=("GBR", "EAS"),
-    )
-    assert generator.generate(options) == output / "workflow.yml"
-    return output
 
 
 @pytest.fixture(scope="module")

@@ -81,271 +81,276 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
     return folder, workflow, folder / "scratch"
 
 
-class TestGenerator:
-    def test_the_sgts_flow_from_the_first_job_to_the_second(
-        self, tmp_path: Path
-    ) -> None:
-        workflow = generate(tmp_path)
-        writer, reader = workflow["jobs"]
-        assert (writer["name"], reader["name"]) == ("sgt_generator", "direct_synth")
-        assert workflow["jobDependencies"] == [
-            {"id": writer["id"], "children": [reader["id"]]}
-        ]
-        written = {use["lfn"]: use for use in writer["uses"]}
-        assert sorted(written) == SGT_FILES
-        assert {(u["stageOut"], u["registerReplica"]) for u in written.values()} == {
-            (False, False)
-        }
-        read = {use["lfn"] for use in reader["uses"] if use["type"] == "input"}
-        assert read == {*SGT_FILES, "ruptures.txt"}
-        results = [use for use in reader["uses"] if use["type"] == "output"]
-        assert {u["lfn"] for u in results} == {"seismograms.tar", "peaks.txt"}
-        assert all(u["stageOut"] and not u["registerReplica"] for u in results)
+def test_the_sgts_flow_from_the_first_job_to_the_second(tmp_path: Path) -> None:
+    workflow = generate(tmp_path)
+    writer, reader = workflow["jobs"]
+    assert (writer["name"], reader["name"]) == ("sgt_generator", "direct_synth")
+    assert workflow["jobDependencies"] == [
+        {"id": writer["id"], "children": [reader["id"]]}
+    ]
+    written = {use["lfn"]: use for use in writer["uses"]}
+    assert sorted(written) == SGT_FILES
+    assert {(u["stageOut"], u["registerReplica"]) for u in written.values()} == {
+        (False, False)
+    }
+    read = {use["lfn"] for use in reader["uses"] if use["type"] == "input"}
+    assert read == {*SGT_FILES, "ruptures.txt"}
+    results = [use for use in reader["uses"] if use["type"] == "output"]
+    assert {u["lfn"] for u in results} == {"seismograms.tar", "peaks.txt"}
+    assert all(u["stageOut"] and not u["registerReplica"] for u in results)
 
-    def test_catalogs_say_where_everything_is(self, tmp_path: Path) -> None:
-        generate(
-            tmp_path,
-            site="knl",
-            scratch=Path("/lus/scratch"),
-            results=Path("/home/out"),
-        )
-        sites = {s["name"]: s for s in catalog(tmp_path, "sites")["sites"]}
-        assert sites["knl"]["profiles"]["pegasus"] == {
-            "style": "condor",
-            "data.configuration": "sharedfs",
-        }
-        paths = {
-            name: {d["type"]: d["path"] for d in site["directories"]}
-            for name, site in sites.items()
-        }
-        assert paths["knl"] == {"sharedScratch": "/lus/scratch"}
-        assert paths["local"]["localStorage"] == "/home/out"
-        replicas = catalog(tmp_path, "replicas")["replicas"]
-        assert replicas[0]["pfns"][0]["pfn"] == f"{tmp_path}/ruptures.txt"
-        properties = (tmp_path / "pegasus.properties").read_text()
-        assert "pegasus.data.configuration = sharedfs" in properties
-        assert f"pegasus.catalog.site.file = {tmp_path}/sites.yml" in properties
 
-    def test_a_tier_is_declared_only_where_one_is_asked_for(
-        self, tmp_path: Path
-    ) -> None:
-        generate(tmp_path)
-        assert "x-storage-tiers" not in catalog(tmp_path, "sites")
-        generate(tmp_path, tier_path=Path('/mnt/a "b": c'), capacity="700GiB")
-        (tier,) = catalog(tmp_path, "sites")["x-storage-tiers"]["cluster"]
-        assert tier == {
-            "name": "bb",
-            "backend": "directory",
-            "path": '/mnt/a "b": c',
-            "quota": "8GiB",
-            "granularity": "4MiB",
-            "access": "striped",
-            "capacity": "700GiB",
-            "intermediate": "bb",
-            "inputs": "stage",
-            "outputs": "bb",
-        }
-
-    def test_every_file_has_a_size(self, tmp_path: Path) -> None:
-        for job in generate(tmp_path, outputs="files")["jobs"]:
-            assert all(use["size"] > 0 for use in job["uses"])
-
-    def test_the_papers_sizes_are_a_matter_of_options(self, tmp_path: Path) -> None:
-        workflow = generate(
-            tmp_path, points=3_819_445, timesteps=3000, ruptures=5734,
-            variations=(10, 600),
-        )  # fmt: skip
-        sizes = outputs(workflow)
-        assert sizes["fx.sgt"] == sizes["fy.sgt"] == 275_000_040_000
-        assert sizes["seismograms.tar"] == pytest.approx(20e9, rel=0.1)
-
-    def test_surfaces_cover_the_mesh_once(self) -> None:
-        following = 0
-        for rupture in generator.rupture_list(TINY):
-            assert rupture.first_point == following
-            assert 2 <= rupture.variations <= 5
-            following += rupture.points
-        assert following == TINY.points
-
-    def test_more_ruptures_than_points_share_points(self) -> None:
-        ruptures = generator.rupture_list(replace(TINY, points=3, ruptures=7))
-        assert all(r.points == 1 and r.first_point < 3 for r in ruptures)
-
-    @pytest.mark.parametrize(
-        ("options", "words"),
-        [
-            ({"points": 0}, "--points is 0; 1 or more would do"),
-            ({"ruptures": -1}, "--ruptures is -1; 1 or more would do"),
-            ({"variations": (5, 2)}, "--variations is 5:2; FROM:TO"),
-            ({"seed": -1}, "--seed is -1; 0 or more would do"),
-            ({"outputs": "zip"}, "--outputs is 'zip'; tar or files would do"),
-            ({"site": "local"}, "--site is 'local'; letters, digits"),
-            ({"site": "a b"}, "--site is 'a b'; letters, digits"),
-            ({"python": "no-such-python"}, "--python no-such-python: no such program"),
-        ],
+def test_catalogs_say_where_everything_is(tmp_path: Path) -> None:
+    generate(
+        tmp_path,
+        site="knl",
+        scratch=Path("/lus/scratch"),
+        results=Path("/home/out"),
     )
-    def test_refuses(self, options: dict[str, Any], words: str, tmp_path: Path) -> None:
-        with pytest.raises(generator.GeneratorError) as refusal:
-            generate(tmp_path / "none", **options)
-        assert words in str(refusal.value)
-        assert not (tmp_path / "none").exists()
+    sites = {s["name"]: s for s in catalog(tmp_path, "sites")["sites"]}
+    assert sites["knl"]["profiles"]["pegasus"] == {
+        "style": "condor",
+        "data.configuration": "sharedfs",
+    }
+    paths = {
+        name: {d["type"]: d["path"] for d in site["directories"]}
+        for name, site in sites.items()
+    }
+    assert paths["knl"] == {"sharedScratch": "/lus/scratch"}
+    assert paths["local"]["localStorage"] == "/home/out"
+    replicas = catalog(tmp_path, "replicas")["replicas"]
+    assert replicas[0]["pfns"][0]["pfn"] == f"{tmp_path}/ruptures.txt"
+    properties = (tmp_path / "pegasus.properties").read_text()
+    assert "pegasus.data.configuration = sharedfs" in properties
+    assert f"pegasus.catalog.site.file = {tmp_path}/sites.yml" in properties
 
-    @pytest.mark.parametrize(
-        ("folder", "words"),
-        [("a b", "cannot carry blanks"), ("long" * 40, "longer than the 127 bytes")],
+
+def test_a_tier_is_declared_only_where_one_is_asked_for(tmp_path: Path) -> None:
+    generate(tmp_path)
+    assert "x-storage-tiers" not in catalog(tmp_path, "sites")
+    generate(tmp_path, tier_path=Path('/mnt/a "b": c'), capacity="700GiB")
+    (tier,) = catalog(tmp_path, "sites")["x-storage-tiers"]["cluster"]
+    assert tier == {
+        "name": "bb",
+        "backend": "directory",
+        "path": '/mnt/a "b": c',
+        "quota": "8GiB",
+        "granularity": "4MiB",
+        "access": "striped",
+        "capacity": "700GiB",
+        "intermediate": "bb",
+        "inputs": "stage",
+        "outputs": "bb",
+    }
+
+
+def test_every_file_has_a_size(tmp_path: Path) -> None:
+    for job in generate(tmp_path, outputs="files")["jobs"]:
+        assert all(use["size"] > 0 for use in job["uses"])
+
+
+def test_the_papers_sizes_are_a_matter_of_options(tmp_path: Path) -> None:
+    workflow = generate(
+        tmp_path, points=3_819_445, timesteps=3000, ruptures=5734,
+        variations=(10, 600),
+    )  # fmt: skip
+    sizes = outputs(workflow)
+    assert sizes["fx.sgt"] == sizes["fy.sgt"] == 275_000_040_000
+    assert sizes["seismograms.tar"] == pytest.approx(20e9, rel=0.1)
+
+
+def test_surfaces_cover_the_mesh_once() -> None:
+    following = 0
+    for rupture in generator.rupture_list(TINY):
+        assert rupture.first_point == following
+        assert 2 <= rupture.variations <= 5
+        following += rupture.points
+    assert following == TINY.points
+
+
+def test_more_ruptures_than_points_share_points() -> None:
+    ruptures = generator.rupture_list(replace(TINY, points=3, ruptures=7))
+    assert all(r.points == 1 and r.first_point < 3 for r in ruptures)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"points": 0}, "--points is 0; 1 or more would do"),
+        ({"ruptures": -1}, "--ruptures is -1; 1 or more would do"),
+        ({"variations": (5, 2)}, "--variations is 5:2; FROM:TO"),
+        ({"seed": -1}, "--seed is -1; 0 or more would do"),
+        ({"outputs": "zip"}, "--outputs is 'zip'; tar or files would do"),
+        ({"site": "local"}, "--site is 'local'; letters, digits"),
+        ({"site": "a b"}, "--site is 'a b'; letters, digits"),
+        ({"python": "no-such-python"}, "--python no-such-python: no such program"),
+    ],
+)
+def test_refuses(options: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(generator.GeneratorError) as refusal:
+        generate(tmp_path / "none", **options)
+    assert words in str(refusal.value)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [("a b", "cannot carry blanks"), ("long" * 40, "longer than the 127 bytes")],
+)
+def test_refuses_a_python_that_no_wrapper_can_name(
+    folder: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "python").symlink_to(sys.executable)
+    with pytest.raises(generator.GeneratorError, match=words):
+        generate(tmp_path / "none", python=str(tmp_path / folder / "python"))
+
+
+def test_command_line(tmp_path: Path, capsys: Any) -> None:
+    options = generator.parse(
+        ["--output-dir", str(tmp_path), "--variations", "3:9", "--outputs", "files"]
     )
-    def test_refuses_a_python_that_no_wrapper_can_name(
-        self, folder: str, words: str, tmp_path: Path
-    ) -> None:
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "python").symlink_to(sys.executable)
-        with pytest.raises(generator.GeneratorError, match=words):
-            generate(tmp_path / "none", python=str(tmp_path / folder / "python"))
-
-    def test_command_line(self, tmp_path: Path, capsys: Any) -> None:
-        options = generator.parse(
-            ["--output-dir", str(tmp_path), "--variations", "3:9", "--outputs", "files"]
-        )
-        assert options == generator.Options(
-            output_dir=tmp_path, variations=(3, 9), outputs="files"
-        )
-        with pytest.raises(SystemExit) as end:
-            generator.parse(["--output-dir", "x", "--variations", "many"])
-        assert end.value.code == 2
-        assert "'many': FROM:TO would do" in capsys.readouterr().err
+    assert options == generator.Options(
+        output_dir=tmp_path, variations=(3, 9), outputs="files"
+    )
+    with pytest.raises(SystemExit) as end:
+        generator.parse(["--output-dir", "x", "--variations", "many"])
+    assert end.value.code == 2
+    assert "'many': FROM:TO would do" in capsys.readouterr().err
 
 
-class TestJobs:
-    def test_sizes_are_as_declared(self, tiny: Any) -> None:
-        _, workflow, scratch = tiny
-        assert {n: (scratch / n).stat().st_size for n in outputs(workflow)} == outputs(
-            workflow
-        )
+def test_sizes_are_as_declared(tiny: Any) -> None:
+    _, workflow, scratch = tiny
+    assert {n: (scratch / n).stat().st_size for n in outputs(workflow)} == outputs(
+        workflow
+    )
 
-    def test_leave_nothing_but_what_is_declared(self, tiny: Any) -> None:
-        _, workflow, scratch = tiny
-        assert {p.name for p in scratch.iterdir()} == {
-            *outputs(workflow),
+
+def test_leave_nothing_but_what_is_declared(tiny: Any) -> None:
+    _, workflow, scratch = tiny
+    assert {p.name for p in scratch.iterdir()} == {
+        *outputs(workflow),
+        "ruptures.txt",
+    }
+
+
+def test_three_processes_elsewhere_write_the_same_bytes(
+    tiny: Any, tmp_path: Path
+) -> None:
+    _, workflow, scratch = tiny
+    run(tmp_path, generate(tmp_path, processes=3), tmp_path / "other place")
+    for name in outputs(workflow):
+        same = (tmp_path / "other place" / name).read_bytes()
+        assert same == (scratch / name).read_bytes(), name
+
+
+def test_leftovers_of_a_killed_attempt_change_nothing(
+    tiny: Any, tmp_path: Path
+) -> None:
+    folder, workflow, scratch = tiny
+    for name in outputs(workflow):
+        (tmp_path / name).write_bytes(b"left over" * 200_000)
+    parts = tmp_path / "seismograms.tar.parts"
+    parts.mkdir()
+    (parts / "Seismogram_0_0.grm").write_bytes(b"half of")
+    (parts / "of_another_list").write_bytes(b"")
+    run(folder, workflow, tmp_path)
+    for name in outputs(workflow):
+        assert (tmp_path / name).read_bytes() == (scratch / name).read_bytes(), name
+    assert not parts.exists()
+
+
+def test_four_files_per_rupture_in_the_tar_or_as_files(
+    tiny: Any, tmp_path: Path
+) -> None:
+    _, _, scratch = tiny
+    workflow = generate(tmp_path, outputs="files")
+    cwd = tmp_path / "scratch"
+    cwd.mkdir()
+    for name in SGT_FILES:
+        (cwd / name).symlink_to(scratch / name)
+    shutil.copy(tmp_path / "ruptures.txt", cwd)
+    assert start(tmp_path, workflow["jobs"][1], cwd).returncode == 0
+    declared = outputs({"jobs": workflow["jobs"][1:]})
+    files = {p.name: p for p in cwd.iterdir() if p.name in declared}
+    assert {n: p.stat().st_size for n, p in files.items()} == declared
+    assert files.pop("peaks.txt").read_bytes() == (scratch / "peaks.txt").read_bytes()
+    assert len(files) == 4 * TINY.ruptures
+    with tarfile.open(scratch / "seismograms.tar") as tar:
+        assert tar.getnames() == sorted(files)
+        for name in files:
+            member = tar.extractfile(name)
+            assert member is not None
+            assert member.read() == files[name].read_bytes()
+
+
+def test_the_seed_shapes_both(tiny: Any, tmp_path: Path) -> None:
+    _, _, scratch = tiny
+    run(tmp_path, generate(tmp_path, seed=8), tmp_path / "s")
+    for name in ("fx.sgt", "fy.sgt", "peaks.txt"):
+        assert (tmp_path / "s" / name).read_bytes() != (scratch / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("fx.sgt", b"short", "fx.sgt: has 5 bytes, its header promises 324000"),
+        ("fy.sgtheader", b"?" * 99, "fy.sgtheader: not an SGT header"),
+        ("ruptures.txt", b"# none\n", "ruptures.txt: no rupture in it"),
+        ("ruptures.txt", b"1 2 many\n", "line 1: found '1 2 many'; expected six"),
+        ("ruptures.txt", b"0 0 6 1 0 9\n" * 2, "line 2: this rupture comes twice"),
+        (
             "ruptures.txt",
-        }
-
-    def test_three_processes_elsewhere_write_the_same_bytes(
-        self, tiny: Any, tmp_path: Path
-    ) -> None:
-        _, workflow, scratch = tiny
-        run(tmp_path, generate(tmp_path, processes=3), tmp_path / "other place")
-        for name in outputs(workflow):
-            same = (tmp_path / "other place" / name).read_bytes()
-            assert same == (scratch / name).read_bytes(), name
-
-    def test_leftovers_of_a_killed_attempt_change_nothing(
-        self, tiny: Any, tmp_path: Path
-    ) -> None:
-        folder, workflow, scratch = tiny
-        for name in outputs(workflow):
-            (tmp_path / name).write_bytes(b"left over" * 200_000)
-        parts = tmp_path / "seismograms.tar.parts"
-        parts.mkdir()
-        (parts / "Seismogram_0_0.grm").write_bytes(b"half of")
-        (parts / "of_another_list").write_bytes(b"")
-        run(folder, workflow, tmp_path)
-        for name in outputs(workflow):
-            assert (tmp_path / name).read_bytes() == (scratch / name).read_bytes(), name
-        assert not parts.exists()
-
-    def test_four_files_per_rupture_in_the_tar_or_as_files(
-        self, tiny: Any, tmp_path: Path
-    ) -> None:
-        _, _, scratch = tiny
-        workflow = generate(tmp_path, outputs="files")
-        cwd = tmp_path / "scratch"
-        cwd.mkdir()
-        for name in SGT_FILES:
-            (cwd / name).symlink_to(scratch / name)
-        shutil.copy(tmp_path / "ruptures.txt", cwd)
-        assert start(tmp_path, workflow["jobs"][1], cwd).returncode == 0
-        declared = outputs({"jobs": workflow["jobs"][1:]})
-        files = {p.name: p for p in cwd.iterdir() if p.name in declared}
-        assert {n: p.stat().st_size for n, p in files.items()} == declared
-        assert (
-            files.pop("peaks.txt").read_bytes() == (scratch / "peaks.txt").read_bytes()
-        )
-        assert len(files) == 4 * TINY.ruptures
-        with tarfile.open(scratch / "seismograms.tar") as tar:
-            assert tar.getnames() == sorted(files)
-            for name in files:
-                member = tar.extractfile(name)
-                assert member is not None
-                assert member.read() == files[name].read_bytes()
-
-    def test_the_seed_shapes_both(self, tiny: Any, tmp_path: Path) -> None:
-        _, _, scratch = tiny
-        run(tmp_path, generate(tmp_path, seed=8), tmp_path / "s")
-        for name in ("fx.sgt", "fy.sgt", "peaks.txt"):
-            assert (tmp_path / "s" / name).read_bytes() != (scratch / name).read_bytes()
-
-    @pytest.mark.parametrize(
-        ("name", "content", "words"),
-        [
-            ("fx.sgt", b"short", "fx.sgt: has 5 bytes, its header promises 324000"),
-            ("fy.sgtheader", b"?" * 99, "fy.sgtheader: not an SGT header"),
-            ("ruptures.txt", b"# none\n", "ruptures.txt: no rupture in it"),
-            ("ruptures.txt", b"1 2 many\n", "line 1: found '1 2 many'; expected six"),
-            ("ruptures.txt", b"0 0 6 1 0 9\n" * 2, "line 2: this rupture comes twice"),
-            (
-                "ruptures.txt",
-                b"0 0 6 1 85 9\n",
-                "needs points up to 94, but fx.sgt has",
-            ),
-            ("ruptures.txt", b"0 0 6 0 0 9\n", "line 1: variations and points must"),
-            ("fx.sgt", None, "No such file or directory: 'fx.sgt'"),
-        ],
-    )
-    def test_direct_synth_says_what_is_wrong_with_its_input(
-        self, tiny: Any, tmp_path: Path, name: str, content: bytes | None, words: str
-    ) -> None:
-        folder, workflow, scratch = tiny
-        for other in {*SGT_FILES, "ruptures.txt"} - {name}:
-            (tmp_path / other).symlink_to(scratch / other)
-        if content is not None:
-            (tmp_path / name).write_bytes(content)
-        done = start(folder, workflow["jobs"][1], tmp_path)
-        assert done.returncode == 1
-        assert done.stderr.startswith("direct_synth.py: ") and words in done.stderr
-        assert "Traceback" not in done.stderr
+            b"0 0 6 1 85 9\n",
+            "needs points up to 94, but fx.sgt has",
+        ),
+        ("ruptures.txt", b"0 0 6 0 0 9\n", "line 1: variations and points must"),
+        ("fx.sgt", None, "No such file or directory: 'fx.sgt'"),
+    ],
+)
+def test_direct_synth_says_what_is_wrong_with_its_input(
+    tiny: Any, tmp_path: Path, name: str, content: bytes | None, words: str
+) -> None:
+    folder, workflow, scratch = tiny
+    for other in {*SGT_FILES, "ruptures.txt"} - {name}:
+        (tmp_path / other).symlink_to(scratch / other)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    done = start(folder, workflow["jobs"][1], tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("direct_synth.py: ") and words in done.stderr
+    assert "Traceback" not in done.stderr
 
 
-class TestMPI:
-    def test_ranks_write_through_mpi_io_what_processes_write(
-        self, tiny: Any, tmp_path: Path
-    ) -> None:
-        if importlib.util.find_spec("mpi4py") is None:
-            pytest.skip("MPI-IO: mpi4py is not installed for this Python")
-        beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        mpiexec = shutil.which("mpiexec", path=beside)
-        if mpiexec is None:
-            pytest.skip("MPI-IO: mpi4py is here, but no mpiexec")
-        _, workflow, scratch = tiny
-        (tmp_path / "fx.sgt").write_bytes(b"left over" * 200_000)
-        program = [sys.executable, str(EXAMPLE / "bin" / "sgt_generator.py")]
-        ranks = [mpiexec, "-n", "3", *program, *workflow["jobs"][0]["arguments"]]
-        subprocess.run(ranks, cwd=tmp_path, check=True, timeout=120)
-        for name in SGT_FILES:
-            assert (tmp_path / name).read_bytes() == (scratch / name).read_bytes(), name
+def test_ranks_write_through_mpi_io_what_processes_write(
+    tiny: Any, tmp_path: Path
+) -> None:
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("MPI-IO: mpi4py is not installed for this Python")
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    mpiexec = shutil.which("mpiexec", path=beside)
+    if mpiexec is None:
+        pytest.skip("MPI-IO: mpi4py is here, but no mpiexec")
+    _, workflow, scratch = tiny
+    (tmp_path / "fx.sgt").write_bytes(b"left over" * 200_000)
+    program = [sys.executable, str(EXAMPLE / "bin" / "sgt_generator.py")]
+    ranks = [mpiexec, "-n", "3", *program, *workflow["jobs"][0]["arguments"]]
+    subprocess.run(ranks, cwd=tmp_path, check=True, timeout=120)
+    for name in SGT_FILES:
+        assert (tmp_path / name).read_bytes() == (scratch / name).read_bytes(), name
 
-    def test_several_ranks_without_mpi4py_are_refused(
-        self, tiny: Any, tmp_path: Path
-    ) -> None:
-        (tmp_path / "mpi4py.py").write_text("raise ImportError('not here')\n")
-        _, workflow, _ = tiny
-        program = [sys.executable, str(EXAMPLE / "bin" / "sgt_generator.py")]
-        done = subprocess.run(
-            [*program, *workflow["jobs"][0]["arguments"]],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path), "PMI_RANK": "0",
-                 "PMI_SIZE": "2"},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 1
-        assert "one of several MPI ranks, but mpi4py is missing" in done.stderr
-        assert not (tmp_path / "fx.sgt").exists()
+
+def test_several_ranks_without_mpi4py_are_refused(tiny: Any, tmp_path: Path) -> None:
+    (tmp_path / "mpi4py.py").write_text("raise ImportError('not here')\n")
+    _, workflow, _ = tiny
+    program = [sys.executable, str(EXAMPLE / "bin" / "sgt_generator.py")]
+    done = subprocess.run(
+        [*program, *workflow["jobs"][0]["arguments"]],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PMI_RANK": "0",
+             "PMI_SIZE": "2"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "one of several MPI ranks, but mpi4py is missing" in done.stderr
+    assert not (tmp_path / "fx.sgt").exists()

@@ -13,7 +13,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from pegasus_bb.removal import remove
-from pegasus_bb.testbed.flavour import DEFAULT, FLAVOURS
+from pegasus_bb.testbed.home import DEFAULT, FLAVOURS
 
 NOBODY = 65534
 # Hypothesis tries the same values each time: a test that passes today passes tomorrow.

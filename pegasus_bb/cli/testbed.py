@@ -12,9 +12,8 @@ import click
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.pegasus import find_home
 from pegasus_bb.testbed import testbed
-from pegasus_bb.testbed.flavour import DEFAULT, FLAVOURS, flavour
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.pegasus import Installed, find_installed
+from pegasus_bb.testbed.home import DEFAULT, FLAVOURS, Home, flavour
+from pegasus_bb.testbed.sharing import Installed, find_installed
 from pegasus_bb.units import MIB, format_duration, parse_size
 
 _USER = click.option("--user", default="wfuser", help="wfuser, other or root.")

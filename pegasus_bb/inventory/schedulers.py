@@ -95,7 +95,7 @@ def _ask(
     if not group.numbers and group.backend.why_other_storage(""):
         return []  # a folder that is not a tier any more, or not mounted
     requests = [(n, r) for n in group.numbers if (r := wanted[n].request) is not None]
-    found = group.backend.look([request for _, request in requests])
+    found = group.backend.list_reservations([request for _, request in requests])
     answers.unstaged += ((group.name, space) for space in found.unstaged)
     for (number, request), status in zip(requests, found.statuses, strict=True):
         judged = _judged(wanted[number], request, group.backend, status)

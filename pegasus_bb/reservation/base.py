@@ -35,18 +35,18 @@ class Unstaged(NamedTuple):
     words: str  # the scheduler's reason
 
 
-class Look(NamedTuple):
+class Listing(NamedTuple):
     """The state of many reservations at one moment."""
 
     statuses: List[Status]  # of the requests, in their order
     rows: List[Row]  # all that this user can see
-    words: str = ""  # why nothing is known; empty if the scheduler has answered
+    message: str = ""  # why nothing is known; empty if the scheduler has answered
     unstaged: Sequence[Unstaged] = ()
 
 
-def unseen(requests: Sequence[Request], words: str) -> Look:
-    """The answer when the scheduler gives none, for the reason ``words``."""
-    return Look([Status(State.UNKNOWN, words) for _ in requests], [], words)
+def no_listing(requests: Sequence[Request], reason: str) -> Listing:
+    """The listing if the scheduler gives no answer."""
+    return Listing([Status(State.UNKNOWN, reason) for _ in requests], [], reason)
 
 
 class Backend(ABC):
@@ -113,7 +113,7 @@ class Backend(ABC):
         """Pools, the default one first. Raises SchedulerUnreachable."""
 
     @abstractmethod
-    def look(self, requests: Sequence[Request]) -> Look:
+    def list_reservations(self, requests: Sequence[Request]) -> Listing:
         """The status of each of ``requests``, and every row; reads only.
 
         The scheduler is asked as often for many requests as for one. If it does not

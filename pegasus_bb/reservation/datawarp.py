@@ -23,7 +23,14 @@ from pegasus_bb.model.reservation import (
     check_reservation_name,
 )
 from pegasus_bb.reservation import identity
-from pegasus_bb.reservation.base import Backend, Look, Pool, Row, Unstaged, unseen
+from pegasus_bb.reservation.base import (
+    Backend,
+    Listing,
+    Pool,
+    Row,
+    Unstaged,
+    no_listing,
+)
 from pegasus_bb.reservation.scontrol import Buffer, Job, Plugin
 from pegasus_bb.reservation.slurm import (
     STAGE_OUT_FAILED,
@@ -84,7 +91,7 @@ class DataWarp(Backend):
             return Status(State.FAILED, str(error))
         return self._judged(request, jobs, plugin, _row(plugin, request.name))
 
-    def look(self, requests: Sequence[Request]) -> Look:
+    def list_reservations(self, requests: Sequence[Request]) -> Listing:
         jobs: Dict[str, List[Job]] = {}
         try:
             for job in self.slurm.jobs(*(request.name for request in requests)):
@@ -93,9 +100,9 @@ class DataWarp(Backend):
             plugin = self.slurm.plugin()
             unstaged = self._unstaged(plugin)
         except (SchedulerUnreachable, ReservationFailed) as error:
-            return unseen(requests, str(error))
+            return no_listing(requests, str(error))
         rows = {row.name: row for row in plugin.buffers}
-        return Look(
+        return Listing(
             [
                 self._judged(r, jobs.get(r.name, []), plugin, rows.get(r.name))
                 for r in requests

@@ -23,8 +23,8 @@ from pegasus_bb.model.reservation import (
     check_reservation_name,
 )
 from pegasus_bb.reservation import identity, root
-from pegasus_bb.reservation.base import Backend, Look, Pool, Row, unseen
-from pegasus_bb.reservation.statefile import HALF, Books, opened, peek, remove_half
+from pegasus_bb.reservation.base import Backend, Listing, Pool, Row, no_listing
+from pegasus_bb.reservation.grants import HALF, Grants, open_grants, peek, remove_half
 from pegasus_bb.units import MIB, format_size, parse_duration, parse_size, round_up
 
 
@@ -45,14 +45,14 @@ class Directory(Backend):
         self._make_root()
         if self._is_being_deleted(request):  # a crash left it so: nothing is lost
             self.delete(request)
-        with opened(self.root, self.quota) as books:
-            entry = books.entries.get(name)
+        with open_grants(self.root, self.quota) as grants:
+            entry = grants.entries.get(name)
             if entry is None:
-                self._check_size(books, request)
+                self._check_size(grants, request)
                 root.mark(self.root)
-                entry = books.entries[name] = self._entry(request)
-                books.grant(self.quota)
-                books.keep()  # listed before it exists, so never there unlisted
+                entry = grants.entries[name] = self._entry(request)
+                grants.grant(self.quota)
+                grants.keep()  # listed before it exists, so never there unlisted
                 self._make_folder(request, entry)
             self._check_ours(entry, request)
             self._check_large_enough(entry, request)
@@ -67,16 +67,16 @@ class Directory(Backend):
         )
 
     def status(self, request: Request) -> Status:
-        return self.look([request]).statuses[0]
+        return self.list_reservations([request]).statuses[0]
 
-    def look(self, requests: Sequence[Request]) -> Look:
+    def list_reservations(self, requests: Sequence[Request]) -> Listing:
         try:
-            with opened(self.root, self.quota) as books:
-                statuses = [self._look(books, request) for request in requests]
-                rows = [self._row(name, e) for name, e in books.entries.items()]
+            with open_grants(self.root, self.quota) as grants:
+                statuses = [self._status_of(grants, request) for request in requests]
+                rows = [self._row(name, e) for name, e in grants.entries.items()]
         except SchedulerUnreachable as error:
-            return unseen(requests, str(error))
-        return Look(statuses, rows)
+            return no_listing(requests, str(error))
+        return Listing(statuses, rows)
 
     def endpoint_id(self) -> str:
         asked = {**self.settings, "path": self.root, "timeout": ""}
@@ -93,7 +93,7 @@ class Directory(Backend):
 
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         try:
-            found = self._look(peek(self.root), request)
+            found = self._status_of(peek(self.root), request)
         except SchedulerUnreachable as error:
             raise ReservationFailed(
                 f"reservation {request.name} is not there: {error}"
@@ -108,25 +108,25 @@ class Directory(Backend):
     def delete(self, request: Request) -> None:
         check_reservation_name(request.name)
         until = time.monotonic() + self.timeout
-        with opened(self.root, self.quota) as books:
-            entry = books.entries.get(request.name)
+        with open_grants(self.root, self.quota) as grants:
+            entry = grants.entries.get(request.name)
             if entry is None:
                 self._check_nothing_lies_there(request)
                 return
             self._check_ours(entry, request)
             self._identity(request)
             root.mark(self.root)
-            identity.doom(self._folder(request))
+            identity.mark_deleting(self._folder(request))
         self._empty(request, until)
-        with opened(self.root, self.quota) as books:
-            if request.name in books.entries:
+        with open_grants(self.root, self.quota) as grants:
+            if request.name in grants.entries:
                 self._remove(request)
-                del books.entries[request.name]
-                books.grant(self.quota)
+                del grants.entries[request.name]
+                grants.grant(self.quota)
 
     def pools(self) -> List[Pool]:
-        with opened(self.root, self.quota) as books:
-            total, free = books.total(self.quota), self._free(books)
+        with open_grants(self.root, self.quota) as grants:
+            total, free = grants.total(self.quota), self._free(grants)
         return [Pool("directory", self.granularity, total, free)]
 
     # -- what a status is made of
@@ -142,11 +142,11 @@ class Directory(Backend):
         )
         return Row(name, entry["owner"] == self.owner, found)
 
-    def _look(self, books: Books, request: Request) -> Status:
-        entry = books.entries.get(request.name)
+    def _status_of(self, grants: Grants, request: Request) -> Status:
+        entry = grants.entries.get(request.name)
         if entry is None:
             return self._nothing(request)
-        state, words = self._judge(books, entry, request)
+        state, words = self._judge(grants, entry, request)
         return Status(
             state,
             words,
@@ -157,12 +157,12 @@ class Directory(Backend):
         )
 
     def _judge(
-        self, books: Books, entry: Dict[str, Any], request: Request
+        self, grants: Grants, entry: Dict[str, Any], request: Request
     ) -> Tuple[State, str]:
         try:
             self._check_ours(entry, request)
             self._check_large_enough(entry, request)
-            if self._identity(request).get("doomed"):
+            if self._identity(request).get("deleting"):
                 return State.DELETING, "being given back"
         except ReservationFailed as error:
             if not os.path.lexists(self._folder(request)):
@@ -171,14 +171,14 @@ class Directory(Backend):
         if not entry["granted"]:
             return State.PENDING, (
                 f"waits for {format_size(entry['size'])}; "
-                f"{format_size(self._free(books))} free, first come first served"
+                f"{format_size(self._free(grants))} free, first come first served"
             )
         return self._state_of(entry), f"in {self._folder(request)}"
 
-    def _free(self, books: Books) -> int:
+    def _free(self, grants: Grants) -> int:
         """Bytes that may still be granted."""
-        granted = books.total(self.quota) - books.used()
-        return max(0, min(granted, books.free()))
+        granted = grants.total(self.quota) - grants.used()
+        return max(0, min(granted, grants.free()))
 
     def _state_of(self, entry: Dict[str, Any]) -> State:
         return State.READY if entry["granted"] else State.PENDING
@@ -218,8 +218,8 @@ class Directory(Backend):
         size = format_size(entry["size"])
         return f"reservation {request.name} in {self.root} ({size}, made {made})"
 
-    def _check_size(self, books: Books, request: Request) -> None:
-        total, size = books.total(self.quota), self._size(request)
+    def _check_size(self, grants: Grants, request: Request) -> None:
+        total, size = grants.total(self.quota), self._size(request)
         if request.capacity <= 0 or size > total:
             raise ReservationFailed(
                 f"reservation {request.name} asks for {format_size(request.capacity)}; "
@@ -294,7 +294,7 @@ class Directory(Backend):
             found = self._identity(request)
         except ReservationFailed:
             return False
-        return bool(found.get("doomed"))
+        return bool(found.get("deleting"))
 
     def _empty(self, request: Request, until: float) -> None:
         path = self._folder(request)
@@ -302,7 +302,7 @@ class Directory(Backend):
             folder = identity.open_folder(path)
             try:
                 if identity.read_in(folder).get("uuid") == request.uuid:
-                    removal.empty(folder, identity.DOOMED, until)
+                    removal.empty(folder, identity.DELETING, until)
             finally:
                 os.close(folder)
         except FileNotFoundError:  # another delete of ours was faster

@@ -17,7 +17,7 @@ from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request
 
 FILE = ".pegasus_bb"
-DOOMED = ".pegasus_bb.doomed"  # its name once the reservation is being given back
+DELETING = ".pegasus_bb.doomed"  # its name once the reservation is being given back
 _LONGEST = 1 << 16  # bytes; an identity is never longer
 
 
@@ -37,10 +37,10 @@ def open_folder(path: str) -> int:
 def read_in(folder: int) -> Dict[str, Any]:
     """What the identity file in the open ``folder`` says; empty where it has none.
 
-    ``doomed`` is in it where the reservation is being given back.
+    ``deleting`` is in it where the reservation is being given back.
     """
     found = _read_file(folder, FILE)
-    return found or {**_read_file(folder, DOOMED), "doomed": True}
+    return found or {**_read_file(folder, DELETING), "deleting": True}
 
 
 def _read_file(folder: int, name: str) -> Dict[str, Any]:
@@ -76,16 +76,16 @@ def note(path: str, identity: Dict[str, Any]) -> None:
 
 def restore(path: str, identity: Dict[str, Any]) -> None:
     """Mark ``path`` again as being given back: it could not go without its mark."""
-    known = {key: value for key, value in identity.items() if key != "doomed"}
-    write_json(os.path.join(path, DOOMED), known)
+    known = {key: value for key, value in identity.items() if key != "deleting"}
+    write_json(os.path.join(path, DELETING), known)
 
 
-def doom(path: str) -> None:
+def mark_deleting(path: str) -> None:
     """Mark ``path`` as being given back, for good; works on a full file system too."""
     folder = open_folder(path)
     try:
-        if not _read_file(folder, DOOMED):
-            os.rename(FILE, DOOMED, src_dir_fd=folder, dst_dir_fd=folder)
+        if not _read_file(folder, DELETING):
+            os.rename(FILE, DELETING, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as error:
         error.filename = os.path.join(path, FILE)
         del error.filename2  # None would be printed as a name

@@ -28,7 +28,7 @@ from typing import Dict, List, Mapping, NamedTuple, Sequence
 
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
-from pegasus_bb.reservation.base import Backend, Look, Pool
+from pegasus_bb.reservation.base import Backend, Listing, Pool
 from pegasus_bb.units import parse_duration
 
 _COUNTS = ".pegasus_bb_faults.json"  # calls so far, in the tier's folder
@@ -87,11 +87,11 @@ class InjectedFaults(Backend):
         return self.inner.create(request)
 
     def status(self, request: Request) -> Status:
-        return self.look([request]).statuses[0]
+        return self.list_reservations([request]).statuses[0]
 
-    def look(self, requests: Sequence[Request]) -> Look:
-        found = self.inner.look(requests)
-        if found.words:
+    def list_reservations(self, requests: Sequence[Request]) -> Listing:
+        found = self.inner.list_reservations(requests)
+        if found.message:
             return found
         statuses = [
             self._with_fault(request, status)

@@ -16,7 +16,7 @@ _LONGEST = 100  # bytes; no id is longer
 
 
 def mark(root: str) -> None:
-    """Give folder ``root`` an id, if it has none; under the lock of the books."""
+    """Give folder ``root`` an id, if it has none; under the lock of the grants."""
     if read(root):
         return
     path = os.path.join(root, FILE)

@@ -1,17 +1,54 @@
-"""The folders of a testbed on its host."""
+"""The sites that a testbed can be, and the folders of each on its host."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator
+from typing import Any, Iterator
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.testbed.flavour import DEFAULT, Flavour
 
 _VARIABLE = "PEGASUS_BB_TESTBED"
+_SLURM = ("slurm-wlm", "munge", "python3", "procps", "less")
+
+
+@dataclass(frozen=True)
+class Flavour:
+    """What its root file system is built from."""
+
+    slurm: str  # the version, as people name it
+    suite: str  # of Debian
+    htcondor: bool  # Debian 12 has none
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Debian 13's condor brings blahp with it; curl is for pegasus-transfer."""
+        return ("condor", "curl", *_SLURM) if self.htcondor else _SLURM
+
+    def recipe(self) -> dict[str, Any]:
+        """Noted beside what was built: another recipe means to build afresh."""
+        return {"version": 1, "suite": self.suite, "packages": list(self.packages)}
+
+
+FLAVOURS = {
+    flavour.slurm: flavour
+    for flavour in (
+        Flavour("24.11", "trixie", htcondor=True),
+        Flavour("22.05", "bookworm", htcondor=False),
+    )
+}
+DEFAULT = FLAVOURS["24.11"]
+
+
+def flavour(slurm: str) -> Flavour:
+    """The one with that Slurm. Raises UsageError."""
+    if slurm not in FLAVOURS:
+        known = ", ".join(FLAVOURS)
+        raise UsageError(f"no testbed with Slurm {slurm!r}; there are {known}")
+    return FLAVOURS[slurm]
 
 
 class Home:
@@ -22,41 +59,14 @@ class Home:
         default = Path.home() / ".cache" / "pegasus-bb" / "testbed"
         above = above or (Path(named) if named else default)
         self.flavour = flavour
-        self.folder = above.resolve() / f"slurm-{flavour.slurm}"
-
-    @property
-    def root(self) -> Path:
-        """The root file system; there only once it is whole."""
-        return self.folder / "root"
-
-    @property
-    def part(self) -> Path:
-        """A root file system that is being built, or that was left half built."""
-        return self.folder / "root.part"
-
-    @property
-    def recipe(self) -> Path:
-        """What the root file system was built from."""
-        return self.folder / "recipe.json"
-
-    @property
-    def work(self) -> Path:
-        """Seen inside at the same path; every user may write there."""
-        return self.folder / "work"
-
-    @property
-    def state(self) -> Path:
-        """The process that holds the namespaces of the running testbed."""
-        return self.folder / "state.json"
-
-    @property
-    def environ(self) -> Path:
-        """What every command inside finds in its environment; most often none."""
-        return self.folder / "environ.json"
-
-    @property
-    def log(self) -> Path:
-        return self.folder / "build.log"
+        self.folder = folder = above.resolve() / f"slurm-{flavour.slurm}"
+        self.root = folder / "root"  # the root file system; only once it is whole
+        self.part = folder / "root.part"  # being built, or left half built
+        self.recipe = folder / "recipe.json"  # what the root was built from
+        self.work = folder / "work"  # every user may write there; same path inside
+        self.state = folder / "state.json"  # the process that holds the namespaces
+        self.environ = folder / "environ.json"  # of every command inside; often none
+        self.log = folder / "build.log"
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -12,8 +12,12 @@ from pegasus_bb.process import start
 from pegasus_bb.testbed import namespace, rootfs, site
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.needs import check_programs, check_root
-from pegasus_bb.testbed.ourselves import share_ourselves
-from pegasus_bb.testbed.pegasus import Installed, forget_pegasus, share_pegasus
+from pegasus_bb.testbed.sharing import (
+    Installed,
+    forget_pegasus,
+    share_ourselves,
+    share_pegasus,
+)
 
 _ALWAYS = ("unshare", "nsenter", "mount", "chroot")
 

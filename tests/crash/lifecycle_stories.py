@@ -57,7 +57,7 @@ class Lifecycle(OfARun):
 
     def check_left(self) -> None:
         """Listed before it exists, and every note is whole."""
-        rows = [row.name for row in self.planned.backend().look([]).rows]
+        rows = [row.name for row in self.planned.backend().list_reservations([]).rows]
         there = self.planned.folder().exists()
         assert rows == ([NAME] if there else [])
         if there:
@@ -73,7 +73,9 @@ class Setup(Lifecycle):
     words = ("setup",)
 
     def check_done(self) -> None:
-        assert [row.name for row in self.planned.backend().look([]).rows] == [NAME]
+        assert [
+            row.name for row in self.planned.backend().list_reservations([]).rows
+        ] == [NAME]
         self.earlier("gate")
 
 

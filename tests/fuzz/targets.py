@@ -111,14 +111,14 @@ def _tiers(path: Path) -> None:
 
 
 def _tier_folder(path: Path) -> None:
-    """The books of a tier, or the identity of a reservation: others may write them."""
+    """The grants of a tier, or the identity of a reservation: others may write them."""
     folder = path.parent / "tier"
     own = folder / REQUEST.name
     own.mkdir(parents=True, exist_ok=True)
     data = path.read_bytes()
     for place in (folder / ".pegasus_bb.json", own / ".pegasus_bb"):
         place.write_bytes(data)
-        Directory({"path": str(folder), "quota": "1GiB"}).look([REQUEST])
+        Directory({"path": str(folder), "quota": "1GiB"}).list_reservations([REQUEST])
         place.unlink()
 
 
@@ -264,7 +264,7 @@ def _all() -> Iterator[Target]:
     yield Target("dagman.log", _texts("*.dagman.log", of=CONDOR), _life, ours)
     yield Target("jobstate.log", _texts("*.jobstate.log", of=CONDOR), _events)
     yield Target("rescue file", _texts("*rescue*", of=CONDOR), _rescue, ours)
-    yield Target("books and identity of a tier", [_books()], _tier_folder)
+    yield Target("grants and identity of a tier", [_grants()], _tier_folder)
     phases = b'{"limit": 11, "barriers": ["b"], "sizes": {"x": 5, "y": 6}, '
     phases += b'"brings": {"a": ["x"], "c": ["y"]}, "removes": {"b": ["x"]}}'
     yield Target("phases", [phases], _phases, ours)
@@ -281,11 +281,11 @@ def _life(path: Path) -> None:
     LifeLog(path).read()
 
 
-def _books() -> bytes:
+def _grants() -> bytes:
     entry = {"uuid": "u-1", "owner": "me", "size": 9, "created": 1.0, "delay": 0.0}
     whole = {"pbbone": {**entry, "granted": 1.0}}
-    books = {"version": 1, "reservations": whole, "name": "pbbone", **entry}
-    return json.dumps(books, indent=1).encode()
+    grants = {"version": 1, "reservations": whole, "name": "pbbone", **entry}
+    return json.dumps(grants, indent=1).encode()
 
 
 def _placement() -> bytes:

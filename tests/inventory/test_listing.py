@@ -322,16 +322,16 @@ def test_a_tier_is_asked_once_however_many_it_holds(
 ) -> None:
     for number in range(5):
         submit_dirs.dead(f"pbb{number}", timeout=f"{number}h")
-    looks: list[int] = []
-    real = Directory.look
+    calls: list[int] = []
+    real = Directory.list_reservations
 
-    def look(self: Directory, requests: Any) -> Any:
-        looks.append(len(requests))
+    def counted(self: Directory, requests: Any) -> Any:
+        calls.append(len(requests))
         return real(self, requests)
 
-    monkeypatch.setattr(Directory, "look", look)
+    monkeypatch.setattr(Directory, "list_reservations", counted)
     assert len(list_reservations()) == 5
-    assert looks == [5]
+    assert calls == [5]
 
 
 def test_a_long_ledger_takes_about_a_second(submit_dirs: SubmitDirFixture) -> None:

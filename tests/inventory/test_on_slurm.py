@@ -14,7 +14,7 @@ from pegasus_bb.inventory.reservation_record import ReservationRecord
 from pegasus_bb.units import MIB
 from tests.inventory.conftest import OneRun, SubmitDirFixture
 from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench
-from tests.reservation.test_look import RECORDED, recorded
+from tests.reservation.test_listing_many import RECORDED, recorded
 
 __all__ = ["bench", "recorded"]
 DOWN = RECORDED / "show-burst.controller-down.txt"

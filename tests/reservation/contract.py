@@ -62,7 +62,7 @@ def until(bench: Bench, wanted: State, request: Request = REQUEST) -> Status:
 
 def names(bench: Bench) -> list[str]:
     """Of all reservations that are shown."""
-    return [row.name for row in bench.backend.look([]).rows]
+    return [row.name for row in bench.backend.list_reservations([]).rows]
 
 
 class Contract:
@@ -191,7 +191,7 @@ class Contract:
     def test_rows_show_it_with_owner_and_size(self, bench: Bench) -> None:
         noted = bench.backend.create(REQUEST)
         until(bench, State.READY)
-        [row] = bench.backend.look([]).rows
+        [row] = bench.backend.list_reservations([]).rows
         assert (row.name, row.own) == (REQUEST.name, True)
         assert row.status.state is State.READY
         assert row.status.size >= REQUEST.capacity
@@ -199,10 +199,10 @@ class Contract:
 
     def test_rows_of_others_are_shown_as_theirs(self, bench: Bench) -> None:
         other = bench.occupy(REQUEST.name)
-        [row] = bench.backend.look([]).rows
+        [row] = bench.backend.list_reservations([]).rows
         assert (row.name, row.own, row.status.owner) == (REQUEST.name, False, other)
 
-    def test_a_look_at_many_tells_of_each_what_its_status_tells(
+    def test_a_listing_has_the_same_status_for_each_as_asked_alone(
         self, bench: Bench
     ) -> None:
         bench.backend.create(REQUEST)
@@ -211,8 +211,8 @@ class Contract:
         bench.backend.create(waits)
         never = replace(REQUEST, name="pbbnever")
         requests = [never, REQUEST, waits, replace(OTHER_RUN, capacity=MIB), REQUEST]
-        found = bench.backend.look(requests)
-        assert found.words == ""
+        found = bench.backend.list_reservations(requests)
+        assert found.message == ""
         states = [State.ABSENT, State.READY, State.PENDING]
         assert [status.state for status in found.statuses[:3]] == states
         asked = [bench.backend.status(request) for request in requests]
@@ -245,6 +245,6 @@ class Contract:
                 call(REQUEST)
         with pytest.raises(SchedulerUnreachable):
             bench.backend.pools()
-        found = bench.backend.look([REQUEST, OTHER_RUN])
+        found = bench.backend.list_reservations([REQUEST, OTHER_RUN])
         assert [status.state for status in found.statuses] == [State.UNKNOWN] * 2
-        assert (found.rows, found.words != "") == ([], True)
+        assert (found.rows, found.message != "") == ([], True)

@@ -175,7 +175,7 @@ def test_removed_behind_our_back_it_is_absent_and_its_space_is_free(
     assert pool.free == pool.total
 
 
-def test_books_that_were_lost_are_made_anew(bench: DirectoryBench) -> None:
+def test_lost_grants_are_made_anew(bench: DirectoryBench) -> None:
     made(bench)
     (bench.root / ".pegasus_bb.json").unlink()
     status = bench.backend.status(REQUEST)
@@ -192,7 +192,7 @@ def test_books_that_were_lost_are_made_anew(bench: DirectoryBench) -> None:
         '"delay": 0, "granted": null}}}',
     ],
 )
-def test_damaged_books_are_no_answer(bench: DirectoryBench, text: str) -> None:
+def test_damaged_grants_are_no_answer(bench: DirectoryBench, text: str) -> None:
     made(bench)
     (bench.root / ".pegasus_bb.json").write_text(text)
     status = bench.backend.status(REQUEST)

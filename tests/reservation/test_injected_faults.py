@@ -26,7 +26,7 @@ def test_a_reservation_is_pending_until_its_delay_is_over(tmp_path: Path) -> Non
     late = backend(tmp_path, delay="1h")
     late.create(REQUEST)
     assert late.status(REQUEST).state is State.PENDING
-    [row] = late.look([]).rows
+    [row] = late.list_reservations([]).rows
     assert row.status.state is State.PENDING
     with pytest.raises(ReservationFailed, match="pending"):
         late.path(REQUEST, {})

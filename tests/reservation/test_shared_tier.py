@@ -34,7 +34,7 @@ def test_what_others_put_into_the_tier_stops_nobody(
     (bench.root / "pbbother").mkdir()
     (bench.root / "pbbother" / ".pegasus_bb").write_text(text)
     made(bench)
-    found = bench.backend.look([REQUEST])
+    found = bench.backend.list_reservations([REQUEST])
     assert [row.name for row in found.rows] == [REQUEST.name]
     assert found.statuses[0].state is State.READY
 

@@ -69,8 +69,8 @@ def test_a_request_waits_while_other_files_fill_the_file_system(disk: Disk) -> N
 
 def test_grants_of_an_earlier_version_are_not_taken_for_other_files(disk: Disk) -> None:
     disk.tier.create(ONE)
-    books = Path(disk.tier.root) / ".pegasus_bb.json"
-    books.write_text(books.read_text().replace('"quota"', '"unknown"'))
+    grants = Path(disk.tier.root) / ".pegasus_bb.json"
+    grants.write_text(grants.read_text().replace('"quota"', '"unknown"'))
     disk.free -= 8 * MIB
     disk.tier.create(OTHER)
     assert disk.state(OTHER) is State.READY

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
-from pegasus_bb.reservation.base import Look
+from pegasus_bb.reservation.base import Listing
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime import reservation_identity
 from tests.runtime.lifecycle import NAME, Run, words
@@ -63,13 +63,13 @@ def test_one_question_to_the_scheduler_per_poll(
     run.change(delay="1h")
     run.setup()
     asked: list[str] = []
-    real = Directory.look
+    real = Directory.list_reservations
 
-    def look(self: Directory, requests: Sequence[Request]) -> Look:
+    def counted(self: Directory, requests: Sequence[Request]) -> Listing:
         asked.extend(request.name for request in requests)
         return real(self, requests)
 
-    monkeypatch.setattr(Directory, "look", look)
+    monkeypatch.setattr(Directory, "list_reservations", counted)
     run.gate()
     assert asked == [NAME]
 

@@ -16,10 +16,8 @@ import pytest
 from pegasus_bb.testbed import testbed
 from pegasus_bb.testbed.datawarp.install import install
 from pegasus_bb.testbed.datawarp.place import Place, Pool
-from pegasus_bb.testbed.flavour import DEFAULT
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.ourselves import share_ourselves
-from pegasus_bb.testbed.pegasus import find_installed, share_pegasus
+from pegasus_bb.testbed.home import DEFAULT, Home
+from pegasus_bb.testbed.sharing import find_installed, share_ourselves, share_pegasus
 from tests.testbed.shared_testbed import turn, up, what_is_missing
 from tests.testbed.slurm_site import SlurmSite as SlurmSite
 from tests.testbed.workflow_runner import SHOWN

@@ -16,7 +16,7 @@ from typing import IO, Any
 import pegasus_bb
 from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.process import start
-from pegasus_bb.reservation.base import Backend, Look, Pool
+from pegasus_bb.reservation.base import Backend, Listing, Pool
 from pegasus_bb.reservation.datawarp import DataWarp
 
 _LENGTH = struct.Struct(">I")
@@ -84,8 +84,8 @@ class Remote(Backend):
     def pools(self) -> list[Pool]:
         return list(self._ask("pools"))
 
-    def look(self, requests: Sequence[Request]) -> Look:
-        found: Look = self._ask("look", list(requests))
+    def list_reservations(self, requests: Sequence[Request]) -> Listing:
+        found: Listing = self._ask("list_reservations", list(requests))
         return found
 
     def endpoint_id(self) -> str:

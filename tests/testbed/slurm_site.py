@@ -15,11 +15,10 @@ from pegasus_bb.process import Finished, ask
 from pegasus_bb.removal import remove
 from pegasus_bb.reservation.scontrol import Buffer, Job, parse_burst, parse_jobs
 from pegasus_bb.testbed import site
-from pegasus_bb.testbed.datawarp.books import open_books
+from pegasus_bb.testbed.datawarp.accounts import open_accounts
 from pegasus_bb.testbed.datawarp.folders import folder
 from pegasus_bb.testbed.datawarp.place import Place
-from pegasus_bb.testbed.flavour import FLAVOURS
-from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.home import FLAVOURS, Home
 from pegasus_bb.testbed.namespace import inside
 from pegasus_bb.units import MIB
 from tests.testbed.remote import Remote, copy_code
@@ -96,9 +95,9 @@ class SlurmSite:
 
     def folder_of(self, name: str) -> Path | None:
         """Where the files of a persistent buffer are; None before it is made."""
-        with open_books(self.place) as books:
-            session = books.find(name)
-            found = session and books.instance(session)
+        with open_accounts(self.place) as accounts:
+            session = accounts.find(name)
+            found = session and accounts.instance(session)
             return folder(self.place, found) if found else None
 
     def inject(self, lines: str) -> None:

@@ -47,7 +47,7 @@ def test_a_hostile_name_is_refused_and_leaves_nothing(dw: Dw, name: str) -> None
     dw.refused("real_size", "--token", name)
     after = sorted(dw.place.root.rglob("*"))
     new = {p.name for p in set(after) - set(before)}
-    assert new <= {"calls.jsonl", "books.lock"}
+    assert new <= {"calls.jsonl", "accounts.lock"}
     assert "'" not in dw.good("show_sessions")
 
 
@@ -151,7 +151,7 @@ def test_killed_while_it_waits_nothing_is_granted_and_nobody_is_kept_out(
     assert dw.create("csb") == "created\n"
 
 
-def test_killed_at_any_moment_the_books_are_whole(dw: Dw) -> None:
+def test_killed_at_any_moment_the_accounts_are_whole(dw: Dw) -> None:
     for turn in range(8):
         process = dw.start(*dw.create_words(f"b{turn}", MIB))
         time.sleep(0.01 + turn * 0.012)
@@ -167,7 +167,7 @@ def test_killed_at_any_moment_the_books_are_whole(dw: Dw) -> None:
 
 
 def test_what_a_killed_call_left_is_cleared_away(dw: Dw) -> None:
-    """As if killed between making the folder and writing the books."""
+    """As if killed between making the folder and writing the accounts."""
     (dw.place.buffers / "2" / "striped").mkdir(parents=True)
     (dw.place.buffers / "2" / "striped" / "old").write_text("another's data")
     dw.create("csb")
@@ -175,12 +175,12 @@ def test_what_a_killed_call_left_is_cleared_away(dw: Dw) -> None:
     assert list((instance / "striped").iterdir()) == []
 
 
-def test_books_that_cannot_be_read_are_never_begun_anew(dw: Dw) -> None:
+def test_damaged_accounts_are_never_begun_anew(dw: Dw) -> None:
     dw.create("csb")
-    dw.place.books.write_text("{")
+    dw.place.accounts.write_text("{")
     assert "not readable" in dw.refused("pools")
     assert "not readable" in dw.refused(*dw.create_words("other"))
-    assert dw.place.books.read_text() == "{"
+    assert dw.place.accounts.read_text() == "{"
 
 
 # -- faults on request

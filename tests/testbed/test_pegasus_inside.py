@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.testbed.pegasus import find_installed
+from pegasus_bb.testbed.sharing import find_installed
 
 JAVA = """#!/bin/sh
 echo 'Property settings:

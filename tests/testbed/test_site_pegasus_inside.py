@@ -9,7 +9,7 @@ import pytest
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import call
-from pegasus_bb.testbed.pegasus import Installed, share_pegasus
+from pegasus_bb.testbed.sharing import Installed, share_pegasus
 
 pytestmark = [pytest.mark.site]
 

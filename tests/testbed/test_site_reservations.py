@@ -198,7 +198,7 @@ def test_a_reservation_that_comes_too_late_is_not_waited_for(
     submit_host: SlurmSite, home: Home, planner: str, planners: None
 ) -> None:
     """With a fallback it comes up in the middle of the run; bb_delete gives it back."""
-    late = ("--bb-capacity", "900MiB", "--bb-wait", "6s")
+    late = ("--bb-capacity", "450MiB", "--bb-wait", "6s")
     failing = start(home, "late", planner, *PERSISTENT, *late)
     falling = start(home, "fallback-late", planner, *FALLBACK, *late)
     submit_host.hold("other", "filler", 1024 << 20)

@@ -26,7 +26,7 @@ PROJECT = Path(__file__).parents[2]
 _UP_AND_WAIT = """
 import sys, time
 from pathlib import Path
-from pegasus_bb.testbed.flavour import flavour
+from pegasus_bb.testbed.home import flavour
 from pegasus_bb.testbed.home import Home
 from tests.testbed.shared_testbed import up
 up(Home(flavour(sys.argv[2]), Path(sys.argv[1]).parent))

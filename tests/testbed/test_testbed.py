@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from pegasus_bb.cli.testbed import command
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.testbed import needs, rootfs
-from pegasus_bb.testbed.flavour import DEFAULT, FLAVOURS
-from pegasus_bb.testbed.home import Home
+from pegasus_bb.testbed.home import DEFAULT, FLAVOURS, Home
 
 
 @pytest.fixture

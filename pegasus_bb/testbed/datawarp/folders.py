@@ -1,21 +1,23 @@
 """Folders of buffers, and the mounts that lead a job to them.
 
-The books come first: what stands in a folder but not in the books is what a killed call
-left behind, and the next call that changes something clears it away.
+Accounts are written last. A folder or mount that no account knows was left by a killed
+call; the next call that changes something removes it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import shutil
 import uuid
 from pathlib import Path
 
-from pegasus_bb.testbed.datawarp.books import Books, Instance, Session
-from pegasus_bb.testbed.datawarp.mounting import attach, detach
+from pegasus_bb.testbed.datawarp.accounts import Accounts, Instance, Session
 from pegasus_bb.testbed.datawarp.place import Place
 
-ACCESS = ("striped", "private")
+_ACCESS = ("striped", "private")
+_MS_BIND, _MNT_DETACH = 0x1000, 0x2
 
 
 def folder(place: Place, instance: Instance, access: str = "striped") -> Path:
@@ -31,30 +33,57 @@ def make(place: Place, instance: Instance, session: Session) -> None:
     above = place.buffers / str(instance.id)
     above.mkdir(mode=0o711)
     above.chmod(0o711)
-    for access in ACCESS:
+    for access in _ACCESS:
         made = above / access
         made.mkdir(mode=0o700)
         if os.geteuid() == 0:
             os.chown(made, session.owner, session.group)
 
 
-def mount(place: Place, name: str, target: Path) -> None:
-    """Let ``name`` below the mount folder lead to ``target``; again is fine."""
-    attach(place.mounts() / name, target, place.binds())
+def mount(place: Place, mount_name: str, target: Path) -> None:
+    """Let ``mount_name`` lead to ``target``; may be repeated. Raises OSError."""
+    name = place.mounts() / mount_name
+    if not place.binds():
+        part = name.parent / f".{uuid.uuid4().hex}"
+        part.symlink_to(target)
+        part.replace(name)
+        return
+    name.mkdir(mode=0o700, exist_ok=True)
+    if not os.path.samestat(name.stat(), target.stat()):
+        unmount(place, mount_name)
+        name.mkdir(mode=0o700)
+        paths = (os.fsencode(target), os.fsencode(name))
+        _libc("mount", *paths, None, ctypes.c_ulong(_MS_BIND), None)
 
 
-def unmount(place: Place, name: str) -> None:
-    """After it no job finds the buffer under that name; again is fine."""
-    detach(place.mounts() / name)
+def unmount(place: Place, mount_name: str) -> None:
+    """Remove the mount or link, even while a process stands on it; may be repeated."""
+    name = place.mounts() / mount_name
+    if name.is_symlink():
+        name.unlink()
+        return
+    with contextlib.suppress(OSError):  # EINVAL: nothing is mounted there
+        while True:  # one upon another, where two calls were at it
+            _libc("umount2", os.fsencode(name), _MNT_DETACH)
+    with contextlib.suppress(FileNotFoundError):
+        name.rmdir()
 
 
-def sweep(place: Place, books: Books) -> None:
-    """Clear away what no book knows. Only under the lock."""
-    known = {str(instance.id) for instance in books.instances}
+def _libc(function: str, *arguments: object) -> None:
+    """Call it; the standard library has no mount()."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if getattr(libc, function)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), f"{function} {arguments[0]!r}")
+
+
+def sweep(place: Place, accounts: Accounts) -> None:
+    """Remove what no account knows. Only under the lock."""
+    known = {str(instance.id) for instance in accounts.instances}
     for found in place.buffers.iterdir():
         if found.name not in known:
             found.rename(place.trash / uuid.uuid4().hex)
-    mounts = {name for session in books.sessions for name in session.mounts}
+    mounts = {name for session in accounts.sessions for name in session.mounts}
     for found in place.mounts().iterdir():
         if found.name not in mounts:
             unmount(place, found.name)

@@ -14,22 +14,22 @@ from typing import Callable
 
 from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.testbed.datawarp import folders
+from pegasus_bb.testbed.datawarp.accounts import Accounts, Session, open_accounts
 from pegasus_bb.testbed.datawarp.arguments import Call
-from pegasus_bb.testbed.datawarp.books import Books, Session, open_books
 from pegasus_bb.testbed.datawarp.directives import Directive, directives, read_script
 from pegasus_bb.testbed.datawarp.place import Place
 from pegasus_bb.testbed.datawarp.staging import stage
 
 
 def pools(place: Place, call: Call) -> str:
-    with open_books(place) as books:
+    with open_accounts(place) as accounts:
         found = [
             {
                 "id": pool.name,
                 "units": "bytes",
                 "granularity": pool.granularity,
                 "quantity": pool.quantity,
-                "free": books.free(pool),
+                "free": accounts.free(pool),
             }
             for pool in place.pools()
         ]
@@ -37,23 +37,23 @@ def pools(place: Place, call: Call) -> str:
 
 
 def show_instances(place: Place, call: Call) -> str:
-    with open_books(place) as books:
+    with open_accounts(place) as accounts:
         found = [
             {
                 "id": instance.id,
                 "capacity": {"bytes": instance.bytes, "nodes": 1},
                 "links": {"session": instance.session},
             }
-            for instance in books.instances
+            for instance in accounts.instances
         ]
     return json.dumps({"instances": found})
 
 
 def show_sessions(place: Place, call: Call) -> str:
-    with open_books(place) as books:
+    with open_accounts(place) as accounts:
         found = [
             {"id": s.id, "created": s.created, "owner": s.owner, "token": s.token}
-            for s in books.sessions
+            for s in accounts.sessions
         ]
     return json.dumps({"sessions": found})
 
@@ -73,15 +73,15 @@ def create_persistent(place: Place, call: Call) -> str:
         raise ReservationFailed(f"token {call['token']} is taken: numbers are jobs'")
     name, size = call.capacity()
     pool = place.pool(name)
-    with open_books(place) as books:
-        found = books.find(call["token"])
+    with open_accounts(place) as accounts:
+        found = accounts.find(call["token"])
         if found is None:
-            session = _session(books, call, persistent=True)
-            _grant(place, books, session, name, max(size, 1))
+            session = _session(accounts, call, persistent=True)
+            _grant(place, accounts, session, name, max(size, 1))
         elif found.owner != call.number("user"):
             raise ReservationFailed(f"token {found.token} already exists")
         else:
-            held = books.instance(found)
+            held = accounts.instance(found)
             if held is None or not size <= held.bytes < size + pool.granularity:
                 raise ReservationFailed(f"token {found.token} exists in another size")
     return "created"
@@ -92,15 +92,17 @@ def setup(place: Place, call: Call) -> str:
     name, size = call.capacity()
     place.pool(name)
     wanted = _directives(call)
-    with open_books(place) as books:
-        session = books.find(call["token"])
+    with open_accounts(place) as accounts:
+        session = accounts.find(call["token"])
         if session is None:
-            session = _session(books, call, persistent=False)
+            session = _session(accounts, call, persistent=False)
         elif session.persistent or session.owner != call.number("user"):
             raise ReservationFailed(f"token {session.token} already exists")
-        _buffers(place, books, [d for d in wanted if d.word == "persistentdw"], session)
-        if size and books.instance(session) is None:
-            _grant(place, books, session, name, size)
+        _buffers(
+            place, accounts, [d for d in wanted if d.word == "persistentdw"], session
+        )
+        if size and accounts.instance(session) is None:
+            _grant(place, accounts, session, name, size)
     return ""
 
 
@@ -115,8 +117,8 @@ def data_out(place: Place, call: Call) -> str:
 
 
 def real_size(place: Place, call: Call) -> str:
-    with open_books(place) as books:
-        instance = books.instance(books.session(call["token"]))
+    with open_accounts(place) as accounts:
+        instance = accounts.instance(accounts.session(call["token"]))
         size = instance.bytes if instance else 0
     return json.dumps({"capacity": size, "units": "bytes"})
 
@@ -124,8 +126,8 @@ def real_size(place: Place, call: Call) -> str:
 def paths(place: Place, call: Call) -> str:
     """KEY=VALUE lines for the job's environment; the mounts come with pre_run."""
     wanted = _directives(call)
-    with open_books(place) as books:
-        found = _mounts(place, books, wanted, books.session(call["token"]))
+    with open_accounts(place) as accounts:
+        found = _mounts(place, accounts, wanted, accounts.session(call["token"]))
     mounts = place.mounts()
     lines = [f"{variable}={mounts / name}\n" for variable, name, _ in found]
     # Slurm makes no folder for most tasks of an array, and reads the file all the same.
@@ -138,9 +140,9 @@ def paths(place: Place, call: Call) -> str:
 
 def pre_run(place: Place, call: Call) -> str:
     wanted = _directives(call)
-    with open_books(place) as books:
-        session = books.session(call["token"])
-        found = _mounts(place, books, wanted, session)
+    with open_accounts(place) as accounts:
+        session = accounts.session(call["token"])
+        found = _mounts(place, accounts, wanted, session)
         session.mounts = [name for _, name, _ in found]
         for _, name, target in found:
             folders.mount(place, name, target)
@@ -148,8 +150,8 @@ def pre_run(place: Place, call: Call) -> str:
 
 
 def post_run(place: Place, call: Call) -> str:
-    with open_books(place) as books:
-        session = books.session(call["token"])
+    with open_accounts(place) as accounts:
+        session = accounts.session(call["token"])
         for name in session.mounts:
             folders.unmount(place, name)
         session.mounts = []
@@ -158,10 +160,10 @@ def post_run(place: Place, call: Call) -> str:
 
 def teardown(place: Place, call: Call) -> str:
     """The end of a job's session, or of a persistent buffer: data are gone."""
-    with open_books(place) as books:
-        books.forget(books.session(call["token"]))
-    with open_books(place) as books:
-        folders.sweep(place, books)
+    with open_accounts(place) as accounts:
+        accounts.forget(accounts.session(call["token"]))
+    with open_accounts(place) as accounts:
+        folders.sweep(place, accounts)
     folders.empty_trash(place)
     return ""
 
@@ -188,32 +190,34 @@ def _directives(call: Call) -> list[Directive]:
         return [Directive("jobdw", {})]
 
 
-def _session(books: Books, call: Call, persistent: bool) -> Session:
+def _session(accounts: Accounts, call: Call, persistent: bool) -> Session:
     session = Session(
-        id=books.number(),
+        id=accounts.number(),
         token=call["token"],
         owner=call.number("user"),
         group=call.number("group") or call.number("user"),
         created=int(time.time()),
         persistent=persistent,
     )
-    books.sessions.append(session)
+    accounts.sessions.append(session)
     return session
 
 
-def _grant(place: Place, books: Books, session: Session, pool: str, size: int) -> None:
-    """Space and its folder; the books are written last: clear the way first."""
-    folders.sweep(place, books)
-    instance = books.grant(session, place.pool(pool), size)
+def _grant(
+    place: Place, accounts: Accounts, session: Session, pool: str, size: int
+) -> None:
+    """Space and its folder; the accounts are written last: clear the way first."""
+    folders.sweep(place, accounts)
+    instance = accounts.grant(session, place.pool(pool), size)
     folders.make(place, instance, session)
 
 
 def _mounts(
-    place: Place, books: Books, wanted: list[Directive], session: Session
+    place: Place, accounts: Accounts, wanted: list[Directive], session: Session
 ) -> list[tuple[str, str, Path]]:
     """Variable, name below the mount folder, folder of the buffer."""
     found: list[tuple[str, str, Path]] = []
-    own = books.instance(session)
+    own = accounts.instance(session)
     for directive in wanted:
         if directive.word == "jobdw":
             if own is None:
@@ -224,30 +228,30 @@ def _mounts(
                 found.append((f"DW_JOB_{access.upper()}", name, target))
         elif directive.word == "persistentdw":
             token = directive.values["name"]
-            target = _persistent(place, books, token)
+            target = _persistent(place, accounts, token)
             name = f"{token}_{session.token}_striped_scratch"
             found.append((f"DW_PERSISTENT_STRIPED_{token}", name, target))
     return found
 
 
-def _persistent(place: Place, books: Books, token: str) -> Path:
-    session = books.find(token)
-    held = books.instance(session) if session and session.persistent else None
+def _persistent(place: Place, accounts: Accounts, token: str) -> Path:
+    session = accounts.find(token)
+    held = accounts.instance(session) if session and session.persistent else None
     if held is None:
         raise ReservationFailed(f"no persistent instance {token}")
     return folders.folder(place, held)
 
 
 def _buffers(
-    place: Place, books: Books, wanted: list[Directive], session: Session
+    place: Place, accounts: Accounts, wanted: list[Directive], session: Session
 ) -> dict[str, Path]:
-    return {v: target for v, _, target in _mounts(place, books, wanted, session)}
+    return {v: target for v, _, target in _mounts(place, accounts, wanted, session)}
 
 
 def _stage(place: Place, call: Call, word: str) -> None:
-    """Copies take their time, so the books are closed before them."""
+    """Copies take their time, so the accounts are closed before them."""
     wanted = _directives(call)
-    with open_books(place) as books:
-        session = books.session(call["token"])
-        buffers = _buffers(place, books, wanted, session)
+    with open_accounts(place) as accounts:
+        session = accounts.session(call["token"])
+        buffers = _buffers(place, accounts, wanted, session)
     stage(wanted, word, buffers, session)

@@ -13,8 +13,8 @@ import re
 from typing import NamedTuple
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.testbed.datawarp.accounts import open_accounts
 from pegasus_bb.testbed.datawarp.arguments import Call
-from pegasus_bb.testbed.datawarp.books import open_books
 from pegasus_bb.testbed.datawarp.place import Place
 
 _LINE = re.compile(
@@ -61,11 +61,11 @@ def _fits(line: re.Match[str], call: Call) -> bool:
 
 def _count(place: Place, key: str, times: int) -> bool:
     stamp = key.split(":")[0]
-    with open_books(place) as books:
-        used = {k: n for k, n in books.used_faults.items() if k.startswith(stamp)}
+    with open_accounts(place) as accounts:
+        used = {k: n for k, n in accounts.used_faults.items() if k.startswith(stamp)}
         fits = used.get(key, 0) < times
         if fits:
-            books.used_faults = {**used, key: used.get(key, 0) + 1}
+            accounts.used_faults = {**used, key: used.get(key, 0) + 1}
     return fits
 
 

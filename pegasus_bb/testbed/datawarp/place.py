@@ -1,4 +1,4 @@
-"""Where an emulated DataWarp keeps its things, and what its administrator set."""
+"""Where an emulated DataWarp keeps its files, and what its administrator set."""
 
 from __future__ import annotations
 
@@ -17,50 +17,25 @@ class Pool(NamedTuple):
     quantity: int  # granules in all
 
 
-class Place(NamedTuple):
+class Place:
     """The folder of one emulated DataWarp."""
 
-    root: Path
-
-    @property
-    def config(self) -> Path:
-        """Pools and mount folder, written once by install()."""
-        return self.root / "datawarp.json"
-
-    @property
-    def books(self) -> Path:
-        """Sessions and instances; changed under the lock, by rename."""
-        return self.root / "books.json"
-
-    @property
-    def lock(self) -> Path:
-        return self.root / "books.lock"
-
-    @property
-    def injected_faults(self) -> Path:
-        """Delays and failures on request; see injected_faults.py."""
-        return self.root / "injected_faults"
-
-    @property
-    def calls(self) -> Path:
-        """A line per call that changes something."""
-        return self.root / "calls.jsonl"
-
-    @property
-    def buffers(self) -> Path:
-        """<number of the instance>/{striped,private}."""
-        return self.root / "buffers"
-
-    @property
-    def trash(self) -> Path:
-        return self.root / "trash"
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.config = root / "datawarp.json"  # pools and mount folder, by install()
+        self.accounts = root / "accounts.json"  # sessions and instances; by rename
+        self.lock = root / "accounts.lock"
+        self.injected_faults = root / "injected_faults"
+        self.calls = root / "calls.jsonl"  # a line per call that changes something
+        self.buffers = root / "buffers"  # <number of the instance>/{striped,private}
+        self.trash = root / "trash"
 
     def pools(self) -> list[Pool]:
-        """The default one first. Raises UsageError where the file cannot be read."""
+        """The default one first. Raises UsageError if the file cannot be read."""
         return [Pool(*entry) for entry in self._setting("pools")]
 
     def pool(self, name: str) -> Pool:
-        """Raises UsageError where there is no such pool."""
+        """Raises UsageError if there is no such pool."""
         found = next((pool for pool in self.pools() if pool.name == name), None)
         if found is None:
             raise UsageError(f"no pool {name!r} in {self.config}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable, Iterator, Mapping, NamedTuple
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
-from pegasus_bb.testbed.datawarp.books import Session
+from pegasus_bb.testbed.datawarp.accounts import Session
 from pegasus_bb.testbed.datawarp.directives import (
     Directive,
     check_ends,

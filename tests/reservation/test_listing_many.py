@@ -1,4 +1,4 @@
-"""A look at many: the text that a real Slurm gave, and how often it is asked."""
+"""A listing of many: the text that a real Slurm gave, and how often it is asked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_rows_of_a_real_slurm(
     monkeypatch.setattr("os.getuid", lambda: uid)
     csb = replace(REQUEST, name="csb", capacity=700 * MIB)
     larger = replace(REQUEST, name="csb2", capacity=700 * MIB)
-    found = DataWarp({}).look([csb, larger, REQUEST])
+    found = DataWarp({}).list_reservations([csb, larger, REQUEST])
     state = State.READY if own else State.FAILED
     states = [state, State.FAILED, State.ABSENT]
     assert [status.state for status in found.statuses] == states
@@ -51,7 +51,7 @@ def test_a_slurm_that_shows_no_buffer_and_may_have_one(
     recorded: Path, text: str
 ) -> None:
     recorded.write_text((RECORDED / f"show-burst.{text}.txt").read_text())
-    [status] = DataWarp({}).look([REQUEST]).statuses
+    [status] = DataWarp({}).list_reservations([REQUEST]).statuses
     assert status.state is State.UNKNOWN
     assert "burst" in status.message or "DataWarp" in status.message
 
@@ -60,9 +60,9 @@ def test_a_machine_without_slurm_does_not_know(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = DataWarp({}).look([REQUEST])
+    found = DataWarp({}).list_reservations([REQUEST])
     assert found.statuses[0].state is State.UNKNOWN
-    assert "no Slurm on this machine's PATH" in found.words
+    assert "no Slurm on this machine's PATH" in found.message
 
 
 def test_however_many_there_are_slurm_is_asked_as_for_one(
@@ -71,9 +71,11 @@ def test_however_many_there_are_slurm_is_asked_as_for_one(
     bench.backend.create(REQUEST)
     asked = questions(monkeypatch)
     many = [replace(REQUEST, name=f"pbb{number}") for number in range(1999)]
-    states = [s.state for s in bench.backend.look([*many, REQUEST]).statuses]
+    states = [
+        s.state for s in bench.backend.list_reservations([*many, REQUEST]).statuses
+    ]
     assert asked == ["squeue", "scontrol show burst"]
     assert states == [State.ABSENT] * 1999 + [State.READY]
     asked.clear()
-    bench.backend.look([*many, *many])
+    bench.backend.list_reservations([*many, *many])
     assert asked == ["squeue", "squeue", "scontrol show burst"]

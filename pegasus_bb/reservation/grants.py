@@ -1,10 +1,10 @@
-"""The books of the directory backend: how much each reservation holds, in what order.
+"""The grants of the directory backend: how much each reservation holds, in what order.
 
 ``<root>/.pegasus_bb.json`` under ``<root>/.pegasus_bb.lock``. The reservations' own
-folders with their identity files say what exists; the books add the order of requests
-and what was granted. So the next call repairs books that a crash has damaged or lost.
+folders with their identity files say what exists; the grants add the order of requests
+and what was granted. So the next call repairs grants that a crash has damaged or lost.
 A root that several users share is writable by all of them and not sticky: each replaces
-the books by rename.
+the grants by rename.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SIZES, _TIMES = 1 << 62, 1 << 37  # no number of bytes, no clock goes so far
 _PATIENCE = 10.0  # seconds to wait for the lock, which no call holds for long
 
 
-class Books:
+class Grants:
     """What the state file says, repaired by what is in the folder."""
 
     def __init__(self, root: str, data: Dict[str, Any]) -> None:
@@ -75,7 +75,7 @@ class Books:
                 return
             entry["granted"] = time.time()
 
-    def put_right(self) -> None:
+    def repair(self) -> None:
         """Forget what is gone, list what is not listed, sweep halves."""
         for name in [n for n in self.entries if _mode(self.root, n) is None]:
             del self.entries[name]
@@ -86,7 +86,7 @@ class Books:
                 self._adopt(name)
 
     def keep(self) -> None:
-        """Make the books durable now; what is kept later builds on it."""
+        """Make the grants durable now; what is kept later builds on it."""
         path = os.path.join(self.root, _STATE)
         try:
             mode = os.stat(self.root).st_mode & 0o666  # as open to others as the root
@@ -126,28 +126,28 @@ class Books:
 
 
 @contextlib.contextmanager
-def opened(root: str, quota: Optional[int]) -> Iterator[Books]:
-    """The books, repaired, for one call at a time; written if the call succeeds.
+def open_grants(root: str, quota: Optional[int]) -> Iterator[Grants]:
+    """The grants, repaired, for one call at a time; written if the call succeeds.
 
     Raises SchedulerUnreachable if they cannot be read or written.
     """
     with _locked(root):
         data = _load(root)
         before = copy.deepcopy(data)
-        books = Books(root, data)
+        grants = Grants(root, data)
         try:
-            books.put_right()
-            books.grant(quota)
+            grants.repair()
+            grants.grant(quota)
         except OSError as error:
             raise SchedulerUnreachable(f"{root}: {error.strerror}") from error
-        yield books
+        yield grants
         if data != before:
-            books.keep()
+            grants.keep()
 
 
-def peek(root: str) -> Books:
-    """The books as they were last written, without the lock."""
-    return Books(root, _load(root))
+def peek(root: str) -> Grants:
+    """The grants as they were last written, without the lock."""
+    return Grants(root, _load(root))
 
 
 def remove_half(path: str) -> str:
@@ -243,7 +243,7 @@ def _load(root: str) -> Dict[str, Any]:
         ) from error
     if _is_whole(data):
         return dict(data)
-    raise SchedulerUnreachable(f"{path} does not hold the books of a directory tier")
+    raise SchedulerUnreachable(f"{path} does not hold the grants of a directory tier")
 
 
 def _is_whole(data: Any) -> bool:

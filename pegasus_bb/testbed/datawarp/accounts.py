@@ -43,7 +43,7 @@ class Instance:
 
 
 @dataclass
-class Books:
+class Accounts:
     """All of it."""
 
     next: int = 1
@@ -96,8 +96,8 @@ class Books:
 
 
 @contextlib.contextmanager
-def open_books(place: Place) -> Iterator[Books]:
-    """The books, under their lock; a change is written whole or not at all.
+def open_accounts(place: Place) -> Iterator[Accounts]:
+    """The accounts, under their lock; a change is written whole or not at all.
 
     Raises UsageError where the file is not one of ours: never begins anew by itself,
     which would give the same space out twice.
@@ -105,22 +105,22 @@ def open_books(place: Place) -> Iterator[Books]:
     handle = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)  # ends with the process, kill -9 included
-        books = _read(place)
-        before = asdict(books)
-        yield books
-        if asdict(books) != before:
-            write_json(str(place.books), asdict(books))
+        accounts = _read(place)
+        before = asdict(accounts)
+        yield accounts
+        if asdict(accounts) != before:
+            write_json(str(place.accounts), asdict(accounts))
     finally:
         os.close(handle)
 
 
-def _read(place: Place) -> Books:
+def _read(place: Place) -> Accounts:
     try:
-        data: dict[str, Any] = read_json(str(place.books))
+        data: dict[str, Any] = read_json(str(place.accounts))
         data["sessions"] = [Session(**entry) for entry in data["sessions"]]
         data["instances"] = [Instance(**entry) for entry in data["instances"]]
-        return Books(**data)
+        return Accounts(**data)
     except FileNotFoundError:
-        return Books()
+        return Accounts()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{place.books}: not readable ({error})") from error
+        raise UsageError(f"{place.accounts}: not readable ({error})") from error

@@ -1,22 +1,27 @@
-"""The host's Pegasus inside, with the Java and the Python that it runs on."""
+"""What of the host is seen inside at the same paths: this package with its Python, and
+a Pegasus with its Java and Python."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
+import sys
+import sysconfig
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pegasus_bb
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.files import write_json, write_text
 from pegasus_bb.process import ask
 from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import call
-from pegasus_bb.testbed.showing import python_paths, show
+from pegasus_bb.testbed.namespace import call, holder_of
 
 _SYSTEM = Path("/usr")
+_COMMAND = "usr/local/bin/pegasus-bb"
 _PYTHON = """import json, os, sys, sysconfig
 print(json.dumps([sys.executable, sys.base_prefix, sys.prefix,
                   sysconfig.get_path("stdlib"), os.path.realpath(sys.executable)]))
@@ -25,6 +30,27 @@ _JAVA = ["-XshowSettings:properties", "-version"]
 _CONDOR_CONFIG = "etc/condor/config.d/60-pegasus.config"
 # HTCondor starts Pegasus's own jobs with the environment of the submit file alone.
 _OF_EACH_JOB = ("JAVA_HOME", "PEGASUS_PYTHON", "GIT_PYTHON_REFRESH")
+
+
+def share_ourselves(home: Home) -> None:
+    """Let this very Python and package be seen inside at the same paths, and found on
+    PATH. May be repeated, also by another installation. Raises PegasusBBError."""
+    _show_all(home, _own_paths())
+    command = Path(f"{home.root}/{_COMMAND}")
+    # A file of ours and not a link: an installation may have no such program.
+    python = shlex.quote(sys.executable)
+    command.write_text(f'#!/bin/sh\nexec {python} -m pegasus_bb "$@"\n')
+    command.chmod(0o755)
+
+
+def _own_paths() -> list[Path]:
+    """What has to be seen."""
+    stdlib, program = Path(sysconfig.get_path("stdlib")), Path(sys.executable)
+    python = _python_paths(
+        Path(sys.base_prefix), Path(sys.prefix), stdlib, program.resolve()
+    )
+    package = Path(pegasus_bb.__file__).resolve().parents[1]
+    return list(dict.fromkeys([*python, package]))
 
 
 @dataclass(frozen=True)
@@ -64,7 +90,7 @@ def share_pegasus(home: Home, installed: Installed) -> None:
 
     May be repeated. Raises PegasusBBError, with its own words where it does not work.
     """
-    show(home, installed.paths)
+    _show_all(home, installed.paths)
     _tell_condor(home, installed.environ)
     write_json(str(home.environ), installed.environ)
     for tool in ("pegasus-preflight-check", "pegasus-version"):
@@ -109,7 +135,7 @@ def _python(environ: Mapping[str, str]) -> tuple[str, list[Path]]:
     if answer.status != 0:
         raise UsageError(f"Pegasus needs python3: {answer.err.strip()[-300:]}")
     executable, base, prefix, stdlib, program = json.loads(answer.out)
-    seen = python_paths(Path(base), Path(prefix), Path(stdlib), Path(program))
+    seen = _python_paths(Path(base), Path(prefix), Path(stdlib), Path(program))
     # A name such as /usr/bin/python3 is another Python inside.
     is_system = Path(base) == Path(prefix) == _SYSTEM
     return (program if is_system else executable), seen
@@ -127,3 +153,36 @@ def _led_to(folder: Path) -> Iterable[Path]:
             target = path.resolve()
             if path.is_symlink() and target.is_relative_to("/etc") and target.exists():
                 yield target
+
+
+def _show_all(home: Home, paths: Iterable[Path]) -> None:
+    """May be repeated. Raises PegasusBBError where one cannot be shown."""
+    for path in paths:
+        _show(home, path)
+    _do(home, "chroot", str(home.root), "ldconfig")  # a Python of /usr/local needs it
+
+
+def _python_paths(base: Path, prefix: Path, stdlib: Path, program: Path) -> list[Path]:
+    """What has to be seen of a Python; of a system's own only what may be lacking."""
+    python = [stdlib, program] if base == _SYSTEM else [base]
+    return python + ([prefix] if prefix != base else [])
+
+
+def _show(home: Home, path: Path) -> None:
+    target = f"{home.root}{path}"
+    if _do(home, "mountpoint", "-q", target) == 0:
+        return
+    if path.is_dir():
+        _do(home, "mkdir", "-p", target)
+    else:
+        _do(home, "mkdir", "-p", os.path.dirname(target))  # noqa: PTH120 - as text
+        _do(home, "touch", target)
+    for above in path.parents[:-1]:  # such as /root: users pass through, see nothing
+        _do(home, "chmod", "a+x", f"{home.root}{above}")
+    if _do(home, "mount", "--bind", str(path), target) != 0:
+        raise PegasusBBError(f"{path} cannot be shown in the testbed as {target}")
+
+
+def _do(home: Home, *argv: str) -> int:
+    """As root among the mounts of the testbed, seen from outside."""
+    return ask(["nsenter", f"--target={holder_of(home)}", "--mount", *argv]).status

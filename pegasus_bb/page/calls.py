@@ -26,11 +26,11 @@ _ABOUT = (
     "computing, waiting, calls of other layers. POSIX, MPI-IO and STDIO are layers. "
     "One may call another, so do not add them up."
 )
-_IN_CALLS = ("read", "write", "meta")
-_PARTS = {"read": STAGE_IN, "write": WAIT, "meta": ALERT, "other": SOFT}
+_IN_CALLS = ("read", "write", "metadata")
+_PARTS = {"read": STAGE_IN, "write": WAIT, "metadata": ALERT, "other": SOFT}
 _COLUMNS = (
     Column("name", "transformation, layer, side"),
-    *(Column(part, "metadata" if part == "meta" else part, "s") for part in _PARTS),
+    *(Column(part, part, "s") for part in _PARTS),
     Column("slowest", "slowest process", "s"),
     Column("slowest_to_average", "slowest to average", RATIO),
     Column("processes", "processes", "processes"),
@@ -61,4 +61,5 @@ def _rows(layer: LayerRow) -> Iterator[Row]:
 
 
 def _metric(column: Column) -> str:
-    return f"{column.key}_time" if column.unit == "s" else column.key
+    key = column.key.replace("metadata", "meta")
+    return f"{key}_time" if column.unit == "s" else key

@@ -30,8 +30,8 @@ _ABOUT = (
     "At most {most}. A file counts from the start of the job that brings or writes it "
     "to the end of the one that removes it, or of the reservation."
 )
-_SHARED = ("on the reservation of all jobs", "reserved")
-_SINGLE = ("on reservations of single jobs, added up", "reserved, added up")
+_SHARED = "on the reservation of all jobs"
+_SINGLE = "on reservations of single jobs, added up"
 _COLUMNS = (
     *(Column("at", "time since the run began", "s"), Column("what", "what")),
     Column("size", "bytes", "B"),
@@ -44,10 +44,9 @@ _LEVELS = (
 
 
 class _Part(NamedTuple):
-    """What was on one kind of reservations, and its names."""
+    """What was on one kind of reservations."""
 
     where: str
-    reserved: str
     live: LiveBytes
     rows: Sequence[Row]  # seconds since the run began -> bytes
 
@@ -70,7 +69,7 @@ def live(found: Comparison) -> Figure:
 
 
 def _parts(run: ReportedRun) -> Iterator[_Part]:
-    for names, found in ((_SHARED, run.run.live), (_SINGLE, run.run.live_rooms)):
+    for where, found in ((_SHARED, run.run.live), (_SINGLE, run.run.live_rooms)):
         if found and found.steps:
             lines = (("live", found.steps), ("reserved", found.reserved))
             rows = [
@@ -78,7 +77,7 @@ def _parts(run: ReportedRun) -> Iterator[_Part]:
                 for what, steps in lines
                 for at, size in steps
             ]
-            yield _Part(*names, found, rows)
+            yield _Part(where, found, rows)
 
 
 def _about(parts: Sequence[_Part]) -> str:
@@ -107,7 +106,7 @@ def _chart(part: _Part, end: float) -> Chart:
     )
     title, capacity = part.where, part.live.capacity
     if capacity:
-        title += f", {part.reserved}: {format_quantity(capacity, 'B')}"
+        title += f"; reserved: {format_quantity(capacity, 'B')}"
     label = f"Live bytes over time {part.where}; the table has the numbers"
     drawing = over_time(alt.LayerChart(layer=[area, line]), end, "at")
     return chart(drawing, label, 220, data, title)

@@ -35,8 +35,11 @@ def overview(found: Comparison) -> Iterator[Table]:
     """Makespan, where the time went, staging, then each transformation."""
     yield _table("The whole workflow", found.workflow, PARTS)
     caption = "By the clock: each second counts once, for the first of these"
-    yield _table(caption, found.clock, CLOCK)
-    yield _table("Staging and results", found.staging, STAGING, STAGING_UNITS)
+    rest = {"other": "none of these: the engine's own time"}
+    yield _table(caption, found.clock, {**CLOCK, **rest})
+    results = {"results_safe": "until the last result is safe"}
+    names = {**STAGING, **results}
+    yield _table("Staging and results", found.staging, names, STAGING_UNITS)
     units = {metric.key: metric.unit for metric in found.metrics}
     units |= {"jobs": "jobs", "user_system": TO_ONE}
     measured = found.io_wait is IOWait.MEASURED

@@ -15,12 +15,18 @@ from pegasus_bb.check.storage import of_scratch, of_tier
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.placement import PlanningInput
-from pegasus_bb.planner.choices import choose_tier, execution_site, output_site
-from pegasus_bb.planner.deciding import Given, note_on_mode, place, read_given
-from pegasus_bb.planner.interpreter import tried_python, untried
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import chosen_home
-from pegasus_bb.planner.predicting import chosen_mode
+from pegasus_bb.planner.predictions import chosen_mode
+from pegasus_bb.planner.reading import (
+    Given,
+    choose_tier,
+    execution_site,
+    note_on_mode,
+    place,
+    read_given,
+)
+from pegasus_bb.planner.run_plan import output_site, tried_python, untried
 
 
 def findings(options: PlanOptions) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement import PlacementDecision, PlanningInput, lint_replicas
 from pegasus_bb.placement.survey import INPUT, runs_on
-from pegasus_bb.planner.deciding import with_capacity
+from pegasus_bb.planner.reading import with_capacity
 from pegasus_bb.units import format_size
 
 

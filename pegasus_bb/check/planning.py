@@ -9,15 +9,14 @@ from pegasus_bb.check.storage import of_submit_dir
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.placement import PlanningInput
 from pegasus_bb.placement.survey import runs_on
-from pegasus_bb.planner.deciding import Given, no_collection, plan_context
 from pegasus_bb.planner.existing_submit_dir import check_existing
-from pegasus_bb.planner.left_out import left_out
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import Home
 from pegasus_bb.planner.pegasus.checks import check_style, check_sub_workflows
 from pegasus_bb.planner.planning import rehearsed
-from pegasus_bb.planner.rewriting import rewritten_inputs
-from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.reading import Given, no_collection, rewritten_inputs
+from pegasus_bb.planner.run_plan import RunPlan, plan_run
+from pegasus_bb.planner.summary import left_out
 from pegasus_bb.rewrite import Inputs
 
 
@@ -26,7 +25,7 @@ def of_planning(
 ) -> Iterator[Finding]:
     """``home``: of the Pegasus that plans, None for the built-in planner."""
     try:
-        context = plan_context(options, decided)
+        context = plan_run(options, decided)
         check_existing(context.submit_dir, options.force)
     except PegasusBBError as error:
         yield wrong("submit", str(error))

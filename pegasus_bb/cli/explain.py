@@ -28,23 +28,23 @@ from pegasus_bb.placement import (
     lint_replicas,
     live_flow,
 )
-from pegasus_bb.planner.choices import output_site
-from pegasus_bb.planner.deciding import (
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.predictions import compare
+from pegasus_bb.planner.reading import (
     no_collection,
     note_on_mode,
     read_and_place,
     with_capacity,
 )
-from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.predicting import compare
+from pegasus_bb.planner.run_plan import output_site
 from pegasus_bb.planner.summary import (
     fit_lines,
-    room_lines,
+    reservation_lines,
 )
 from pegasus_bb.prediction import Compared
 from pegasus_bb.units import format_size
 
-_MORE = (fit_lines, room_lines)
+_MORE = (fit_lines, reservation_lines)
 
 
 @click.command(

@@ -15,13 +15,13 @@ from pegasus_bb.cli.options import (
     plan_options,
 )
 from pegasus_bb.model.properties import read_settings
-from pegasus_bb.planner.choices import (
-    check_fallback_is_of_use,
-    check_job_tier_is_of_use,
-)
-from pegasus_bb.planner.deciding import properties_of
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import chosen_home, planned_by
+from pegasus_bb.planner.reading import (
+    check_fallback_is_of_use,
+    check_job_tier_is_of_use,
+    properties_of,
+)
 
 if TYPE_CHECKING:
     from pegasus_bb.planner.planning import Planned
@@ -73,7 +73,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 def _with_mode(ctx: click.Context, options: PlanOptions) -> PlanOptions:
     """The mode that --bb-mode auto chooses, printed with its reason."""
     from pegasus_bb.cli.prediction import shown
-    from pegasus_bb.planner.predicting import chosen_mode
+    from pegasus_bb.planner.predictions import chosen_mode
 
     chosen, predicted = chosen_mode(options)
     if not (ctx.params["as_json"] or ctx.params["quiet"]):

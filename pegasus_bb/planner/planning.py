@@ -1,4 +1,4 @@
-"""Planning with the built-in planner: decide, rewrite, build and seal, write."""
+"""How a plan is made: read, place, rewrite, plan, complete, write."""
 
 from __future__ import annotations
 
@@ -16,20 +16,14 @@ from pegasus_bb.planner.builtin import (
     check_path_overlap,
     write,
 )
-from pegasus_bb.planner.complete import complete
-from pegasus_bb.planner.deciding import (
-    no_collection,
-    plan_context,
-    read_and_decide,
-)
 from pegasus_bb.planner.existing_submit_dir import check_existing
-from pegasus_bb.planner.left_out import check_can_be_fetched, left_out
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.predicting import predict
-from pegasus_bb.planner.rewriting import rewritten
-from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.predictions import predict
+from pegasus_bb.planner.reading import no_collection, read_and_decide, rewritten
+from pegasus_bb.planner.run_plan import RunPlan, plan_run
 from pegasus_bb.planner.runfiles import node_files, pfs_scratch, run_files
-from pegasus_bb.planner.summary import summary
+from pegasus_bb.planner.seal import complete
+from pegasus_bb.planner.summary import check_can_be_fetched, left_out, summary
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,7 @@ def plan(options: PlanOptions) -> Planned:
     with no_collection():
         options.check_builtin()
         decided = read_and_decide(options)
-        context = plan_context(options, decided, predicted=predict(decided))
+        context = plan_run(options, decided, predicted=predict(decided))
         check_existing(context.submit_dir, options.force)
         planning = rewritten(decided, context)
         executable = _built(decided, planning, context)

@@ -1,13 +1,31 @@
-"""What a planning knows beside workflow and catalogs; made once, never changed."""
+"""Names, folders and requests of one planned run; made once, never changed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import getpass
+import re
+import uuid as uuids
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 from pathlib import Path
 
+from pegasus_bb.errors import UsageError
+from pegasus_bb.files import is_there
+from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.properties import (
+    Properties,
+    Settings,
+)
+from pegasus_bb.model.reservation import Request, check_reservation_name
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.paths import is_below
+from pegasus_bb.placement import (
+    PlanningInput,
+)
+from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.prediction import Predicted
+from pegasus_bb.process import Finished, ask
 from pegasus_bb.rewrite import Plan
 
 
@@ -66,3 +84,140 @@ class RunPlan:
         if request is None or self.placement is None:
             return None
         return Plan(self.site, self.placement, request, self.submit_dir)
+
+
+def plan_run(
+    options: PlanOptions,
+    decided: PlanningInput,
+    predicted: Predicted | None = None,
+) -> RunPlan:
+    """Choose the directories, the names and the request. Raises UsageError."""
+    label, uuid = decided.workflow.name, str(uuids.uuid4())
+    directories, folder = run_directories(options, label, uuid), options.output_dir
+    mode = decided.settings.mode
+    request = (
+        make_request(decided.placement, decided.settings, uuid)
+        if decided.placement
+        else None
+    )
+    return RunPlan(
+        label=label,
+        user=getpass.getuser(),
+        timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        uuid=uuid,
+        submit_dir=directories.submit_dir,
+        base_dir=directories.base_dir,
+        relative_dir=directories.relative_dir,
+        site=decided.site.name,
+        output_site=output_site(options, decided.catalogs),
+        output_dir=options.absolute(folder) if folder else None,
+        cleanup=options.cleanup,
+        arguments=options.arguments,
+        request=None if mode == "transient" else request,
+        transient=(
+            _of_each_job(decided, uuid, directories)
+            if mode in ("transient", "hybrid")
+            else None
+        ),
+        placement=decided.placement,
+        predicted=predicted,
+        poll=decided.settings.poll,
+        python=tried_python(decided.catalogs.properties, decided.settings.python),
+    )
+
+
+def _of_each_job(
+    decided: PlanningInput, uuid: str, directories: RunDirectories
+) -> Request:
+    """What the jobs' own reservations have in common. Raises UsageError."""
+    scratch, placement = decided.site.scratch, decided.placement
+    assert placement is not None  # noqa: S101 - these modes have a placement
+    assert scratch is not None  # noqa: S101 - execution_site saw to it
+    folder = f"{scratch.path.rstrip('/')}/{directories.relative_dir}"
+    if is_below(f"{directories.submit_dir}/", folder):
+        raise UsageError(
+            f"the submit directory {directories.submit_dir} lies in the run's own "
+            f"scratch {folder}, which is another place for each job in mode "
+            f"{decided.settings.mode}: choose another --dir"
+        )
+    request = make_request(placement, decided.settings, uuid, placement.job_tier)
+    return replace(request, prefix=folder)
+
+
+def make_request(
+    placement: Placement, settings: Settings, uuid: str, on: Tier | None = None
+) -> Request:
+    """What the run ``uuid`` asks for, of the shared tier or ``on`` another. Raises
+    UsageError."""
+    tier = on or placement.tier
+    name = check_reservation_name(settings.name + uuid.replace("-", "")[:12])
+    own = {**tier.settings, "guard": settings.guard}
+    return Request(
+        name=name,
+        backend=tier.backend,
+        capacity=placement.capacity,
+        prefix=f"/bb/{name}",
+        uuid=uuid,
+        tier=tier.name,
+        site=tier.site,
+        access=tier.access,
+        pool=tier.pool,
+        wait=settings.wait,
+        poll=settings.poll,
+        fallback="pfs" if settings.falls_back else "fail",
+        settings={**own, "granularity": str(tier.granularity)},
+    )
+
+
+_KEY = "pegasus.bb.python"
+_OLDEST = (3, 7)
+# In words that Python 2 understands as well: it is to answer, not to stumble.
+_VERSION = "import sys; print('%d %d' % sys.version_info[:2])"
+_WOULD_DO = "the path of a Python 3.7 or newer, or nothing: then the system's own is"
+
+
+def tried_python(properties: Properties, python: str) -> str:
+    """``python``, started once where it is the path of a file on this machine; what
+    only the compute nodes have is taken on trust.
+
+    Raises CatalogError where it does not start, or is too old.
+    """
+    name = python.strip()
+    if not name.startswith("/") or not is_there(name):
+        return python
+    done = ask([name, "-E", "-S", "-c", _VERSION], timeout=20)
+    said = re.fullmatch(r"(\d+) (\d+)", done.out.strip())
+    if done.status or said is None:
+        why = f"{name} does not start as a Python: {_why(done)}"
+        raise properties.error(_KEY, why, _WOULD_DO)
+    if (int(said[1]), int(said[2])) < _OLDEST:
+        why = f"{name} is Python {said[1]}.{said[2]}; what runs beside the jobs needs "
+        raise properties.error(_KEY, why + "3.7 or newer", _WOULD_DO)
+    return python
+
+
+def untried(python: str) -> list[str]:
+    """A word about a path that only the compute nodes can have; else nothing."""
+    name = python.strip()
+    if not name.startswith("/") or is_there(name) or name.startswith("/usr/bin/env "):
+        return []
+    return [f"python:   {name} is not on this machine, so it was not tried"]
+
+
+def _why(done: Finished) -> str:
+    last = (done.err.strip() or done.out.strip()).splitlines()[-1:]
+    return last[0][:200] if last else f"it said nothing (exit code {done.status})"
+
+
+def output_site(options: PlanOptions, catalogs: Catalogs) -> str:
+    """Where results are staged to; empty where they stay. Raises CatalogError."""
+    if not options.output_sites:
+        return "local" if options.output_dir else ""
+    site = catalogs.sites.site(options.output_sites[0])
+    if site.storage is None and options.output_dir is None:
+        raise catalogs.sites.document.error(
+            f"site {site.name} has no storage directory for results",
+            ["sites", site.index, "directories"],
+            would_do="add a directory of type localStorage, or say --output-dir",
+        )
+    return site.name

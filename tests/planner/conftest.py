@@ -21,9 +21,9 @@ from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.placement import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.planner.builtin import Executable, build, check_files, write
-from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
+from pegasus_bb.planner.seal import complete
 from pegasus_bb.rewrite import Inputs, Plan, rewrite
 
 Data = dict[str, Any]

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.placement import PlanningInput
 from pegasus_bb.planner.builtin.executable import PlannedJob
-from pegasus_bb.planner.deciding import plan_context, read_and_decide
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import rehearsed
+from pegasus_bb.planner.reading import read_and_decide
+from pegasus_bb.planner.run_plan import plan_run
 from tests.planner.orders import any_order
 
 Data = dict[str, Any]
@@ -140,7 +141,7 @@ class Shared:
         self.here.update((n, files[n].size or 0) for n in lfns if files[n].tier == "bb")
 
 
-def check_rooms(decided: PlanningInput) -> None:
+def check_job_reservations(decided: PlanningInput) -> None:
     """A room has all that its job finds and makes there, until the job has ended."""
     placement = placement_of(decided)
     for job, room in placement.job_reservations.items():
@@ -167,9 +168,9 @@ def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
         if mode == "persistent" and short < 50:
             given = max(1, placement_of(decided).need * short // 100)
             decided = read_and_decide(options(folder, mode, cleanup, given))
-        context = plan_context(options(folder, mode, cleanup, 0), decided)
+        context = plan_run(options(folder, mode, cleanup, 0), decided)
         executable = rehearsed(decided, context)
-    check_rooms(decided)
+    check_job_reservations(decided)
     if mode == "transient":
         return  # nothing is there but in rooms
     for _ in range(4):

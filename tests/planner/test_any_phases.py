@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.errors import NotSealed
 from pegasus_bb.planner.seal import Lives, check_phases, in_phases
-from pegasus_bb.planner.seal.periods import live_bytes
+from pegasus_bb.planner.seal.live_bytes import live_bytes
 from pegasus_bb.planner.seal.view import reach
 from tests.planner.orders import any_order
 

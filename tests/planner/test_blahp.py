@@ -5,7 +5,7 @@ from __future__ import annotations
 import classad2
 import pytest
 
-from pegasus_bb.planner.blahp import (
+from pegasus_bb.dag.blahp import (
     GUARDED_RELEASE,
     LOST_SIGHT,
     PERIODIC_RELEASE,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.dag.blahp import PERIODIC_RELEASE
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.planner.blahp import PERIODIC_RELEASE
 from pegasus_bb.planner.builtin.submit import Submits
 
 from .hands import site, submit_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pegasus_bb.planner.deciding import no_collection
+from pegasus_bb.planner.reading import no_collection
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use, Workflow
-from pegasus_bb.planner.complete import complete
 from pegasus_bb.planner.pegasus.completion import added_lines
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow, read_planned
-from pegasus_bb.planner.seal.periods import live_bytes
+from pegasus_bb.planner.seal import complete
+from pegasus_bb.planner.seal.live_bytes import live_bytes
 from tests.planner.test_pegasus_reading import CONTEXT, RECORDED
 
 SIZES = {"in.txt": 100, "mid.txt": 10, "out.txt": 20}

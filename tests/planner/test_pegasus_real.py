@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.dag.blahp import GUARDED_RELEASE
 from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.planner.blahp import GUARDED_RELEASE
 from pegasus_bb.planner.seal.view import View
 from tests.planner.real_pegasus import MARKS, WorkflowRunner
 

@@ -26,7 +26,7 @@ from pegasus_bb.placement import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.planner.builtin import Executable
 from pegasus_bb.planner.seal import Phases, check_phases
-from pegasus_bb.planner.seal.periods import live_bytes
+from pegasus_bb.planner.seal.live_bytes import live_bytes
 from tests.planner.conftest import job as make
 from tests.planner.orders import any_order
 from tests.planner.test_cleanup_order import QUIET, any_runner

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pegasus_bb.dag.nodes import Dag, Node, Script
-from pegasus_bb.planner.seal import node_rules as nodes
 from pegasus_bb.planner.seal import removals, rules
 from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.view import View
@@ -140,11 +139,11 @@ SPOILT: dict[Rule, list[Spoil]] = {
         lambda run: run.cut(LEAF, "bb_delete_D"),
         lambda run: run.add("task_1", "register_local_0_0"),
     ],
-    nodes.nodes_really_run: [
+    rules.nodes_really_run: [
         *(also(name, **skip) for name in (*KEYS, "task_1", LEAF) for skip in SKIPS),
         *(theirs(also("task_1", **skip)) for skip in SKIPS),
     ],
-    nodes.post_tells_the_truth: [
+    rules.post_tells_the_truth: [
         *(also(name, post=TRUE) for name in (*KEYS, "task_1", LEAF)),
         *(also(name, post=None) for name in KEYS),
         *(theirs(also(name, post=TRUE)) for name in (*KEYS, "task_1", EARLY, LEAF)),
@@ -155,12 +154,12 @@ SPOILT: dict[Rule, list[Spoil]] = {
         theirs(also(OUT, post=Script("/bin/not-pegasus-exitcode"))),
         theirs(also(OUT, post=exitcode(f"--no-invocations {REAL}"))),
     ],
-    nodes.no_success_by_abort: [
+    rules.no_success_by_abort: [
         also("task_1", abort_on=(3, 0)),
         also("task_1", abort_on=(0, None)),
         theirs(also("register_local_0_0", abort_on=(1, 0))),
     ],
-    nodes.cleanup_waits_for_stage_out: [
+    rules.cleanup_waits_for_stage_out: [
         lambda run: run.cut(OUT, EARLY),
         lambda run: (run.cut(EARLY, LEAF), run.removes.clear()),
         lambda run: run.removes[EARLY].add("stage_out_remote_cori_1_0"),
@@ -209,7 +208,7 @@ def test_what_a_real_planner_writes_is_accepted(change: Spoil) -> None:
         run.add(CREATE, name)
     run.users.add("pegasus-plan_S")
     change(run)
-    assert list(nodes.post_tells_the_truth(run.view())) == []
+    assert list(rules.post_tells_the_truth(run.view())) == []
 
 
 def test_a_task_is_no_sub_workflow_because_of_its_name() -> None:
@@ -218,7 +217,7 @@ def test_a_task_is_no_sub_workflow_because_of_its_name() -> None:
     run.add(CREATE, "pegasus-plan_S")
     run.users.add("pegasus-plan_S")
     run.node("pegasus-plan_S", post=None)
-    (told,) = nodes.post_tells_the_truth(run.view())
+    (told,) = rules.post_tells_the_truth(run.view())
     assert "no POST script for pegasus-plan_S:" in told
     assert "Take post.scope out" in told
 

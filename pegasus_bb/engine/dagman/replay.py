@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pegasus_bb.dag.blahp import is_released
 from pegasus_bb.dag.nodes import Script
 from pegasus_bb.engine.evidence import landed_log
 from pegasus_bb.engine.failure_messages import recorded, why_script
@@ -11,7 +12,6 @@ from pegasus_bb.engine.journal import Event, ending
 from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
-from pegasus_bb.planner.blahp import is_released
 from pegasus_bb.runtime.gate import GATE
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
+from pegasus_bb.dag.blahp import GRID
 from pegasus_bb.dag.submitfile import quote_arguments
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.planner.blahp import GRID
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     CREATE_DIR,

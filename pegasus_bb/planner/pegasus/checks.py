@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
+from pegasus_bb.dag.blahp import GRID
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.placement import PFS
@@ -11,7 +12,6 @@ from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement import PlanningInput
 from pegasus_bb.placement.sizing import wanted_capacity
-from pegasus_bb.planner.blahp import GRID
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.edit import (
     Said,

@@ -21,8 +21,6 @@ from pegasus_bb.placement import (
     join_job_reservations,
     planned_job_reservations,
 )
-from pegasus_bb.planner.complete import complete
-from pegasus_bb.planner.deciding import with_placement
 from pegasus_bb.planner.pegasus.checks import check_results
 from pegasus_bb.planner.pegasus.folder import replace_text
 from pegasus_bb.planner.pegasus.submitdir import (
@@ -30,9 +28,11 @@ from pegasus_bb.planner.pegasus.submitdir import (
     clusters_of,
     read_planned,
 )
+from pegasus_bb.planner.reading import with_placement
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
-from pegasus_bb.planner.seal.rooms import check_rooms, names
+from pegasus_bb.planner.seal import complete
+from pegasus_bb.planner.seal.job_reservation_rules import check_job_reservations, names
 from pegasus_bb.rewrite import directives_option
 
 OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
@@ -66,7 +66,7 @@ def complete_planned(
     _add_options(planned, context)
     _replace_dag(planned, completed)
     if context.placement and context.placement.job_reservations:
-        check_rooms(completed.dag, planned.folder)
+        check_job_reservations(completed.dag, planned.folder)
     return completed, decided
 
 

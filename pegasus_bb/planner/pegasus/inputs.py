@@ -12,11 +12,11 @@ from typing import Any
 
 import orjson
 
+from pegasus_bb.dag.blahp import GRID, GUARDED_RELEASE
 from pegasus_bb.model.catalogs import SCRATCH, SOURCES
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.paths import local_path
-from pegasus_bb.planner.blahp import GRID, GUARDED_RELEASE
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.edit import Keys, site_index, with_values
 

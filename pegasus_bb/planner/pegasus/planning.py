@@ -6,12 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.placement import PlanningInput
-from pegasus_bb.planner.deciding import (
-    no_collection,
-    plan_context,
-    read_and_decide,
-)
-from pegasus_bb.planner.left_out import left_out
 from pegasus_bb.planner.options import PlanOptions, home_of_runs
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.checks import (
@@ -26,9 +20,10 @@ from pegasus_bb.planner.pegasus.folder import claimed, planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow
-from pegasus_bb.planner.predicting import predict
-from pegasus_bb.planner.rewriting import rewritten_inputs
-from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.predictions import predict
+from pegasus_bb.planner.reading import no_collection, read_and_decide, rewritten_inputs
+from pegasus_bb.planner.run_plan import RunPlan, plan_run
+from pegasus_bb.planner.summary import left_out
 from pegasus_bb.rewrite import Inputs
 from pegasus_bb.runtime.install import install_runtime
 
@@ -56,7 +51,7 @@ def plan_on_tier(
     """
     with no_collection():
         decided = read_and_decide(options)
-        context = plan_context(options, decided, predicted=predict(decided))
+        context = plan_run(options, decided, predicted=predict(decided))
         before = Inputs.of(decided.workflow.document, decided.catalogs)
         notes = left_out(decided, is_builtin=False)
         notes += _check(passed, before, decided, context)

@@ -1,15 +1,114 @@
-"""Check what cannot be mended, add the gate and the last edges, check again."""
+"""Completes an executable workflow of either planner, and seals its DAG.
+
+Jobs with a reservation wait for their results. Where jobs share one, the DAG gets its
+phases, the gate and the last edges, and is checked. Edges are only ever added.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
+from pegasus_bb.dag.joblists import Entries
 from pegasus_bb.dag.nodes import Dag, Script
 from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.errors import NotSealed
+from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.placement.liveness import sizes
+from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.seal.live_bytes import check_phases
+from pegasus_bb.planner.seal.lives import read_lives, removals
+from pegasus_bb.planner.seal.phases import Phases, in_phases
 from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
-from pegasus_bb.planner.seal.view import DEFERRED, View
+from pegasus_bb.planner.seal.view import BUILT_IN, DEFERRED, View
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutableWorkflow:
+    """Nodes, edges and job lists of either planner; ``complete`` adds the rest."""
+
+    planner: str  # its name, as plan.json has it
+    dag: Dag
+    dag_name: str  # of its file
+    entries: Callable[[str], Entries]  # the job list of a node
+    # (id of a job, the node that runs it); the tasks of a cluster have one node, and a
+    # cluster that has a reservation is a job by the name of its node.
+    jobs_nodes: Callable[[], Sequence[tuple[str, str]]]
+    users: Set[str]  # nodes that use the buffer
+    scratch: str  # the run's folder on the compute site
+    outputs: Mapping[str, str]  # LFN -> where stage-out puts it, and bb_delete looks
+    phases: Phases | None = None  # where the files do not fit onto the tier at once
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the built-in planner has made it."""
+        return self.planner == BUILT_IN
+
+
+Planned = TypeVar("Planned", bound=ExecutableWorkflow)
+
+
+def complete(planned: Planned, workflow: Workflow, context: RunPlan) -> Planned:
+    """``planned``, made of the user's ``workflow``, ready to run. Raises NotSealed."""
+    dag = _awaiting_stage_out(planned, context)
+    if context.request is None:
+        return replace(planned, dag=dag)
+    removes = removals(dag.nodes, planned.entries)
+    gate = f"{context.bin}/gate"
+    view = View(dag, planned.users, context.site, gate, removes, planned.is_ours)
+    view, phases = _in_phases(view, planned, workflow, context)
+    dag = seal(view, context.poll, context.gate_again)
+    if phases is not None:
+        check_phases(dag, phases)
+    return replace(planned, dag=dag, phases=phases)
+
+
+def _awaiting_stage_out(planned: ExecutableWorkflow, context: RunPlan) -> Dag:
+    """Each job with a reservation ends when its results are back."""
+    rooms = context.placement.job_reservations if context.placement else {}
+    if not rooms:
+        return planned.dag
+    nodes = dict(planned.dag.nodes)
+    for job, name in planned.jobs_nodes():
+        post = nodes[name].post
+        if job in rooms and post is not None:
+            nodes[name] = replace(
+                nodes[name], post=await_stage_out_post(post, name, context)
+            )
+    return replace(planned.dag, nodes=nodes)
+
+
+def await_stage_out_post(post: Script, node: str, context: RunPlan) -> Script:
+    """``post``, which judges ``node``, once the node's results are back."""
+    words = f"{node} $JOBID $RETURN {post.executable} {post.arguments}"
+    return Script(f"{context.bin}/await_stage_out", words, DEFERRED, context.poll)
+
+
+def _in_phases(
+    view: View, planned: ExecutableWorkflow, workflow: Workflow, context: RunPlan
+) -> tuple[View, Phases | None]:
+    """``view`` with barriers between phases, where its files do not fit at once."""
+    placement = context.placement
+    if placement is None or placement.phases is None or placement.phases.count == 1:
+        return view, None
+    if len(view.gated) != 1:
+        return view, None  # sealing refuses it
+    made: dict[str, list[str]] = {}
+    for ident, node in planned.jobs_nodes():
+        job = workflow.jobs.get(ident)
+        if job is not None and _runs_on(job, context.site):
+            written = (use.lfn for use in job.uses if use.kind != "input")
+            made.setdefault(node, []).extend(written)
+    lives = read_lives(
+        view.dag.nodes, planned.entries, made, planned.scratch, sizes(placement)
+    )
+    dag, phases = in_phases(view.dag, lives, made.keys(), placement.phases.limit)
+    return replace(view, dag=dag), phases
+
+
+def _runs_on(job: Job, site: str) -> bool:
+    return (job.profile("selector", "execution.site") or site) == site
 
 
 def seal(view: View, poll: int = 10, again: int = 0) -> Dag:

@@ -19,6 +19,7 @@ from pegasus_bb.dag.roles import (
 
 REGISTERS = "register_"
 OWN_FOLDER = re.compile(r"cleanup_.+_[0-9]+_local")  # the real planner's, on this host
+BUILT_IN = "pegasus-bb built-in"  # planner in plan.json
 DEFERRED = 75  # the exit status of a gate that wants to be asked again
 
 

@@ -24,7 +24,7 @@ _NUMBER = "CONDOR_JOBID=$(cluster).$(process)"
 
 
 @dataclass(frozen=True)
-class _Planned:
+class JobNode:
     """What was planned for one node."""
 
     name: str
@@ -35,14 +35,14 @@ class _Planned:
     bin: Path
 
 
-def check_rooms(dag: Dag, submit_dir: Path) -> None:
+def check_job_reservations(dag: Dag, submit_dir: Path) -> None:
     """Raises NotSealed with every broken rule, CatalogError where a file is missing."""
     bb = BBDir(str(submit_dir / "bb"))
     request = bb.transient()
     if bb.has_request:
         request = replace(request, prefix=bb.scratch())
     planned = [
-        _planned(dag, submit_dir, bb, file.name[: -len(".json")], request)
+        _job_node(dag, submit_dir, bb, file.name[: -len(".json")], request)
         for file in sorted(Path(bb.file(NODES)).glob("*.json"))
         if bb.node(file.name[: -len(".json")]).reservation
     ]
@@ -54,9 +54,9 @@ def check_rooms(dag: Dag, submit_dir: Path) -> None:
         )
 
 
-def _planned(
+def _job_node(
     dag: Dag, submit_dir: Path, bb: BBDir, name: str, request: Request
-) -> _Planned:
+) -> JobNode:
     node, option = dag.nodes.get(name), ""
     if request.backend == "datawarp":
         file = bb.file(f"{NODES}/{bb.node(name).reservation['job']}.bbf")
@@ -65,7 +65,7 @@ def _planned(
             raise CatalogError("is not there", file, would_do="plan again")
     text = _text(submit_dir / node.directory / node.submit_file) if node else ""
     own = Path(bb.file("bin"))
-    return _Planned(name, node, text, option, request.prefix, own)
+    return JobNode(name, node, text, option, request.prefix, own)
 
 
 def _text(file: Path) -> str:
@@ -77,24 +77,24 @@ def _text(file: Path) -> str:
         ) from error
 
 
-_Rule = tuple[Callable[[_Planned], bool], str]
+_Rule = tuple[Callable[[JobNode], bool], str]
 
 
-def _of(rule: _Rule, planned: list[_Planned]) -> Iterator[str]:
+def _of(rule: _Rule, planned: list[JobNode]) -> Iterator[str]:
     holds, words = rule
     names = [each.name for each in planned if not holds(each)]
     if names:
         yield words.format(some(names))
 
 
-def _really_runs(each: _Planned) -> bool:
+def _really_runs(each: JobNode) -> bool:
     node = each.node
     return node is not None and not (
         node.noop or node.done or node.pre_skip is not None or node.kind != "JOB"
     )
 
 
-def _waits(each: _Planned) -> bool:
+def _waits(each: JobNode) -> bool:
     post = each.node.post if each.node else None
     if post is None or post.defer_status != DEFERRED or not post.defer_time:
         return False
@@ -106,22 +106,22 @@ def _waits(each: _Planned) -> bool:
     return own and is_landed_of(each.node, words) and reads
 
 
-def _launched(each: _Planned) -> bool:
+def _launched(each: JobNode) -> bool:
     lines = (line.partition("=") for line in each.text.splitlines())
     programs = [v.strip() for k, _, v in lines if k.strip().lower() == "executable"]
     wanted = (each.bin / "launch").resolve()
     return [Path(p).resolve() for p in programs] == [wanted]
 
 
-def _works_there(each: _Planned) -> bool:
+def _works_there(each: JobNode) -> bool:
     return each.scratch in each.text
 
 
-def _is_told(each: _Planned) -> bool:
+def _is_told(each: JobNode) -> bool:
     return f"PEGASUS_DAG_JOB_ID={each.name}" in each.text and _NUMBER in each.text
 
 
-def _asks(each: _Planned) -> bool:
+def _asks(each: JobNode) -> bool:
     others = each.text.count("--bbf=") - 1 if each.option else 0
     return names(each.text, each.option) and not others
 

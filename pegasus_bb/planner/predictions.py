@@ -1,4 +1,4 @@
-"""The modes of one planning, in the words of the cost model."""
+"""What a run would take in each mode, if the speed of the storage is declared."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ from pegasus_bb.placement import (
     place_by_rules,
     reserve,
 )
-from pegasus_bb.planner.choices import choose_tier
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.reading import choose_tier, read_and_place
 from pegasus_bb.prediction import (
+    Compared,
+    Predicted,
     Prediction,
     Workload,
     awaited,
+    choose,
     corrected,
     predict_off,
     predict_shared,
@@ -36,7 +40,7 @@ MODES = ("off", "persistent", "transient", "hybrid")
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class ModePredictions:
     """What the figures of every mode come from."""
 
     decided: PlanningInput
@@ -125,7 +129,7 @@ class Foreseen:
         return reserve(decided.in_mode(mode), placed).placement
 
 
-def foreseen(decided: PlanningInput) -> Foreseen | None:
+def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
     """None where there are no speeds, or no tier. In mode off: as if a tier were used.
 
     Raises CatalogError and UsageError.
@@ -144,7 +148,7 @@ def foreseen(decided: PlanningInput) -> Foreseen | None:
         )
     history = decided.history
     work = workload(decided.workflow, decided.graph, placement.files, speeds, history)
-    return Foreseen(decided, persistent, speeds, work)
+    return ModePredictions(decided, persistent, speeds, work)
 
 
 def _persistent(decided: PlanningInput) -> PlacementDecision | None:
@@ -178,3 +182,55 @@ def _speeds(decided: PlanningInput) -> Speeds | None:
             would_do=f"{site}: {{pfs: ...}}",
         )
     return found
+
+
+def predict(decided: PlanningInput) -> Predicted | None:
+    """Of the mode that is planned: what plan.json notes. None where there are no
+    speeds, or no tier. Raises CatalogError and UsageError."""
+    known = mode_predictions(decided)
+    if known is None:
+        return None
+    return Predicted(
+        (known.of(decided.settings.mode),),
+        known.speeds.said_by,
+        decided.history.said_by,
+        known.work.unknown_sizes,
+        known.work.unknown_times,
+    )
+
+
+def compare(decided: PlanningInput) -> Compared | None:
+    """Of every mode, for a person. None, and raises, as ``predict``."""
+    known = mode_predictions(decided)
+    if known is None:
+        return None
+    modes = tuple(known.of(mode) for mode in MODES)
+    refusals = ((mode, known.refusal(mode)) for mode in MODES)
+    refused = {mode: why for mode, why in refusals if why}
+    return Compared(
+        modes,
+        known.speeds.said_by,
+        decided.history.said_by,
+        known.work.unknown_sizes,
+        known.work.unknown_times,
+        choose([found for found in modes if found.mode not in refused]),
+        refused,
+    )
+
+
+def chosen_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
+    """``options`` with the mode that ``--bb-mode auto`` comes to.
+
+    Raises UsageError: no speeds to choose by, and all that planning raises.
+    """
+    placed = read_and_place(options)
+    compared = compare(placed)
+    if compared is None:
+        raise placed.catalogs.sites.document.error(
+            "--bb-mode auto compares how long a run would take, and no speeds are "
+            f"declared of the storage of site {placed.site.name}",
+            [KEY],
+            would_do=f"declare {KEY}, or --bb-speeds FILE (docs/prediction.md)",
+        )
+    said = {**options.said, "pegasus.bb.mode": compared.choice.mode}
+    return replace(options, said=said), compared

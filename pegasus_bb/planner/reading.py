@@ -1,0 +1,279 @@
+"""Reads what the user gave, and places every file; writes nothing."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
+from pegasus_bb.model.document import Document
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.history import History
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.properties import (
+    PREFIX,
+    Properties,
+    Settings,
+    property_of,
+    read_properties,
+    read_settings,
+)
+from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.model.transformations import read_transformations
+from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.placement import (
+    Ending,
+    PlanningInput,
+    place_files,
+    reserve,
+)
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.runfiles import containers_file
+from pegasus_bb.reservation.injected_faults import parse_faults
+from pegasus_bb.rewrite import JOB_PASSES, WORKFLOW_PASSES, Inputs, rewrite
+
+_MODE = f"{PREFIX}mode"
+_NO_MODE = "no mode was said"  # the origin of a mode that a command takes by itself
+
+
+def properties_of(options: PlanOptions) -> Properties:
+    """All properties: file, then -D, then --bb-X. Raises UsageError, CatalogError."""
+    conf = options.absolute(options.conf) if options.conf else None
+    properties = read_properties(conf, options.defines, options.cwd, Path.home())
+    properties = properties.with_values(options.said, "command line")
+    if options.mode and _MODE not in properties:
+        return properties.with_values({_MODE: options.mode}, _NO_MODE)
+    return properties
+
+
+def note_on_mode(properties: Properties) -> str:
+    """What to tell the user where the mode was not said; empty where it was."""
+    if properties.origin(_MODE) != _NO_MODE:
+        return ""
+    return (
+        f"no mode was said: this is mode {properties[_MODE]}; without --bb-mode, plan "
+        "plans mode off and uses no tier"
+    )
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user's files say; the workflow is not looked into yet."""
+
+    workflow: Document
+    catalogs: Catalogs
+    settings: Settings
+
+
+def read_given(options: PlanOptions) -> Given:
+    """Read workflow, catalogs and properties. Raises UsageError and CatalogError."""
+    options.check()
+    properties = properties_of(options)
+    settings = read_settings(properties, options.cwd)
+    folders = [options.absolute(folder) for folder in options.input_dir]
+    workflow, catalogs = load_inputs(
+        options.absolute(options.workflow), properties, options.cwd, folders
+    )
+    return Given(workflow, catalogs, settings)
+
+
+def read_and_decide(options: PlanOptions) -> PlanningInput:
+    """``read_and_place``, and how much to reserve. Raises as that does."""
+    return with_capacity(read_and_place(options))
+
+
+def with_capacity(placed: PlanningInput) -> PlanningInput:
+    """``placed`` with what to reserve for its files. Raises CatalogError."""
+    if placed.decision is None:
+        return placed
+    return replace(placed, decision=reserve(placed, placed.decision))
+
+
+def with_placement(
+    decided: PlanningInput, placement: Placement | None
+) -> PlanningInput:
+    """``decided`` with another placement."""
+    if placement is None or decided.decision is None:
+        return decided
+    return replace(decided, decision=replace(decided.decision, placement=placement))
+
+
+def read_and_place(options: PlanOptions) -> PlanningInput:
+    """Read workflow and catalogs and place every file, without a capacity. Writes
+    nothing.
+
+    Raises UsageError and CatalogError for every mistake of the user's.
+    """
+    return place(options, read_given(options))
+
+
+def place(options: PlanOptions, given: Given) -> PlanningInput:
+    """As ``read_and_place``, of what has been read."""
+    catalogs, settings = given.catalogs, given.settings
+    workflow = read_workflow(given.workflow)
+    graph = build_graph(workflow)
+    site = execution_site(options, catalogs)
+    history = _history(settings)
+    check_fallback(settings, site)
+    containers_file(workflow, catalogs, site)  # refuses what cannot be started
+    ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
+    read = PlanningInput(
+        workflow=workflow,
+        graph=graph,
+        catalogs=catalogs,
+        settings=settings,
+        site=site,
+        ending=ending,
+        history=history,
+    )
+    if settings.mode == "off":
+        return read
+    tier = choose_tier(catalogs, settings, site.name)
+    check_injected_faults(catalogs, tier)
+    return replace(read, decision=place_files(read, tier))
+
+
+def _history(settings: Settings) -> History:
+    """What an earlier run has shown. Raises UsageError where there is none."""
+    if settings.history is None:
+        return History()
+    from pegasus_bb.report import history_of, read_run  # most plannings learn nothing
+
+    return history_of(read_run(settings.history))
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Planning makes millions of objects that live to its end: do not look at them
+    again and again. Halves the time of a workflow of 100 000 jobs."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.freeze()  # with what follows they all are old, and not the first that
+            gc.unfreeze()  # the collector looks at as soon as it is on again
+            gc.enable()
+
+
+def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
+    """The one site where the tasks run. Raises UsageError and CatalogError."""
+    known = catalogs.sites.sites
+    named = [catalogs.sites.site(name) for name in options.sites]
+    sites = named or [known[name] for name in known if name != "local"]
+    if len(sites) > 1:
+        sites = [site for site in sites if site.name != "local"]
+    if len(sites) != 1:
+        raise UsageError(
+            "with a burst buffer, or with the built-in planner, the tasks of a "
+            "workflow run on one site; say --sites with one of " + ", ".join(known)
+        )
+    if sites[0].scratch is None:
+        raise catalogs.sites.document.error(
+            f"site {sites[0].name} has no sharedScratch directory to run in",
+            ["sites", sites[0].index, "directories"],
+            would_do="add a directory of type sharedScratch",
+        )
+    return sites[0]
+
+
+def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError where --bb-fallback pfs was said for a run without a gate. A
+    property may stand in a file for runs of all modes, and is left aside there."""
+    said = options.said.get(f"{PREFIX}fallback") == "pfs"
+    if said and not settings.falls_back and settings.mode != "auto":
+        raise UsageError(
+            "--bb-fallback pfs is for --bb-mode persistent, where the whole run waits "
+            f"for one reservation; this is mode {settings.mode}. Leave it out, or say "
+            "--bb-mode persistent"
+        )
+
+
+def check_job_tier_is_of_use(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError if --bb-job-tier was said for a run that has no second tier."""
+    if property_of("job_tier") in options.said and settings.mode not in (
+        "hybrid",
+        "auto",
+    ):
+        raise UsageError(
+            "--bb-job-tier is for --bb-mode hybrid, where job reservations may be on "
+            f"another tier than the files that jobs share; this is mode {settings.mode}"
+            ", whose tier is --bb-tier's. Leave it out, or say --bb-mode hybrid"
+        )
+
+
+def check_fallback(settings: Settings, site: Site) -> None:
+    """Raises UsageError where --bb-fallback pfs could not do what it says."""
+    path = site.scratch.path.rstrip("/") if site.scratch else ""
+    wrong = not path.startswith("/") or any(c < " " or c in "\"'\\" for c in path)
+    if settings.falls_back and wrong:
+        raise UsageError(
+            f"--bb-fallback pfs needs the site's own scratch; {path or '/'!r}, the "
+            f"sharedScratch of site {site.name}, cannot stand for a reservation: it "
+            "must be a full path without quotes, backslashes and control characters"
+        )
+
+
+def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
+    """The tier that the user named, or the site's first. Raises UsageError."""
+    tiers = catalogs.tiers.get(site, [])
+    if not tiers:
+        raise catalogs.sites.document.error(
+            f"site {site} declares no storage tier, so there is no burst buffer to use",
+            [KEY] if KEY in catalogs.sites.document.data else [],
+            would_do=f"add under {KEY}: {site}: a list with - name: bb, backend: ...",
+        )
+    if not settings.tier:
+        return tiers[0]
+    for tier in tiers:
+        if tier.name == settings.tier:
+            return tier
+    raise catalogs.properties.error(
+        "pegasus.bb.tier",
+        f"site {site} has no such tier",
+        "one of " + ", ".join(tier.name for tier in tiers),
+    )
+
+
+def check_injected_faults(catalogs: Catalogs, tier: Tier) -> None:
+    """Read the tier's key `fail` before anything runs. Raises CatalogError."""
+    try:
+        parse_faults(tier.settings.get("fail", ""))
+    except UsageError as error:
+        names = [known.name for known in catalogs.tiers[tier.site]]
+        at = [KEY, tier.site, names.index(tier.name), "fail"]
+        found = tier.settings["fail"]
+        raise catalogs.sites.document.error(str(error), at, found) from error
+
+
+def rewritten_inputs(given: Inputs, context: RunPlan) -> Inputs:
+    """``given`` so that it runs on the buffer; as it is in mode off. Raises
+    CatalogError, UsageError."""
+    if context.rewriting is None:
+        return given
+    passes = WORKFLOW_PASSES if context.request else JOB_PASSES
+    return rewrite(given, context.rewriting, passes)
+
+
+def rewritten(decided: PlanningInput, context: RunPlan) -> PlanningInput:
+    """The same, read again: what the built-in planner plans."""
+    if context.rewriting is None:
+        return decided
+    given = decided.catalogs
+    changed = rewritten_inputs(Inputs.of(decided.workflow.document, given), context)
+    catalogs = Catalogs(
+        changed.properties,
+        read_sites(changed.sites),
+        given.replicas,  # no pass changes it, and --input-dir is in it
+        read_transformations(changed.transformations),
+        given.tiers,
+    )
+    workflow = read_workflow(changed.workflow, decided.workflow)
+    graph = build_graph(workflow)
+    return replace(decided, workflow=workflow, graph=graph, catalogs=catalogs)

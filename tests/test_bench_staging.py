@@ -1,5 +1,5 @@
-"""What `make bench-staging` says can be believed: it counts all of a run, it sees a
-copy that is none, and whoever did not take part or failed is named."""
+"""`make bench-staging` counts all of a run, sees a copy that is none, and names the
+programs that did not take part or failed."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_program_that_fails_is_quoted(tmp_path: Path) -> None:
         run(["sh", "-c", "echo no room >&2; exit 3"], tmp_path, tmp_path / "said")
 
 
-def test_who_does_not_copy_has_failed_and_not_won(tmp_path: Path) -> None:
+def test_a_program_that_does_not_copy_has_failed(tmp_path: Path) -> None:
     (tmp_path / "copies").mkdir()
     write_set(scene("small").files, tmp_path / "source")
     liar = Peer("liar", lambda task: ["mkdir", str(task.dest)])
@@ -127,7 +127,7 @@ def test_who_does_not_copy_has_failed_and_not_won(tmp_path: Path) -> None:
     assert "20 of 20 files are missing" in lie.failed
 
 
-def test_who_takes_minutes_has_one_round_of_a_sets_first_scene(tmp_path: Path) -> None:
+def test_a_slow_program_has_one_round_of_a_sets_first_scene(tmp_path: Path) -> None:
     (tmp_path / "copies").mkdir()
     write_set(scene("small").files, tmp_path / "source")
 
@@ -147,8 +147,8 @@ def scene(name: str) -> Scene:
 def runs(name: str, **walls: list[float]) -> list[Run]:
     """Rounds of one scene; a program's name has `_` where it has a space."""
     return [
-        Run(scene(name), turn, who.replace("_", " "), Cost(wall, 1.0, 10.0))
-        for who, of_rounds in walls.items()
+        Run(scene(name), turn, program.replace("_", " "), Cost(wall, 1.0, 10.0))
+        for program, of_rounds in walls.items()
         for turn, wall in enumerate(of_rounds, start=1)
     ]
 
@@ -199,7 +199,7 @@ def test_ours_that_fails_misses_a_goal() -> None:
     assert "disk on fire" in str(goal)
 
 
-def test_who_is_missing_and_who_failed_stand_in_the_table() -> None:
+def test_missing_and_failed_programs_stand_in_the_table() -> None:
     played = runs("small", **{OURS: [1.0]})
     played += [Run(scene("small"), 1, "fpsync", Cost(0, 0, 0), "no such option")]
     lines = table(scene("small"), played, {"dcp": "not installed"}).splitlines()
@@ -220,7 +220,7 @@ def test_pegasus_transfer_of_pip_is_a_module(tmp_path: Path) -> None:
     assert (argv[1:], missing) == (["-m", "Pegasus.cli.pegasus-transfer"], "")
 
 
-def test_who_is_stopped_stops_what_runs_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_stopped_benchmark_leaves_no_process_and_no_file(tmp_path: Path) -> None:
     """While pegasus-transfer, played by a sleep, does its work."""
     python = tmp_path / "peers/bin/python"
     python.parent.mkdir(parents=True)

@@ -84,7 +84,7 @@ def test_a_tier_without_room_is_told(site: Site) -> None:
     assert found[0].startswith(f"tier: {site.work} has ")
 
 
-def test_a_capacity_below_the_sum_says_what_comes_of_it(site: Site) -> None:
+def test_a_capacity_below_the_sum_means_phases_or_the_pfs(site: Site) -> None:
     def told(capacity: str) -> str:
         (found,) = (f for f in site.check(capacity=capacity) if f.about == "capacity")
         return found.what
@@ -310,7 +310,7 @@ def test_the_command_ends_with_2_where_something_is_wrong(site: Site) -> None:
     assert {row["level"] for row in rows} == {"ok", "note", "no"}
 
 
-def test_a_folder_that_nobody_may_look_into_is_no_mistake_of_ours(
+def test_a_folder_that_cannot_be_read_ends_no_check(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as that of another user, on PATH or as the path of the tier. Here its name

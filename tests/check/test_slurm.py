@@ -83,7 +83,7 @@ def lead_away(site: dict[str, Any], path: str) -> None:
         ("DenyUsers=mallory", True),
     ],
 )
-def test_who_may_use_it(site: Site, line: str, fits: bool) -> None:
+def test_only_allowed_users_may_use_it(site: Site, line: str, fits: bool) -> None:
     """Slurm prints the line where burst_buffer_info.c has it: above GetSysState."""
     burst, line = (RECORDED / GOOD).read_text(), line.format(me=getpass.getuser())
     named = burst.replace("  GetSysState", f"  {line}\n  GetSysState")

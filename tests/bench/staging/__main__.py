@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     where = os.environ.get("TMPDIR", "/var/tmp")
     disk = Path(tempfile.mkdtemp(prefix="bench-staging-", dir=options.disk or where))
     tmpfs = Path(tempfile.mkdtemp(prefix="bench-staging-", dir=options.tmpfs))
-    # Gigabytes are to be removed, whoever ends this.
+    # A signal must not leave gigabytes behind.
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         return bench(options, disk, tmpfs)
@@ -114,7 +114,7 @@ def bench(options: argparse.Namespace, disk: Path, tmpfs: Path) -> int:
 
 
 def how_busy(load: float, cores: int) -> str:
-    """So that nobody takes the figures of a shared machine for those of an idle one."""
+    """Marks the figures of a shared machine, which are not those of an idle one."""
     busy = f"{cores} cores, load {load:.1f} before the first run"
     if load > cores / 2:
         busy += ": others are at work, and seconds are theirs as well; compare CPU s"

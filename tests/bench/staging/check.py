@@ -37,7 +37,7 @@ def empty_files(dest: Path) -> None:
     """Give back the room, but not the names.
 
     For minutes after an inode was freed an ext4 without a journal looks at it again and
-    again before it gives out another: whoever creates files next would pay for it.
+    again before it gives out another: the next program that creates files would pay.
     """
     for path, _ in list(_sizes(dest)):
         os.truncate(dest / path, 0)

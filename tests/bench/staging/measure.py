@@ -55,7 +55,7 @@ def run(argv: Sequence[str], dest: Path, said: Path) -> Cost:
     try:
         with open(reader, encoding="utf-8") as answer:  # noqa: PTH123 - a descriptor
             text = answer.read()
-    except BaseException:  # who stops the benchmark stops what it runs
+    except BaseException:  # stopping the benchmark stops its program
         os.kill(pid, signal.SIGTERM)
         raise
     finally:

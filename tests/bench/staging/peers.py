@@ -1,4 +1,4 @@
-"""Who copies: our mover, and what people use, each as one argument list."""
+"""The programs that copy: our mover and the usual ones, each an argument list."""
 
 from __future__ import annotations
 

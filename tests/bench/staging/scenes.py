@@ -1,4 +1,4 @@
-"""One scene: a set on one kind of source, copied by everybody in turn."""
+"""One scene: a set on one kind of source, copied by all programs in turn."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _HEAD = (
 
 
 def table(scene: Scene, runs: Sequence[Run], missing: Mapping[str, str]) -> str:
-    """All rows of ``scene``: ours, the others by speed, then who is missing."""
+    """All rows of ``scene``: ours, the others by speed, then the missing ones."""
     title = f"{scene.title}: {len(scene.files.files)} files, "
     lines = [f"{title}{scene.files.size / MIB:.0f} MiB", _HEAD]
     names = dict.fromkeys(run.name for run in runs)

@@ -14,7 +14,7 @@ _LONGEST = 1e9  # seconds; sums of such times are finite
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """One task, or the median of several. ``None``: nobody knows."""
+    """One task, or the median of several. ``None``: unknown."""
 
     duration: float  # seconds from start to exit
     user: float | None = None  # seconds of processor in the task itself

@@ -118,7 +118,7 @@ class Settings:
     ``x_y`` is the property ``pegasus.bb.x.y`` and the option ``--bb-x-y``."""
 
     mode: str = "off"  # one of MODES; auto: what the cost model prefers
-    planner: str = "auto"  # builtin | pegasus | auto: pegasus where there is one
+    planner: str = "auto"  # builtin | pegasus | auto: pegasus if there is one
     tier: str = ""  # a tier's name; empty: the site's first
     job_tier: str = ""  # of job reservations, mode hybrid; empty: node-local, else tier
     capacity: int | None = None  # bytes; AUTO; None: what the tier says

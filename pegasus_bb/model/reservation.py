@@ -37,7 +37,7 @@ def check_reservation_name(name: str) -> str:
 class State(Enum):
     """Where a reservation is in its life; every backend maps its own words to these."""
 
-    ABSENT = "absent"  # nobody asked for it, or it was given back
+    ABSENT = "absent"  # never asked for, or released
     PENDING = "pending"  # asked for, not granted yet
     STAGING_IN = "staging-in"  # granted, the system is still filling it
     READY = "ready"  # jobs may use it
@@ -83,10 +83,10 @@ class Status:
 
     state: State
     message: str = ""  # the scheduler's own words, for the user
-    owner: str = ""  # who holds it, where known
-    size: int = 0  # bytes granted, 0 where not known
-    created: float = 0.0  # seconds since the epoch, 0.0 where not known
-    uuid: str = ""  # the run whose identity file it carries, where readable
+    owner: str = ""  # of the reservation, if known
+    size: int = 0  # bytes granted, 0 if unknown
+    created: float = 0.0  # seconds since the epoch, 0.0 if unknown
+    uuid: str = ""  # the run whose identity file it carries, if readable
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class Reservation:
     uuid: str
     requested_at: float  # seconds since the epoch
     size: int = 0  # bytes asked for
-    job: str = ""  # the scheduler's id of the create request, where there is one
+    job: str = ""  # the scheduler's id of the create request, if any
     owner: str = ""
     released_at: Optional[float] = None  # set once it was given back
-    failure: str = ""  # the scheduler's words where it was refused
+    failure: str = ""  # the scheduler's words if it was refused
 
     @property
     def was_refused(self) -> bool:

@@ -1,7 +1,7 @@
 """A run: what happened, measured or simulated; comparing and rendering start here.
 
 Units are seconds and bytes throughout. ``None`` always means "not known": a number that
-nobody measured is never stored as zero.
+was not measured is never stored as zero.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Layer:
     seconds: float  # in any of them, of the process that took longest
     slowest_read: float  # in reading alone, of the process that read longest
     slowest_write: float
-    # Run time of those processes, added up; None: of single files, nobody asks.
+    # Run time of those processes, added up; None for single files.
     run_time: float | None = None
 
 
@@ -100,7 +100,7 @@ class Task:
     site: str
     start: float  # seconds since the epoch
     duration: float  # wall-clock seconds from start to exit
-    # 0 done; 128 + n ended by signal n; -1 could not be started; None: nobody says
+    # 0 done; 128 + n ended by signal n; -1 could not be started; None: unknown
     exit_code: int | None
     retry: int = 0  # how many attempts at this node came before this one
     queued: float | None = None  # seconds that its node waited, submitted, until it ran
@@ -138,7 +138,7 @@ class NodeTimes:
     submitted: float | None = None
     executing: float | None = None
     terminated: float | None = None
-    ended: float | None = None  # after the POST script, where there is one
+    ended: float | None = None  # after the POST script, if any
     attempts: int = 0  # how often the job was submitted
     ready: float | None = None  # when its parents, or its attempt before, had ended
 
@@ -150,7 +150,7 @@ class NodeTimes:
     @property
     def ready_wait(self) -> float | None:
         """Seconds that it was ready and its job not submitted, without those of its PRE
-        script: whoever runs the DAG let it wait, by a limit or between two looks."""
+        script: the engine let it wait, by a limit or between two polls."""
         parts = [_between(since, until) for since, until in self.unsubmitted]
         return sum(part or 0.0 for part in parts) if parts else None
 
@@ -192,7 +192,7 @@ class LiveBytes:
     # What was asked for; of single jobs' the most at once. None: nothing was reserved.
     capacity: int | None
     unknown: int  # files that are not in it: their size or writer is unknown
-    reserved: tuple[tuple[float, int], ...] = ()  # as steps; empty where nobody knows
+    reserved: tuple[tuple[float, int], ...] = ()  # as steps; empty if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """A job that worked on the PFS, for its tier had no room for it."""
+    """A job that worked on the PFS, because its tier had no space for it."""
 
     node: str
     because: str
@@ -223,11 +223,11 @@ class Run:
     backend: str = ""  # what served the tier: directory | datawarp | ...
     fallback: str = ""  # why it ran on the PFS in place of the tier; empty: it did not
     rooms: int = 0  # jobs that were to have a place of their own on a tier
-    elsewhere: tuple[Elsewhere, ...] = ()  # those of them for which there was no room
+    elsewhere: tuple[Elsewhere, ...] = ()  # those of them that found no space
     submit_dir: str = ""
     uuid: str = ""
     tasks: tuple[Task, ...] = ()  # of each node's last attempt, by start time
-    nodes: tuple[NodeTimes, ...] = ()  # empty where there is no job state log
+    nodes: tuple[NodeTimes, ...] = ()  # empty without a job state log
     makespan: float | None = None  # seconds of the whole run, queueing included
     makespan_from: str = ""  # "jobstate.log" | "records": what it was taken from
     # Seconds from the first task's start to the last's end; neither counts the time in
@@ -235,7 +235,7 @@ class Run:
     span: float | None = None
     predicted: float | None = None  # seconds of makespan, as planning foresaw it
     reserved: float | None = None  # bytes x hours, of all reservations of the run
-    # From, to: when an engine worked on it. Empty where there is no job state log.
+    # From, to: when an engine worked on it. Empty without a job state log.
     stretches: tuple[tuple[float, float], ...] = ()
     brought: int | None = None  # bytes that staging in copied
     saved: int | None = None  # bytes of results that came to their destination

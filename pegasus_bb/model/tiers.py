@@ -50,7 +50,7 @@ class Tier:
 
     @property
     def is_reserved(self) -> bool:
-        """Whether anybody is asked for it: a job takes its node's disk as it is."""
+        """Whether a scheduler reserves it: a job takes its node's disk as it is."""
         return self.backend != NODE_LOCAL
 
     @property

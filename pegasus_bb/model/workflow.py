@@ -32,8 +32,8 @@ class Use:
     kind: str  # input | output | checkpoint
     stage_out: bool = False
     register: bool = False
-    size: int | None = None  # declared bytes; None where nobody said
-    tier: str = ""  # the file's metadata bb.tier, empty where there is none
+    size: int | None = None  # declared bytes; None if not declared
+    tier: str = ""  # the file's metadata bb.tier, empty if it has none
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class Job:
     @property
     def transformation(self) -> str:
         """The full name, ``namespace::name:version``, as Pegasus writes it."""
-        if not self.namespace and not self.version:  # as of nearly every job
+        if not self.namespace and not self.version:  # nearly every job
             return self.name
         return full_name(self.namespace, self.name, self.version)
 

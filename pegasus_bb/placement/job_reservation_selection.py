@@ -230,8 +230,8 @@ def job_reservation_selection(
     reservation; ``reserve`` says how much is reserved for so many. The best ratio comes
     first, and as many are taken as make the least of all, which is never more than with
     none. With all reservations ``together`` on one tier, the shared one and the largest
-    other never take more than what mode persistent reserves: a tier with room for that
-    has room for these.
+    other never take more than what mode persistent reserves: a tier with space for
+    that has space for these.
     """
     whole, left = reserve(needs[0]), needs[1]
     ranked = sorted(candidates, key=lambda c: c.rank, reverse=True)

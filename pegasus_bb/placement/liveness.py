@@ -106,7 +106,7 @@ def phase_ends(
     up to the end of each. None where a single level has more.
 
     Clean-ups end with their phase. The later a phase begins the more is gone, so that
-    taking in level after level, while there is room, leads to the fewest.
+    taking in level after level, while there is space, leads to the fewest.
     """
     ends: list[int] = []
     held = done = 0

@@ -87,7 +87,7 @@ def unknown_sizes(
 
 
 def _where_looked(lfn: str, catalogs: Catalogs, site: str) -> str:
-    """An input that is not where the catalog says is no matter of sizes."""
+    """The LFN, with the places where an input was looked for in vain."""
     places = looked_at(lfn, catalogs.replicas, site)
     return f"{lfn} (no file here at {' or '.join(places)})" if places else lfn
 

@@ -183,6 +183,6 @@ def program_users(
 
 def runs_on(job: Job, site: str) -> bool:
     """Whether ``job`` is a task, and one of that site."""
-    if job.kind != "job" or "profiles" not in job.data:  # as of nearly every job
+    if job.kind != "job" or "profiles" not in job.data:  # nearly every job
         return job.kind == "job"
     return job.profile("selector", "execution.site") in (None, site)

@@ -34,7 +34,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Workload:
-    """All jobs, and what nobody knew of them."""
+    """All jobs, and how much of them is unknown."""
 
     loads: tuple[Load, ...]
     sizes: Mapping[str, int]  # bytes by LFN, of those that are known
@@ -96,7 +96,7 @@ def _past(job: Job, history: History) -> tuple[Past | None, str]:
 
 
 def _as_counted(files: _Sized, counted: int | None) -> _Sized:
-    """``files`` with so many bytes in all as were counted, where that tells of them."""
+    """``files`` with the counted bytes in all, unless they are too small to tell."""
     size = sum(size for _, size in files)
     if counted is None or size < _COUNTED:
         return files

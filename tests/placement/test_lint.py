@@ -7,22 +7,24 @@ import pytest
 from pegasus_bb.errors import CatalogError
 from tests.placement.user_files import User, job, sized, use
 
+DISK = {"backend": "node-local", "path": "/nvme"}
 
-def test_a_private_reservation_cannot_be_shared(user: User) -> None:
-    user.tier = {"access": "private"}
-    with pytest.raises(CatalogError, match="only its own files") as error:
+
+@pytest.mark.parametrize(
+    ("tier", "mode", "key", "what"),
+    [
+        ({"access": "private"}, "persistent", "access", "only its own files"),
+        (DISK, "persistent", "backend", "the disk of a node"),
+        (DISK, "hybrid", "backend", "the disk of a node"),
+    ],
+)
+def test_what_jobs_cannot_share_is_refused(
+    user: User, tier: dict[str, str], mode: str, key: str, what: str
+) -> None:
+    user.tier, user.defines = tier, [f"pegasus.bb.mode={mode}"]
+    with pytest.raises(CatalogError, match=what) as error:
         user.decide()
-    assert error.value.key == "x-storage-tiers.cluster.0.access"
-    assert error.value.would_do.startswith("access: striped, or --bb-mode transient")
-
-
-@pytest.mark.parametrize("mode", ["persistent", "hybrid"])
-def test_the_disk_of_a_node_cannot_be_shared(user: User, mode: str) -> None:
-    user.tier = {"backend": "node-local", "path": "/nvme"}
-    user.defines = [f"pegasus.bb.mode={mode}"]
-    with pytest.raises(CatalogError, match="the disk of a node") as error:
-        user.decide()
-    assert error.value.key == "x-storage-tiers.cluster.0.backend"
+    assert error.value.key == f"x-storage-tiers.cluster.0.{key}"
     assert "--bb-mode transient" in error.value.would_do
 
 

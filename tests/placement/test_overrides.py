@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from tests.placement.user_files import User, job, said, sized, use
+from tests.placement.user_files import User, said, use
 
 
 def profile(word: str) -> dict[str, Any]:
@@ -85,35 +85,31 @@ def test_two_uses_that_contradict_each_other_are_refused(user: User) -> None:
     assert error.value.line > 20
 
 
-def test_an_unknown_tier_in_metadata_is_refused_with_its_line(user: User) -> None:
-    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "ssd"
-    with pytest.raises(CatalogError, match="no such tier") as error:
+def of_a_file(user: User, word: str) -> None:
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = word
+
+
+def of_a_job(user: User, word: str) -> None:
+    user.jobs[0]["profiles"] = profile(word)
+
+
+@pytest.mark.parametrize(
+    ("say", "word", "what", "would_do"),
+    [
+        (of_a_file, "ssd", "no such tier", "one of bb, pfs"),
+        (of_a_file, "link", r"mid.txt is made by job ID1; only an input", "bb, pfs"),
+        (of_a_job, "link", "what it writes", "one of bb, pfs"),
+        (of_a_job, "sdd", "no such tier", "one of bb, pfs"),
+    ],
+)
+def test_a_word_that_cannot_be_is_refused_with_its_line(
+    user: User, say: Any, word: str, what: str, would_do: str
+) -> None:
+    say(user, word)
+    with pytest.raises(CatalogError, match=what) as error:
         user.decide()
     text = (user.folder / "workflow.yml").read_text().splitlines()
-    assert text[error.value.line - 1].strip() == "bb.tier: ssd"
-    assert error.value.found == "ssd"
-    assert error.value.would_do == "one of bb, pfs"
-
-
-def test_a_made_file_cannot_be_a_link(user: User) -> None:
-    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "link"
-    with pytest.raises(
-        CatalogError, match=r"mid.txt is made by job ID1; only an input"
-    ):
-        user.decide()
-
-
-def test_a_job_cannot_say_link(user: User) -> None:
-    user.jobs[0]["profiles"] = profile("link")
-    with pytest.raises(CatalogError, match="what it writes") as error:
-        user.decide()
-    assert error.value.key == "jobs.0.profiles.pegasus.bb.tier"
-
-
-def test_an_unknown_tier_in_a_profile_is_refused_with_its_line(user: User) -> None:
-    user.jobs.append(job("ID3", use("x", "output", **sized(1))))
-    user.jobs[2]["profiles"] = profile("sdd")
-    with pytest.raises(CatalogError, match="no such tier") as error:
-        user.decide()
-    text = (user.folder / "workflow.yml").read_text().splitlines()
-    assert "sdd" in text[error.value.line - 1]
+    assert text[error.value.line - 1].strip() == f"bb.tier: {word}"
+    assert error.value.key.endswith(".bb.tier")
+    assert error.value.found == word
+    assert would_do in error.value.would_do

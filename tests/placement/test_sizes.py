@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.placement.user_files import User, job, sized, use
 
 
@@ -13,24 +15,20 @@ def reads(user: User, **more: Any) -> None:
     user.tier = {"capacity": "1GiB"}
 
 
-def test_a_declared_size_wins(user: User) -> None:
+@pytest.mark.parametrize(("declared", "size"), [(sized("2KiB"), 2048), ({}, 7)])
+def test_a_declared_size_wins_over_the_replica_catalog(
+    user: User, declared: dict[str, Any], size: int
+) -> None:
     reads(user, **sized(1))
-    user.jobs[0]["uses"][0] = use("data.bin", "input", **sized("2KiB"))
-    user.replicas = {"data.bin": [{"site": "local", "pfn": "/nowhere"}]}
+    user.jobs[0]["uses"][0] = use("data.bin", "input", **declared)
+    user.replicas = {"data.bin": [{"site": "far", "pfn": "http://far/data.bin"}]}
     user.replica_metadata = {"data.bin": {"size": 7}}
-    assert user.placed("data.bin").size == 2048
+    assert user.placed("data.bin").size == size
 
 
 def test_of_two_declared_sizes_the_larger_counts(user: User) -> None:
     user.jobs[1]["uses"][0] = use("mid.txt", "input", **sized(11))
     assert user.placed("mid.txt").size == 11
-
-
-def test_the_replica_catalog_comes_next(user: User) -> None:
-    reads(user, **sized(1))
-    user.replicas = {"data.bin": [{"site": "far", "pfn": "http://far/data.bin"}]}
-    user.replica_metadata = {"data.bin": {"size": 7}}
-    assert user.placed("data.bin").size == 7
 
 
 def test_a_replica_on_this_disk_is_measured(user: User) -> None:

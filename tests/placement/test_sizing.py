@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pegasus_bb.errors import CatalogError
@@ -10,21 +12,26 @@ from pegasus_bb.placement.sizing import automatic_capacity
 from pegasus_bb.units import MIB
 from tests.placement.user_files import User, job, said, sized, use
 
+BIG = [job("ID1", use("big", "output", **sized("10MiB")))]
 
-def test_auto_is_every_file_on_the_tier_with_headroom_in_whole_granules(
-    user: User,
+
+@pytest.mark.parametrize(
+    ("tier", "setting", "capacity"),
+    [
+        ({}, "", 12),  # 11 MiB with headroom, in steps of 4
+        ({"granularity": "1MiB"}, "headroom=0", 10),
+        ({"capacity": "17MiB"}, "", 20),  # rounded up to the granule
+        ({"capacity": "80MiB"}, "capacity=16MiB", 16),
+        ({"capacity": "80MiB"}, "capacity=auto", 12),
+    ],
+)
+def test_the_capacity(
+    user: User, tier: dict[str, Any], setting: str, capacity: int
 ) -> None:
-    user.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+    user.jobs, user.tier = BIG, tier
+    user.defines = [f"pegasus.bb.{setting}"] if setting else []
     placement = user.decide()
-    assert placement.need == 10 * MIB
-    assert placement.capacity == 12 * MIB  # 11 MiB with headroom, in steps of 4
-
-
-def test_headroom_is_a_setting(user: User) -> None:
-    user.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
-    user.defines = ["pegasus.bb.headroom=0"]
-    user.tier = {"granularity": "1MiB"}
-    assert user.decide().capacity == 10 * MIB
+    assert (placement.need, placement.capacity) == (10 * MIB, capacity * MIB)
 
 
 def test_files_on_the_pfs_need_no_space(user: User) -> None:
@@ -47,23 +54,6 @@ def test_rounding_never_goes_down(
 ) -> None:
     tier = Tier("cluster", "bb", "datawarp", granularity=granule)
     assert automatic_capacity(tier, headroom, need) == capacity
-
-
-def test_a_given_capacity_is_rounded_up_to_the_granule(user: User) -> None:
-    user.tier = {"capacity": "9MiB"}
-    assert user.decide().capacity == 12 * MIB
-
-
-def test_the_setting_wins_over_the_tier(user: User) -> None:
-    user.tier = {"capacity": "8MiB"}
-    user.defines = ["pegasus.bb.capacity=16MiB"]
-    assert user.decide().capacity == 16 * MIB
-
-
-def test_auto_as_a_setting_wins_over_the_tier_too(user: User) -> None:
-    user.tier = {"capacity": "80MiB"}
-    user.defines = ["pegasus.bb.capacity=auto"]
-    assert user.decide().capacity == 4 * MIB
 
 
 def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(

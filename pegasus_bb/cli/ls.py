@@ -12,7 +12,7 @@ import click
 from pegasus_bb import ledger
 from pegasus_bb.cli.columns import columns, printable
 from pegasus_bb.inventory.listing import list_reservations
-from pegasus_bb.inventory.reservation_record import ReservationRecord
+from pegasus_bb.inventory.run_state import ReservationRecord
 from pegasus_bb.units import format_duration, format_size
 
 _HEAD = ("reservation", "site/tier", "backend", "size", "state", "age", "run", "doing")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pegasus_bb.cli.columns import columns
 from pegasus_bb.prediction import Compared, Prediction
 from pegasus_bb.units import format_duration, format_size
 
@@ -21,11 +22,7 @@ def shown(predicted: Compared) -> Iterator[str]:
             (*row[:_WAIT], wait, *row[_WAIT:])
             for row, wait in zip(rows, waits, strict=True)
         ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        first, *rest = zip(row, widths, strict=True)
-        cells = [f"{first[0]:{first[1]}}", *(f"{text:>{w}}" for text, w in rest)]
-        yield "  ".join(cells)
+    yield from columns(rows, range(1, len(rows[0])))
     yield f"preferred: {predicted.choice.mode}: {predicted.choice.reason}"
     for mode, why in predicted.refused.items():
         yield f"{mode} cannot be chosen: {why}"

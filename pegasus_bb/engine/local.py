@@ -22,7 +22,7 @@ from pegasus_bb.engine.preparation import (
     prepare,
 )
 from pegasus_bb.engine.processes import Processes
-from pegasus_bb.engine.progress import Silent, Watcher
+from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.rescue import write_rescue
 from pegasus_bb.engine.scheduler import Scheduler
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
@@ -75,7 +75,7 @@ def run(
         prepared = prepare(
             place, dag, lambda: check_runnable(dag, place.dag), restart, ask
         )
-        engine = _Run(place, dag, slots or default_slots(), progress or Silent())
+        engine = _Run(place, dag, slots or default_slots(), progress or Watcher())
         return engine.run(prepared, grace)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import (
@@ -32,8 +32,8 @@ _NAMES = 3
 _LOOK = 0.5  # seconds between two looks at the reservation's files
 
 
-class Watcher(Protocol):
-    """What the engine tells while it runs."""
+class Watcher:
+    """What the engine tells while it runs; this one says nothing."""
 
     def begin(self, total: int, done: int) -> None:
         """The run starts; ``done`` of ``total`` nodes were done before."""
@@ -48,28 +48,16 @@ class Watcher(Protocol):
         """A node came to an end: done, failed, or failed with a retry to come."""
 
     def note(self, message: str) -> None:
-        """Something that a person should know while it runs."""
+        """The user should know this while the run goes on."""
 
     def warn(self, message: str) -> None:
-        """Something that stands still, perhaps until a person mends it."""
+        """Something stands still, perhaps until the user mends it."""
 
     def close(self) -> None:
         """The run is over, however."""
 
 
-class Silent:
-    """For callers that want to hear nothing."""
-
-    def begin(self, total: int, done: int) -> None: ...
-    def running(self, name: str) -> None: ...
-    def waiting(self, name: str) -> None: ...
-    def ended(self, name: str, how: str, seconds: float) -> None: ...
-    def note(self, message: str) -> None: ...
-    def warn(self, message: str) -> None: ...
-    def close(self) -> None: ...
-
-
-class Quiet(Silent):
+class Quiet(Watcher):
     """Warnings alone: `run --quiet` while it goes well."""
 
     def __init__(self, out: TextIO) -> None:
@@ -79,7 +67,7 @@ class Quiet(Silent):
         print(message, file=self._out, flush=True)
 
 
-class Lines:
+class Lines(Watcher):
     """One line per node that ends, for logs."""
 
     def __init__(self, out: TextIO, submit_dir: Path | None = None) -> None:
@@ -110,7 +98,8 @@ class Lines:
     def note(self, message: str) -> None:
         self._say(message)
 
-    warn = note
+    def warn(self, message: str) -> None:
+        self.note(message)
 
     def close(self) -> None:
         self._out.flush()
@@ -119,7 +108,7 @@ class Lines:
         print(words, file=self._out, flush=True)
 
 
-class Bar:
+class Bar(Watcher):
     """The reservation, nodes done, the time, and the names of some that run."""
 
     def __init__(self, console: Console, submit_dir: Path | None = None) -> None:
@@ -157,7 +146,8 @@ class Bar:
     def note(self, message: str) -> None:
         self._bar.console.print(message, markup=False, highlight=False)
 
-    warn = note
+    def warn(self, message: str) -> None:
+        self.note(message)
 
     def close(self) -> None:
         self._reservation.look()  # what stays on the screen is how it ended

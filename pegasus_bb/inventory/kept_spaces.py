@@ -17,8 +17,13 @@ from pegasus_bb.engine.nodestates import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe, ReservationFailed
 from pegasus_bb.inventory import run_state as runs
-from pegasus_bb.inventory.reservation_record import NOT_OURS, ReservationRecord
-from pegasus_bb.inventory.run_state import RunState, WhyHeld, run_state
+from pegasus_bb.inventory.run_state import (
+    NOT_OURS,
+    ReservationRecord,
+    RunState,
+    WhyHeld,
+    run_state,
+)
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.base import Unstaged
 from pegasus_bb.reservation.slurm import Slurm

@@ -20,7 +20,7 @@ from pegasus_bb.inventory.kept_spaces import drop_space, why_not_needed
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.located import RunFinder, is_of_one_job
 from pegasus_bb.inventory.nothing_lost import why_nothing_lost
-from pegasus_bb.inventory.reservation_record import ReservationRecord
+from pegasus_bb.inventory.run_state import ReservationRecord
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import UNUSED, release
 from pegasus_bb.runtime.release import discard_orphan

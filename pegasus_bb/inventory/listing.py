@@ -11,15 +11,16 @@ from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.inventory import run_state as runs
 from pegasus_bb.inventory.kept_spaces import list_kept_spaces
-from pegasus_bb.inventory.located import LocatedReservation, RunFinder
+from pegasus_bb.inventory.located import LocatedReservation, RunFinder, ask_schedulers
 from pegasus_bb.inventory.nothing_lost import check_nothing_lost
-from pegasus_bb.inventory.reservation_record import (
+from pegasus_bb.inventory.run_state import (
     NOT_OURS,
     ReservationRecord,
+    RunState,
+    WhyHeld,
     ended_record,
+    run_state,
 )
-from pegasus_bb.inventory.run_state import RunState, WhyHeld, run_state
-from pegasus_bb.inventory.schedulers import ask_schedulers
 from pegasus_bb.model.reservation import Status
 from pegasus_bb.reservation.base import Row
 from pegasus_bb.runtime.storage_decision import on_the_pfs

@@ -203,17 +203,6 @@ def test_the_engine_is_killed_while_a_script_runs(folder: Folder, part: str) -> 
     assert folder.times()["a"] == (1 if part == "pre" else 2)
 
 
-def test_killed_twice_in_a_row(folder: Folder) -> None:
-    diamond(folder, stops_at="d")
-    for times in (1, 2):
-        engine = folder.start()
-        folder.wait_for("d-is-up", times)
-        kill(engine)
-    (folder.path / "go").touch()
-    assert folder.run().done_before == 3
-    assert [folder.times()[name] for name in DIAMOND] == [1, 1, 1, 3]
-
-
 def test_killed_after_a_rescue(folder: Folder) -> None:
     diamond(folder)
     folder.submit("b", ["b", "exits=1,0"])
@@ -340,20 +329,6 @@ def test_a_killed_task_is_tried_again(folder: Folder) -> None:
     (folder.path / "go").touch()
     assert engine.wait(timeout=120) == 0
     engine.communicate()
-
-
-def test_a_killed_task_without_retry_leads_to_a_rescue(folder: Folder) -> None:
-    folder.job("a", "until=go", "ready=up")
-    engine = folder.start()
-    folder.wait_for("up")
-    (left,) = children_named(f"_PEGASUS_BB_NODE={folder.path}#a#")
-    os.kill(left, signal.SIGKILL)
-    _, text = engine.communicate(timeout=120)
-    assert engine.returncode == 80
-    assert "the job ended with signal 9" in text
-    (folder.path / "go").touch()
-    folder.run()
-    assert folder.times()["a"] == 2
 
 
 # --- Ctrl-C and its like ---

@@ -12,7 +12,7 @@ import pytest
 from pegasus_bb.engine.redo import CREATE_DIR, TASK
 from pegasus_bb.inventory.leftovers import Leftover, leftovers
 from pegasus_bb.inventory.listing import list_reservations
-from pegasus_bb.inventory.reservation_record import ReservationRecord
+from pegasus_bb.inventory.run_state import ReservationRecord
 from tests.runtime.lifecycle import Run
 
 DAG = """\

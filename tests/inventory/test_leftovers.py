@@ -21,9 +21,10 @@ from pegasus_bb.inventory.leftovers import give_back, leftovers
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.reservation.directory import Directory
 from tests.engine.dagman.conftest import Tools, tools
-from tests.inventory.conftest import OneRun, SubmitDirFixture, elsewhere
+from tests.inventory.conftest import OneRun, SubmitDirFixture
 
 __all__ = ["tools"]
+Happened = Callable[[OneRun], object]
 LOG = "000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {}\n...\n"
 HERE = "<127.0.0.1:1?alias=testbed>"
 
@@ -59,35 +60,30 @@ def goes(run: OneRun) -> None:
 # -- what goes
 
 
-def test_all_results_are_safe_and_nobody_came_to_give_it_back(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.dead()
+def saved(run: OneRun) -> None:
     run.saves()
-    goes(run)
 
 
-def test_no_job_ever_had_it(submit_dirs: SubmitDirFixture) -> None:
-    run = submit_dirs.run()
-    run.begins()
-    run.waits()
-    goes(run)
-
-
-def test_it_came_up_and_the_gate_never_asked_again(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.run()
-    run.begins()
-    goes(run)
-
-
-def test_a_run_that_ended_well_and_promised_nothing(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.dead()
+def ended_well_and_promised_nothing(run: OneRun) -> None:
     run.promise({})
     run.ends(0)
+
+
+@pytest.mark.parametrize("happened", [saved, ended_well_and_promised_nothing])
+def test_of_which_nothing_can_be_lost_it_goes(
+    submit_dirs: SubmitDirFixture, happened: Happened
+) -> None:
+    run = submit_dirs.dead()
+    happened(run)
+    goes(run)
+
+
+@pytest.mark.parametrize("gate_waits", [True, False])
+def test_no_job_ever_had_it(submit_dirs: SubmitDirFixture, gate_waits: bool) -> None:
+    run = submit_dirs.run()
+    run.begins()
+    if gate_waits:
+        run.waits()
     goes(run)
 
 
@@ -150,76 +146,80 @@ def test_a_failed_run_that_left_a_promised_result(
     assert run.held().next[-1] == "pegasus-bb release pbbone --discard"
 
 
-def test_a_failed_run_that_may_go_on_from_a_checkpoint(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.dead()
+def changed(text: str | None) -> Happened:
+    """The saved result has this text now, or is gone."""
+
+    def happened(run: OneRun) -> None:
+        run.saves()
+        file = run.results / "out.txt"
+        file.unlink()
+        if text is not None:
+            file.write_text(text)
+
+    return happened
+
+
+def may_go_on_from_a_checkpoint(run: OneRun) -> None:
     run.fails()
     (run.submit / "workflow.yml").write_text("uses: [{lfn: c, type: checkpoint}]\n")
-    is_kept(run, "promised results are not safe")
 
 
-def test_a_failed_run_with_one_task_done(submit_dirs: SubmitDirFixture) -> None:
-    run = submit_dirs.dead()
+def one_task_is_done(run: OneRun) -> None:
     run.note("work JOB_SUCCESS 0 cori - 3")
     run.ends(1)
-    is_kept(run, "promised results are not safe")
 
 
-def test_a_result_that_is_on_the_reservation_alone(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    is_kept(submit_dirs.dead(), "out.txt: stage-out has not noted it in the manifest")
-
-
-@pytest.mark.parametrize(
-    ("what", "why"),
-    [
-        (lambda file: file.unlink(), "No such file"),
-        (lambda file: file.write_text("resulx"), "expected sha256"),
-        (lambda file: file.write_text("short"), "has 5 bytes, expected 6"),
-    ],
-)
-def test_a_result_that_is_not_what_was_saved(
-    submit_dirs: SubmitDirFixture, what: Callable[[Path], object], why: str
-) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    what(run.results / "out.txt")
-    is_kept(run, why)
-
-
-def test_a_run_that_promised_nothing_and_did_not_end(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.dead()
-    run.promise({})
-    is_kept(run, "promised no results: whether anybody needs what is on it")
-
-
-@pytest.mark.parametrize("lost", ["ready.json", "jobstate.log"])
-def test_each_witness_that_a_job_had_it_is_enough(
-    submit_dirs: SubmitDirFixture, lost: str
-) -> None:
-    run = submit_dirs.dead()
+def the_journal_alone_tells_that_a_job_had_it(run: OneRun) -> None:
     (run.folder() / "scratch").unlink()
-    (run.submit / lost if lost == "jobstate.log" else Path(run.bb.file(lost))).unlink()
-    is_kept(run, "promised results are not safe")
+    Path(run.bb.file("ready.json")).unlink()
 
 
-def test_what_lies_on_it_is_a_witness_too(submit_dirs: SubmitDirFixture) -> None:
+def ready_json_alone_tells_that_a_job_had_it(run: OneRun) -> None:
+    (run.folder() / "scratch").unlink()
+    (run.submit / "jobstate.log").unlink()
+
+
+def begun_elsewhere(run: OneRun) -> None:
+    run.saves()
+    run.locked_by("pid 4711 on host login3\n")
+
+
+UNSAFE = "promised results are not safe"
+KEPT: dict[Happened, str] = {
+    lambda run: None: "out.txt: stage-out has not noted it in the manifest",
+    changed(None): "No such file",
+    changed("resulx"): "expected sha256",
+    changed("short"): "has 5 bytes, expected 6",
+    lambda run: run.promise({}): "promised no results: whether anybody needs what is",
+    may_go_on_from_a_checkpoint: UNSAFE,
+    one_task_is_done: UNSAFE,
+    the_journal_alone_tells_that_a_job_had_it: UNSAFE,
+    ready_json_alone_tells_that_a_job_had_it: UNSAFE,
+    begun_elsewhere: "its run: cannot tell: begun on host login3",
+}
+
+
+@pytest.mark.parametrize("happened", KEPT, ids=lambda happened: happened.__name__)
+def test_where_anything_could_be_lost_it_is_kept(
+    submit_dirs: SubmitDirFixture, happened: Happened
+) -> None:
+    run = submit_dirs.dead()
+    happened(run)
+    is_kept(run, KEPT[happened])
+
+
+@pytest.mark.parametrize("witness", ["rescue file", "file on it"])
+def test_one_witness_that_a_job_had_it_is_enough(
+    submit_dirs: SubmitDirFixture, witness: str
+) -> None:
     run = submit_dirs.run()
     run.begins()
-    (run.folder() / "scratch").write_text("how did this get here?")
-    is_kept(run, "promised results are not safe")
-
-
-def test_a_rescue_file_is_a_witness_too(submit_dirs: SubmitDirFixture) -> None:
-    run = submit_dirs.run()
-    run.begins()
-    run.ends(1)
-    (run.submit / "w.dag.rescue001").write_text("DONE work\n")
-    is_kept(run, "promised results are not safe")
+    if witness == "rescue file":
+        run.ends(1)
+        (run.submit / "w.dag.rescue001").write_text("DONE work\n")
+    else:
+        (run.folder() / "scratch").write_text("how did this get here?")
+    is_kept(run, UNSAFE)
 
 
 @pytest.mark.parametrize("file", ["placement.json", "reservation.json", "w.dag"])
@@ -246,13 +246,6 @@ def test_an_engine_at_work(submit_dirs: SubmitDirFixture) -> None:
     is_kept(run, "its run: running: pid 4711 on host ")
     os.close(handle)
     goes(run)
-
-
-def test_an_engine_on_another_machine(submit_dirs: SubmitDirFixture) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    run.locked_by("pid 4711 on host login3\n")
-    is_kept(run, "its run: cannot tell: begun on host login3")
 
 
 @pytest.mark.parametrize(
@@ -370,30 +363,6 @@ def test_one_of_another_run_under_the_same_name(submit_dirs: SubmitDirFixture) -
         other.from_json({**other.to_json(), "name": run.name, "uuid": "another-run"})
     )
     is_kept(run, "another-run")
-
-
-def test_one_that_is_back_after_it_was_given_back(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    assert run.delete() == 0
-    Directory(run.request.settings).create(run.request)
-    assert "noted as released already" in gc("--yes").output
-    assert run.folder().is_dir()
-
-
-@pytest.mark.parametrize("far", [False, True])
-def test_one_whose_submit_directory_is_away(
-    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch, far: bool
-) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    run.submit.rename(submit_dirs.root / "away")
-    if far:
-        elsewhere(monkeypatch)
-    assert "its submit directory not here" in gc("--yes").output
-    assert run.folder().is_dir()
 
 
 def test_a_tier_that_gives_no_answer(submit_dirs: SubmitDirFixture) -> None:

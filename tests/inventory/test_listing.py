@@ -72,18 +72,6 @@ def test_a_run_that_was_killed_and_then_goes_on(submit_dirs: SubmitDirFixture) -
     assert found.next == (f"pegasus-bb status {run.submit}",)
 
 
-def test_a_run_that_another_host_began_is_not_called_dead(
-    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = submit_dirs.dead()
-    run.locked_by("pid 4711 on host login3\n")
-    found = run.held()
-    assert found.run == "cannot tell"
-    assert "login3" in found.run_words
-    run.ends(1)
-    assert run.held().run == "failed, data kept"
-
-
 def test_a_task_that_outlives_its_killed_engine_is_the_run(
     submit_dirs: SubmitDirFixture,
 ) -> None:
@@ -124,19 +112,6 @@ def test_all_dagmans_are_asked_after_in_one_question(
     }
     [asked] = (tools.folder / "asked").read_text().splitlines()
     assert "-allusers" in asked
-
-
-def test_a_schedd_that_gives_no_answer_leaves_it_open(
-    submit_dirs: SubmitDirFixture, tools: Tools
-) -> None:
-    run = submit_dirs.dead()
-    host = "<127.0.0.1:1?alias=testbed>"
-    text = f"000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {host}\n"
-    (run.submit / "w.dag.dagman.log").write_text(f"{text}...\n")
-    tools.falls_silent()
-    found = run.held()
-    assert found.run == "cannot tell"
-    assert "the schedd gives no answer" in found.run_words
 
 
 # -- where it is

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.inventory.leftovers import give_back, leftovers
 from pegasus_bb.inventory.listing import list_reservations
-from pegasus_bb.inventory.reservation_record import ReservationRecord
+from pegasus_bb.inventory.run_state import ReservationRecord
 from pegasus_bb.units import MIB
 from tests.inventory.conftest import OneRun, SubmitDirFixture
 from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench

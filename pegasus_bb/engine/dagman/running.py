@@ -38,7 +38,7 @@ from pegasus_bb.engine.preparation import (
     check_place,
     prepare,
 )
-from pegasus_bb.engine.progress import Silent, Watcher
+from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.rescue import read_failed, read_rescue
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
@@ -88,7 +88,7 @@ def run(
         if not begun.cluster:
             done = len(begun.prepared.done)
             return Outcome(len(dag.nodes), done, done, 0.0, begun.prepared.aside)
-        return _Following(place, dag, begun, progress or Silent()).run(signals)
+        return _Following(place, dag, begun, progress or Watcher()).run(signals)
 
 
 def _joined(place: SubmitDir, dag: Dag, found: Found, restart: bool) -> _Begun:

@@ -1,10 +1,87 @@
-"""Workflow and catalogs of a small chain, for planning by other planners."""
+"""Workflow and catalogs of a small chain, and a folder in which a user plans it."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
+GIVEN += ("--relative-submit-dir", "r")
+
+
+class UserFolder:
+    """Commands are typed in ``work``; plans go to ``submit``, results to ``out``."""
+
+    def __init__(
+        self, root: Path, pegasus: str = "/opt/pegasus", style: str = "condor"
+    ) -> None:
+        self.root, self.work = root, root / "work"
+        self.submit = self.work / "submit" / "r"
+        write_site(self.work, pegasus, style)
+        self.environment = {**os.environ, "HOME": str(root)}
+        self.environment["PEGASUS_BB_LEDGER"] = str(root / "ledger.jsonl")
+
+    def program(self, folder: str, name: str, text: str) -> None:
+        """A program of ``text`` in a folder of the root."""
+        (self.root / folder).mkdir(parents=True, exist_ok=True)
+        (self.root / folder / name).write_text(text)
+        (self.root / folder / name).chmod(0o755)
+
+    def call(self, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            argv,
+            cwd=self.work,
+            env={**self.environment, **more},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    def bb(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return self.call(sys.executable, "-m", "pegasus_bb", *words, **more)
+
+    def try_plan(
+        self, mode: str, *words: str, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        argv = ("plan", *GIVEN, "--bb-mode", mode, *words, "workflow.yml")
+        return self.bb(*argv, **more)
+
+    def plan(self, mode: str, *words: str) -> Path:
+        done = self.try_plan(mode, *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return self.submit
+
+    def run(self, result: str = "out.txt") -> str:
+        """Run what was planned; the result."""
+        done = self.bb("run", str(self.submit))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return (self.work / "out" / result).read_text()
+
+    @property
+    def standing(self) -> list[Path]:
+        """Reservations that were not given back."""
+        return [p for p in (self.work / "fast").iterdir() if p.is_dir()]
+
+    def read(self, name: str) -> Any:
+        """A JSON file of bb/."""
+        return json.loads((self.submit / "bb" / name).read_text())
+
+    @contextmanager
+    def edited(self, file: str) -> Iterator[Any]:
+        """The data of ``file``, written when the block ends."""
+        data = json.loads((self.work / file).read_text())
+        yield data
+        (self.work / file).write_text(json.dumps(data))
+
+    def change(self, file: str, **values: Any) -> None:
+        with self.edited(file) as data:
+            data.update(values)
 
 
 def write_site(

@@ -1,22 +1,19 @@
-"""A user's folder and a real pegasus-plan, where there is one.
+"""A user's folder and a real pegasus-plan, if there is one.
 
-Where there is no HTCondor, empty programs stand in for those that pegasus-plan calls.
+Without HTCondor, empty programs stand in for those that pegasus-plan calls.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pegasus_bb.planner.pegasus import find_home
-from tests.planner.pegasus_site import write_site
+from tests.planner.pegasus_site import UserFolder
 
 HOME = find_home(os.environ)
 CONDOR = ("condor_submit_dag", "condor_version", "condor_config_val", "condor_dagman")
@@ -29,51 +26,26 @@ MARKS = [
 ]
 
 
-class WorkflowRunner:
-    """A user's folder, with a home of its own for Pegasus's database."""
+class WorkflowRunner(UserFolder):
+    """With a home of its own for Pegasus's database."""
 
-    def __init__(self, root: Path, style: str = "condor") -> None:
+    def __init__(self, root: Path, style: str = "condor", **tier: Any) -> None:
         assert HOME is not None
-        self.root, self.work, self.style = root, root / "work", style
         self.pegasus = HOME.bin
-        write_site(self.work, str(HOME.bin.parent), style)
+        super().__init__(root, str(HOME.bin.parent), style)
         (root / "stubs").mkdir()
         for name in CONDOR:
             if shutil.which(name) is None:
-                stub = root / "stubs" / name
-                stub.write_text(STUB)
-                stub.chmod(0o755)
+                self.program("stubs", name, STUB)
         path = f"{root / 'stubs'}:{HOME.bin}:{os.environ['PATH']}"
-        self.environment = {
-            **os.environ,
-            "PATH": path,
-            "HOME": str(root),
-            "PEGASUS_METRICS": "false",
-            "PEGASUS_BB_LEDGER": str(root / "ledger.jsonl"),
-        }
+        self.environment |= {"PATH": path, "PEGASUS_METRICS": "false"}
+        if tier:
+            self.tier(**tier)
 
-    def try_call(self, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            argv,
-            cwd=self.work,
-            env={**self.environment, **more},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-
-    def call(self, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
-        done = self.try_call(*argv, **more)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done
-
-    def plan(self, name: str, *words: str, mode: str = "persistent") -> Path:
-        given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
-        given += ("--relative-submit-dir", name, "--bb-mode", mode)
-        bb = (sys.executable, "-m", "pegasus_bb", "plan")
-        self.call(*bb, *given, *words, "workflow.yml")
-        return self.work / "submit" / name
-
-    def change(self, file: str, **values: Any) -> None:
-        data = json.loads((self.work / file).read_text())
-        (self.work / file).write_text(json.dumps({**data, **values}))
+    def tier(self, **keys: Any) -> None:
+        """Change the tier; one of DataWarp has no folder."""
+        with self.edited("sites.yml") as sites:
+            (tier,) = sites["x-storage-tiers"]["cori"]
+            if keys.get("backend") == "datawarp":
+                tier.pop("path", None)
+            tier.update(keys)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.planner.pegasus import find_home
-from tests.planner.pegasus_site import write_site
+from tests.planner.pegasus_site import GIVEN, UserFolder
 from tests.planner.real_pegasus import CONDOR, STUB
 
 HOME = find_home(os.environ)
@@ -34,59 +33,32 @@ os.execv(task[0], task)
 """
 
 
-class WorkflowRunner:
+class WorkflowRunner(UserFolder):
     """The chain of ``write_site`` with a container for its program."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.work, self.log = root, root / "work", root / "calls"
-        programs = root / "programs"
-        programs.mkdir()
+        super().__init__(root, str(HOME.bin.parent) if HOME else "/opt/pegasus")
+        self.log = root / "calls"
         stubs = dict.fromkeys(CONDOR, STUB) if HOME else {}
-        for name, text in {
-            **stubs,
-            "apptainer": FAKE.format(log=str(self.log)),
-        }.items():
-            (programs / name).write_text(text)
-            (programs / name).chmod(0o755)
-        home = str(HOME.bin.parent) if HOME else "/opt/pegasus"
-        write_site(self.work, home)
-        path = f"{programs}:{os.environ['PATH']}"
-        self.environment = {**os.environ, "PATH": path, "HOME": str(root)}
-        self.environment["PEGASUS_BB_LEDGER"] = str(root / "ledger.jsonl")
-        self.change("sites.yml", lambda data: self._with_path(data, path))
+        for name, text in stubs.items():
+            self.program("programs", name, text)
+        self.program("programs", "apptainer", FAKE.format(log=str(self.log)))
+        path = f"{root / 'programs'}:{os.environ['PATH']}"
+        self.environment["PATH"] = path
+        with self.edited("sites.yml") as sites:
+            sites["sites"][1]["profiles"]["env"]["PATH"] = path
         self.container = {"name": "box", "type": "singularity", "image": IMAGE}
-        self.program: dict[str, Any] = {"container": "box"}
+        self.kept: dict[str, Any] = {"container": "box"}
 
-    @staticmethod
-    def _with_path(data: Any, path: str) -> None:
-        data["sites"][1]["profiles"]["env"]["PATH"] = path
-
-    def change(self, file: str, how: Any) -> None:
-        data = json.loads((self.work / file).read_text())
-        how(data)
-        (self.work / file).write_text(json.dumps(data))
-
-    def _write(self, data: Any) -> None:
-        data["containers"] = [self.container]
-        data["transformations"][0]["sites"][0].update(self.program)
-
-    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "pegasus_bb", *words],
-            cwd=self.work,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-
-    def plan(
-        self, command: str = "plan", planner: str = "builtin", mode: str = "persistent"
-    ) -> subprocess.CompletedProcess[str]:
-        self.change("transformations.yml", self._write)
-        options = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
-        options += ("--relative-submit-dir", "r", "--bb-planner", planner)
-        return self.call(command, *options, "--bb-mode", mode, "workflow.yml")
+    def contain(
+        self, planner: str = "builtin", mode: str = "persistent", do: str = "plan"
+    ) -> Any:
+        """Plan, or check, with the container in the catalog."""
+        with self.edited("transformations.yml") as data:
+            data["containers"] = [self.container]
+            data["transformations"][0]["sites"][0].update(self.kept)
+        said = ("--bb-planner", planner, "--bb-mode", mode)
+        return self.bb(do, *GIVEN, *said, "workflow.yml")
 
 
 @pytest.fixture
@@ -108,12 +80,10 @@ def runner(tmp_path: Path) -> WorkflowRunner:
 def test_every_task_runs_in_its_container(
     runner: WorkflowRunner, planner: str, mode: str, kind: str
 ) -> None:
-    runner.program["type"] = kind
-    done = runner.plan(planner=planner, mode=mode)
+    runner.kept["type"] = kind
+    done = runner.contain(planner, mode)
     assert done.returncode == 0, done.stderr
-    ran = runner.call("run", str(runner.work / "submit" / "r"))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert (runner.work / "out" / "out.txt").read_text() == "hello\n"
+    assert runner.run() == "hello\n"
     calls = [json.loads(line) for line in runner.log.read_text().splitlines()]
     tasks = [argv[argv.index(IMAGE) + 2 :] for argv in calls]
     assert [[Path(word).name for word in task] for task in tasks] == [
@@ -132,13 +102,13 @@ def test_an_image_that_no_job_can_start_is_refused(
     runner: WorkflowRunner, planner: str, command: str
 ) -> None:
     runner.container["image"] = "https://example.org/box.sif"
-    done = runner.plan(command, planner)
+    done = runner.contain(planner, do=command)
     said = done.stdout + done.stderr
     assert done.returncode != 0
     assert "transformations.yml" in said
     assert "nothing fetches images" in said
     assert "docker://NAME" in said
-    assert not (runner.work / "submit" / "r").exists()
+    assert not runner.submit.exists()
 
 
 @pytest.mark.parametrize(
@@ -160,14 +130,14 @@ def test_what_a_container_says_is_checked(
     runner: WorkflowRunner, key: str, value: Any, words: str
 ) -> None:
     runner.container[key] = value
-    done = runner.plan()
+    done = runner.contain()
     assert (done.returncode == 2) == bool(words), done.stderr
     assert words in done.stderr
 
 
 def test_a_file_of_another_site_is_refused(runner: WorkflowRunner) -> None:
     runner.container |= {"image": "/images/box.sif", "image.site": "summit"}
-    done = runner.plan()
+    done = runner.contain()
     assert done.returncode == 2
     assert "copy the image to a folder that the nodes of cori see" in done.stderr
 
@@ -182,9 +152,8 @@ def test_a_file_of_another_site_is_refused(runner: WorkflowRunner) -> None:
 def test_a_job_that_the_launcher_cannot_serve_is_refused(
     runner: WorkflowRunner, profiles: dict[str, Any], words: str
 ) -> None:
-    runner.change(
-        "workflow.yml", lambda data: data["jobs"][0].update(profiles=profiles)
-    )
-    done = runner.plan()
+    with runner.edited("workflow.yml") as data:
+        data["jobs"][0]["profiles"] = profiles
+    done = runner.contain()
     assert done.returncode == 2
     assert words in done.stderr

@@ -151,9 +151,8 @@ def test_what_was_escaped_is_escaped_again(user: User) -> None:
 
 
 def test_the_submit_host_gets_a_folder_where_the_catalog_has_none(user: User) -> None:
-    sites = json.loads((user.work / "sites.yml").read_text())
-    sites["sites"][0]["directories"].pop(0)
-    (user.work / "sites.yml").write_text(json.dumps(sites))
+    with user.edited("sites.yml") as sites:
+        sites["sites"][0]["directories"].pop(0)
     assert user.on_tier().returncode == 0
     local = user.read("planned/sites.yml")["sites"][0]["directories"]
     assert [d["type"] for d in local] == ["localStorage", "sharedScratch"]
@@ -161,10 +160,9 @@ def test_the_submit_host_gets_a_folder_where_the_catalog_has_none(user: User) ->
 
 
 def test_inline_catalogs_become_files(user: User) -> None:
-    workflow = json.loads((user.work / "workflow.yml").read_text())
-    workflow["siteCatalog"] = json.loads((user.work / "sites.yml").read_text())
+    with user.edited("workflow.yml") as workflow, user.edited("sites.yml") as sites:
+        workflow["siteCatalog"] = sites
     (user.work / "sites.yml").unlink()
-    (user.work / "workflow.yml").write_text(json.dumps(workflow))
     assert user.on_tier().returncode == 0
     assert "siteCatalog" not in user.read("planned/workflow.yml")
 
@@ -177,10 +175,9 @@ def test_no_catalog_points_to_a_file_that_goes_with_the_buffer(user: User) -> No
 
 
 def test_a_checkpoint_that_need_not_be_written_is_not_staged_out(user: User) -> None:
-    data = json.loads((user.work / "workflow.yml").read_text())
     use = {"lfn": "state", "type": "checkpoint", "stageOut": True}
-    data["jobs"][0]["uses"].append(use)
-    (user.work / "workflow.yml").write_text(json.dumps(data))
+    with user.edited("workflow.yml") as data:
+        data["jobs"][0]["uses"].append(use)
     done = user.on_tier()
     assert "checkpoint files (state) are kept for retries" in done.stderr
     given = user.read("planned/workflow.yml")["jobs"][0]["uses"]
@@ -190,22 +187,22 @@ def test_a_checkpoint_that_need_not_be_written_is_not_staged_out(user: User) -> 
 def test_mode_off_is_the_users_own_command_line(user: User) -> None:
     words = ["--sites", "cori", "--conf", "x y", "workflow.yml", "-Dpegasus.mode=d"]
     (user.work / "x y").write_text("pegasus.mode = d\n")
-    user.program("pegasus-plan", f'for a; do echo "$a"; done > {user.root}/calls')
-    done = user.plan("--bb-mode", "off", *words, "-Dpegasus.bb.wait=2h")
+    user.tool("pegasus-plan", f'for a; do echo "$a"; done > {user.root}/calls')
+    done = user.bb("plan", "--bb-mode", "off", *words, "-Dpegasus.bb.wait=2h")
     assert done.returncode == 0, done.stderr
     assert (user.root / "calls").read_text().splitlines() == words
 
 
 def test_a_tier_that_mode_off_leaves_alone_is_mentioned(user: User) -> None:
-    user.program("pegasus-plan", "echo planned")
-    done = user.plan("--sites", "cori", "workflow.yml")
+    user.tool("pegasus-plan", "echo planned")
+    done = user.bb("plan", "--sites", "cori", "workflow.yml")
     assert done.stdout == "planned\n"
     who, unused = done.stderr.splitlines()
     assert who == f"planner:  pegasus-plan in {user.home}/bin (PEGASUS_HOME)"
     assert unused.startswith("mode off: tier bb of site cori is not used; ")
-    assert user.plan("--sites", "cori", "-q", "workflow.yml").stderr == ""
+    assert user.bb("plan", "--sites", "cori", "-q", "workflow.yml").stderr == ""
     (user.work / "sites.yml").write_text("<xml/>")
-    done = user.plan("--sites", "cori", "workflow.yml")
+    done = user.bb("plan", "--sites", "cori", "workflow.yml")
     assert (done.stdout, done.stderr) == ("planned\n", f"{who}\n")
 
 
@@ -258,22 +255,15 @@ def test_what_would_lead_off_the_buffer_is_refused(
 
 
 def test_datawarp_in_an_htcondor_pool_is_refused(user: User) -> None:
-    sites = json.loads((user.work / "sites.yml").read_text())
-    sites["x-storage-tiers"]["cori"][0] = {
-        "name": "bb",
-        "backend": "datawarp",
-        "capacity": "10GiB",
-    }
-    (user.work / "sites.yml").write_text(json.dumps(sites))
+    tier = {"name": "bb", "backend": "datawarp", "capacity": "10GiB"}
+    user.change("sites.yml", **{"x-storage-tiers": {"cori": [tier]}})
     assert "style: glite" in user.on_tier().stderr
 
 
 def inner(user: User, kind: str = "pegasusWorkflow", arguments: str = "") -> None:
-    workflow = json.loads((user.work / "workflow.yml").read_text())
     job = {"type": kind, "file": "inner.yml", "id": "SUB", "uses": []}
-    job["arguments"] = arguments.split()
-    workflow["jobs"].append(job)
-    (user.work / "workflow.yml").write_text(json.dumps(workflow))
+    with user.edited("workflow.yml") as workflow:
+        workflow["jobs"].append({**job, "arguments": arguments.split()})
 
 
 @pytest.mark.parametrize(
@@ -290,11 +280,10 @@ def inner(user: User, kind: str = "pegasusWorkflow", arguments: str = "") -> Non
 def test_a_sub_workflow_that_cannot_be_done_right_is_refused(
     user: User, kind: str, arguments: str, capacity: str, why: str
 ) -> None:
-    workflow = json.loads((user.work / "workflow.yml").read_text())
-    for job in workflow["jobs"]:
-        for use in job["uses"]:
-            use["metadata"] = {"size": 10}
-    (user.work / "workflow.yml").write_text(json.dumps(workflow))
+    with user.edited("workflow.yml") as workflow:
+        for job in workflow["jobs"]:
+            for use in job["uses"]:
+                use["metadata"] = {"size": 10}
     inner(user, kind, arguments)
     done = user.on_tier("--bb-capacity", capacity)
     assert done.returncode == 2
@@ -302,12 +291,11 @@ def test_a_sub_workflow_that_cannot_be_done_right_is_refused(
 
 
 def profiled(user: User, file: str, *keys: str | int) -> None:
-    data = json.loads((user.work / file).read_text())
-    at = data
-    for key in keys:
-        at = at[key]
-    at.setdefault("profiles", {}).setdefault("pegasus", {})["gridstart.path"] = "/true"
-    (user.work / file).write_text(json.dumps(data))
+    with user.edited(file) as at:
+        for key in keys:
+            at = at[key]
+        own = at.setdefault("profiles", {}).setdefault("pegasus", {})
+        own["gridstart.path"] = "/true"
 
 
 @pytest.mark.parametrize(

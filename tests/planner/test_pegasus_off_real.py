@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.planner.pegasus_site import GIVEN
 from tests.planner.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS
-GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
 # What differs from one planning to the next: names drawn by lot, and moments.
 DRAWN = {
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}": "UUID",
@@ -34,7 +34,8 @@ def runner(tmp_path: Path) -> WorkflowRunner:
 
 def planned(runner: WorkflowRunner, *words: str) -> dict[str, str]:
     """Every file of the submit directory r, settled, by its settled name."""
-    runner.call(*words, *GIVEN, "--relative-submit-dir", "r", "workflow.yml")
+    done = runner.call(*words, *GIVEN, "workflow.yml")
+    assert done.returncode == 0, done.stderr
     folder = runner.work / "submit" / "r"
     files = {
         settled(str(path.relative_to(folder))): settled(path.read_text())
@@ -97,7 +98,6 @@ def test_what_was_counted_is_told_and_the_results_are_there(
     planned(runner, *ours())
     (submit,) = (p for p in runner.work.glob("r[0-9]*") if p.is_dir())
     submit.rename(runner.work / "submit" / "r")
-    runner.call(sys.executable, "-m", "pegasus_bb", "run", "submit/r")
-    assert (runner.work / "out" / "out.txt").read_text() == "hello\n"
+    assert runner.run() == "hello\n"
     record = (runner.work / "submit/r/00/00/cat1_ID1.out.000").read_text()
     assert '# pegasus_bb io: {"rchar": ' in record

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,17 +17,12 @@ def runner(tmp_path: Path) -> WorkflowRunner:
     return WorkflowRunner(tmp_path)
 
 
-def run(runner: WorkflowRunner, submit: object) -> str:
-    runner.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
-    return (runner.work / "out" / "out.txt").read_text()
-
-
 def test_a_file_in_the_place_of_the_folder_for_runs_is_named(
     runner: WorkflowRunner,
 ) -> None:
     words = ("--sites", "cori", "--bb-mode", "persistent", "--dir", "in.txt")
     words += ("--relative-submit-dir", "r1")
-    done = runner.try_call(sys.executable, "-m", "pegasus_bb", "plan", *words)
+    done = runner.bb("plan", *words)
     assert done.returncode == 2
     assert f"--dir: {runner.work}/in.txt is no folder" in done.stderr
     assert (runner.work / "in.txt").read_text() == "hello\n"
@@ -41,9 +34,7 @@ def test_no_option_of_pegasus_plan_is_unknown_to_us(runner: WorkflowRunner) -> N
     options = set(re.findall(r"^ (?:-\w \|)?(--[a-z-]+)", told, re.MULTILINE))
     assert len(options) > 25
     for option in options - {"--help", "--version"}:
-        done = runner.try_call(
-            sys.executable, "-m", "pegasus_bb", "plan", option, "x", "no-such.yml"
-        )
+        done = runner.bb("plan", option, "x", "no-such.yml")
         assert "No such option" not in done.stderr, option
 
 
@@ -51,9 +42,9 @@ def test_no_option_of_pegasus_plan_is_unknown_to_us(runner: WorkflowRunner) -> N
 def test_a_random_directory_lies_on_the_buffer(
     runner: WorkflowRunner, word: str
 ) -> None:
-    submit = runner.plan("r", word)
-    scratch = json.loads((submit / "bb" / "placement.json").read_text())["scratch"]
-    prefix = json.loads((submit / "bb" / "request.json").read_text())["prefix"]
+    runner.plan("persistent", word)
+    scratch = runner.read("placement.json")["scratch"]
+    prefix = runner.read("request.json")["prefix"]
     assert re.fullmatch(f"{prefix}/(there|demo-0-.*)", scratch)
 
 
@@ -62,8 +53,8 @@ def test_the_files_of_two_input_folders_are_found(runner: WorkflowRunner) -> Non
         (runner.work / name).mkdir()
     (runner.work / "two" / "in.txt").write_text("from the second\n")
     (runner.work / "replicas.yml").unlink()
-    submit = runner.plan("r", "--input-dir", "one,two")
-    assert run(runner, submit) == "from the second\n"
+    runner.plan("persistent", "--input-dir", "one,two")
+    assert runner.run() == "from the second\n"
 
 
 def test_inputs_and_programs_may_be_urls_of_files_here(runner: WorkflowRunner) -> None:
@@ -74,6 +65,6 @@ def test_inputs_and_programs_may_be_urls_of_files_here(runner: WorkflowRunner) -
     runner.change(
         "transformations.yml", transformations=[{"name": "cat1", "sites": [place]}]
     )
-    submit = runner.plan("r")
+    submit = runner.plan("persistent")
     assert list(submit.glob("00/00/chmod_cat1_*.sub"))  # so it was staged
-    assert run(runner, submit) == "hello\n"
+    assert runner.run() == "hello\n"

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -27,39 +25,28 @@ def runner(tmp_path: Path) -> WorkflowRunner:
     return WorkflowRunner(tmp_path)
 
 
-def test_it_plans_and_runs_and_the_buffer_is_given_back(runner: WorkflowRunner) -> None:
-    submit = runner.plan("r", "--json")
-    runner.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
-    assert (runner.work / "out" / "out.txt").read_text() == "hello\n"
-    assert [p for p in (runner.work / "fast").iterdir() if p.is_dir()] == []
-    manifest = (submit / "bb" / "manifest.jsonl").read_text()
-    assert json.loads(manifest)["lfn"] == "out.txt"
-
-
 def test_the_buffer_is_given_back_where_an_earlier_result_is_reused(
     runner: WorkflowRunner,
 ) -> None:
     """Its replica is brought to the output site by Pegasus's own program."""
-    data = json.loads((runner.work / "workflow.yml").read_text())
-    more = json.loads(json.dumps(data["jobs"][1]).replace("out.txt", "more.txt"))
-    data["jobs"].append({**more, "id": "ID3"})
-    data["jobDependencies"][0]["children"].append("ID3")
-    runner.change("workflow.yml", **data)
-    known = json.loads((runner.work / "replicas.yml").read_text())["replicas"]
+    with runner.edited("workflow.yml") as data:
+        more = json.loads(json.dumps(data["jobs"][1]).replace("out.txt", "more.txt"))
+        data["jobs"].append({**more, "id": "ID3"})
+        data["jobDependencies"][0]["children"].append("ID3")
     (runner.work / "old.txt").write_text("made before\n")
     pfns = [{"site": "local", "pfn": str(runner.work / "old.txt")}]
-    runner.change("replicas.yml", replicas=[*known, {"lfn": "out.txt", "pfns": pfns}])
-    submit = runner.plan("r")
+    with runner.edited("replicas.yml") as known:
+        known["replicas"].append({"lfn": "out.txt", "pfns": pfns})
+    submit = runner.plan("persistent")
     assert not list(submit.rglob("cat1_ID2.sub"))
-    runner.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
-    assert (runner.work / "out" / "out.txt").read_text() == "made before\n"
+    assert runner.run() == "made before\n"
     assert (runner.work / "out" / "more.txt").read_text() == "hello\n"
-    assert [p for p in (runner.work / "fast").iterdir() if p.is_dir()] == []
+    assert runner.standing == []
 
 
 @pytest.mark.parametrize("cleanup", ["none", "leaf", "inplace", "constraint"])
 def test_every_cleanup_is_sealed(runner: WorkflowRunner, cleanup: str) -> None:
-    dag = read_dag(runner.plan("r", "--cleanup", cleanup) / "demo-0.dag")
+    dag = read_dag(runner.plan("persistent", "--cleanup", cleanup) / "demo-0.dag")
     waiting = [p for p, below in dag.children.items() if "bb_delete_BB0000002" in below]
     last = {"none": "stage_out_remote_cori_1_0"}.get(cleanup, "cleanup_demo_0_cori")
     assert last in waiting or "register_cori_1_0" in waiting
@@ -72,7 +59,7 @@ def test_every_cleanup_is_sealed(runner: WorkflowRunner, cleanup: str) -> None:
 def test_kickstart_changes_to_the_folder_of_a_batch_job(
     tmp_path: Path, style: str
 ) -> None:
-    submit = WorkflowRunner(tmp_path, style).plan("r")
+    submit = WorkflowRunner(tmp_path, style).plan("persistent")
     text = (submit / "00/00/cat1_ID1.sub").read_text()
     prefix = json.loads((submit / "bb/request.json").read_text())["prefix"]
     assert f" -w {prefix}/" in text
@@ -90,11 +77,10 @@ def test_clusters_run_on_the_buffer(runner: WorkflowRunner, cluster: str) -> Non
     use = {"lfn": "o3.txt", "type": "output", "stageOut": True}
     third["uses"] = [jobs[0]["uses"][0], {**use, "registerReplica": False}]
     runner.change("workflow.yml", jobs=[*jobs, third])
-    submit = runner.plan("r", "--cluster", cluster)
+    submit = runner.plan("persistent", "--cluster", cluster)
     (merged,) = submit.glob("00/00/merge_*.sub")
     assert "remote_initialdir = /tmp\n" in merged.read_text()
-    runner.call(sys.executable, "-m", "pegasus_bb", "run", str(submit))
-    assert (runner.work / "out" / "o3.txt").read_text() == "hello\n"
+    assert runner.run("o3.txt") == "hello\n"
 
 
 def test_a_sub_workflow_is_between_the_gate_and_bb_delete(
@@ -116,7 +102,7 @@ def test_a_sub_workflow_is_between_the_gate_and_bb_delete(
     inner["uses"] = [{"lfn": "inner.yml", "type": "input"}]
     inner["arguments"] = ["--output-sites", "local"]
     runner.change("workflow.yml", jobs=[*jobs, inner])
-    dag = read_dag(runner.plan("r") / "demo-0.dag")
+    dag = read_dag(runner.plan("persistent") / "demo-0.dag")
     assert "pegasus-plan_SUB" in dag.children["create_dir_demo_0_cori"]
     assert "pegasus-plan_SUB" in View(dag, set(), "cori", "").before_delete
 
@@ -125,14 +111,12 @@ def test_an_mpi_job_keeps_its_nodes_and_finds_the_buffer_on_all(
     tmp_path: Path,
 ) -> None:
     """The directives go to Slurm, which mounts the buffer on every node of the job."""
-    runner = WorkflowRunner(tmp_path, "glite")
-    tier = {"name": "bb", "backend": "datawarp", "capacity": "10GiB"}
-    runner.change("sites.yml", **{"x-storage-tiers": {"cori": [tier]}})
-    jobs = json.loads((runner.work / "workflow.yml").read_text())["jobs"]
+    tier = {"backend": "datawarp", "capacity": "10GiB"}
+    runner = WorkflowRunner(tmp_path, "glite", **tier)
     wanted = {"nodes": "2", "cores": "64", "runtime": "600"}
-    jobs[0]["profiles"] = {"pegasus": wanted}
-    runner.change("workflow.yml", jobs=jobs)
-    submit = runner.plan("r")
+    with runner.edited("workflow.yml") as data:
+        data["jobs"][0]["profiles"] = {"pegasus": wanted}
+    submit = runner.plan("persistent")
     text = (submit / "00/00/cat1_ID1.sub").read_text()
     (asked,) = [x for x in text.splitlines() if x.startswith("+remote_cerequirements")]
     assert 'NODES=="2"' in asked
@@ -140,13 +124,6 @@ def test_an_mpi_job_keeps_its_nodes_and_finds_the_buffer_on_all(
     (directives,) = (submit / "bb").glob("*.bbf")
     assert f"--bbf={directives}" in asked
     assert f"executable = {submit}/bb/bin/launch\n" in text
-
-
-def try_plan(runner: WorkflowRunner, *words: str) -> CompletedProcess[str]:
-    given = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
-    given += ("--relative-submit-dir", "r", "--bb-mode", "persistent")
-    bb = (sys.executable, "-m", "pegasus_bb", "plan")
-    return runner.try_call(*bb, *given, *words, "workflow.yml")
 
 
 @pytest.mark.parametrize(
@@ -160,21 +137,22 @@ def try_plan(runner: WorkflowRunner, *words: str) -> CompletedProcess[str]:
 def test_a_job_that_nobody_judges_is_refused(
     runner: WorkflowRunner, profiles: dict[str, str]
 ) -> None:
-    jobs = json.loads((runner.work / "workflow.yml").read_text())["jobs"]
-    jobs[0]["profiles"] = {"dagman": profiles}
-    runner.change("workflow.yml", jobs=jobs)
-    done = try_plan(runner)
+    with runner.edited("workflow.yml") as data:
+        data["jobs"][0]["profiles"] = {"dagman": profiles}
+    done = runner.try_plan("persistent")
     assert done.returncode == 2, done.stdout + done.stderr
     assert "cat1_ID1" in done.stderr
-    assert not (runner.work / "submit" / "r").exists()
+    assert not runner.submit.exists()
 
 
 def test_the_scope_of_post_scripts_may_be_essential_but_not_none(
     runner: WorkflowRunner,
 ) -> None:
-    done = try_plan(runner, "-Ddagman.post.scope=none")
+    done = runner.try_plan("persistent", "-Ddagman.post.scope=none")
     assert done.returncode == 2
     assert "Take post.scope out" in " ".join(done.stderr.split())
-    dag = read_dag(runner.plan("r", "-Ddagman.post.scope=essential") / "demo-0.dag")
+    dag = read_dag(
+        runner.plan("persistent", "-Ddagman.post.scope=essential") / "demo-0.dag"
+    )
     without = {name for name, node in dag.nodes.items() if node.post is None}
     assert without == {"register_cori_1_0"}

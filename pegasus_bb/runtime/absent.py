@@ -18,7 +18,7 @@ _MOST = 100_000  # names; so many take a second
 
 
 def note_absent(bb: BBDir, binding: Binding, node: str) -> None:
-    """Note what of placement.json is not where the job of ``node`` saw the tier.
+    """Note which files of placement.json the job of ``node`` did not find on the tier.
 
     The job has failed in any case, so nothing is raised.
     """
@@ -37,7 +37,7 @@ def note_absent(bb: BBDir, binding: Binding, node: str) -> None:
 
 
 def absent_files(bb: BBDir, node: str) -> FrozenSet[str]:
-    """What was noted for ``node``; empty where nothing was."""
+    """The files that were noted for ``node``."""
     try:
         return frozenset(read_json(_note(bb, node))["files"])
     except (OSError, ValueError, TypeError, KeyError):
@@ -45,7 +45,7 @@ def absent_files(bb: BBDir, node: str) -> FrozenSet[str]:
 
 
 def forget_absent(bb: BBDir, node: str) -> None:
-    """The note is out of date: what is missing is made again."""
+    """Remove the note: the files are made again."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(_note(bb, node))
 

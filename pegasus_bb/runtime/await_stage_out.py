@@ -1,10 +1,10 @@
 """Hold a node back until its results are back: ``NODE JOB RETURN POST ARG...``.
 
-The POST script of a job with a reservation of its own. Where the job failed, and once
-every result that it noted stands in the run's scratch with the size and the digest that
-it had, POST ARG... takes this program's place and judges the node. Until then the
-answer is 75, and DAGMan's DEFER asks again. Looks at files, never at what the batch
-system says of the job: that calls a job done that stages out, or that has vanished.
+The POST script of a job with a reservation of its own. It answers 75 until every result
+that the job noted is in the run's scratch with its size and digest; DAGMan's DEFER asks
+again. Then, and if the job failed, POST ARG... takes its place and judges the node. It
+looks at files only: the batch system also calls a job done that still stages out, or
+that has vanished.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _AGAIN = "  the node: counts as failed; it can be tried again"
 
 
 class TaskFailed(PegasusBBError):
-    """So launch has noted, whatever the batch system says."""
+    """launch has noted that the task failed."""
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
@@ -65,7 +65,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def _become(post: List[str]) -> NoReturn:
-    """Let the node's own POST script judge; once, for this process is that one then."""
+    """Become the node's own POST script."""
     sys.stdout.flush()
     sys.stderr.flush()
     try:
@@ -127,7 +127,6 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
 
 
 def _note(bb: BBDir, node: str, job: str) -> Optional[Dict[str, Any]]:
-    """What that very try has noted."""
     try:
         note = read_json(note_path(bb, node))
         if str(note["job"]) == job and isinstance(note["files"], dict):
@@ -138,7 +137,7 @@ def _note(bb: BBDir, node: str, job: str) -> Optional[Dict[str, Any]]:
 
 
 class _Waiting:
-    """Since when the results of that try are waited for."""
+    """How long the results of one try have been waited for."""
 
     def __init__(self, bb: BBDir, node: str, job: str) -> None:
         self._path, self._job = bb.file(f"{NOTES}/{node}.wait.json"), job
@@ -172,7 +171,7 @@ def _some(missing: Dict[str, str]) -> str:
 
 
 def _never(node: str, note: Dict[str, Any], missing: Dict[str, str], wait: int) -> str:
-    """The end of waiting, for a person: what is missing, and where it still may be."""
+    """The message: what is missing, and where it may still be."""
     message = (
         f"{node}: its results have not come back within {format_duration(wait)}: "
         f"{_some(missing)}"

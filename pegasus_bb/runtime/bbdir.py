@@ -100,7 +100,7 @@ class BBDir:
         return str(self._read("plan.json", dict).get("scratch", ""))
 
     def label(self) -> str:
-        """What the workflow is called; empty where no plan tells."""
+        """The name of the workflow; empty if there is no plan."""
         try:
             return str(read_json(self.file("plan.json"))["label"])
         except (OSError, ValueError, TypeError, KeyError):
@@ -118,11 +118,10 @@ class BBDir:
         write_json(self.file("reservation.json"), reservation.to_json())
 
     def placement(self) -> Dict[str, Any]:
-        """placement.json, or an empty one where the run uses no tier (mode off).
+        """placement.json, or an empty one if the run uses no tier (mode off).
 
-        Raises UsageError where it cannot be read, is missing or is of another run: an
-        empty one would promise nothing, and nothing would be looked at before the
-        reservation is given back.
+        Raises UsageError if it cannot be read, or is of another run. An empty one would
+        promise no results, and the reservation would be released without a check.
         """
         if not self.has_request:
             return {"files": {}, "outputs": {}}

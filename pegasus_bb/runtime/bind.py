@@ -1,4 +1,4 @@
-"""The planned prefix (`/bb/<name>`) -> the real path, wherever a job can meet it."""
+"""Replaces the planned prefix (`/bb/<name>`) by the real path of one job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Binding:
     """One planned prefix and the path that stands for it in this job.
 
     Binds only at a path boundary (`/bb/pbbX/f`, not `/bb/pbbXY`), and is idempotent:
-    a path that is already real stays as it is, even where it ends like the prefix
+    a path that is already real stays as it is, even if it ends like the prefix
     (`/fast/bb/pbbX`).
     """
 
@@ -59,7 +59,7 @@ class Binding:
 
 
 def shared_binding(bb: BBDir, environ: Dict[str, str]) -> Optional[Binding]:
-    """The planned prefix and its real path; None where jobs share no reservation.
+    """The planned prefix and its real path; None if jobs share no reservation.
 
     Raises ReservationFailed, UsageError.
     """

@@ -1,7 +1,7 @@
 """Run a task for Kickstart, note what it read and wrote: `count FILE PROGRAM ARG...`.
 
-Kickstart counts only what it traces with ptrace, where tasks were seen to stop for
-ever. FILE gets one line of JSON; the end is the task's, a signal's included.
+Kickstart counts only with ptrace, under which tasks were seen to hang for ever. FILE
+gets one line of JSON. The exit status, or the signal, is that of PROGRAM.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def note(name: str, ended: Ended) -> None:
-    """Counters into the file ``name``; without it the task is as good as before."""
+    """Write the counters to file ``name``; a failure does not fail the task."""
     if ended.io is None:
         return
     line = json.dumps({**ended.io._asdict(), "iowait": ended.iowait})
@@ -46,7 +46,7 @@ def note(name: str, ended: Ended) -> None:
 
 
 def end_as(ended: Ended) -> int:
-    """The exit status; killed by a signal, this process dies of the same."""
+    """The exit status; if a signal killed the task, kill this process with it."""
     if os.WIFSIGNALED(ended.raw):
         number = os.WTERMSIG(ended.raw)
         _no_core()
@@ -57,7 +57,6 @@ def end_as(ended: Ended) -> int:
 
 
 def _no_core() -> None:
-    """The task's own core is enough."""
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
@@ -67,8 +66,8 @@ def _no_core() -> None:
 def counted(argv: List[str], program: str, name: str) -> List[str]:
     """Kickstart's ``argv`` with ``program`` (this one) in front of the task.
 
-    Unchanged where its options are not known, or where it is to make the task's file
-    executable: it would make ours so.
+    Unchanged if its options are not known, or if it is to make the task's file
+    executable: it would take ours for it.
     """
     from pegasus_bb.runtime.records.options import parse_options
 

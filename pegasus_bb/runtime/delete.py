@@ -1,8 +1,9 @@
 """Give the reservation of a run back: ``delete [--bb DIR]``, the job bb_delete.
 
-Only when every promised result is at its destination with the right size and digest;
-else it keeps everything and says how to go on. Nothing here trusts the graph, an exit
-code or a name. Only `pegasus-bb release NAME --discard` drops data that is not safe.
+It does so only if every promised result is at its destination with the right size and
+digest. Otherwise it keeps everything and says how to continue. It trusts neither the
+graph nor an exit code nor a name. Only `pegasus-bb release NAME --discard` drops data
+that is not safe.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from pegasus_bb.runtime.storage_decision import (
 )
 from pegasus_bb.units import format_size
 
-# Why nothing can be lost, as a caller knows it; checked against what is there.
+# Why a release loses nothing, as the caller knows it; checked here all the same.
 UNUSED = "no job ever had it"
 NO_RESULTS = "no task of its run has made a result: going on would run each again"
 
@@ -136,7 +137,7 @@ def give_up(bb: BBDir) -> str:
 
 
 def _noted(bb: BBDir) -> Optional[Reservation]:
-    """What setup noted. Raises ReservationFailed where it is of another run."""
+    """What setup noted. Raises ReservationFailed if it is of another run."""
     request, noted = bb.request(), bb.reservation()
     if noted is not None and noted.uuid != request.uuid:
         raise ReservationFailed(
@@ -171,7 +172,7 @@ def _find_note(
 
 
 def _check_planned(bb: BBDir) -> None:
-    """Raises UsageError where planning was killed before it had written everything."""
+    """Raises UsageError if planning was killed before it had written everything."""
     bb.placement()
     if not os.path.exists(bb.file("plan.json")):
         raise UsageError(
@@ -215,8 +216,7 @@ def check_results(bb: BBDir, backend: Backend, why_nothing_lost: str = "") -> No
 
 
 def _was_used(bb: BBDir, buffer: str) -> bool:
-    """Whether anything tells so: that it was up, that a result came from it, or what
-    lies on it."""
+    """Whether it was up, a result came from it, or files lie on it."""
     if os.path.lexists(bb.file("ready.json")) or _has_saved(bb):
         return True
     try:
@@ -231,7 +231,6 @@ def _has_results(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> bool:
 
 
 def _has_saved(bb: BBDir) -> bool:
-    """Whether this run has staged anything out."""
     return os.path.lexists(bb.file("manifest.jsonl"))
 
 

@@ -1,8 +1,8 @@
-"""The POST script of every node: did the job do it, by its own record?
+"""The POST script of every node: did the job succeed, by its own record?
 
-`exitcode -r RETURN FILE.out` answers 0 only where the job ended with 0 and every record
-in FILE.out says the same, then keeps FILE.out and FILE.err under the next free number,
-so that the next attempt does not overwrite them.
+`exitcode -r RETURN FILE.out` answers 0 only if the job ended with 0 and every record in
+FILE.out says the same. It renames FILE.out and FILE.err to the next free number, so
+that the next attempt does not overwrite them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _RAW = re.compile(rb"      raw: (-?[0-9]+)\s*$")
 
 
 class Verdict(NamedTuple):
-    """What a node's output says; ``why`` is empty where all is well."""
+    """What a node's output says; ``why`` is empty if the job succeeded."""
 
     records: int
     why: str
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """``exitcode -r RETURN FILE.out``: 0 where the job succeeded."""
+    """``exitcode -r RETURN FILE.out``: 0 if the job succeeded."""
     try:
         code, path = _arguments(list(sys.argv[1:] if argv is None else argv))
         return check(code, path)
@@ -41,7 +41,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 def check(code: int, path: str) -> int:
     """Judge and keep the output ``path`` of a job that ended with ``code``.
 
-    May be repeated: what was kept already is judged again where it lies.
+    May be repeated: a file that has its number is judged again.
     """
     kept = keep(path)
     if not kept:
@@ -79,7 +79,7 @@ def judge(path: str) -> Verdict:
 def keep(path: str) -> str:
     """Rename FILE.out and FILE.err to their next number; where FILE.out is now.
 
-    Empty where there is none. One that was kept already stays where it is.
+    Empty if there is none. A file that has its number already stays.
     """
     if _NUMBERED.search(path):
         return path if os.path.isfile(path) else ""

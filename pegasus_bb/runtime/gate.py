@@ -1,8 +1,8 @@
 """Hold the first job back until the reservation is up: ``gate [--bb DIR]``.
 
-The PRE script of create_dir. One question to the scheduler per poll, nothing changed
-there; DAGMan's DEFER asks again. Asks at least as long as the user allows, and calls a
-reservation ready only when it is up, ours, large enough and not older than the request.
+The PRE script of create_dir. Each poll asks the scheduler one question and changes
+nothing there; DAGMan's DEFER asks again, as long as the user allows. A reservation is
+ready only if it is up, this run's, large enough and not older than the request.
 """
 
 from __future__ import annotations
@@ -76,8 +76,7 @@ def poll(bb: BBDir) -> str:
 
 
 def _refused(bb: BBDir, request: Request, error: PegasusBBError) -> str:
-    """The reservation cannot be used: where that was asked for, the run goes on on the
-    PFS. Raises ``error`` else."""
+    """Continue on the PFS if the user allows that; otherwise raise ``error``."""
     found = _fall_back(bb, request, error)
     if found is not None:
         return _go_on(bb, found)
@@ -88,7 +87,7 @@ def _refused(bb: BBDir, request: Request, error: PegasusBBError) -> str:
 def _fall_back(
     bb: BBDir, request: Request, error: PegasusBBError
 ) -> Optional[StorageDecision]:
-    """Never where anything of the run may be on the reservation."""
+    """The decision for the PFS; None if data of the run may be on the reservation."""
     if not isinstance(error, _WITHOUT):
         return None
     if not may_use_pfs(bb, request):
@@ -103,14 +102,13 @@ def _fall_back(
 
 
 def _go_on(bb: BBDir, found: StorageDecision) -> str:
-    """In this order: what is settled holds, also where this is killed and run again."""
+    """In this order, so that a gate that is killed here can be run again."""
     _name_no_buffer(bb)
     _end_wait(bb)
     return decision_message(found)
 
 
 def _judge(bb: BBDir, request: Request) -> str:
-    """What one answer of the scheduler means for this run."""
     noted = bb.reservation()
     if noted is None:
         raise ReservationNotReady("bb_setup has not asked yet")
@@ -206,6 +204,6 @@ def _name_no_buffer(bb: BBDir) -> None:
 
 
 def _name_the_buffer(bb: BBDir) -> None:
-    """As planned: a run that started over has its reservation after all."""
+    """Restore the planned directives, for a run that started over."""
     if os.path.exists(bb.file(KEPT)):
         os.replace(bb.file(KEPT), bb.file(USE))

@@ -1,7 +1,7 @@
 """Put what a run needs on compute nodes into <submit>/bb: bin/ and lib/.
 
-Called at planning, on the submit host. The copy keeps a run as it began when the
-package is upgraded under it.
+Called at planning, on the submit host. A run goes on with its copy
+when the package is upgraded.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def install_runtime(bb_path: str, python: str = "") -> None:
     """Write bin/ and lib/ of the bb folder ``bb_path``; replaces what is there.
 
     ``python``: a full path, or ``/usr/bin/env NAME`` for the NAME on a job's PATH;
-    empty: ``default_python``. Raises UsageError where it is none of these.
+    empty: ``default_python``. Raises UsageError otherwise.
     """
     start = _start(python or default_python())
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -86,7 +86,7 @@ def install_runtime(bb_path: str, python: str = "") -> None:
 
 
 def default_python(system: str = "/usr/bin/python3") -> str:
-    """The system's own Python where it is new enough, else python3 of a job's PATH.
+    """The system's Python if it is 3.7 or newer, else python3 on a job's PATH.
 
     Compute nodes mostly run the submit host's system, and what stands first on PATH may
     be a wrapper that takes longer than many a task.
@@ -111,7 +111,6 @@ def travelling_files(package: str) -> List[str]:
 
 
 def _start(python: str) -> str:
-    """The first lines of each program."""
     name = re.sub(r"^/usr/bin/env +", "", python.strip())
     if re.fullmatch(r"/[!-~]{1,90}", name) and not re.search(r"[\"'\\$`]", name):
         return f"#!{name} -IS\n"
@@ -131,8 +130,7 @@ def _copy(source: str, dest: str) -> None:
 
 
 def _compile(source: str, dest: str) -> None:
-    """So that a thousand first jobs need not each compile it. Python keeps what it
-    compiles beside the source: nothing is compiled twice."""
+    """Compile once, for all jobs of all runs: the result is kept beside ``source``."""
     said = os.stat(source)
     os.utime(dest, ns=(said.st_atime_ns, said.st_mtime_ns))  # Python tells by it
     compiled = cache_from_source(source)
@@ -146,7 +144,7 @@ def _compile(source: str, dest: str) -> None:
 
 
 def _is_of(compiled: str, source: os.stat_result) -> bool:
-    """Whether that file, if there is one, was made of ``source`` as it is now."""
+    """Whether file ``compiled`` exists and was made of ``source`` as it is now."""
     numbers = (0, int(source.st_mtime), source.st_size)
     wanted = MAGIC_NUMBER + struct.pack("<3I", *(n & 0xFFFFFFFF for n in numbers))
     try:

@@ -1,9 +1,9 @@
 """Start a job of the site on the burst buffer: `launch ARGV...`.
 
-The planned prefix becomes this job's real path in ARGV, environment and stdin. The
-links that the placement asks for are made, ARGV runs, and a file that a task put in the
-place of a link moves to where it belongs. The exit status is ARGV's. It is 76 where the
-reservation is not there: nothing is ever written to the current folder by mistake.
+It replaces the planned prefix by this job's real path in ARGV, environment and stdin,
+makes the links of the placement, runs ARGV, and moves a file that replaced a link to
+where it belongs. The exit status is ARGV's, or 76 if the reservation is not there:
+nothing is ever written to the current folder by mistake.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pegasus_bb.runtime.task import run_command, run_task
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """``launch ARGV...``: the exit status of ARGV, or our own where it did not run."""
+    """``launch ARGV...``: the exit status of ARGV, or our own if it did not run."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         return launch(BBDir.of_this_program(), arguments, dict(os.environ))

@@ -28,7 +28,7 @@ class Link(NamedTuple):
 
 
 def checked_path(scratch: str, lfn: str) -> str:
-    """Where ``lfn`` lies in ``scratch``. Raises UsageError where it leads outside.
+    """The path of ``lfn`` in ``scratch``. Raises UsageError if it leads outside.
 
     Folders on the way that are links to another place lead outside, too; what stands
     under the name itself may be a link.
@@ -83,9 +83,9 @@ def put_link(path: str, target: str) -> None:
 
 
 def _replaced_by_link(path: str, target: str) -> bool:
-    """Whether it was done; not where another process was at it with the same name.
+    """Whether it was done; not if another process used the same temporary name.
 
-    That name is always the same, so what a killed one left is taken away by the next.
+    That name is always the same, so the next process removes what a killed one left.
     """
     part = _beside(path, "link")
     try:
@@ -112,7 +112,7 @@ def _beside(path: str, kind: str) -> str:
 
 
 def is_stray(link: Link) -> bool:
-    """Whether something that is no link stands where ``link`` belongs."""
+    """Whether a file or folder stands where ``link`` belongs."""
     if is_at_home(link):
         return False
     try:
@@ -122,15 +122,15 @@ def is_stray(link: Link) -> bool:
 
 
 def is_at_home(link: Link) -> bool:
-    """Whether its name is the file's own place: the run's scratch is on the PFS."""
+    """Whether link and target are one path: the run's scratch is on the PFS."""
     return link.path == os.path.normpath(link.target)
 
 
 def make_link(link: Link) -> str:
-    """Make ``link`` and the folders on both of its sides; a note for people, or "".
+    """Make ``link``, and the folders of both its ends; a message, or "".
 
-    The file behind it need not be there yet: a task writes outputs through it. What an
-    earlier attempt left in its place is moved to where it belongs first.
+    The target need not exist: a task writes outputs through the link. A file that an
+    earlier attempt left in its place is first moved to the target.
     """
     note = ""
     try:
@@ -153,7 +153,7 @@ def make_link(link: Link) -> str:
 
 
 def _finish(link: Link) -> None:
-    """Take away a folder that a killed job had brought home already."""
+    """Remove a folder that a killed job had already moved."""
     aside = _beside(link.path, "stray")
     if os.path.lexists(aside):
         from pegasus_bb.removal import remove as remove_tree

@@ -1,13 +1,13 @@
 """One job per node at a time.
 
-blahp may lose sight of a Slurm job: it calls one ended that runs on while slurmctld
-gives no answer, or gives one up that sbatch has submitted after all. The node is then
-submitted again, and its task would run twice on the same files. So each job notes its
-number in bb/running/<node>, and the note stays:
+blahp may lose a Slurm job: it calls a running job ended while slurmctld is silent, or
+gives up on a job that sbatch submits after all. The node is then submitted again, and
+its task would run twice on the same files. So each job notes its number in
+bb/running/<node>, and the note stays:
 
-* A job that finds the number of another that runs waits for its end.
+* A job that finds the number of another running job waits for its end.
 * A job that finds a higher number ends at once: HTCondor has submitted the node again
-  since, and follows that job alone. Results may be in use by now.
+  and follows only that job, whose results may be in use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Start one program, pass signals on to it, wait, and measure what it used.
 
-Not through pegasus_bb.process: importing subprocess costs every job 10 ms, and the
-counters want the moment between the program's end and its being reaped.
+pegasus_bb.process is not used: importing subprocess costs every job 10 ms, and the
+counters must be read after the program's end and before it is reaped.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class CannotStart(Exception):
 
 
 def find_program(name: str, environ: Mapping[str, str]) -> str:
-    """The file that ``name`` stands for, on PATH where it has no slash.
+    """The file that ``name`` stands for, on PATH if it has no slash.
 
     Raises CannotStart.
     """
@@ -232,7 +232,7 @@ def run(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _parent_death_signal() -> Any:
-    """prctl(), so that a recorder that is killed takes its program with it."""
+    """prctl(): if the recorder is killed, the kernel kills its program, too."""
     try:
         import ctypes
 
@@ -259,8 +259,8 @@ def own_counters() -> Tuple[Optional[Counters], int]:
 def iowait_of(pid: int) -> Tuple[Optional[float], int]:
     """Seconds that ended, not yet reaped ``pid`` waited for block I/O; bytes read.
 
-    None where the kernel did not measure: without task_delayacct the field is 0, and
-    0 would be a made-up answer.
+    None if the kernel did not measure: without task_delayacct the field is 0, which
+    says nothing.
     """
     data = read_small(f"/proc/{pid}/stat")
     try:
@@ -274,7 +274,7 @@ def iowait_of(pid: int) -> Tuple[Optional[float], int]:
 
 
 def read_small(path: str) -> bytes:
-    """Up to 16 KiB of ``path`` in one call; nothing where it cannot be read."""
+    """Up to 16 KiB of ``path`` in one call; nothing if it cannot be read."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

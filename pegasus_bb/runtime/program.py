@@ -1,4 +1,4 @@
-"""What the lifecycle programs (setup, gate, delete) have in common as programs."""
+"""What setup, gate and delete have in common: command line, message, exit code."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Run a program and write its Kickstart 3.0 record to stdout.
 
-Stands where pegasus-kickstart stands, takes its options (record_options.py), and
-measures the bytes read and written of the program and its descendants without ptrace:
-the difference of /proc/self/io around the wait, exact, and free.
+It takes the place and the options of pegasus-kickstart (records/options.py). Without
+ptrace it measures the bytes that the program and its descendants read and write: by the
+difference of /proc/self/io around the wait.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
 
 
 def _others(options: Options, environ: Dict[str, str]) -> Streams:
-    """Streams to say in what is wrong with those that were asked for."""
+    """Other streams, for the message about those that cannot be opened."""
     options.values = {**options.values, "stdin": "", "stdout": "", "stderr": ""}
     try:
         return Streams(options, environ)
@@ -208,12 +208,12 @@ def _files(pairs: Sequence[Tuple[str, str]], more: Facts) -> Facts:
 
 
 def _key(lfn: str) -> str:
-    """A file that is named like a stream would be the same key twice."""
+    """Another key for a file that is named like a stream."""
     return f"./{lfn}" if lfn in ("stdin", "stdout", "stderr") else lfn
 
 
 def _written(data: bytes, where: str, status: int) -> int:
-    """Write the record; a task whose record is lost has not succeeded."""
+    """Write the record; the exit status, 1 if the record is lost."""
     try:
         handle = 1
         if where != "-":

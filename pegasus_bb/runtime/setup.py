@@ -1,8 +1,8 @@
 """Ask for the reservation of a run: ``setup [--bb DIR]``, the job bb_setup.
 
-Returns once it is asked for; the gate waits until it is up. May be repeated at any
-time: what is ours already stays as it is. Listed in the ledger and in reservation.json
-before it exists, so a kill at any moment leaves no reservation unlisted.
+Returns once the scheduler has the request; the gate waits until the reservation is up.
+May be repeated at any time. The ledger and reservation.json list the reservation before
+it exists, so a kill leaves none unlisted.
 """
 
 from __future__ import annotations

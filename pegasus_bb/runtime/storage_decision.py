@@ -60,7 +60,7 @@ def _unusable(path: str, why: str) -> UsageError:
 
 
 def decide_storage(bb: BBDir, wanted: StorageDecision) -> StorageDecision:
-    """Decide durably; the answer that holds now, which another may have given first."""
+    """The decision that holds: ``wanted``, unless another process decided before."""
     found = read_decision(bb)
     if found is None:
         data = {"version": 1, **wanted._asdict(), "time": time.time()}
@@ -70,13 +70,13 @@ def decide_storage(bb: BBDir, wanted: StorageDecision) -> StorageDecision:
 
 
 def on_the_pfs(bb: BBDir, request: Request) -> Optional[StorageDecision]:
-    """What was settled, where the run is on the PFS though it asked for a buffer."""
+    """The decision, if the run is on the PFS though it asked for a buffer."""
     found = read_decision(bb) if request.fallback == PFS else None
     return found if found and found.to == PFS else None
 
 
 def readable_decision(bb: BBDir) -> Optional[StorageDecision]:
-    """As ``on_the_pfs``, for words alone: None also where nothing can be read."""
+    """``on_the_pfs`` for messages: None also if nothing can be read."""
     try:
         return on_the_pfs(bb, bb.request()) if bb.has_request else None
     except UsageError:
@@ -84,7 +84,7 @@ def readable_decision(bb: BBDir) -> Optional[StorageDecision]:
 
 
 def may_use_pfs(bb: BBDir, request: Request) -> bool:
-    """Whether the run may still go to the PFS: nothing of it is anywhere yet."""
+    """Whether the run may still go to the PFS: it has no data anywhere yet."""
     if request.fallback != PFS or read_decision(bb) is not None:
         return False
     return not manifest.read(bb.file("manifest.jsonl"), request.uuid)
@@ -107,7 +107,7 @@ def pfs_prefix(placement: Mapping[str, Any]) -> str:
 
 
 def decision_message(found: StorageDecision) -> str:
-    """For people, in a line."""
+    """The decision in one line."""
     return f"this run is on the PFS ({found.prefix}), not on a burst buffer: " + (
         " ".join(found.because.split())
     )

@@ -73,7 +73,7 @@ def bind_stdin(binding: Binding, environ: Dict[str, str]) -> None:
 
 
 def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
-    """Run ``argv``; our own recorder in this process, for it costs no second start."""
+    """Run ``argv``; our own recorder runs in this process, which saves a start."""
     from pegasus_bb.runtime.proc import CannotStart, run
 
     recorded = is_own_record(bb, argv[0])
@@ -93,7 +93,7 @@ def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
 
 
 def with_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[str]:
-    """``argv`` of a recorder, its task in a container where it has one."""
+    """``argv`` of a recorder, its task in a container if it has one."""
     if not os.path.exists(bb.file("containers.json")):
         return argv
     from pegasus_bb.runtime.container import in_container
@@ -102,8 +102,8 @@ def with_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[
 
 
 def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
-    """Run Kickstart, and say after its record what the task read and wrote: in a line
-    that is a comment to every reader of YAML, and skipped by Pegasus's own."""
+    """Run Kickstart, and add the task's I/O counters to its record, in a line that is a
+    comment in YAML and that Pegasus skips."""
     from pegasus_bb.runtime.count import counted
     from pegasus_bb.runtime.proc import run
     from pegasus_bb.runtime.records.streams import named_temporary
@@ -147,7 +147,7 @@ def bring_strays_home(links: Sequence[Link], status: int) -> int:
 
 
 def about_unmade(links: Sequence[Link]) -> str:
-    """Which links of a task that failed lead to nothing still, and what may help."""
+    """A message about links of a failed task that still lead nowhere; or empty."""
     names = [
         link.lfn
         for link in links

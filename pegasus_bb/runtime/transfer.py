@@ -1,9 +1,9 @@
-"""Do a job list as pegasus-transfer does, with nothing lost on the way.
+"""Do a job list in the place of pegasus-transfer.
 
-Stands in the place of pegasus::transfer, ::dirmanager and ::cleanup on the site. Files
-are copied by the mover or linked, as bb/placement.json says; promised results get a
-line in bb/manifest.jsonl once they are whole and durable. One job that fails does not
-stop the others; all failures are listed at the end, and the answer is then 1.
+It replaces pegasus::transfer, ::dirmanager and ::cleanup on the site, copies or links
+files as bb/placement.json says, and notes a promised result in bb/manifest.jsonl once
+it is whole and durable. A job that fails does not stop the others; all failures are
+listed at the end, and the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Folders = Union[Mkdir, Remove]
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """``transfer [--threads N]`` with a job list on stdin: 0, or 1 where one failed."""
+    """``transfer [--threads N]`` with a job list on stdin: 0, or 1 if one failed."""
     # A name that is no text must not stop the report of all others.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -85,7 +85,7 @@ def _text(path: str) -> str:
 def run(
     bb: BBDir, jobs: List[Job], options: argparse.Namespace, environ: Dict[str, str]
 ) -> int:
-    """Do every job of the list that can be done: 0, or 1 where one failed."""
+    """Do every job of the list that can be done: 0, or 1 if one failed."""
     scratch = Scratch.of(bb, environ)
     uuid = bb.request().uuid if bb.has_request else ""
     inputs = Inputs(bb)

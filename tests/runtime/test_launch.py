@@ -178,19 +178,6 @@ class TestSignals:
         running.communicate()
         until(lambda: not is_alive(task))
 
-    def test_a_task_may_end_in_its_own_way(self, site: Site, tmp_path: Path) -> None:
-        running = self.start(
-            site,
-            False,
-            *("sh", "-c"),
-            f"trap 'exit 3' TERM; echo $$ > {tmp_path}/pid; "
-            "while :; do sleep 0.05; done",
-        )
-        wait_for_pid(tmp_path / "pid")
-        running.terminate()
-        running.communicate(timeout=120)
-        assert running.returncode == 3
-
 
 def wait_for_pid(path: Path) -> int:
     until(lambda: path.exists() and path.read_text().strip() != "")

@@ -225,11 +225,6 @@ class TestStreams:
         assert "data" not in recorded(site, "cat", stdin="x")["files"]["stdout"]
         assert recorded(site, "-i", "-", "cat", stdin="x")["files"]["stdout"]["data"]
 
-    def test_no_temporary_file_is_left(self, site: Site, tmp_path: Path) -> None:
-        (tmp_path / "tmp").mkdir()
-        recorded(site, "echo", "x", TMPDIR=str(tmp_path / "tmp"))
-        assert list((tmp_path / "tmp").iterdir()) == []
-
     def test_no_signal_is_ignored_on_a_task_s_behalf(self, site: Site) -> None:
         """Python ignores SIGPIPE; a task that inherits that never ends in a pipe."""
         record = recorded(site, "grep", "SigIgn", "/proc/self/status")

@@ -26,30 +26,20 @@ def given(site: Site) -> Path:
 
 
 class TestStageIn:
-    def test_an_input_of_the_buffer_is_copied(self, site: Site, given: Path) -> None:
-        site.place({"in.txt": "bb copy"})
-        # Pegasus asks for a link where source and scratch are of one site.
-        job = transfer("in.txt", given, f"symlink://{SCRATCH}/./in.txt")
-        assert do(site, job).returncode == 0
-        assert not (site.scratch / "in.txt").is_symlink()
-        assert (site.scratch / "in.txt").read_text() == "input data"
-
-    def test_an_input_that_stays_is_linked(self, site: Site, given: Path) -> None:
-        site.place({"in.txt": "pfs link"})
-        job = transfer("in.txt", given, f"{SCRATCH}/./in.txt")
-        assert do(site, job).returncode == 0
-        assert str((site.scratch / "in.txt").readlink()) == str(given)
-        assert not site.pfs_scratch.exists()
-
-    def test_an_input_for_the_pfs_is_copied_there_and_linked(
-        self, site: Site, given: Path
+    @pytest.mark.parametrize("how", ["bb copy", "pfs link", "pfs copy"])
+    def test_an_input_comes_as_it_is_placed(
+        self, site: Site, given: Path, how: str
     ) -> None:
-        site.place({"deep/in.txt": "pfs copy"})
-        job = transfer("deep/in.txt", given, f"{SCRATCH}/deep/in.txt")
+        site.place({"deep/in.txt": how})
+        # Pegasus asks for a link where source and scratch are of one site.
+        job = transfer("deep/in.txt", given, f"symlink://{SCRATCH}/./deep/in.txt")
         assert do(site, job).returncode == 0
-        home = site.pfs_scratch / "deep" / "in.txt"
-        assert str((site.scratch / "deep" / "in.txt").readlink()) == str(home)
-        assert home.read_text() == "input data" and not home.is_symlink()
+        come, home = site.scratch / "deep/in.txt", site.pfs_scratch / "deep/in.txt"
+        leads = {"bb copy": None, "pfs link": given, "pfs copy": home}[how]
+        assert come.is_symlink() is bool(leads)
+        assert not leads or come.readlink() == leads
+        assert come.read_text() == "input data"
+        assert home.exists() is (how == "pfs copy")
 
     def test_what_the_placement_does_not_know_is_as_the_url_says(
         self, site: Site, given: Path

@@ -1,1 +1,1 @@
-"""A job on a reservation of its own: its space, what comes there, and comes back."""
+"""A job on a reservation of its own: its space, its inputs and its results."""

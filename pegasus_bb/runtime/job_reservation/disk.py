@@ -63,8 +63,8 @@ def on_the_disk(
 def disk_of(settings: Dict[str, str], environ: Dict[str, str]) -> str:
     """Where the tier's ``path`` leads in this job. Raises ReservationFailed.
 
-    It is never made: a folder in the place of a disk that is not there would be in the
-    memory of the node, or on its system disk.
+    The folder is never made: without its disk it would be in the memory of the node, or
+    on its system disk.
     """
     said = settings.get("path", "")
     try:
@@ -98,13 +98,13 @@ def _check_free(disk: str, need: int) -> None:
 
 
 def _free(disk: str) -> Tuple[int, bool]:
-    """Bytes, and whether there may be more files."""
+    """Free bytes, and whether there are free inodes."""
     found = os.statvfs(disk)
     return found.f_bavail * found.f_frsize, bool(found.f_favail or not found.f_files)
 
 
 def _tell_if_full(disk: str) -> None:
-    """Many a task does not say why it could write no more."""
+    """A task that fills the disk may not say so."""
     free, files = _free(disk)
     if free < _LITTLE or not files:
         print(
@@ -141,7 +141,7 @@ def _is(folder: str, handle: int) -> bool:
 
 
 def _remove_left_over(disk: str, ours: str) -> None:
-    """Folders of this user's killed launches on this node."""
+    """Remove folders that killed launches of this user have left on this node."""
     try:
         names = [name for name in os.listdir(disk) if name.startswith(ours)]
     except OSError:  # a folder that users may write but not list

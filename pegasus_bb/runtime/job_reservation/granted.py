@@ -1,4 +1,4 @@
-"""A share of a tier whose folders we hand out: asked for, waited for, given back."""
+"""A job's share of a ``directory`` tier: requested, awaited and released."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POLL = 1.0  # seconds between two polls of a tier that is full
 
 
 class TierFull(ReservationFailed):
-    """Nothing is wrong but that the tier is full."""
+    """The tier works, but is full."""
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ from pegasus_bb.runtime.links import checked_path
 def staged(
     request: Request, reservation: JobReservation, environ: Dict[str, str]
 ) -> Space:
-    """The system has brought the files, and takes the results away."""
+    """A space that the batch system fills, and from which it stages out."""
     base = job_space(request, environ)
     results = os.path.join(base, "results")
     space = Space(
@@ -49,7 +49,7 @@ def staged(
 def private(
     request: Request, reservation: JobReservation, environ: Dict[str, str]
 ) -> Space:
-    """The system stages nothing there: we bring the files and take results back."""
+    """A space that launch fills, and from which it copies the results back."""
     check_one_node(environ)
     base = job_space(request, environ)
     remove(os.path.join(base, "run"))  # of this very job, requeued

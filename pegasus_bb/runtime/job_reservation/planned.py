@@ -1,4 +1,4 @@
-"""What planning wrote for a job with a reservation of its own, and which try runs."""
+"""The planned reservation of one job, and the number of this try."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
 
 
 class JobReservation(NamedTuple):
-    """What planning wrote of one node, and which try of it this is."""
+    """What planning wrote for one node, and which try of it this is."""
 
     node: str
     job: str  # HTCondor's number of this try

@@ -1,4 +1,4 @@
-"""What a job on its own reservation made: noted, and put where it comes back from."""
+"""Notes the results of a job, and puts them where they are staged out from."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def note_path(bb: BBDir, node: str) -> str:
 
 
 def kept_by_slurm(number: str, source: str) -> str:
-    """Where the results of a job are whose stage-out came to nothing."""
+    """Lines about results whose stage-out has failed: where they are, what to do."""
     return (
         f"  still in: {source} of job {number}: Slurm keeps the job's space\n"
         "  mend:     what Slurm says, with an administrator; or `scancel --hurry "
@@ -41,14 +41,14 @@ def kept_by_slurm(number: str, source: str) -> str:
 
 
 def list_kept(bb: BBDir, node: str, number: str) -> None:
-    """On the ledger, so that `ls` can tell which run and node that job was of."""
+    """Add the job to the ledger, so that `ls` can name its run and node."""
     request = bb.transient()
     more = {"job": number, "node": node, "scratch": request.prefix}
     program.list_event("kept", request, bb.submit_dir, label=bb.label(), **more)
 
 
 def forget(bb: BBDir, node: str) -> None:
-    """What an earlier try has noted must not pass for this one's. Raises OSError."""
+    """Remove the notes of an earlier try. Raises OSError."""
     elsewhere = bb.file(f"{ELSEWHERE}/{node}.json")
     for path in (elsewhere, note_path(bb, node), bb.file(f"{NOTES}/{node}.err")):
         with contextlib.suppress(FileNotFoundError):
@@ -63,11 +63,11 @@ def finish(
     environ: Dict[str, str],
     scratch: str,
 ) -> int:
-    """Leave all results where they come back from, and note them: the exit status. What
-    it shares goes to ``scratch``.
+    """Put all results in their places, and note them; the exit status. Copies of what
+    other jobs read go to ``scratch``.
 
-    Not 0, with a message, if the task has failed, or one of its results is missing or
-    cannot come back: that is noted too, for a batch system may call any job well.
+    The status is not 0 if the task has failed, or if a result is missing or cannot come
+    back. It is noted, since a batch system may call a failed job successful.
     """
     files: Dict[str, Any] = {}
     if status == 0:
@@ -90,7 +90,7 @@ def finish(
 def note_failure(
     bb: BBDir, reservation: JobReservation, environ: Dict[str, str]
 ) -> None:
-    """That the task was not started, or that launch itself has failed."""
+    """Note that the task was not started, or that launch itself has failed."""
     _note(bb, reservation, environ, BUG, {"files": {}, "source": ""})
 
 
@@ -150,7 +150,7 @@ def _share(reservation: JobReservation, space: Space, scratch: str) -> None:
 
 
 def _links_first(reservation: JobReservation, space: Space) -> List[str]:
-    """A link may lead to another result, which is moved away."""
+    """Links first: each may lead to another result, which is moved away."""
     return sorted(
         reservation.stage_out, key=lambda lfn: not _is_shared(_path(space, lfn))
     )
@@ -177,7 +177,7 @@ def _put(space: Space, lfn: str) -> Dict[str, Any]:
 
 
 def _moved(made: str, dest: str, lfn: str) -> Copied:
-    """Within the reservation. The staging of the system loses links of both kinds."""
+    """Move within the reservation; copy links, for DataWarp loses both kinds."""
     if os.path.isdir(made):
         raise PegasusBBError(
             f"{lfn}: is a folder, and DataWarp stages the inputs of later jobs file by "

@@ -5,7 +5,7 @@
 
 The task sees its files under the names that they have in the run's scratch: on the PFS,
 or in mode hybrid on the reservation that all jobs share. Its results are noted, with
-size and digest, before the job ends. await_stage_out looks for these bytes, whatever
+size and digest, before the job ends. await_stage_out waits for these bytes, whatever
 the batch system says of the job.
 """
 
@@ -72,8 +72,8 @@ def _run(
 def _links_to_results(
     reservation: JobReservation, request: Request, scratch: str
 ) -> Iterator[Link]:
-    """Mode hybrid: what comes back to the PFS, or lives there, is found by way of the
-    shared reservation; so these links are there before anybody can look for it."""
+    """Mode hybrid: links from the shared reservation to files on the PFS. They are made
+    before other jobs look for these files."""
     if scratch != request.prefix:
         for lfn in (*reservation.stage_out, *reservation.write):
             path = checked_path(scratch, lfn)
@@ -83,7 +83,7 @@ def _links_to_results(
 def _links(
     reservation: JobReservation, request: Request, run: str, scratch: str
 ) -> Iterator[Link]:
-    """What lives elsewhere; what it only reads there is not its to change."""
+    """Links to files that live elsewhere; those to inputs are not ours to change."""
     for lfns, home, ours in (
         (reservation.read, scratch, False),
         (reservation.write, request.prefix, True),
@@ -94,7 +94,7 @@ def _links(
 
 @contextlib.contextmanager
 def _inside(binding: Binding) -> Iterator[None]:
-    """Stand where the batch system has put the job, but on its own reservation."""
+    """Work in the job's folder, on its own reservation."""
     before = os.getcwd()
     there = binding.text(before)
     os.makedirs(there, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The results of one try, on their way back: which have landed, by size and digest."""
+"""Which results of one try have arrived, by size and digest."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Seen = Dict[str, List[int]]  # LFN -> stamp of a copy that was read and found wr
 
 
 class StageOutLanding:
-    """A folder of the run's scratch where a try's results arrive, under any name but
-    their own: what is half there, late, or of an older try is no file of the run."""
+    """A folder of the run's scratch where the results of one try arrive. Results that
+    are incomplete, late, or of an older try never get their final names."""
 
     def __init__(
         self, scratch: str, node: str, job: str, files: Mapping[str, Any]
@@ -28,10 +28,10 @@ class StageOutLanding:
         self.folder = landing_of(scratch, node, job)
 
     def missing(self, wrong: Seen) -> Dict[str, str]:
-        """LFN -> what is not right yet; empty where all have landed.
+        """LFN -> what is not right yet; empty if all results have arrived.
 
-        Sizes first: digests are read when all sizes fit, and again only where a file
-        has changed since it was found ``wrong``. Raises OSError.
+        Digests are read once all sizes fit, and again only if a file has changed since
+        it was found ``wrong``. Raises OSError.
         """
         if not os.path.isdir(self._scratch):
             message = f"{self._scratch} cannot be seen on this machine: it has to be"

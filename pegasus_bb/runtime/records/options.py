@@ -38,7 +38,7 @@ _FLAGS = {
 
 
 class Options:
-    """What is to be run, and what to call it."""
+    """The parsed options, and the task."""
 
     def __init__(self) -> None:
         self.values: Dict[str, str] = {}
@@ -130,6 +130,6 @@ def _pair(entry: str) -> Tuple[str, str]:
 
 
 def described(options: Options) -> Dict[str, str]:
-    """The words that identify the job in its record, in Kickstart's order."""
+    """The names of the job in its record, in Kickstart's order."""
     names = ("transformation", "derivation", "resource")
     return {name: options.values[name] for name in names if name in options.values}

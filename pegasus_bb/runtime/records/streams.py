@@ -1,4 +1,4 @@
-"""A task's stdin, stdout and stderr: where they lead, what its record says of them."""
+"""A task's stdin, stdout and stderr, and what its record says about them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMES = ("stdin", "stdout", "stderr")
 def temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
     """An open file that has no name any more, and the name that it had.
 
-    Raises OSError where no folder for temporary files takes one.
+    Raises OSError if no folder for temporary files takes one.
     """
     handle, name = named_temporary(kind, environ)
     os.unlink(name)
@@ -49,8 +49,7 @@ def named_temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
 
 
 def _check_room(handle: int) -> None:
-    """A full disk takes new names, and then none of the task's words: its reason too
-    would be lost. Raises OSError."""
+    """Raises OSError on a full disk: it takes new names, but no output."""
     if os.write(handle, bytes(_ROOM)) < _ROOM:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.lseek(handle, 0, os.SEEK_SET)
@@ -58,10 +57,10 @@ def _check_room(handle: int) -> None:
 
 
 class Streams:
-    """The three of one task. ``-`` passes ours on, a name is a file."""
+    """The streams of one task. ``-`` is our own stream, a name is a file."""
 
     def __init__(self, options: Options, environ: Dict[str, str]) -> None:
-        """Raises OSError where a named file cannot be opened."""
+        """Raises OSError if a named file cannot be opened."""
         self._options, self._temporary = options, [False] * 3
         self.numbers: List[int] = [0, 1, 2]
         stdin = options.value("stdin")

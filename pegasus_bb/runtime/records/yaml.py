@@ -18,7 +18,7 @@ class Verbatim(str):
 
 
 class Data(str):
-    """What a task wrote: a readable block where it is plain text."""
+    """What a task wrote: a readable block if it is plain text."""
 
     __slots__ = ()
 
@@ -58,7 +58,7 @@ def _is_block(text: str) -> bool:
 
 
 def block(text: str, indent: int) -> str:
-    """``text`` after ``key:`` as a literal block, or quoted where it is not plain.
+    """``text`` after ``key:`` as a literal block, or quoted if it is not plain.
 
     ``indent`` is that of the lines of the block, two deeper than the key's.
     """

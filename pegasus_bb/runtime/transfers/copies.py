@@ -101,7 +101,7 @@ class Copies:
         yield from refused
 
     def _told(self, landed: List[Tuple[Way, Landed]]) -> Iterator[Copied]:
-        """Of those whose lines are in the manifest now."""
+        """The outcome of ``landed``, once their lines are in the manifest."""
         try:
             self._note(landed)
             yield from [(way, each.size, None) for way, each in landed]
@@ -119,7 +119,7 @@ class Copies:
             manifest.append(self._manifest, results)
 
     def _was_brought(self, way: Way) -> bool:
-        """Whether an earlier try did: result and source are what they were then."""
+        """Whether an earlier try copied it, and neither side has changed since."""
         noted = self._noted().get(way.attempt.job.lfn, {}) if way.promised else {}
         if noted.get("dest") != way.dest or not noted.get("digest"):
             return False
@@ -139,7 +139,7 @@ class Copies:
         return self._lines
 
     def _vanishing(self, way: Way) -> List[str]:
-        """What a copy out of the run must not lead back to: it goes with the run."""
+        """Folders that vanish with the run; links of a copy must not lead there."""
         roots = self._roots.left_behind(way.source, way.target)
         return [*roots, self._prefix] if roots and self._prefix else roots
 
@@ -154,7 +154,7 @@ class Copies:
     def _clear(self, dest: str) -> None:
         """Remove what a killed attempt at ``dest`` left: the buffer has no room for it.
 
-        Should that attempt still live somewhere, its rename fails, and no harm done.
+        If that attempt still runs somewhere, its rename fails without harm.
         """
         folder = os.path.dirname(dest)
         if folder not in self._left:
@@ -174,7 +174,7 @@ class Copies:
 
 
 def _items(ways: Iterable[Way], refused: List[Copied]) -> Iterator[Item]:
-    """For the mover; what cannot even be looked at goes to ``refused``."""
+    """Items for the mover; a file that cannot be opened goes to ``refused``."""
     opened: Dict[str, Folder] = {}
     for way in ways:
         try:
@@ -202,7 +202,7 @@ def _is_there(way: Way) -> bool:
 
 
 def _executable(way: Way, landed: Landed) -> Landed:
-    """With the right to execute, where the job asks for it. Raises OSError."""
+    """Make the copy executable if the job asks for it. Raises OSError."""
     if not way.attempt.job.executable:
         return landed
     mode = os.lstat(way.target).st_mode & 0o777

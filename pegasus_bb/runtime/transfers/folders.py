@@ -18,7 +18,7 @@ Guard = Callable[[str], str]  # a promised LFN -> why it is not safe yet, or not
 
 
 class RemoveRefused(PegasusBBError):
-    """Removing this would take away what is not this job's to remove."""
+    """The path is not this job's to remove."""
 
 
 def make_folder(scratch: Scratch, roots: Roots, job: Mkdir) -> str:
@@ -84,7 +84,7 @@ class Remover:
         return f"removed {path}"
 
     def _check_results(self, path: str, recursive: bool) -> None:
-        """Raises RemoveRefused where this may be the last copy of a result."""
+        """Raises RemoveRefused if this may be the last copy of a result."""
         if not os.path.lexists(path):
             return
         for promised in self._results_in(path, recursive):

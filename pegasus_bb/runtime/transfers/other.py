@@ -19,7 +19,7 @@ _WEEK = 7 * 86400.0  # the batch system's limit is the one that counts
 
 
 class NoTool(PegasusBBError):
-    """Nobody here speaks the scheme of a URL."""
+    """No program on this machine serves the scheme of a URL."""
 
 
 def find_tool(environ: Mapping[str, str]) -> str:

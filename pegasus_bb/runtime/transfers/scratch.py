@@ -72,9 +72,9 @@ class Scratch:
         return path
 
     def lfn_of(self, path: str) -> Optional[str]:
-        """What ``path`` is called in the scratch; None where it is elsewhere.
+        """What ``path`` is called in the scratch; None if it is elsewhere.
 
-        Raises UsageError where it only looks as if it were inside.
+        Raises UsageError if it leads out of the scratch.
         """
         root = self.root.rstrip("/")
         if not root or not path.startswith(root + "/"):
@@ -88,7 +88,7 @@ class Scratch:
         return lfn
 
     def entry(self, lfn: Optional[str]) -> Mapping[str, Any]:
-        """How ``lfn`` is placed; empty where the placement does not know it."""
+        """How ``lfn`` is placed; empty if the placement does not know it."""
         return self.files.get(lfn, {}) if lfn is not None else {}
 
     def home(self, lfn: Optional[str]) -> str:

@@ -1,4 +1,4 @@
-"""The ways to do a transfer, best first, and what came of them."""
+"""The ways to do a transfer, best first, and their outcome."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pegasus_bb.staging.failures import CopyFailed, explained
 
 
 class NeedsOtherTool(Exception):
-    """No local source did, and there is one that only another tool can reach."""
+    """The local sources failed, and another source needs another tool."""
 
 
 class Done(NamedTuple):
@@ -28,7 +28,7 @@ class Try(NamedTuple):
     reasons: Tuple[str, ...] = ()
 
     def failed(self, error: Exception) -> Try:
-        """The first of the ways did not do."""
+        """Without the first way, which failed."""
         source, dest = self.ways[0]
         if isinstance(error, OSError):
             error = explained(error, source.path, dest.path)
@@ -51,20 +51,20 @@ class Way(NamedTuple):
         return wanted and self[1:] == other[1:]
 
     def what(self, size: int) -> str:
-        """It was done, for the log."""
+        """A line for the log."""
         if self.target == self.dest:
             return f"{size} bytes to {self.dest}"
         return f"{size} bytes to {self.target}, linked from {self.dest}"
 
 
 def ways_of(job: Transfer) -> Tuple[Tuple[Url, Url], ...]:
-    """Those that lead through file systems alone."""
+    """The ways through file systems alone."""
     pairs = ((source, dest) for dest in job.dests for source in job.sources)
     return tuple(pair for pair in pairs if all(url.is_local for url in pair))
 
 
 def given_up(attempt: Try) -> Done:
-    """None of its ways did."""
+    """The failure of a transfer that has no way left."""
     job, reasons = attempt.job, "; ".join(attempt.reasons)
     if all(url.is_local for url in job.sources + job.dests):
         return Done(job, "", CopyFailed(reasons))

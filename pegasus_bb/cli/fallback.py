@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.report.elsewhere import elsewhere, rooms
+from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import on_the_pfs
 
@@ -29,9 +29,9 @@ def pfs_lines(submit_dir: Path) -> Iterator[str]:
     if fallback is not None:
         because = " ".join(str(fallback["because"]).split())
         yield f"ON THE PFS, NOT ON A BURST BUFFER (fallback): {because}"
-    jobs, _ = elsewhere(submit_dir)
+    jobs, _ = jobs_on_pfs(submit_dir)
     if jobs:
-        many = f"{len(jobs)} of {rooms(submit_dir)} jobs"
+        many = f"{len(jobs)} of {count_job_reservations(submit_dir)} jobs"
         yield f"ON THE PFS, FOR THE TIER HAD NO ROOM: {many}"
         yield from (f"  {job.node}: {job.because}" for job in jobs[:_SHOWN])
     if len(jobs) > _SHOWN:

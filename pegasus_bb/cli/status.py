@@ -18,8 +18,8 @@ from pegasus_bb.cli.fallback import fallback_of, pfs_lines
 from pegasus_bb.engine.status import RunStatus, bytes_below, run_status, submit_place
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request, Reservation, State
-from pegasus_bb.report.elsewhere import elsewhere, rooms
-from pegasus_bb.report.reserved import reserved
+from pegasus_bb.report.reserved import reserved_byte_hours
+from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
@@ -44,12 +44,12 @@ def command(as_json: bool, submit_dir: Path) -> None:
     status = run_status(submit_dir)
     place = submit_place(submit_dir)
     reservation, fallback = reservation_status(place.bb), fallback_of(place.bb)
-    hours = reserved(place.path)
+    hours = reserved_byte_hours(place.path)
     if as_json:
         document = {**asdict(status), "reservation": reservation, "fallback": fallback}
         document["reserved_byte_hours"] = hours
-        document["rooms"] = rooms(place.path)
-        document["on_pfs"] = [asdict(job) for job in elsewhere(place.path)[0]]
+        document["job_reservations"] = count_job_reservations(place.path)
+        document["on_pfs"] = [asdict(job) for job in jobs_on_pfs(place.path)[0]]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
     else:
         _show(status, reservation)

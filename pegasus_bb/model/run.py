@@ -204,8 +204,8 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """A job that worked on the PFS, because its tier had no space for it."""
+class JobOnPfs:
+    """A job that worked on the PFS because its tier had no room for it."""
 
     node: str
     because: str
@@ -222,8 +222,8 @@ class Run:
     tier: str = ""  # name of the tier that held the scratch; empty where unknown
     backend: str = ""  # what served the tier: directory | datawarp | ...
     fallback: str = ""  # why it ran on the PFS in place of the tier; empty: it did not
-    rooms: int = 0  # jobs that were to have a place of their own on a tier
-    elsewhere: tuple[Elsewhere, ...] = ()  # those of them that found no space
+    job_reservations: int = 0  # jobs that were to have a reservation of their own
+    jobs_on_pfs: tuple[JobOnPfs, ...] = ()  # of those, the ones that found no room
     submit_dir: str = ""
     uuid: str = ""
     tasks: tuple[Task, ...] = ()  # of each node's last attempt, by start time
@@ -243,7 +243,7 @@ class Run:
     footprint: int | None = None  # bytes of all files of which a size is known
     gate_wait: float | None = None  # seconds that the gate held the run back
     live: LiveBytes | None = None  # on the reservation that all jobs shared
-    live_rooms: LiveBytes | None = None  # on those of single jobs, all together
+    live_job_reservations: LiveBytes | None = None  # on all single jobs' together
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record
     problems: tuple[Problem, ...] = field(default_factory=tuple)

@@ -69,7 +69,8 @@ def live(found: Comparison) -> Figure:
 
 
 def _parts(run: ReportedRun) -> Iterator[_Part]:
-    for where, found in ((_SHARED, run.run.live), (_SINGLE, run.run.live_rooms)):
+    of_jobs = run.run.live_job_reservations
+    for where, found in ((_SHARED, run.run.live), (_SINGLE, of_jobs)):
         if found and found.steps:
             lines = (("live", found.steps), ("reserved", found.reserved))
             rows = [

@@ -1,4 +1,4 @@
-"""A comparison as a JSON document, version 1. docs/report.md describes its keys."""
+"""A comparison as a JSON document, version 2. docs/report.md describes its keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pegasus_bb.report.layers import LAYER_METRICS
 from pegasus_bb.report.metrics import IOWait, off_cpu
 from pegasus_bb.report.offsets import RunTime
 
-VERSION = 1
+VERSION = 2
 _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 
 
@@ -115,8 +115,8 @@ def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
         "tier": run.tier,
         "backend": run.backend,
         "fallback": {"to": "pfs", "because": run.fallback} if run.fallback else None,
-        "rooms": run.rooms,
-        "on_pfs": [asdict(each) for each in run.elsewhere],
+        "job_reservations": run.job_reservations,
+        "on_pfs": [asdict(each) for each in run.jobs_on_pfs],
         "submit_dir": run.submit_dir,
         "uuid": run.uuid,
         "makespan": run.makespan,
@@ -128,8 +128,8 @@ def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
         "clock": dict(reported.clock),
         "gate_wait": run.gate_wait,
         "gate_offset": reported.gate_offset,
-        "live": _live(run.live, time) if run.live else None,
-        "live_rooms": _live(run.live_rooms, time) if run.live_rooms else None,
+        "live": _live(run.live, time),
+        "live_job_reservations": _live(run.live_job_reservations, time),
         "staged_in": run.brought,
         "staged_out": run.saved,
         "results_safe": run.safe,
@@ -158,7 +158,9 @@ def _node(node: NodeTimes) -> dict[str, Any]:
     }
 
 
-def _live(live: LiveBytes, time: RunTime) -> dict[str, Any]:
+def _live(live: LiveBytes | None, time: RunTime) -> dict[str, Any] | None:
+    if live is None:
+        return None
     return {
         "capacity": live.capacity,
         "unknown": live.unknown,

@@ -10,9 +10,8 @@ from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import parse
 from pegasus_bb.model.run import Kind, Task
 from pegasus_bb.model.stat import total
-from pegasus_bb.report.joblists import entries
 from pegasus_bb.report.learn import sizes_of
-from pegasus_bb.report.staged import placed, size_of
+from pegasus_bb.report.run_notes import job_list, placed_files, size_of
 from pegasus_bb.units import parse_size
 
 _WORDS = 64 << 10  # bytes that a job may print
@@ -57,7 +56,7 @@ def planned(folder: Path) -> dict[str, Known]:
             file.get("how") in ("copy", "link"),
             file.get("how") == "copy",
         )
-        for lfn, file in placed(folder).items()
+        for lfn, file in placed_files(folder).items()
     }
 
 
@@ -68,7 +67,7 @@ def declared(
     copied = {
         entry.get("lfn")
         for task in tasks
-        for entry in entries(lists, task, Kind.STAGE_IN)
+        for entry in job_list(lists, task, Kind.STAGE_IN)
         if not _is_link(entry)
     }
     sizes: dict[str, int | None] = {}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.model.run import FileUse, NodeTimes, Problem, Process, Task
-from pegasus_bb.report.kinds import kind_of
+from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.model.run import FileUse, Kind, Problem, Process, Task
 from pegasus_bb.report.records import RecordText, read_records
 from pegasus_bb.report.uses import with_calls
 
@@ -18,29 +18,39 @@ _BLOCK = 512  # getrusage counts inblock and outblock in these
 _LISTED = 100  # bad records of one file
 _COMMAND = 4000  # characters that are kept: Darshan notes no more
 
+_BY_TRANSFORMATION = {
+    "dirmanager": Kind.CREATE_DIR,
+    "cleanup": Kind.CLEANUP,
+    "rc-client": Kind.REGISTER,
+}
+_BY_ROLE = {
+    Role.CREATE_DIR: Kind.CREATE_DIR,
+    Role.STAGE_IN: Kind.STAGE_IN,
+    Role.STAGE_OUT: Kind.STAGE_OUT,
+    Role.STAGE_INTER: Kind.STAGE_INTER,
+    Role.CLEAN_UP: Kind.CLEANUP,
+    Role.LEAF_CLEANUP: Kind.CLEANUP,
+    Role.REGISTRATION: Kind.REGISTER,
+}
+_RESERVATION = {
+    "bb_setup": Kind.BB_SETUP,
+    "bb::setup": Kind.BB_SETUP,
+    "bb_delete": Kind.BB_DELETE,
+    "bb::delete": Kind.BB_DELETE,
+}
+
 
 class _Unusable(Exception):
     """A record that parses and yet does not say what happened."""
 
 
-def read_kickstart(path: Path, node: str, retry: int = 0) -> Iterator[Task | Problem]:
+def read_tasks(path: Path, node: str, retry: int = 0) -> Iterator[Task | Problem]:
     """A Task for each record of ``path``, a Problem for each that is unusable."""
-    yield from tasks_of(read_records(path), path, node, retry)
-
-
-def tasks_of(
-    records: Iterable[RecordText],
-    path: Path,
-    node: str,
-    retry: int,
-    times: NodeTimes | None = None,
-) -> Iterator[Task | Problem]:
-    """The same for ``records``, which are those of ``path``."""
     bad = 0
-    for number, record in enumerate(records, start=1):
+    for number, record in enumerate(read_records(path), start=1):
         place = str(path) if number == 1 else f"{path} (record {number})"
         try:
-            yield task_of(record, node, retry, times)
+            yield _task(record, node, retry)
         except _Unusable as error:
             bad += 1
             if bad <= _LISTED:
@@ -49,9 +59,22 @@ def tasks_of(
         yield Problem(str(path), f"{bad - _LISTED} more records are like these")
 
 
-def task_of(
-    text: RecordText, node: str, retry: int = 0, times: NodeTimes | None = None
-) -> Task:
+def kind_of(transformation: str, node: str) -> Kind:
+    """The kind of a task with that transformation in that node.
+
+    Pegasus's auxiliary transformations are in its own namespace, so a user's
+    `stage_in_images` stays compute. One program serves several kinds: the node tells.
+    """
+    namespace, separator, name = transformation.partition("::")
+    if transformation in _RESERVATION:
+        return _RESERVATION[transformation]
+    if namespace != "pegasus" or not separator:
+        return Kind.COMPUTE
+    by_program = _BY_TRANSFORMATION.get(name.partition(":")[0], Kind.OTHER)
+    return _BY_ROLE.get(role_of(node), by_program)
+
+
+def _task(text: RecordText, node: str, retry: int) -> Task:
     """The task that the record describes. Raises _Unusable."""
     if text.data is None:
         raise _Unusable(text.why)
@@ -77,8 +100,6 @@ def task_of(
         duration=_required(main, "duration"),
         exit_code=_exit_code(_mapping(main, "status")),
         retry=retry,
-        queued=times.queue if times else None,
-        ready_wait=times.ready_wait if times else None,
         host=_host(record),
         utime=_seconds(usage, "utime"),
         stime=_seconds(usage, "stime"),

@@ -1,82 +1,117 @@
-"""How many bytes were on the reservation of all jobs, over the time of a run.
+"""Live bytes over the time of a run: on the shared reservation, and on single jobs'.
 
-Where files live is bb/placement.json's word; who brought and who removed them is told
-by the job lists of staging and cleaning up, who wrote them by the records.
+bb/placement.json says where files live. Job lists say when staging brings a file and
+when a clean-up removes it, records say when a task writes it.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from pegasus_bb.model.run import Kind, LiveBytes, Task
-from pegasus_bb.report.joblists import entries, read_note
-from pegasus_bb.report.reserved import Held
-from pegasus_bb.report.steps import steps
+from pegasus_bb.report.reserved import JobReservation, Reservations, Reserved
+from pegasus_bb.report.run_notes import (
+    files_in,
+    job_list,
+    placed_files,
+    read_note,
+    size_of,
+)
 
-_BRINGS = (Kind.STAGE_IN, Kind.STAGE_INTER)
 _ON_TIER = ("copy", "write")  # a link takes no room
+_Life = tuple[int, float, float | None]  # bytes, since, until; None: still there
 
 
-def live_bytes(
-    folder: Path, lists: Mapping[str, Path], tasks: Sequence[Task], held: Held | None
+def live_on_shared(
+    folder: Path,
+    lists: Mapping[str, Path],
+    tasks: Sequence[Task],
+    reserved: Reserved | None,
 ) -> LiveBytes | None:
-    """Of the run in ``folder``, with the job ``lists`` of its nodes, whose jobs shared
-    what was ``held``.
+    """Live bytes on the shared reservation of the run in ``folder``.
 
-    None where they shared nothing, or nothing tells what was on it.
+    ``lists`` are the job lists of its nodes. None if the run had no such reservation,
+    or no note says what was on it.
     """
-    bb = folder / "bb"
-    placement = read_note(bb / "placement.json", dict) or {}
-    request = read_note(bb / "request.json", dict)
-    files = _placed(placement)
-    if not files or not request:
+    placement = read_note(folder / "bb" / "placement.json")
+    request = read_note(folder / "bb" / "request.json")
+    planned = {
+        lfn: size_of(file)
+        for lfn, file in files_in(placement).items()
+        if file.get("tier") != "pfs" and file.get("how") in _ON_TIER
+    }
+    if not planned or not request:
         return None
-    sizes = {**files, **sizes_seen(tasks)}
+    sizes = {**planned, **_measured(tasks)}
     born = _born(lists, tasks)
     gone = dict(_removed(lists, tasks, str(placement.get("scratch")).rstrip("/")))
-    last = _last(gone, held, tasks)
-    known = [lfn for lfn in files if lfn in born and sizes[lfn] is not None]
+    last = _last(gone, reserved, tasks)
     lives = [
-        (sizes[lfn] or 0, born[lfn], min(gone.get(lfn, last), last)) for lfn in known
+        (size, born[lfn], min(gone.get(lfn, last), last))
+        for lfn in planned
+        if lfn in born and (size := sizes[lfn]) is not None
     ]
+    capacity = request.get("capacity")
     return LiveBytes(
-        tuple(steps(lives)),
-        _whole(request.get("capacity")),
-        len(files) - len(known),
-        tuple(steps([held])) if held else (),
+        _steps(lives),
+        capacity if isinstance(capacity, int) and capacity >= 0 else None,
+        len(planned) - len(lives),
+        _steps([reserved]) if reserved else (),
     )
 
 
-def _last(gone: Mapping[str, float], held: Held | None, tasks: Iterable[Task]) -> float:
-    """When all went that no job removes by name: with the folder, with the reservation,
-    or where neither has an end with the run."""
-    ends = [gone.get(""), held.until if held else None]
-    known = [end for end in ends if end is not None]
-    return min(known) if known else max((task.end for task in tasks), default=0.0)
+def live_on_jobs(
+    folder: Path, tasks: Sequence[Task], found: Reservations
+) -> LiveBytes | None:
+    """Live bytes on all job reservations together; None if no job had one."""
+    if not found.jobs:
+        return None
+    sizes = {lfn: size_of(file) for lfn, file in placed_files(folder).items()}
+    sizes.update(_measured(tasks))
+    starts = {task.node: task.start for task in tasks}
+    lives: list[_Life] = []
+    unknown = 0
+    for job in found.jobs:
+        results = {lfn: size_of(file) for lfn, file in files_in(job.outcome).items()}
+        for lfn, since in _files_of(job, starts.get(job.node)):
+            size = results.get(lfn, sizes.get(lfn))
+            if size is None:
+                unknown += 1
+            else:
+                lives.append((size, since, job.reserved.until))
+    reserved = () if found.node_local else _steps(job.reserved for job in found.jobs)
+    most = max((size for _, size in reserved), default=None)
+    return LiveBytes(_steps(lives), most, unknown, reserved)
 
 
-def _placed(placement: Mapping[str, Any]) -> dict[str, int | None]:
-    """The files of the tier with their sizes, as planning knew them."""
-    found = placement.get("files")
-    return {
-        lfn: _whole(file.get("size"))
-        for lfn, file in (found if isinstance(found, dict) else {}).items()
-        if isinstance(file, dict)
-        and file.get("tier") != "pfs"
-        and file.get("how") in _ON_TIER
-    }
+def _steps(lives: Iterable[_Life]) -> tuple[tuple[float, int], ...]:
+    """(From then on, so many bytes)."""
+    changes: dict[float, int] = defaultdict(int)
+    for size, since, until in lives:
+        changes[since] += size
+        if until is not None:
+            changes[max(since, until)] -= size
+    times = sorted(changes)
+    return tuple(zip(times, accumulate(changes[t] for t in times), strict=True))
 
 
-def _whole(size: object) -> int | None:
-    return size if isinstance(size, int) and size >= 0 else None
-
-
-def sizes_seen(tasks: Iterable[Task]) -> dict[str, int | None]:
+def _measured(tasks: Iterable[Task]) -> dict[str, int | None]:
     """LFN -> bytes, as the records measured them."""
     files = (file for task in tasks for file in task.files)
     return {file.name: file.size for file in files if file.size is not None}
+
+
+def _last(
+    gone: Mapping[str, float], reserved: Reserved | None, tasks: Iterable[Task]
+) -> float:
+    """When the files went that no job removes by name: with the folder or the
+    reservation; if neither has an end, with the run."""
+    ends = [gone.get(""), reserved.until if reserved else None]
+    known = [end for end in ends if end is not None]
+    return min(known) if known else max((task.end for task in tasks), default=0.0)
 
 
 def _born(lists: Mapping[str, Path], tasks: Iterable[Task]) -> dict[str, float]:
@@ -86,7 +121,7 @@ def _born(lists: Mapping[str, Path], tasks: Iterable[Task]) -> dict[str, float]:
         for file in task.files:
             if file.output:
                 born.setdefault(file.name, task.start)
-        for entry in entries(lists, task, *_BRINGS):
+        for entry in job_list(lists, task, Kind.STAGE_IN, Kind.STAGE_INTER):
             lfn = entry.get("lfn")
             if isinstance(lfn, str):
                 born.setdefault(lfn, task.start)
@@ -96,16 +131,31 @@ def _born(lists: Mapping[str, Path], tasks: Iterable[Task]) -> dict[str, float]:
 def _removed(
     lists: Mapping[str, Path], tasks: Iterable[Task], scratch: str
 ) -> Iterator[tuple[str, float]]:
-    """LFN -> when the job that removes it was over; the empty one: all that is left."""
+    """LFN -> when the job that removes it was over; the empty LFN: all that is left."""
     for task in tasks:
-        for entry in entries(lists, task, Kind.CLEANUP):
+        for entry in job_list(lists, task, Kind.CLEANUP):
             target = entry.get("target")
             url = target.get("url") if isinstance(target, dict) else None
             path = url.removeprefix("file://") if isinstance(url, str) else ""
             if path == scratch or path.startswith(f"{scratch}/"):
-                yield _lfn(path.removeprefix(scratch)), task.end
+                below = path.removeprefix(scratch)
+                # pegasus-plan writes /./LFN.
+                yield below.removeprefix("/").removeprefix("./"), task.end
 
 
-def _lfn(below: str) -> str:
-    """What pegasus-plan writes /./LFN."""
-    return below.removeprefix("/").removeprefix("./")
+def _files_of(job: JobReservation, start: float | None) -> Iterator[tuple[str, float]]:
+    """The LFNs on a job's reservation, and since when each counts.
+
+    Inputs count from the beginning, results from the task's start. What a failed task
+    has made is unknown.
+    """
+    since = job.reserved.since
+    yield from ((lfn, since) for lfn in _lfns(job, "stage_in"))
+    if not job.outcome.get("status"):
+        written = since if start is None else max(since, start)
+        yield from ((lfn, written) for lfn in _lfns(job, "stage_out", "share"))
+
+
+def _lfns(job: JobReservation, *keys: str) -> Iterator[str]:
+    lists = (job.planned.get(key) for key in keys)
+    yield from (str(lfn) for lfns in lists if isinstance(lfns, list) for lfn in lfns)

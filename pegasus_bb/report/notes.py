@@ -71,11 +71,12 @@ def _on_run(name: str, run: Run) -> Iterator[str]:
             f"{name} is not complete: {_count(len(run.missing), 'node')} left no "
             f"record ({_some(run.missing)})."
         )
-    if run.elsewhere:
-        some = _some([each.node for each in run.elsewhere])
+    if run.jobs_on_pfs:
+        some = _some([each.node for each in run.jobs_on_pfs])
+        jobs = _count(run.job_reservations, "job")
         yield (
-            f"{name}: {len(run.elsewhere)} of {_count(run.rooms, 'job')} with a place "
-            f"of their own worked on the PFS, for the tier had no room ({some}): their "
+            f"{name}: {len(run.jobs_on_pfs)} of {jobs} with a place of their own "
+            f"worked on the PFS, for the tier had no room ({some}): their "
             "numbers say nothing about the burst buffer."
         )
     if run.retries:

@@ -60,9 +60,10 @@ def _runs(comparison: Comparison) -> Iterator[str]:
         if run.fallback:
             because = " ".join(run.fallback.split())
             yield f"*** {name} WAS REALLY ON THE PFS: {because} ***"
-        if run.elsewhere:
-            many = f"{len(run.elsewhere)} OF {run.rooms} JOBS"
-            yield f"*** {name}: {many} WERE ON THE PFS: {run.elsewhere[0].because} ***"
+        if run.jobs_on_pfs:
+            many = f"{len(run.jobs_on_pfs)} OF {run.job_reservations} JOBS"
+            because = run.jobs_on_pfs[0].because
+            yield f"*** {name}: {many} WERE ON THE PFS: {because} ***"
         yield from _predicted(run)
         if run.reserved is not None:
             yield f"  reserved {format_size(int(run.reserved))} x hours"

@@ -2,108 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from pegasus_bb.dag.roles import Role, role_of
-from pegasus_bb.model.run import NodeTimes, Problem, Run, Task
+from pegasus_bb.model.run import Problem, Run, Task
 from pegasus_bb.report.clock import begun, gate_wait
 from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
-from pegasus_bb.report.described import described
 from pegasus_bb.report.discovery import RunFiles, find_run_files
 from pegasus_bb.report.footprint import declared, footprint, planned
-from pegasus_bb.report.jobstate import JobStates, read_jobstate
+from pegasus_bb.report.jobstate import JobStates
 from pegasus_bb.report.joining import join
-from pegasus_bb.report.kickstart import tasks_of
-from pegasus_bb.report.live import live_bytes
-from pegasus_bb.report.live_rooms import live_rooms
-from pegasus_bb.report.ready import with_ready
-from pegasus_bb.report.records import read_records
-from pegasus_bb.report.reserved import Reservations, reservations
-from pegasus_bb.report.staged import brought, saved
-from pegasus_bb.report.starts import with_queued, with_starts
+from pegasus_bb.report.kickstart import read_tasks
+from pegasus_bb.report.live import live_on_jobs, live_on_shared
+from pegasus_bb.report.node_times import read_states, with_starts, with_waits
+from pegasus_bb.report.records import load_yaml
+from pegasus_bb.report.reserved import reservations
+from pegasus_bb.report.run_notes import (
+    count_job_reservations,
+    jobs_on_pfs,
+    staged_in,
+    staged_out,
+)
+
+_LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
 
 
 def read_run(path: Path) -> Run:
     """What happened in the run whose submit directory, record or log is at ``path``.
 
-    Records that cannot be read are in ``problems``. Raises UsageError where there is
+    Records that cannot be read are in ``problems``. Raises UsageError if there is
     nothing at all to read.
     """
     found = find_run_files(path)
     if path.is_file():
-        return _with_records(Run(label=path.stem), found, None, ())
-    run, workflow, problems = described(path)
-    states, more = _states(path)
+        return _with_records(Run(label=path.stem), found, JobStates(), ())
+    run, workflow, problems = _planned_run(path)
+    states, more = read_states(path)
     whole = _with_records(run, found, states, problems + more)
     return _with_notes(whole, path, found, workflow)
 
 
+def _planned_run(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
+    """A Run as planned and placed, the copy of its abstract workflow, and problems."""
+    problems: list[Problem] = []
+    braindump = _mapping(folder / "braindump.yml", problems)
+    plan, request, transient, decision = (
+        _mapping(folder / "bb" / f"{name}.json", problems)
+        for name in ("plan", "request", "transient", "storage_decision")
+    )
+    on_pfs, unread = jobs_on_pfs(folder)
+    run = Run(
+        label=str(braindump.get("dax_label") or plan.get("label") or folder.name),
+        mode=str(plan.get("mode") or ""),
+        tier=str(plan.get("tier") or ""),
+        backend=str((request or transient).get("backend") or ""),
+        fallback=_fallback(decision),
+        job_reservations=count_job_reservations(folder),
+        jobs_on_pfs=on_pfs,
+        submit_dir=str(folder),
+        uuid=str(braindump.get("wf_uuid") or plan.get("uuid") or ""),
+        predicted=_predicted(plan),
+    )
+    # It has the name that its user gave it, or that the built-in planner gives it.
+    copy = folder / Path(str(braindump.get("dax") or "")).name
+    workflow = copy if copy.is_file() else folder / "workflow.yml"
+    return run, workflow, (*problems, *unread)
+
+
+def _predicted(plan: Mapping[str, Any]) -> float | None:
+    """The makespan that planning predicted for its mode, if it knew enough."""
+    try:
+        predicted = plan["predicted"]
+        if predicted["unknown_times"] or predicted["unknown_sizes"]:
+            return None
+        modes = {found["mode"]: found for found in predicted["modes"]}
+        seconds = modes[plan["mode"]]["makespan"]
+    except (KeyError, TypeError):
+        return None
+    return float(seconds) if isinstance(seconds, (int, float)) else None
+
+
+def _fallback(decision: Mapping[str, Any]) -> str:
+    """Why the run was on the PFS in place of the tier; empty if it was not."""
+    if decision.get("to") != "pfs":
+        return ""
+    return str(decision.get("because") or "no reason was noted")
+
+
+def _mapping(path: Path, problems: list[Problem]) -> Mapping[str, Any]:
+    """The mapping in ``path``; a damaged file is a problem, an absent one is not."""
+    try:
+        with path.open("rb") as source:
+            text = source.read(_LIMIT)
+        data = orjson.loads(text) if path.suffix == ".json" else load_yaml(text)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        problems.append(Problem(str(path), str(error).splitlines()[0]))
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
 def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
-    """``run``, with what its programs have noted in ``folder`` and the job lists."""
+    """``run`` with what its programs have noted in ``folder``, and the job lists."""
     lists = {Path(key).name: Path(f"{key}.in") for key in found.records}
-    results = saved(folder)
-    held = reservations(folder, run.nodes) or Reservations()
+    results = staged_out(folder)
+    reserved = reservations(folder, run.nodes)
     start = begun(run)
     files = planned(folder) or declared(workflow, lists, run.tasks)
+    live = live_on_shared(folder, lists, run.tasks, reserved.shared)
     return replace(
         run,
-        reserved=held.byte_hours,
+        reserved=reserved.byte_hours,
         gate_wait=gate_wait(run),
-        brought=brought(folder, run.tasks),
+        brought=staged_in(folder, run.tasks),
         saved=results.size if results else None,
         safe=results.last - start if results and start is not None else None,
         footprint=footprint(files, run.tasks),
-        live=None
-        if run.fallback
-        else live_bytes(folder, lists, run.tasks, held.shared),
-        live_rooms=live_rooms(folder, run.tasks, held),
+        live=None if run.fallback else live,
+        live_job_reservations=live_on_jobs(folder, run.tasks, reserved),
     )
 
 
-def _states(folder: Path) -> tuple[JobStates | None, tuple[Problem, ...]]:
-    path = folder / "jobstate.log"
-    try:
-        states = read_jobstate(path)
-    except FileNotFoundError:
-        return None, ()
-    except OSError as error:
-        return None, (Problem(str(path), error.strerror or str(error)),)
-    dags = list(folder.glob("*.dag"))
-    if len(dags) == 1:
-        begins = [since for since, _ in states.stretches]
-        states = replace(states, nodes=with_ready(states.nodes, dags[0], begins))
-    if states.unread:
-        why = f"{states.unread} lines that are not of its format were skipped"
-        return states, (Problem(str(path), why),)
-    return states, ()
-
-
 def _with_records(
-    run: Run,
-    found: RunFiles,
-    states: JobStates | None,
-    problems: Iterable[Problem],
+    run: Run, found: RunFiles, states: JobStates, problems: Iterable[Problem]
 ) -> Run:
     """``run`` with its tasks, and what follows from tasks and states."""
-    nodes = states.nodes if states else ()
-    entries = list(_with_logs(list(_entries(found, nodes)), found))
+    entries = list(_with_logs(list(_entries(found)), found))
     read = (entry for entry in entries if isinstance(entry, Task))
     tasks = sorted(read, key=lambda task: task.start)
-    nodes = with_starts(nodes, tasks)
-    tasks = list(with_queued(tasks, nodes))
+    nodes = with_starts(states.nodes, tasks)
     bad = [entry for entry in entries if isinstance(entry, Problem)]
-    span = _span(tasks, states.still if states else ())
-    from_log = states.makespan if states else None
+    span = _span(tasks, states.still)
     source = "" if span is None else "records"
+    from_log = states.makespan is not None
     return replace(
         run,
-        tasks=tuple(tasks),
+        tasks=tuple(with_waits(tasks, nodes)),
         nodes=nodes,
-        stretches=states.stretches if states else (),
-        makespan=span if from_log is None else from_log,
-        makespan_from=source if from_log is None else "jobstate.log",
+        stretches=states.stretches,
+        makespan=states.makespan if from_log else span,
+        makespan_from="jobstate.log" if from_log else source,
         span=span,
         retries=found.retries,
         missing=_missing(found),
@@ -111,11 +155,9 @@ def _with_records(
     )
 
 
-def _entries(found: RunFiles, states: Iterable[NodeTimes]) -> Iterator[Task | Problem]:
-    times = {node.node: node for node in states}
+def _entries(found: RunFiles) -> Iterator[Task | Problem]:
     for key, (retry, path) in sorted(found.records.items()):
-        name = key.rpartition("/")[2]
-        yield from tasks_of(read_records(path), path, name, retry, times.get(name))
+        yield from read_tasks(path, key.rpartition("/")[2], retry)
 
 
 def _with_logs(

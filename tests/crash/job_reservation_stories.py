@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.files import read_json
-from pegasus_bb.report.elsewhere import elsewhere
+from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 from tests.runtime.hybrid_site import BELOW, PREFIX, HybridSite
 from tests.runtime.job_reservation_site import JOB, NODE, JobSite
@@ -116,7 +116,7 @@ class JobOnADisk(Job):
     def check_tier(self) -> None:
         """Nothing is left, and the task did not work on the PFS."""
         assert list(self.site.fast.iterdir()) == []
-        assert elsewhere(self.site.bb.parent) == ((), ())
+        assert jobs_on_pfs(self.site.bb.parent) == ((), ())
 
 
 class SharingJob(Job):
@@ -242,7 +242,7 @@ class JobOnAFullDisk(JobOnADisk):
 
     def check_left(self) -> None:
         super().check_left()
-        away, problems = elsewhere(self.site.bb.parent)
+        away, problems = jobs_on_pfs(self.site.bb.parent)
         assert problems == ()
         if noted(self.site) or list(self.site.scratch.rglob("run/out.txt")):
             assert [each.node for each in away] == [NODE]

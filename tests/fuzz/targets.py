@@ -28,7 +28,7 @@ from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.patterns import read_placement_file
 from pegasus_bb.planner.seal import check_phases
 from pegasus_bb.planner.seal.phases import read_phases
-from pegasus_bb.report.kickstart import read_kickstart
+from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.submitdir import read_run
 from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.reservation.scontrol import parse_burst, parse_jobs
@@ -179,7 +179,7 @@ def _exit_code(path: Path) -> None:
 
 
 def _kickstart(path: Path) -> None:
-    list(read_kickstart(path, "node"))
+    list(read_tasks(path, "node"))
 
 
 def _all() -> Iterator[Target]:

@@ -83,7 +83,7 @@ def a_comparison(jobs: int = 6, benchmark: Benchmark | None = None) -> Compariso
         unknown=1,
         reserved=((103.0, 64 * MIB), (143.75, 0)),
     )
-    rooms = LiveBytes(
+    of_jobs = LiveBytes(
         steps=((113.0, 3 * MIB), (115.0, 9 * MIB), (117.0, 0)),
         capacity=20 * MIB,
         unknown=0,
@@ -107,7 +107,7 @@ def a_comparison(jobs: int = 6, benchmark: Benchmark | None = None) -> Compariso
             nodes=(gate,),
             gate_wait=8.0,
             live=live,
-            live_rooms=rooms,
+            live_job_reservations=of_jobs,
             reserved=3.5 * MIB,
             predicted=46.5,
         )

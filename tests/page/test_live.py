@@ -42,7 +42,7 @@ def test_both_charts_have_the_same_time_axis(found: Comparison) -> None:
     assert "1 file on the reservation of all jobs" in figure.about
 
 
-@pytest.mark.parametrize("key", ["live", "live_rooms"])
+@pytest.mark.parametrize("key", ["live", "live_job_reservations"])
 def test_an_unknown_part_is_not_drawn(found: Comparison, key: str) -> None:
     bb = tuple(replace(each, run=replace(each.run, **{key: None})) for each in found.bb)
     assert len(live(replace(found, bb=bb)).charts) == 1

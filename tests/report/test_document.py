@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import Elsewhere, FileUse, NodeTimes, Problem, Run, Task
+from pegasus_bb.model.run import FileUse, JobOnPfs, NodeTimes, Problem, Run, Task
 from pegasus_bb.report import compare, read_run, to_document, write_document
 
 MakeTask = Callable[..., Task]
@@ -30,7 +30,7 @@ def test_a_document_is_written_and_read_back(
     write_document(path, document)
 
     assert json.loads(path.read_bytes()) == document
-    assert document["version"] == 1
+    assert document["version"] == 2
 
 
 def test_what_nobody_measured_is_null(a_task: MakeTask, a_run: MakeRun) -> None:
@@ -77,7 +77,7 @@ def test_the_page_describes_every_key(a_task: MakeTask, a_run: MakeRun) -> None:
         a_task(files=(FileUse("a", "/a", bytes_read=1),)),
         **{"nodes": (NodeTimes("cat"),), "problems": (Problem("a", "torn"),)},
         fallback="refused",
-        elsewhere=(Elsewhere("a", "full", "n7", 1.0),),
+        jobs_on_pfs=(JobOnPfs("a", "full", "n7", 1.0),),
     )
     page = set(re.findall(r"\w+", PAGE.read_text(encoding="utf-8")))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import Problem, Task
-from pegasus_bb.report.kickstart import read_kickstart
+from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.submitdir import read_run
 
 Text = Callable[..., str]
@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 def only_task(path: Path) -> Task:
-    (task,) = read_kickstart(path, "node")
+    (task,) = read_tasks(path, "node")
     assert isinstance(task, Task), task
     return task
 
@@ -26,7 +26,7 @@ def read(tmp_path: Path) -> Callable[[str], Task | Problem]:
     def from_text(text: str) -> Task | Problem:
         path = tmp_path / "cat_ID1.out.000"
         path.write_text(text)
-        (entry,) = read_kickstart(path, "cat_ID1")
+        (entry,) = read_tasks(path, "cat_ID1")
         return entry
 
     return from_text
@@ -45,7 +45,7 @@ def test_a_shell_that_ran_dd_and_cat_moved_its_bytes_once(recorded: Path) -> Non
 
 
 def test_our_launcher_counted_beside_kickstart(recorded: Path) -> None:
-    (task,) = read_kickstart(recorded / "kickstart-5.1.2-counted.yml", "cat1_ID1")
+    (task,) = read_tasks(recorded / "kickstart-5.1.2-counted.yml", "cat1_ID1")
     assert isinstance(task, Task)
     assert (task.rchar, task.wchar) == (11014, 6)
     assert (task.rbytes, task.wbytes) == (4096, 4096)
@@ -61,7 +61,7 @@ def test_of_several_records_each_has_its_own_counters(
     ended = "[cluster-task id=1]\n"
     file = tmp_path / "merge.out.000"
     file.write_text(bare + ended + bare + other + ended + bare + "# pegasus_bb io: {\n")
-    tasks = [t for t in read_kickstart(file, "merge") if isinstance(t, Task)]
+    tasks = [t for t in read_tasks(file, "merge") if isinstance(t, Task)]
     assert [task.rchar for task in tasks] == [None, 5, None]
 
 
@@ -161,7 +161,7 @@ def test_the_second_bad_record_of_a_file_is_named(
     path = tmp_path / "merge_PID1.out.000"
     path.write_text(record_text() + record_text().replace("mainjob", "x"))
 
-    task, problem = read_kickstart(path, "merge_PID1")
+    task, problem = read_tasks(path, "merge_PID1")
 
     assert isinstance(task, Task)
     assert isinstance(problem, Problem)

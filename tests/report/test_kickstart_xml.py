@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.model.run import FileUse, Problem, Task
 from pegasus_bb.report import kickstart_xml
-from pegasus_bb.report.kickstart import read_kickstart
+from pegasus_bb.report.kickstart import read_tasks
 from tests.counting import calls
 
 Text = Callable[..., str]
@@ -22,7 +22,7 @@ def read(tmp_path: Path) -> Read:
     def from_text(text: str) -> list[Task | Problem]:
         path = tmp_path / "merge_ID1.out.000"
         path.write_text(text, encoding="latin-1")
-        return list(read_kickstart(path, "merge_ID1"))
+        return list(read_tasks(path, "merge_ID1"))
 
     return from_text
 

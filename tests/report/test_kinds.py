@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.model.run import Kind
-from pegasus_bb.report.kinds import kind_of
+from pegasus_bb.report.kickstart import kind_of
 
 
 @pytest.mark.parametrize(

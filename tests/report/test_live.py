@@ -1,4 +1,4 @@
-"""How many bytes were on the tier, over the time of a run."""
+"""Live bytes over the time of a run, on the shared reservation and on jobs' own."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.model.run import FileUse, Kind, LiveBytes, Task
-from pegasus_bb.report.live import live_bytes
-from pegasus_bb.report.reserved import Held
+from pegasus_bb.model.run import FileUse, Kind, LiveBytes, NodeTimes, Task
+from pegasus_bb.report.live import live_on_jobs, live_on_shared
+from pegasus_bb.report.reserved import Reserved, reservations
 
 MakeTask = Callable[..., Task]
 SCRATCH = "/bb/name/user/run"
@@ -60,12 +60,14 @@ def tasks(a_task: MakeTask) -> list[Task]:
     ]
 
 
-def live(folder: Path, tasks: list[Task], held: Held | None = None) -> LiveBytes | None:
+def live(
+    folder: Path, tasks: list[Task], reserved: Reserved | None = None
+) -> LiveBytes | None:
     lists = {name: folder / f"{name}.in" for name in ("in", "one", "all")}
-    return live_bytes(folder, lists, tasks, held)
+    return live_on_shared(folder, lists, tasks, reserved)
 
 
-def test_a_file_counts_from_who_brings_or_writes_it_to_who_removes_it(
+def test_a_file_counts_from_its_start_to_the_end_of_its_removal(
     folder: Path, tasks: list[Task]
 ) -> None:
     steps = ((10.0, 100), (11.0, 130), (13.0, 180), (14.0, 80), (21.0, 0))
@@ -98,25 +100,15 @@ def test_where_nothing_tells_what_was_there_nothing_is_said(
     assert live(folder, tasks) is None
 
 
-def test_jobs_with_rooms_beside_it_change_nothing_of_the_shared_one(
-    folder: Path, tasks: list[Task]
-) -> None:
-    alone = live(folder, tasks)
-    note(folder / "bb/transient.json", {})
-    assert live(folder, tasks) == alone
-
-
-def test_one_that_is_closed_early_ends_there_with_all_that_was_on_it(
-    folder: Path, tasks: list[Task]
-) -> None:
-    found = live(folder, tasks, Held(4096, since=9.0, until=15.5))
+def test_a_release_ends_all_that_was_on_it(folder: Path, tasks: list[Task]) -> None:
+    found = live(folder, tasks, Reserved(4096, since=9.0, until=15.5))
     assert found is not None
     assert found.steps[-2:] == ((14.0, 80), (15.5, 0))
     assert found.reserved == ((9.0, 4096), (15.5, 0))
 
 
-def test_one_that_is_held_still_has_no_end(folder: Path, tasks: list[Task]) -> None:
-    found = live(folder, tasks, Held(4096, since=9.0, until=None))
+def test_one_that_is_still_held_has_no_end(folder: Path, tasks: list[Task]) -> None:
+    found = live(folder, tasks, Reserved(4096, since=9.0, until=None))
     assert found is not None
     assert found.reserved == ((9.0, 4096),)
 
@@ -129,3 +121,97 @@ def test_a_damaged_job_list_costs_what_it_would_tell(
     found = live(folder, tasks)
     assert found is not None
     assert found.steps[-1] == (21.0, 0)
+
+
+class JobReservations:
+    """What a run in mode transient has left in bb/."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "bb/nodes").mkdir(parents=True)
+        (folder / "bb/stage_out").mkdir()
+        sizes = {"in": 100, "ref": 10, "mid": 5, "out": None}
+        files = {name: {"size": size} for name, size in sizes.items()}
+        note(folder / "bb/placement.json", {"files": files})
+
+    def of_job(
+        self, node: str, came: list[str], made: list[str], since: float, **outcome: Any
+    ) -> None:
+        lists = {"stage_in": came, "stage_out": made, "read": ["x"], "share": []}
+        own = {"capacity": 1000, **lists}
+        note(self.folder / f"bb/nodes/{node}.json", {"reservation": own})
+        outcome = {"since": since, "time": 20.0, "files": {}, **outcome}
+        note(self.folder / f"bb/stage_out/{node}.json", outcome)
+
+    def live(self, *tasks: Task, backend: str = "directory") -> LiveBytes | None:
+        note(self.folder / "bb/transient.json", {"backend": backend})
+        found = reservations(self.folder, [NodeTimes("a", ended=45.0)])
+        return live_on_jobs(self.folder, tasks, found)
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> JobReservations:
+    return JobReservations(tmp_path)
+
+
+def test_a_file_counts_on_every_job_reservation_that_has_it(
+    jobs: JobReservations, a_task: MakeTask
+) -> None:
+    jobs.of_job("a", ["in", "ref"], ["mid"], 10.0)
+    jobs.of_job("b", ["ref", "mid"], [], 15.0, time=30.0)
+    found = jobs.live(a_task(node="a", start=12.0), a_task(node="b", start=16.0))
+    assert found == LiveBytes(
+        steps=((10.0, 110), (12.0, 115), (15.0, 130), (20.0, 15), (30.0, 0)),
+        capacity=2000,
+        unknown=0,
+        reserved=((10.0, 1000), (15.0, 2000), (20.0, 1000), (30.0, 0)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "seen", "size", "unknown"),
+    [
+        ({"files": {"out": {"size": 77}}}, None, 177, 0),
+        ({}, 33, 133, 0),
+        ({}, None, 100, 1),
+        ({"status": 1}, 33, 100, 0),
+    ],
+    ids=["launch noted it", "the record has it", "unknown", "the task failed"],
+)
+def test_a_result_is_as_large_as_a_note_or_a_record_says(
+    jobs: JobReservations,
+    a_task: MakeTask,
+    outcome: dict[str, Any],
+    seen: int | None,
+    size: int,
+    unknown: int,
+) -> None:
+    jobs.of_job("a", ["in"], ["out"], 10.0, **outcome)
+    file = FileUse("out", "out", size=seen, output=True)
+    found = jobs.live(a_task(node="a", start=10.0, files=(file,)))
+    assert found is not None
+    assert (found.steps, found.unknown) == (((10.0, size), (20.0, 0)), unknown)
+
+
+def test_under_datawarp_files_are_there_until_they_are_back(
+    jobs: JobReservations, a_task: MakeTask
+) -> None:
+    jobs.of_job("a", ["in"], [], 10.0)
+    found = jobs.live(a_task(node="a"), backend="datawarp")
+    assert found is not None
+    assert found.reserved == ((10.0, 1000), (45.0, 0))
+
+
+def test_on_disks_of_nodes_bytes_live_and_nothing_is_reserved(
+    jobs: JobReservations, a_task: MakeTask
+) -> None:
+    jobs.of_job("a", ["in"], [], 10.0)
+    found = jobs.live(a_task(node="a"), backend="node-local")
+    assert found == LiveBytes(((10.0, 100), (20.0, 0)), None, 0)
+
+
+def test_a_job_on_the_pfs_had_nothing_on_the_tier(
+    jobs: JobReservations, a_task: MakeTask
+) -> None:
+    jobs.of_job("a", ["in"], [], 0.0)
+    assert jobs.live(a_task(node="a")) is None

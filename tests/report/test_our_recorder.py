@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import Task
-from pegasus_bb.report.kickstart import read_kickstart
+from pegasus_bb.report.kickstart import read_tasks
 
 MIB = 1 << 20
 RECORD = "import sys; from pegasus_bb.runtime.record import main; sys.exit(main())"
@@ -30,7 +30,7 @@ def task(tmp_path: Path) -> Task:
     assert done.returncode == 3
     path = tmp_path / "copy_ID7.out.000"
     path.write_bytes(done.stdout)
-    (entry,) = read_kickstart(path, "copy_ID7")
+    (entry,) = read_tasks(path, "copy_ID7")
     assert isinstance(entry, Task), entry
     return entry
 

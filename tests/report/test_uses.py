@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import FileUse, Task
-from pegasus_bb.report.kickstart import read_kickstart
+from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.uses import is_data, with_calls
 
 RECORD = "kickstart-5.1.2-z-broken-yaml.yml"
@@ -18,7 +18,7 @@ def use(path: str, read: int | None, written: int | None) -> FileUse:
 
 
 def only_task(path: Path) -> Task:
-    (task,) = read_kickstart(path, "node")
+    (task,) = read_tasks(path, "node")
     assert isinstance(task, Task), task
     return task
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import RESERVATION_FAILED
-from pegasus_bb.report.elsewhere import elsewhere
+from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.job_reservation import disk
 
 from .job_reservation_site import JOB, NODE, JobSite
@@ -196,7 +196,7 @@ class TestFull:
         assert (said["node"], said["job"]) == (NODE, JOB)
         assert said["host"] == os.uname().nodename
         assert "free, and this job needs 1024.0 PiB" in said["because"]
-        ((away,), problems) = elsewhere(node.bb.parent)
+        ((away,), problems) = jobs_on_pfs(node.bb.parent)
         assert (away.because, problems) == (said["because"], ())
 
     def test_a_later_try_on_the_disk_takes_the_note_away(self, node: JobSite) -> None:
@@ -204,7 +204,7 @@ class TestFull:
         assert node.launch("exit 3").returncode == 3
         needs(node, 1)
         assert node.launch(MAKE, CONDOR_JOBID="8.0").returncode == 0
-        assert elsewhere(node.bb.parent) == ((), ())
+        assert jobs_on_pfs(node.bb.parent) == ((), ())
 
     def test_what_cannot_be_noted_is_not_done(self, node: JobSite) -> None:
         needs(node, 1 << 60)

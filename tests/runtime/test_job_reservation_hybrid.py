@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import RESERVATION_FAILED
-from pegasus_bb.report.elsewhere import elsewhere
+from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import await_stage_out
 from pegasus_bb.runtime.bind import Binding
@@ -167,7 +167,7 @@ class TestAFullTier:
         said = capsys.readouterr().err
         assert "this job works on the PFS" in said
         assert "pegasus.bb.wait" not in said, "longer patience would change nothing"
-        ((away,), _) = elsewhere(full.bb.parent)
+        ((away,), _) = jobs_on_pfs(full.bb.parent)
         assert away.node == NODE
         assert "no room of 4.0 MiB for this job within 0.0 s" in away.because
         assert not Path(space.run).parent.exists()

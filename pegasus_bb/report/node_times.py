@@ -1,0 +1,125 @@
+"""When the nodes of a run were ready, and when their jobs ran.
+
+jobstate.log has most of it; the DAG file and the records complete it. A node is ready
+when its parents have ended. The time from then to its submission, without its PRE
+script, is what DAGMan's limits and polling cost, or the slots of the local engine.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pegasus_bb.model.run import NodeTimes, Problem, Task
+from pegasus_bb.report.jobstate import JobStates, read_jobstate
+
+_LINE_LIMIT = 16 << 20  # characters; a line may name all nodes of a level
+
+
+def read_states(folder: Path) -> tuple[JobStates, tuple[Problem, ...]]:
+    """What jobstate.log and the DAG file in submit directory ``folder`` say."""
+    path = folder / "jobstate.log"
+    try:
+        states = read_jobstate(path)
+    except FileNotFoundError:
+        return JobStates(), ()
+    except OSError as error:
+        return JobStates(), (Problem(str(path), error.strerror or str(error)),)
+    dags = list(folder.glob("*.dag"))
+    if len(dags) == 1:
+        begins = [since for since, _ in states.stretches]
+        states = replace(states, nodes=with_ready(states.nodes, dags[0], begins))
+    if states.unread:
+        why = f"{states.unread} lines that are not of its format were skipped"
+        return states, (Problem(str(path), why),)
+    return states, ()
+
+
+def with_starts(
+    nodes: Iterable[NodeTimes], tasks: Sequence[Task]
+) -> tuple[NodeTimes, ...]:
+    """``nodes``; one without an EXECUTE line ran from its first task's start.
+
+    blahp may see the end of a short job before it has asked for its state. If the
+    record is of an earlier attempt, the start remains unknown.
+    """
+    starts: dict[str, float] = {}
+    for task in tasks:
+        starts[task.node] = min(task.start, starts.get(task.node, task.start))
+    return tuple(_with_start(node, starts.get(node.node)) for node in nodes)
+
+
+def _with_start(node: NodeTimes, start: float | None) -> NodeTimes:
+    if node.executing is not None or node.submitted is None or start is None:
+        return node
+    return replace(node, executing=start) if start >= node.submitted else node
+
+
+def with_waits(tasks: Iterable[Task], nodes: Iterable[NodeTimes]) -> Iterator[Task]:
+    """``tasks``, each with how long its node was ready, then queued."""
+    times = {node.node: node for node in nodes}
+    for task in tasks:
+        node = times.get(task.node)
+        if node is None:
+            yield task
+        else:
+            yield replace(task, queued=node.queue, ready_wait=node.ready_wait)
+
+
+def with_ready(
+    nodes: Sequence[NodeTimes], dag: Path, begins: Sequence[float]
+) -> tuple[NodeTimes, ...]:
+    """``nodes`` of ``dag``, each with when it was ready.
+
+    ``begins`` has the times at which an engine began to work on it. A node that was
+    ready before counts from there. Without the file nothing is known.
+    """
+    ended = {node.node: node.ended for node in nodes if node.ended is not None}
+    try:
+        parents = _last_parents(dag, ended)
+    except OSError:
+        return tuple(nodes)
+    begins = sorted(begins)
+    return tuple(
+        replace(node, ready=_ready(node, parents.get(node.node), begins))
+        for node in nodes
+    )
+
+
+def _ready(
+    node: NodeTimes, parents: float | None, begins: Sequence[float]
+) -> float | None:
+    """``node.ready`` is when its attempt before this one had ended."""
+    if node.submitted is None:
+        return None
+    before = bisect_right(begins, node.submitted)
+    begun = begins[before - 1] if before else None
+    return max((t for t in (parents, begun, node.ready) if t is not None), default=None)
+
+
+def _last_parents(dag: Path, ended: Mapping[str, float]) -> dict[str, float]:
+    """Node -> when the last of its parents had ended."""
+    last: dict[str, float] = {}
+    for parents, children in _edges(dag):
+        time = max((ended[name] for name in parents if name in ended), default=None)
+        if time is not None:
+            last.update({c: max(time, last.get(c, time)) for c in children})
+    return last
+
+
+def _edges(dag: Path) -> Iterator[tuple[list[str], list[str]]]:
+    """``PARENT a b CHILD c d``, in letters of either case."""
+    for words in _words(dag):
+        upper = [word.upper() for word in words]
+        if upper[:1] == ["PARENT"] and "CHILD" in upper:
+            middle = upper.index("CHILD")
+            yield words[1:middle], words[middle + 1 :]
+
+
+def _words(dag: Path) -> Iterator[list[str]]:
+    with dag.open(encoding="utf-8", errors="replace") as source:
+        while line := source.readline(_LINE_LIMIT):
+            if line.lstrip()[:6].upper() == "PARENT":
+                yield line.split()

@@ -1,0 +1,152 @@
+"""Reads the notes that a run leaves in ``bb/``, and its job lists.
+
+A file that is absent or damaged reads as an empty one: no note stops a report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from pegasus_bb.model.run import JobOnPfs, Kind, Problem, Task
+from pegasus_bb.model.stat import total
+
+_LIMIT = 64 << 20  # bytes of a note or a job list
+_LINE_LIMIT = 1 << 20  # bytes; a real line of the manifest has some 500
+Note = Mapping[str, Any]
+
+
+class StagedOut(NamedTuple):
+    """Results at their destination."""
+
+    size: int  # bytes
+    last: float  # when the last one was whole and durable; seconds since the epoch
+
+
+def read_note(path: Path) -> Note:
+    """The mapping in the JSON file at ``path``."""
+    try:
+        found = _load(path)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def size_of(file: Note) -> int | None:
+    """The bytes of a file that a note describes."""
+    size = file.get("size")
+    return size if type(size) is int and size >= 0 else None
+
+
+def placed_files(folder: Path) -> Mapping[str, Note]:
+    """LFN -> its entry in bb/placement.json."""
+    return files_in(read_note(folder / "bb" / "placement.json"))
+
+
+def files_in(note: Note) -> Mapping[str, Note]:
+    """LFN -> entry, from the key ``files`` of ``note``."""
+    files = note.get("files")
+    entries = files.items() if isinstance(files, dict) else ()
+    return {lfn: file for lfn, file in entries if isinstance(file, dict)}
+
+
+def job_list(lists: Mapping[str, Path], task: Task, *kinds: Kind) -> Iterator[Note]:
+    """The job list of a task of one of ``kinds`` that has done all of it."""
+    if task.kind not in kinds or task.exit_code != 0 or task.node not in lists:
+        return
+    try:
+        entries = _load(lists[task.node])
+    except (OSError, ValueError):
+        return
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict):
+            yield entry
+
+
+def staged_out(folder: Path) -> StagedOut | None:
+    """The results of the run in ``folder``; None if no note names any."""
+    uuid = read_note(folder / "bb" / "request.json").get("uuid")
+    manifest = {lfn: it for lfn, of, it in _manifest(folder) if uuid in (None, of)}
+    parts = [*manifest.values(), *_by_job_reservations(folder)]
+    if not parts:
+        return None
+    return StagedOut(sum(part.size for part in parts), max(part.last for part in parts))
+
+
+def staged_in(folder: Path, tasks: Iterable[Task]) -> int | None:
+    """Bytes that staging in copied: as its jobs wrote, else as was planned."""
+    written = total(task.wchar for task in tasks if task.kind is Kind.STAGE_IN)
+    if written is None:
+        copied = (f for f in placed_files(folder).values() if f.get("how") == "copy")
+        written = total(size_of(file) for file in copied)
+    return None if written is None else int(written)
+
+
+def jobs_on_pfs(folder: Path) -> tuple[tuple[JobOnPfs, ...], tuple[Problem, ...]]:
+    """Jobs that worked on the PFS because their tier had no room, by node.
+
+    A damaged note still counts as such a job, and is a Problem.
+    """
+    found: list[JobOnPfs] = []
+    problems: list[Problem] = []
+    for path in sorted((folder / "bb" / "elsewhere").glob("*.json")):
+        try:
+            note = _load(path)
+            reason = " ".join(str(note["because"]).split())
+            job = JobOnPfs(path.stem, reason, str(note["host"]), float(note["time"]))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            why = str(error).splitlines()[0]
+            problems.append(Problem(str(path), f"no note of launch's: {why}"))
+            job = JobOnPfs(path.stem, "launch's note of it cannot be read")
+        found.append(job)
+    return tuple(found), tuple(problems)
+
+
+def count_job_reservations(folder: Path) -> int:
+    """How many jobs were to have a reservation of their own."""
+    files = (folder / "bb" / "nodes").glob("*.json")
+    return sum(1 for file in files if b'"reservation"' in file.read_bytes())
+
+
+def _load(path: Path) -> Any:
+    with path.open("rb") as source:
+        return orjson.loads(source.read(_LIMIT))
+
+
+def _manifest(folder: Path) -> Iterator[tuple[str, Any, StagedOut]]:
+    """LFN, the run's uuid, and the result; torn lines are skipped."""
+    for line in _lines(folder / "bb" / "manifest.jsonl"):
+        try:
+            entry = orjson.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(entry, dict):
+            continue
+        lfn, size, time = entry.get("lfn"), size_of(entry), entry.get("time")
+        if isinstance(lfn, str) and size is not None and isinstance(time, (int, float)):
+            yield lfn, entry.get("uuid"), StagedOut(size, float(time))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as source:
+            while line := source.readline(_LINE_LIMIT):
+                yield line
+    except OSError:
+        return
+
+
+def _by_job_reservations(folder: Path) -> Iterator[StagedOut]:
+    """What came back from jobs' own reservations."""
+    for path in sorted((folder / "bb" / "stage_out").glob("*.json")):
+        waits = path.with_suffix(".wait.json").exists()
+        if path.name.endswith(".wait.json") or waits:
+            continue
+        note = read_note(path)
+        time = note.get("time")
+        if isinstance(note.get("files"), dict) and isinstance(time, (int, float)):
+            sizes = (size_of(file) or 0 for file in files_in(note).values())
+            yield StagedOut(sum(sizes), float(time))

@@ -1,0 +1,155 @@
+"""The notes in bb/: what was staged, and which jobs worked on the PFS."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.model.run import JobOnPfs, Kind, Run, Task
+from pegasus_bb.page import report_page
+from pegasus_bb.report import compare, read_run, render_text, to_document
+from pegasus_bb.report.run_notes import (
+    StagedOut,
+    count_job_reservations,
+    jobs_on_pfs,
+    staged_in,
+    staged_out,
+)
+
+MakeTask = Callable[..., Task]
+Sides = tuple[list[Run], list[Run]]
+WHY = "/nvme on n7 has 1.0 GiB free, and this job needs 2.0 GiB"
+AWAY = JobOnPfs("mix_A", WHY, "n7", 1700000000.5)
+
+
+def write(folder: Path, name: str, data: Any) -> Path:
+    file = folder / "bb" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(data if isinstance(data, str) else json.dumps(data))
+    return file
+
+
+def line(lfn: str, size: object, time: float, uuid: str = "u1") -> str:
+    return json.dumps({"lfn": lfn, "size": size, "time": time, "uuid": uuid}) + "\n"
+
+
+class TestStaging:
+    @pytest.mark.parametrize(
+        ("manifest", "expected"),
+        [
+            (line("a", 10, 5) + line("b", 7, 9) + line("a", 12, 6), StagedOut(19, 9.0)),
+            (line("a", 10, 5) + line("b", 7, 9, uuid="u2"), StagedOut(10, 5.0)),
+            (line("a", 10, 5) + line("c", None, 9), StagedOut(10, 5.0)),
+            (line("a", 10, 5) + '["d"]\n{"lfn": "e", "si', StagedOut(10, 5.0)),
+        ],
+        ids=["each result once", "another run", "no size", "torn"],
+    )
+    def test_results_are_those_of_the_manifest(
+        self, tmp_path: Path, manifest: str, expected: StagedOut
+    ) -> None:
+        write(tmp_path, "request.json", {"uuid": "u1"})
+        write(tmp_path, "manifest.jsonl", manifest)
+        assert staged_out(tmp_path) == expected
+
+    def test_results_of_a_job_reservation_count_once_they_are_back(
+        self, tmp_path: Path
+    ) -> None:
+        for name, size in (("cat", 10), ("cut", 20)):
+            note = {"files": {"a": {"size": size}}, "time": 8.0}
+            write(tmp_path, f"stage_out/{name}.json", note)
+        write(tmp_path, "stage_out/cut.wait.json", {"since": 1})
+        assert staged_out(tmp_path) == StagedOut(10, 8.0)
+
+    def test_without_a_note_nothing_is_known(self, tmp_path: Path) -> None:
+        assert staged_out(tmp_path) is None
+        assert staged_in(tmp_path, []) is None
+
+    def test_staging_in_is_what_its_jobs_wrote_else_what_was_planned(
+        self, tmp_path: Path, a_task: MakeTask
+    ) -> None:
+        files = {"a": {"how": "copy", "size": 100}, "b": {"how": "link", "size": 7}}
+        write(tmp_path, "placement.json", {"files": files})
+        tasks = [a_task(kind=Kind.STAGE_IN, wchar=n) for n in (60, 50)]
+        assert staged_in(tmp_path, [*tasks, a_task()]) == 110
+        assert staged_in(tmp_path, []) == 100
+
+        files["b"] = {"how": "copy"}
+        write(tmp_path, "placement.json", {"files": files})
+        assert staged_in(tmp_path, []) is None
+
+
+@pytest.fixture
+def submit_dir(tmp_path: Path, record_text: Callable[..., str]) -> Path:
+    """A run in which two jobs were to work on the disk of their node."""
+    for node in ("mix_A", "mix_B"):
+        write(tmp_path, f"nodes/{node}.json", {"reservation": {"capacity": 1}})
+    write(tmp_path, "nodes/ID1.bbf", "#DW\n")
+    (tmp_path / "00").mkdir()
+    (tmp_path / "00/mix_A.sub").write_text("queue\n")
+    (tmp_path / "00/mix_A.out.000").write_text(record_text())
+    return tmp_path
+
+
+def noted(folder: Path, because: str = WHY) -> Path:
+    known = {"version": 1, "node": "mix_A", "job": "7.0", "because": because}
+    return write(
+        folder, "elsewhere/mix_A.json", {**known, "host": "n7", "time": 1700000000.5}
+    )
+
+
+class TestJobsOnThePfs:
+    def test_all_had_room(self, submit_dir: Path) -> None:
+        assert jobs_on_pfs(submit_dir) == ((), ())
+        assert count_job_reservations(submit_dir) == 2
+
+    def test_a_run_lists_what_launch_has_noted(self, submit_dir: Path) -> None:
+        noted(submit_dir)
+        run = read_run(submit_dir)
+        assert (run.jobs_on_pfs, run.job_reservations) == ((AWAY,), 2)
+        assert run.problems == ()
+
+    def test_a_reason_of_several_lines_becomes_one(self, submit_dir: Path) -> None:
+        noted(submit_dir, because="no\n  room")
+        assert jobs_on_pfs(submit_dir)[0][0].because == "no room"
+
+    @pytest.mark.parametrize(
+        "text", ["", "{", "[]", "null", '{"because": "x"}', '{"a": 1}']
+    )
+    def test_a_damaged_note_still_counts(self, submit_dir: Path, text: str) -> None:
+        file = noted(submit_dir)
+        file.write_text(text)
+        (away,), (problem,) = jobs_on_pfs(submit_dir)
+        assert away == JobOnPfs("mix_A", "launch's note of it cannot be read")
+        assert problem.file == str(file)
+        assert problem in read_run(submit_dir).problems
+
+    def test_half_a_note_does_not_count(self, submit_dir: Path) -> None:
+        noted(submit_dir).rename(submit_dir / "bb/elsewhere/.mix_A.json.abc.part")
+        assert jobs_on_pfs(submit_dir) == ((), ())
+
+    @pytest.fixture
+    def sides(self, a_task: MakeTask, a_run: Callable[..., Run]) -> Sides:
+        known = {"mode": "transient", "job_reservations": 2, "jobs_on_pfs": (AWAY,)}
+        return [a_run(a_task(), mode="off")], [a_run(a_task(), **known)]
+
+    def test_text_and_page_name_them(self, sides: Sides) -> None:
+        comparison = compare(*sides)
+        second, third = render_text(comparison).splitlines()[1:3]
+        assert second.startswith("BB run 1: demo")
+        assert third == f"*** BB run 1: 1 OF 2 JOBS WERE ON THE PFS: {WHY} ***"
+        (note,) = (n for n in comparison.notes if "worked on the PFS" in n)
+        assert note.startswith("BB run 1: 1 of 2 jobs with a place of their own")
+        page = report_page({"": comparison})
+        assert f"1 of 2 jobs really on the PFS (no room): {WHY}" in page
+        assert "worked on the PFS, for the tier had no room (mix_A)" in page
+
+    def test_json_has_all_of_them(self, sides: Sides) -> None:
+        runs = to_document(compare(*sides))["runs"]
+        one = {"node": "mix_A", "because": WHY, "host": "n7", "time": 1700000000.5}
+        pfs, bb = runs["pfs"][0], runs["bb"][0]
+        assert (pfs["job_reservations"], pfs["on_pfs"]) == (0, [])
+        assert (bb["job_reservations"], bb["on_pfs"]) == (2, [one])

@@ -17,10 +17,6 @@ GIVEN_UP = (
 _FEW = "(NumHolds < 100)"
 
 
-def _says(*reasons: str) -> str:
-    return " || ".join(f'regexp("{reason}", HoldReason, "s")' for reason in reasons)
-
-
 # Without it HTCondor holds such jobs for ever, or until Pegasus has them removed.
 #
 # blahp does not know Slurm's state STAGE_OUT: a job that is asked after in the moment
@@ -33,7 +29,10 @@ _ANY_JOB = f'HoldReason =?= "{LOST_SIGHT}" || regexp("{AWAY}", HoldReason)'
 PERIODIC_RELEASE = f"({_ANY_JOB}) && {_FEW}"
 # For jobs behind `launch`, which may be submitted twice: of two Slurm jobs of a node
 # one works at a time, and the one that HTCondor has given up does not begin later.
-GUARDED_RELEASE = f"({_ANY_JOB} || {_says(*GIVEN_UP)}) && {_FEW}"
+GUARDED_RELEASE = (
+    f'({_ANY_JOB} || regexp("{GIVEN_UP[0]}", HoldReason, "s") || '
+    f'regexp("{GIVEN_UP[1]}", HoldReason, "s")) && {_FEW}'
+)
 
 
 def is_released(reason: str) -> bool:

@@ -26,7 +26,7 @@ from pegasus_bb.placement import (
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.prediction import Predicted
 from pegasus_bb.process import Finished, ask
-from pegasus_bb.rewrite import Plan
+from pegasus_bb.rewrite import Target
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,12 @@ class RunPlan:
         return self.submit_dir / "bb" / "bin"
 
     @property
-    def rewriting(self) -> Plan | None:
+    def rewriting(self) -> Target | None:
         """What the passes of rewriting know; None in mode off."""
         request = self.request or self.transient
         if request is None or self.placement is None:
             return None
-        return Plan(self.site, self.placement, request, self.submit_dir)
+        return Target(self.site, self.placement, request, self.submit_dir)
 
 
 def plan_run(

@@ -5,17 +5,21 @@ what they get.
 """
 
 from pegasus_bb.rewrite.directives import directive_files
-from pegasus_bb.rewrite.inputs import Inputs, Plan
-from pegasus_bb.rewrite.links import links
+from pegasus_bb.rewrite.inputs import Inputs, Target
+from pegasus_bb.rewrite.job_directives import (
+    directives_of,
+    directives_option,
+    linked_sources,
+)
+from pegasus_bb.rewrite.lifecycle import links
 from pegasus_bb.rewrite.passes import JOB_PASSES, WORKFLOW_PASSES, rewrite
-from pegasus_bb.rewrite.rooms import directives_of, directives_option, linked_sources
 from pegasus_bb.rewrite.transfers import properties_on_the_site
 
 __all__ = [
     "JOB_PASSES",
     "WORKFLOW_PASSES",
     "Inputs",
-    "Plan",
+    "Target",
     "directive_files",
     "directives_of",
     "directives_option",

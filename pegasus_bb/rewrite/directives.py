@@ -16,16 +16,17 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.batch import WOULD_DO, is_plain
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.reservation import check_reservation_name
-from pegasus_bb.rewrite.edit import (
+from pegasus_bb.rewrite.inputs import (
+    Inputs,
     Keys,
     Said,
+    Target,
     job_profiles,
     site_index,
     site_profile,
     transformation_profiles,
     with_values,
 )
-from pegasus_bb.rewrite.inputs import Inputs, Plan
 
 if TYPE_CHECKING:  # no other backend needs it, and it is a third of all imports
     from jinja2 import Environment
@@ -35,7 +36,7 @@ USE = "use.bbf"
 _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 
-def add_shared_directives(inputs: Inputs, plan: Plan) -> Inputs:
+def add_shared_directives(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError where a job already names a buffer of its own."""
     if plan.request.backend != "datawarp":
         return inputs
@@ -58,7 +59,7 @@ def add_shared_directives(inputs: Inputs, plan: Plan) -> Inputs:
     )
 
 
-def directive_files(plan: Plan) -> dict[str, str]:
+def directive_files(plan: Target) -> dict[str, str]:
     """Name -> text of the files that belong into ``<submit>/bb``; often none."""
     if plan.request.backend != "datawarp":
         return {}

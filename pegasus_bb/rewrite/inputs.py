@@ -1,12 +1,15 @@
-"""What every pass takes and gives back, and what it may know besides."""
+"""What every pass takes and gives back, and how it changes a part of that."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.document import Document
+from pegasus_bb.model.document import Document, Key, plain
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.reservation import Request
@@ -36,7 +39,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Target:
     """What was decided before rewriting."""
 
     site: str  # the compute site whose scratch moves to the tier
@@ -48,3 +51,93 @@ class Plan:
     def bin(self) -> Path:
         """Where the run's own programs will be."""
         return self.submit_dir / "bb" / "bin"
+
+
+Keys = tuple[Key, ...]
+
+
+def with_values(document: Document, values: Mapping[Keys, Any]) -> Document:
+    """``document`` with ``values`` put under their keys; missing mappings are made."""
+    if not values:
+        return document
+    return document.with_data(_put(document.data, values))
+
+
+def _put(data: Any, values: Mapping[Keys, Any]) -> Any:
+    copy: Any = list(data) if isinstance(data, list) else dict(data or {})
+    below: dict[Key, dict[Keys, Any]] = {}
+    for keys, value in values.items():
+        below.setdefault(keys[0], {})[keys[1:]] = value
+    for key, inner in below.items():
+        if () in inner:
+            copy[key] = inner[()]
+        else:
+            copy[key] = _put(_get(copy, key), inner)
+    return copy
+
+
+def _get(data: Any, key: Key) -> Any:
+    return data[int(key)] if isinstance(data, list) else data.get(key)
+
+
+def site_index(sites: Document, name: str) -> int:
+    """The place of site ``name`` in the catalog. Raises CatalogError."""
+    for index, entry in enumerate(sites.data["sites"]):
+        if entry["name"] == name:
+            return index
+    raise sites.error(f"there is no site {name!r}", ["sites"], name)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A pegasus profile that somebody set, and where."""
+
+    document: Document
+    keys: Keys
+    value: str
+
+    def error(self, what: str, would_do: str) -> CatalogError:
+        """An error about this profile."""
+        return self.document.error(what, self.keys, self.value, would_do)
+
+
+def site_profile(inputs: Inputs, site: str, key: str) -> Said | None:
+    """The pegasus profile ``key`` of ``site``, or None where it has none."""
+    index = site_index(inputs.sites, site)
+    entry = inputs.sites.data["sites"][index]
+    return next(_in(inputs.sites, ("sites", index), entry, key), None)
+
+
+def transformation_profiles(inputs: Inputs, key: str) -> Iterator[Said]:
+    """The pegasus profile ``key`` wherever the transformation catalog has it.
+
+    It stands before a site's own profile.
+    """
+    document = inputs.transformations
+    for index, entry in enumerate(document.data.get("transformations") or []):
+        at: Keys = ("transformations", index)
+        yield from _in(document, at, entry, key)
+        for place, site in enumerate(entry.get("sites") or []):
+            yield from _in(document, (*at, "sites", place), site, key)
+
+
+def job_profiles(inputs: Inputs, key: str) -> Iterator[Said]:
+    """The pegasus profile ``key`` of every job that is not bound to site local.
+
+    It stands before the profiles of the catalogs.
+    """
+    for index, entry in enumerate(inputs.workflow.data["jobs"]):
+        if "profiles" not in entry:
+            continue  # nearly all of them
+        profiles = entry["profiles"] or {}
+        if (profiles.get("selector") or {}).get("execution.site") != "local":
+            yield from _in(inputs.workflow, ("jobs", index), entry, key)
+
+
+def _in(document: Document, at: Keys, entry: Any, key: str) -> Iterator[Said]:
+    if "profiles" not in entry:
+        return
+    profiles = (entry["profiles"] or {}).get("pegasus") or {}
+    if key in profiles:
+        keys = (*at, "profiles", "pegasus", key)
+        yield Said(document, keys, plain(profiles[key]))

@@ -13,21 +13,22 @@ from dataclasses import replace
 from typing import Any
 
 from pegasus_bb.model.document import Data
-from pegasus_bb.rewrite.edit import (
+from pegasus_bb.rewrite.inputs import (
+    Inputs,
     Said,
+    Target,
     job_profiles,
     site_index,
     site_profile,
     transformation_profiles,
     with_values,
 )
-from pegasus_bb.rewrite.inputs import Inputs, Plan
 
 LAUNCHER = "gridstart.launcher"
 AUXILIARIES = ("transfer", "dirmanager", "cleanup")
 
 
-def add_launcher(inputs: Inputs, plan: Plan) -> Inputs:
+def add_launcher(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError where the user already has a launcher there."""
     _refuse_other_launchers(inputs, plan.site)
     at = ("sites", site_index(inputs.sites, plan.site), "profiles", "pegasus")
@@ -39,7 +40,7 @@ def add_launcher(inputs: Inputs, plan: Plan) -> Inputs:
     )
 
 
-def add_launcher_to_jobs(inputs: Inputs, plan: Plan) -> Inputs:
+def add_launcher_to_jobs(inputs: Inputs, plan: Target) -> Inputs:
     """As ``add_launcher``, with transfers as they are: of mode transient.
 
     Raises CatalogError where the user already has a launcher there.
@@ -84,7 +85,7 @@ def _everywhere(inputs: Inputs, site: str, key: str) -> Iterator[Said]:
     yield from job_profiles(inputs, key)
 
 
-def _with_tools(inputs: Inputs, plan: Plan) -> Data:
+def _with_tools(inputs: Inputs, plan: Target) -> Data:
     data = inputs.transformations.data
     pfn = str(plan.bin / "transfer")
     known: list[Data] = list(data.get("transformations") or [])

@@ -11,13 +11,15 @@ from itertools import count
 from typing import Any
 
 from pegasus_bb.model.document import Data, Document
-from pegasus_bb.rewrite.inputs import Inputs, Plan
+from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.rewrite.inputs import Inputs, Target
 
 SETUP = "bb_setup"
 DELETE = "bb_delete"
 
 
-def add_lifecycle_jobs(inputs: Inputs, plan: Plan) -> Inputs:
+def add_lifecycle_jobs(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError where one of the names is taken."""
     _check_names(inputs)
     setup, delete = _free_ids(inputs.workflow.data["jobs"])
@@ -80,3 +82,23 @@ def _transformation(name: str, pfn: str) -> Data:
 def _with_programs(document: Document, programs: list[Data]) -> Document:
     known: list[Any] = document.data.get("transformations") or []
     return document.with_data({**document.data, "transformations": [*known, *programs]})
+
+
+def links(
+    workflow: Workflow, placement: Placement, pfs_scratch: str
+) -> dict[str, dict[str, str]]:
+    """Job id -> LFN -> path below ``pfs_scratch``; only jobs that need links."""
+    wanted = {
+        file.lfn
+        for file in placement.files.values()
+        if file.tier == PFS and file.how == "write"
+    }
+    if not wanted:
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for job in workflow.jobs.values():
+        for use in job.uses:
+            if use.kind != "input" and use.lfn in wanted:
+                path = f"{pfs_scratch.rstrip('/')}/{use.lfn}"
+                found.setdefault(job.id, {})[use.lfn] = path
+    return found

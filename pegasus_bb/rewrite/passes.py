@@ -3,16 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
-from pegasus_bb.rewrite.containers import leave_containers_to_launcher
-from pegasus_bb.rewrite.inputs import Inputs, Plan
+from pegasus_bb.model.catalogs import SCRATCH
+from pegasus_bb.model.document import Data
+from pegasus_bb.rewrite.inputs import Inputs, Target, site_index, with_values
+from pegasus_bb.rewrite.job_directives import add_directives, add_job_directives
 from pegasus_bb.rewrite.launcher import add_launcher, add_launcher_to_jobs
 from pegasus_bb.rewrite.lifecycle import add_lifecycle_jobs
-from pegasus_bb.rewrite.rooms import add_directives, add_job_directives
-from pegasus_bb.rewrite.scratch import move_scratch
 from pegasus_bb.rewrite.transfers import share_files, transfer_on_the_site
 
-Pass = Callable[[Inputs, Plan], Inputs]
+
+def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
+    """Raises CatalogError where the site has no sharedScratch."""
+    index = site_index(inputs.sites, plan.site)
+    directories = inputs.sites.data["sites"][index].get("directories") or []
+    place = next(
+        (i for i, d in enumerate(directories) if d.get("type") in SCRATCH), None
+    )
+    if place is None:
+        raise inputs.sites.error(
+            f"site {plan.site} has no sharedScratch directory to move to the buffer",
+            ["sites", index, "directories"],
+            would_do="add a directory of type sharedScratch",
+        )
+    prefix = plan.request.prefix
+    server = {"url": f"file://{prefix}", "operation": "all"}
+    at = ("sites", index, "directories", place)
+    sites = with_values(
+        inputs.sites, {(*at, "path"): prefix, (*at, "fileServers"): [server]}
+    )
+    return replace(inputs, sites=sites)
+
+
+def leave_containers_to_launcher(inputs: Inputs, plan: Target) -> Inputs:
+    """No program names a container any more."""
+    known = inputs.transformations.data.get("transformations") or []
+    if not any("container" in site for entry in known for site in _sites(entry)):
+        return inputs
+    entries = [_without(entry) for entry in known]
+    data = {**inputs.transformations.data, "transformations": entries}
+    data.pop("containers", None)
+    return replace(inputs, transformations=inputs.transformations.with_data(data))
+
+
+def _without(entry: Data) -> Data:
+    if not any("container" in site for site in _sites(entry)):
+        return entry
+    sites = [
+        {key: value for key, value in site.items() if key != "container"}
+        for site in _sites(entry)
+    ]
+    return {**entry, "sites": sites}
+
+
+def _sites(entry: Data) -> list[dict[str, Any]]:
+    return entry.get("sites") or []
+
+
+Pass = Callable[[Inputs, Target], Inputs]
 
 WORKFLOW_PASSES: tuple[Pass, ...] = (
     add_lifecycle_jobs,
@@ -33,7 +83,7 @@ JOB_PASSES: tuple[Pass, ...] = (
 
 
 def rewrite(
-    inputs: Inputs, plan: Plan, passes: tuple[Pass, ...] = WORKFLOW_PASSES
+    inputs: Inputs, plan: Target, passes: tuple[Pass, ...] = WORKFLOW_PASSES
 ) -> Inputs:
     """What a planner should read in place of ``inputs``, which stay as they are.
 

@@ -12,8 +12,7 @@ from dataclasses import replace
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.rewrite.edit import site_profile, with_values
-from pegasus_bb.rewrite.inputs import Inputs, Plan
+from pegasus_bb.rewrite.inputs import Inputs, Target, site_profile, with_values
 
 # Pegasus joins this list and those of stagein, inter and stageout.
 REMOTE = "pegasus.transfer.*.remote.sites"
@@ -22,7 +21,7 @@ LINKS = "pegasus.transfer.links"
 AUXILIARY_LOCAL = "auxillary.local"
 
 
-def transfer_on_the_site(inputs: Inputs, plan: Plan) -> Inputs:
+def transfer_on_the_site(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError where properties or the site insist on another way."""
     _check_site(inputs, plan.site)
     _check_links(inputs.properties, plan.placement)
@@ -33,7 +32,7 @@ def transfer_on_the_site(inputs: Inputs, plan: Plan) -> Inputs:
     )
 
 
-def share_files(inputs: Inputs, plan: Plan) -> Inputs:
+def share_files(inputs: Inputs, plan: Target) -> Inputs:
     """Mode transient: jobs find each other's files in the site's scratch on the PFS.
 
     Raises CatalogError where properties or the site insist on another way.

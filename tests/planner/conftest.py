@@ -24,7 +24,7 @@ from pegasus_bb.planner.builtin import Executable, build, check_files, write
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
 from pegasus_bb.planner.seal import complete
-from pegasus_bb.rewrite import Inputs, Plan, rewrite
+from pegasus_bb.rewrite import Inputs, Target, rewrite
 
 Data = dict[str, Any]
 NAME = "pbbc7ae4acaae0f"
@@ -163,7 +163,7 @@ class WorkflowRunner:
         )
         request, placement = self.context.request, self.context.placement
         if request is not None and placement is not None:
-            knows = Plan("cori", placement, request, self.context.submit_dir)
+            knows = Target("cori", placement, request, self.context.submit_dir)
             given = rewrite(given, knows)
         catalogs = Catalogs(
             given.properties,

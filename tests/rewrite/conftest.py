@@ -17,7 +17,7 @@ from pegasus_bb.model.properties import Settings, read_properties
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement import Ending, PlanningInput, place_files, reserve
-from pegasus_bb.rewrite import Inputs, Plan
+from pegasus_bb.rewrite import Inputs, Target
 
 HERE = Path(__file__).parent
 
@@ -45,7 +45,7 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return compare
 
 
-def read(folder: Path, site: str, settings: Settings) -> tuple[Inputs, Plan]:
+def read(folder: Path, site: str, settings: Settings) -> tuple[Inputs, Target]:
     """What is in ``folder``, and a plan for its first tier on ``site``."""
     properties = read_properties(None, [], folder, folder)
     document, catalogs = load_inputs(folder / "workflow.yml", properties, folder)
@@ -70,26 +70,26 @@ def read(folder: Path, site: str, settings: Settings) -> tuple[Inputs, Plan]:
         site=site,
     )
     inputs = Inputs.of(document, catalogs)
-    return inputs, Plan(site, placement, request, Path("/home/me/run0001"))
+    return inputs, Target(site, placement, request, Path("/home/me/run0001"))
 
 
 @pytest.fixture
-def story() -> tuple[Inputs, Plan]:
+def story() -> tuple[Inputs, Target]:
     return read(HERE / "catalogs", "cori", Settings())
 
 
 @pytest.fixture
-def inputs(story: tuple[Inputs, Plan]) -> Inputs:
+def inputs(story: tuple[Inputs, Target]) -> Inputs:
     return story[0]
 
 
 @pytest.fixture
-def plan(story: tuple[Inputs, Plan]) -> Plan:
+def plan(story: tuple[Inputs, Target]) -> Target:
     return story[1]
 
 
 @pytest.fixture
-def directory_plan(plan: Plan) -> Plan:
+def directory_plan(plan: Target) -> Target:
     """The same on the directory backend, which knows no directives."""
     tier = replace(plan.placement.tier, backend="directory")
     return replace(
@@ -102,7 +102,7 @@ def directory_plan(plan: Plan) -> Plan:
 @pytest.fixture
 def edited(inputs: Inputs) -> Any:
     """``edited(document, {keys: value})``: the inputs as another user wrote them."""
-    from pegasus_bb.rewrite.edit import with_values
+    from pegasus_bb.rewrite.inputs import with_values
 
     def edit(document: str, values: dict[tuple[Any, ...], Any]) -> Inputs:
         changed = with_values(getattr(inputs, document), values)

@@ -10,19 +10,19 @@ import jinja2
 import pytest
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.rewrite import Inputs, Plan, directive_files
+from pegasus_bb.rewrite import Inputs, Target, directive_files
 from pegasus_bb.rewrite.directives import add_shared_directives, templates
 from tests.rewrite.differences import changed
 
 BBF = "--bbf=/home/me/run0001/bb/use.bbf"
 
 
-def test_a_directory_needs_nothing(inputs: Inputs, directory_plan: Plan) -> None:
+def test_a_directory_needs_nothing(inputs: Inputs, directory_plan: Target) -> None:
     assert add_shared_directives(inputs, directory_plan) is inputs
     assert directive_files(directory_plan) == {}
 
 
-def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
+def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Target) -> None:
     after = add_shared_directives(inputs, plan)
     assert after.properties is inputs.properties
     assert after.sites.data["sites"][0] is inputs.sites.data["sites"][0]
@@ -31,7 +31,9 @@ def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
     assert local is inputs.workflow.data["jobs"][2], "it runs on the submit host"
 
 
-def test_it_is_appended_wherever_arguments_are_said(inputs: Inputs, plan: Plan) -> None:
+def test_it_is_appended_wherever_arguments_are_said(
+    inputs: Inputs, plan: Target
+) -> None:
     at = "profiles/pegasus/glite.arguments"
     assert changed(inputs, add_shared_directives(inputs, plan)) == {
         f"sites/sites/1/{at}": f"--constraint=haswell {BBF}",
@@ -42,7 +44,7 @@ def test_it_is_appended_wherever_arguments_are_said(inputs: Inputs, plan: Plan) 
 
 
 def test_a_site_without_arguments_gets_the_option_alone(
-    edited: Any, plan: Plan
+    edited: Any, plan: Target
 ) -> None:
     inputs = edited("sites", {("sites", 1, "profiles"): {}})
     after = add_shared_directives(inputs, plan)
@@ -51,7 +53,7 @@ def test_a_site_without_arguments_gets_the_option_alone(
     }
 
 
-def test_a_property_with_arguments_gets_it_too(inputs: Inputs, plan: Plan) -> None:
+def test_a_property_with_arguments_gets_it_too(inputs: Inputs, plan: Target) -> None:
     said = {"pegasus.glite.arguments": "--mem=1"}
     inputs = replace(inputs, properties=inputs.properties.with_values(said, "-D"))
     after = add_shared_directives(inputs, plan)
@@ -60,7 +62,7 @@ def test_a_property_with_arguments_gets_it_too(inputs: Inputs, plan: Plan) -> No
 
 @pytest.mark.parametrize("value", ["--bbf=/my/own.bbf", "-N 1 --bb=capacity=1GB"])
 def test_a_buffer_of_the_user_s_own_is_refused(
-    edited: Any, plan: Plan, value: str
+    edited: Any, plan: Target, value: str
 ) -> None:
     at = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
     with pytest.raises(CatalogError, match="one file of burst buffer") as error:
@@ -68,7 +70,7 @@ def test_a_buffer_of_the_user_s_own_is_refused(
     assert (error.value.key, error.value.found) == (".".join(map(str, at)), value)
 
 
-def test_and_so_it_is_in_the_properties(inputs: Inputs, plan: Plan) -> None:
+def test_and_so_it_is_in_the_properties(inputs: Inputs, plan: Target) -> None:
     said = {"pegasus.glite.arguments": "--bbf=/x"}
     inputs = replace(inputs, properties=inputs.properties.with_values(said, "-D"))
     with pytest.raises(CatalogError, match="one file of burst buffer"):
@@ -77,13 +79,13 @@ def test_and_so_it_is_in_the_properties(inputs: Inputs, plan: Plan) -> None:
 
 @pytest.mark.parametrize("folder", ["/home/a b", "/home/$(id)", "/x/*", "/x;y", "/x\n"])
 def test_a_path_that_a_shell_would_read_is_refused(
-    inputs: Inputs, plan: Plan, folder: str
+    inputs: Inputs, plan: Target, folder: str
 ) -> None:
     with pytest.raises(UsageError, match="cannot stand in an option of sbatch"):
         add_shared_directives(inputs, replace(plan, submit_dir=Path(folder)))
 
 
-def test_the_file_has_one_directive(plan: Plan) -> None:
+def test_the_file_has_one_directive(plan: Target) -> None:
     assert directive_files(plan) == {"use.bbf": "#DW persistentdw name=pbb4f1c2a9e\n"}
 
 
@@ -91,7 +93,7 @@ def test_the_file_has_one_directive(plan: Plan) -> None:
     "name", ["pbb hurry", "pbb\n#BB destroy", "hurryup", "pbb%u", "myname", "p-b"]
 )
 def test_a_name_that_slurm_would_misread_never_gets_there(
-    plan: Plan, name: str
+    plan: Target, name: str
 ) -> None:
     bad = replace(plan, request=replace(plan.request, name=name))
     with pytest.raises(UsageError, match="cannot be used"):

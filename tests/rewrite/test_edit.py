@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import Document
-from pegasus_bb.rewrite.edit import site_index, with_values
+from pegasus_bb.rewrite.inputs import site_index, with_values
 
 DATA = {"a": [{"x": 1, "deep": {}}, {"x": 2}], "b": {"c": 3}}
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.rewrite import Inputs, Plan
+from pegasus_bb.rewrite import Inputs, Target
 from pegasus_bb.rewrite.launcher import add_launcher
 from tests.rewrite.differences import changed
 
 BIN = "/home/me/run0001/bb/bin"
 
 
-def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
+def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Target) -> None:
     after = add_launcher(inputs, plan)
     assert after.workflow is inputs.workflow
     assert after.properties is inputs.properties
@@ -29,7 +29,7 @@ def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
     assert transfer["sites"][1]["pfn"] == "/usr/bin/pegasus-transfer"
 
 
-def test_a_launcher_and_three_tools(inputs: Inputs, plan: Plan) -> None:
+def test_a_launcher_and_three_tools(inputs: Inputs, plan: Target) -> None:
     def tool(name: str) -> dict[str, Any]:
         site = {"name": "cori", "pfn": f"{BIN}/transfer", "type": "installed"}
         return {"namespace": "pegasus", "name": name, "sites": [site]}
@@ -43,7 +43,7 @@ def test_a_launcher_and_three_tools(inputs: Inputs, plan: Plan) -> None:
     }
 
 
-def test_an_entry_for_other_sites_gets_this_one_too(edited: Any, plan: Plan) -> None:
+def test_an_entry_for_other_sites_gets_this_one_too(edited: Any, plan: Target) -> None:
     at = ("transformations", 0, "sites", 0, "name")
     after = add_launcher(edited("transformations", {at: "elsewhere"}), plan)
     sites = after.transformations.data["transformations"][0]["sites"]
@@ -52,7 +52,7 @@ def test_an_entry_for_other_sites_gets_this_one_too(edited: Any, plan: Plan) -> 
 
 
 def test_a_program_of_the_same_name_elsewhere_is_not_ours(
-    edited: Any, plan: Plan
+    edited: Any, plan: Target
 ) -> None:
     inputs = edited("transformations", {("transformations", 1, "name"): "cleanup"})
     after = add_launcher(inputs, plan)
@@ -61,7 +61,7 @@ def test_a_program_of_the_same_name_elsewhere_is_not_ours(
     )
 
 
-def test_a_site_without_profiles_gets_some(inputs: Inputs, plan: Plan) -> None:
+def test_a_site_without_profiles_gets_some(inputs: Inputs, plan: Target) -> None:
     data = inputs.sites.data
     bare = {k: v for k, v in data["sites"][1].items() if k != "profiles"}
     sites = inputs.sites.with_data({**data, "sites": [data["sites"][0], bare]})
@@ -81,7 +81,7 @@ PLACES = {
 @pytest.mark.parametrize("document", PLACES)
 @pytest.mark.parametrize("key", ["gridstart.launcher", "gridstart.launcher.arguments"])
 def test_another_launcher_is_refused_wherever_it_is_said(
-    edited: Any, plan: Plan, document: str, key: str
+    edited: Any, plan: Target, document: str, key: str
 ) -> None:
     inputs = edited(document, {(*PLACES[document], key): "jsrun"})
     with pytest.raises(CatalogError, match="there can be no other") as error:
@@ -92,20 +92,20 @@ def test_another_launcher_is_refused_wherever_it_is_said(
 
 @pytest.mark.parametrize("document", PLACES)
 def test_jobs_without_kickstart_are_refused(
-    edited: Any, plan: Plan, document: str
+    edited: Any, plan: Target, document: str
 ) -> None:
     inputs = edited(document, {(*PLACES[document], "gridstart"): "none"})
     with pytest.raises(CatalogError, match="without Kickstart"):
         add_launcher(inputs, plan)
 
 
-def test_kickstart_itself_may_be_named(edited: Any, plan: Plan) -> None:
+def test_kickstart_itself_may_be_named(edited: Any, plan: Target) -> None:
     inputs = edited("sites", {(*PLACES["sites"], "gridstart"): "Kickstart"})
     add_launcher(inputs, plan)
 
 
 def test_a_job_of_the_submit_host_may_have_its_own_launcher(
-    edited: Any, plan: Plan
+    edited: Any, plan: Target
 ) -> None:
     at = ("jobs", 2, "profiles", "pegasus", "gridstart.launcher")
     add_launcher(edited("workflow", {at: "nice"}), plan)
@@ -116,7 +116,7 @@ def test_a_job_of_the_submit_host_may_have_its_own_launcher(
     [("pegasus.gridstart.launcher", "jsrun"), ("pegasus.gridstart", "None")],
 )
 def test_a_property_that_insists_on_another_is_refused(
-    inputs: Inputs, plan: Plan, key: str, value: str
+    inputs: Inputs, plan: Target, key: str, value: str
 ) -> None:
     properties = inputs.properties.with_values({key: value}, "-D")
     with pytest.raises(CatalogError) as error:

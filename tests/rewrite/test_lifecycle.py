@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.rewrite import Inputs, Plan
+from pegasus_bb.rewrite import Inputs, Target
 from pegasus_bb.rewrite.lifecycle import add_lifecycle_jobs
 from tests.rewrite.differences import changed
 
@@ -23,7 +23,7 @@ def job(name: str, ident: str) -> dict[str, Any]:
     }
 
 
-def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
+def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Target) -> None:
     after = add_lifecycle_jobs(inputs, plan)
     assert after.sites is inputs.sites
     assert after.properties is inputs.properties
@@ -40,7 +40,7 @@ def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
     }
 
 
-def test_two_jobs_of_the_submit_host_come_last(inputs: Inputs, plan: Plan) -> None:
+def test_two_jobs_of_the_submit_host_come_last(inputs: Inputs, plan: Target) -> None:
     after = add_lifecycle_jobs(inputs, plan)
     assert after.workflow.data["jobs"][3:] == [
         job("bb_setup", "BB0000001"),
@@ -58,12 +58,12 @@ def test_two_jobs_of_the_submit_host_come_last(inputs: Inputs, plan: Plan) -> No
     }
 
 
-def test_who_waits_for_whom_is_left_to_the_seal(inputs: Inputs, plan: Plan) -> None:
+def test_who_waits_for_whom_is_left_to_the_seal(inputs: Inputs, plan: Target) -> None:
     after = add_lifecycle_jobs(inputs, plan).workflow.data
     assert after["jobDependencies"] == inputs.workflow.data["jobDependencies"]
 
 
-def test_ids_that_are_taken_are_left_alone(edited: Any, plan: Plan) -> None:
+def test_ids_that_are_taken_are_left_alone(edited: Any, plan: Target) -> None:
     inputs = edited(
         "workflow", {("jobs", 2, "id"): "BB0000001", ("jobDependencies",): []}
     )
@@ -77,7 +77,7 @@ def test_ids_that_are_taken_are_left_alone(edited: Any, plan: Plan) -> None:
 
 @pytest.mark.parametrize("name", ["bb_setup", "bb_delete"])
 def test_a_job_of_the_user_s_with_such_a_name_is_refused(
-    edited: Any, plan: Plan, name: str
+    edited: Any, plan: Target, name: str
 ) -> None:
     with pytest.raises(CatalogError, match="planning adds them itself") as error:
         add_lifecycle_jobs(edited("workflow", {("jobs", 1, "name"): name}), plan)
@@ -85,13 +85,15 @@ def test_a_job_of_the_user_s_with_such_a_name_is_refused(
     assert error.value.line == 15
 
 
-def test_a_transformation_with_such_a_name_is_refused(edited: Any, plan: Plan) -> None:
+def test_a_transformation_with_such_a_name_is_refused(
+    edited: Any, plan: Target
+) -> None:
     inputs = edited("transformations", {("transformations", 1, "name"): "bb_setup"})
     with pytest.raises(CatalogError, match="planning adds them") as error:
         add_lifecycle_jobs(inputs, plan)
     assert error.value.file.endswith("transformations.yml")
 
 
-def test_rewriting_what_was_rewritten_is_refused(inputs: Inputs, plan: Plan) -> None:
+def test_rewriting_what_was_rewritten_is_refused(inputs: Inputs, plan: Target) -> None:
     with pytest.raises(CatalogError, match="planning adds them itself"):
         add_lifecycle_jobs(add_lifecycle_jobs(inputs, plan), plan)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.rewrite import Inputs, Plan, links
+from pegasus_bb.rewrite import Inputs, Target, links
 
 
-def on_pfs(plan: Plan, *lfns: str) -> Placement:
+def on_pfs(plan: Target, *lfns: str) -> Placement:
     files = {
         lfn: replace(file, tier="pfs") if lfn in lfns else file
         for lfn, file in plan.placement.files.items()
@@ -17,13 +17,13 @@ def on_pfs(plan: Plan, *lfns: str) -> Placement:
     return replace(plan.placement, files=files)
 
 
-def test_jobs_that_write_to_the_buffer_need_none(inputs: Inputs, plan: Plan) -> None:
+def test_jobs_that_write_to_the_buffer_need_none(inputs: Inputs, plan: Target) -> None:
     workflow = read_workflow(inputs.workflow)
     assert links(workflow, plan.placement, "/lus/run0001") == {}
 
 
 def test_a_writer_to_the_pfs_needs_one_its_readers_do_not(
-    inputs: Inputs, plan: Plan
+    inputs: Inputs, plan: Target
 ) -> None:
     workflow = read_workflow(inputs.workflow)
     assert links(workflow, on_pfs(plan, "part.txt"), "/lus/run0001/") == {
@@ -31,7 +31,7 @@ def test_a_writer_to_the_pfs_needs_one_its_readers_do_not(
     }
 
 
-def test_inputs_are_stage_in_s(inputs: Inputs, plan: Plan) -> None:
+def test_inputs_are_stage_in_s(inputs: Inputs, plan: Target) -> None:
     workflow = read_workflow(inputs.workflow)
     placement = on_pfs(plan, "in.txt", "out.txt")
     assert placement.files["in.txt"].how == "link"

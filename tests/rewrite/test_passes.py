@@ -12,7 +12,13 @@ import yaml
 from pegasus_bb.model.document import dump
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.rewrite import WORKFLOW_PASSES, Inputs, Plan, directive_files, rewrite
+from pegasus_bb.rewrite import (
+    WORKFLOW_PASSES,
+    Inputs,
+    Target,
+    directive_files,
+    rewrite,
+)
 from tests.rewrite.conftest import Golden, read
 from tests.rewrite.differences import changed
 
@@ -30,20 +36,20 @@ def frozen(inputs: Inputs) -> Any:
     return copy.deepcopy({**data, "properties": dict(inputs.properties)})
 
 
-def test_the_user_s_documents_stay_as_they_are(inputs: Inputs, plan: Plan) -> None:
+def test_the_user_s_documents_stay_as_they_are(inputs: Inputs, plan: Target) -> None:
     before = frozen(inputs)
     rewrite(inputs, plan)
     assert frozen(inputs) == before
 
 
-def test_the_same_in_gives_the_same_out(inputs: Inputs, plan: Plan) -> None:
+def test_the_same_in_gives_the_same_out(inputs: Inputs, plan: Target) -> None:
     first, second = rewrite(inputs, plan), rewrite(inputs, plan)
     assert dump(first.workflow.data) == dump(second.workflow.data)
     assert frozen(first) == frozen(second)
 
 
 @pytest.mark.parametrize("step", WORKFLOW_PASSES, ids=lambda step: step.__name__)
-def test_a_pass_alone_changes_no_task(inputs: Inputs, plan: Plan, step: Any) -> None:
+def test_a_pass_alone_changes_no_task(inputs: Inputs, plan: Target, step: Any) -> None:
     after = step(inputs, plan)
     assert after.replicas is inputs.replicas
     jobs = inputs.workflow.data["jobs"]
@@ -52,12 +58,12 @@ def test_a_pass_alone_changes_no_task(inputs: Inputs, plan: Plan, step: Any) -> 
             assert new.get(key) == old.get(key)
 
 
-def test_what_comes_out_can_be_read_again(inputs: Inputs, plan: Plan) -> None:
+def test_what_comes_out_can_be_read_again(inputs: Inputs, plan: Target) -> None:
     again = read_workflow(rewrite(inputs, plan).workflow)
     assert list(again.jobs) == ["ID1", "ID2", "ID3", "BB0000001", "BB0000002"]
 
 
-def test_all_of_it_as_files(inputs: Inputs, plan: Plan, golden: Golden) -> None:
+def test_all_of_it_as_files(inputs: Inputs, plan: Target, golden: Golden) -> None:
     after = rewrite(inputs, plan)
     for name in ("workflow", "sites", "transformations"):
         data = getattr(after, name).data
@@ -68,7 +74,7 @@ def test_all_of_it_as_files(inputs: Inputs, plan: Plan, golden: Golden) -> None:
 
 
 @pytest.fixture
-def nersc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Inputs, Plan]:
+def nersc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Inputs, Target]:
     """The authors' own files, and a tier for their site."""
     monkeypatch.setenv("NERSC_USER", "wfuser")
     monkeypatch.setenv("NERSC_PROJECT", "m0000")
@@ -81,7 +87,9 @@ def nersc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Inputs, Plan
     return read(tmp_path, "cori", Settings())
 
 
-def test_the_authors_own_1000genome_is_rewritten(nersc: tuple[Inputs, Plan]) -> None:
+def test_the_authors_own_1000genome_is_rewritten(
+    nersc: tuple[Inputs, Target],
+) -> None:
     inputs, plan = nersc
     changes = changed(inputs, rewrite(inputs, plan))
     bbf = "--bbf=/home/me/run0001/bb/use.bbf"

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.rewrite import Inputs, Plan
-from pegasus_bb.rewrite.scratch import move_scratch
+from pegasus_bb.rewrite import Inputs, Target
+from pegasus_bb.rewrite.passes import move_scratch
 from tests.rewrite.differences import changed
 
 
-def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
+def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Target) -> None:
     after = move_scratch(inputs, plan)
     assert after.workflow is inputs.workflow
     assert after.transformations is inputs.transformations
@@ -26,7 +26,7 @@ def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Plan) -> None:
 
 
 def test_scratch_and_its_file_server_become_the_prefix(
-    inputs: Inputs, plan: Plan
+    inputs: Inputs, plan: Target
 ) -> None:
     at = "sites/sites/1/directories/1"
     assert changed(inputs, move_scratch(inputs, plan)) == {
@@ -37,14 +37,14 @@ def test_scratch_and_its_file_server_become_the_prefix(
     }
 
 
-def test_the_older_spelling_is_scratch_as_well(edited: Any, plan: Plan) -> None:
+def test_the_older_spelling_is_scratch_as_well(edited: Any, plan: Target) -> None:
     at = ("sites", 1, "directories", 1)
     after = move_scratch(edited("sites", {(*at, "type"): "shared-scratch"}), plan)
     scratch = after.sites.data["sites"][1]["directories"][1]
     assert (scratch["type"], scratch["path"]) == ("shared-scratch", "/bb/pbb4f1c2a9e")
 
 
-def test_a_site_without_scratch_is_refused(edited: Any, plan: Plan) -> None:
+def test_a_site_without_scratch_is_refused(edited: Any, plan: Target) -> None:
     inputs = edited("sites", {("sites", 1, "directories"): []})
     with pytest.raises(CatalogError, match="no sharedScratch") as error:
         move_scratch(inputs, plan)

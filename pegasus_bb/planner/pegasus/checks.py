@@ -13,7 +13,7 @@ from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement import PlanningInput
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.rewrite import Inputs
-from pegasus_bb.rewrite.edit import (
+from pegasus_bb.rewrite.inputs import (
     Said,
     job_profiles,
     site_profile,

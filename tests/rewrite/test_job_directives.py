@@ -14,13 +14,13 @@ from pegasus_bb.model.properties import Settings
 from pegasus_bb.rewrite import (
     JOB_PASSES,
     Inputs,
-    Plan,
+    Target,
     directives_of,
     linked_sources,
     rewrite,
 )
 from pegasus_bb.rewrite.directives import add_shared_directives
-from pegasus_bb.rewrite.rooms import add_directives, add_job_directives
+from pegasus_bb.rewrite.job_directives import add_directives, add_job_directives
 from tests.placement.user_files import User
 from tests.rewrite.conftest import HERE, read
 from tests.rewrite.differences import changed
@@ -32,7 +32,7 @@ OWN = JobReservation(
 
 
 @pytest.fixture
-def story() -> tuple[Inputs, Plan]:
+def story() -> tuple[Inputs, Target]:
     return read(HERE / "catalogs", "cori", Settings(mode="transient", capacity=1 << 40))
 
 
@@ -41,7 +41,7 @@ def at(place: int) -> str:
 
 
 def test_each_job_says_what_was_said_for_it_and_its_own_option(
-    inputs: Inputs, plan: Plan
+    inputs: Inputs, plan: Target
 ) -> None:
     first, second = (job["id"] for job in inputs.workflow.data["jobs"][:2])
     assert changed(inputs, add_job_directives(inputs, plan)) == {
@@ -52,7 +52,7 @@ def test_each_job_says_what_was_said_for_it_and_its_own_option(
     }
 
 
-def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Plan) -> None:
+def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Target) -> None:
     """One file names both reservations, for sbatch takes one."""
     first, second = (str(job["id"]) for job in inputs.workflow.data["jobs"][:2])
     rooms = {second: plan.placement.job_reservations[second]}
@@ -66,24 +66,24 @@ def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Plan) -> No
 
 
 def test_in_mode_hybrid_a_buffer_of_the_user_s_own_is_refused(
-    edited: Any, plan: Plan
+    edited: Any, plan: Target
 ) -> None:
     keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
     with pytest.raises(CatalogError, match="one file of burst buffer"):
         add_directives(edited("workflow", {keys: "--bbf=/my/own.bbf"}), plan)
 
 
-def test_the_site_speaks_where_nothing_narrower_does(edited: Any, plan: Plan) -> None:
+def test_the_site_speaks_where_nothing_narrower_does(edited: Any, plan: Target) -> None:
     inputs = edited("transformations", {("transformations", 1, "sites"): []})
     after = add_job_directives(inputs, plan).workflow.data["jobs"][0]["profiles"]
     assert after["pegasus"]["glite.arguments"].startswith("--constraint=haswell --bbf=")
 
 
-def test_a_directory_needs_no_option(inputs: Inputs, directory_plan: Plan) -> None:
+def test_a_directory_needs_no_option(inputs: Inputs, directory_plan: Target) -> None:
     assert add_job_directives(inputs, directory_plan) is inputs
 
 
-def test_nobody_moves_the_scratch_or_adds_a_job(inputs: Inputs, plan: Plan) -> None:
+def test_nobody_moves_the_scratch_or_adds_a_job(inputs: Inputs, plan: Target) -> None:
     after = rewrite(inputs, plan, JOB_PASSES)
     sites = [s.data["sites"][1] for s in (inputs.sites, after.sites)]
     assert sites[0]["directories"] == sites[1]["directories"]
@@ -96,7 +96,7 @@ def test_nobody_moves_the_scratch_or_adds_a_job(inputs: Inputs, plan: Plan) -> N
 
 @pytest.mark.parametrize("value", ["--bbf=/my/own.bbf", "-N 1 --bb=capacity=1GB"])
 def test_a_buffer_of_the_user_s_own_is_refused(
-    edited: Any, plan: Plan, value: str
+    edited: Any, plan: Target, value: str
 ) -> None:
     keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
     with pytest.raises(CatalogError, match="one file of burst buffer") as error:
@@ -104,26 +104,28 @@ def test_a_buffer_of_the_user_s_own_is_refused(
     assert error.value.key == ".".join(map(str, keys))
 
 
-def test_a_path_that_a_shell_would_read_is_refused(inputs: Inputs, plan: Plan) -> None:
+def test_a_path_that_a_shell_would_read_is_refused(
+    inputs: Inputs, plan: Target
+) -> None:
     with pytest.raises(UsageError, match="cannot stand in an option of sbatch"):
         add_job_directives(inputs, replace(plan, submit_dir=Path("/home/$(id)")))
 
 
 def lines(
-    plan: Plan, own: JobReservation = OWN, landing: str = "/lus/r/.l/n"
+    plan: Target, own: JobReservation = OWN, landing: str = "/lus/r/.l/n"
 ) -> list[str]:
     request = replace(plan.request, prefix="/lus/r")
     return directives_of(request, own, landing, {}).splitlines()
 
 
 def test_what_is_a_link_in_the_scratch_is_staged_from_where_it_leads(
-    plan: Plan,
+    plan: Target,
 ) -> None:
     text = directives_of(plan.request, OWN, "/l", {"in.txt": "/data/in.txt"})
     assert " source=/data/in.txt destination=$DW_JOB_STRIPED/run/in.txt\n" in text
 
 
-def test_the_lines_reserve_stage_in_and_stage_out(plan: Plan) -> None:
+def test_the_lines_reserve_stage_in_and_stage_out(plan: Target) -> None:
     assert lines(plan) == [
         "#DW jobdw capacity=8388608 access_mode=striped type=scratch",
         "#DW stage_in type=file source=/lus/r/in.txt "
@@ -135,7 +137,9 @@ def test_the_lines_reserve_stage_in_and_stage_out(plan: Plan) -> None:
     ]
 
 
-def test_the_lines_of_a_job_with_a_share_name_both_reservations(plan: Plan) -> None:
+def test_the_lines_of_a_job_with_a_share_name_both_reservations(
+    plan: Target,
+) -> None:
     room = replace(OWN, stage_in=())
     text = directives_of(plan.request, room, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
     assert text.splitlines() == [
@@ -148,7 +152,9 @@ def test_the_lines_of_a_job_with_a_share_name_both_reservations(plan: Plan) -> N
         directives_of(plan.request, room, "/l", {}, "pbb\n#DW swap 1")
 
 
-def test_nothing_is_staged_into_or_out_of_a_private_reservation(plan: Plan) -> None:
+def test_nothing_is_staged_into_or_out_of_a_private_reservation(
+    plan: Target,
+) -> None:
     own = replace(plan.request, access="private", pool="wlm_pool")
     text = directives_of(own, OWN, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
     assert text.splitlines() == [
@@ -157,7 +163,7 @@ def test_nothing_is_staged_into_or_out_of_a_private_reservation(plan: Plan) -> N
     ]
 
 
-def test_no_line_breaks_the_head_of_the_script(plan: Plan) -> None:
+def test_no_line_breaks_the_head_of_the_script(plan: Target) -> None:
     """Slurm reads directives up to the first line that is no comment."""
     assert all(line.startswith("#DW ") for line in lines(plan))
     pool = replace(plan, request=replace(plan.request, pool="wlm_pool"))
@@ -166,9 +172,9 @@ def test_no_line_breaks_the_head_of_the_script(plan: Plan) -> None:
 
 
 def test_more_lines_than_slurm_takes_are_refused(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch
+    plan: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pegasus_bb.rewrite.rooms.MOST_BYTES", 300)
+    monkeypatch.setattr("pegasus_bb.rewrite.job_directives.MOST_BYTES", 300)
     with pytest.raises(UsageError, match=r"lines of n have \d+ bytes, for 2 inputs"):
         lines(plan)
 
@@ -176,7 +182,7 @@ def test_more_lines_than_slurm_takes_are_refused(
 @pytest.mark.parametrize(
     "bad", ["a b", "a\n#DW swap 1", "a%u", "a\\", "$HOME", "", "a;b", "à"]
 )
-def test_nothing_foreign_gets_onto_a_line(plan: Plan, bad: str) -> None:
+def test_nothing_foreign_gets_onto_a_line(plan: Target, bad: str) -> None:
     with pytest.raises(UsageError, match="cannot stand on a #DW line"):
         lines(plan, replace(OWN, stage_in=(bad,)))
     with pytest.raises(UsageError, match="cannot stand on a #DW line"):

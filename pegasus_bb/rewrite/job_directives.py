@@ -24,15 +24,16 @@ from pegasus_bb.rewrite.directives import (
     checked_path,
     templates,
 )
-from pegasus_bb.rewrite.edit import (
+from pegasus_bb.rewrite.inputs import (
+    Inputs,
     Keys,
     Said,
+    Target,
     job_profiles,
     site_profile,
     transformation_profiles,
     with_values,
 )
-from pegasus_bb.rewrite.inputs import Inputs, Plan
 from pegasus_bb.rewrite.transfers import LINKS
 
 MOST_BYTES = 3 << 20  # Slurm's own limit for a script is 4 MiB, with all else in it
@@ -45,7 +46,7 @@ def directives_option(submit_dir: Path, job: str) -> str:
     return f"--bbf={checked_path(str(submit_dir / 'bb/nodes' / f'{job}.bbf'))}"
 
 
-def add_job_directives(inputs: Inputs, plan: Plan) -> Inputs:
+def add_job_directives(inputs: Inputs, plan: Target) -> Inputs:
     """A job's own profile stands before all others: it says what those say, and more.
 
     Raises CatalogError where a job already names a buffer of its own.
@@ -53,7 +54,7 @@ def add_job_directives(inputs: Inputs, plan: Plan) -> Inputs:
     return _with(inputs, _options(inputs, plan))
 
 
-def add_directives(inputs: Inputs, plan: Plan) -> Inputs:
+def add_directives(inputs: Inputs, plan: Target) -> Inputs:
     """Every job of the site names the shared buffer, one with a room both that and its
     own, in one file. Raises as ``add_job_directives`` does."""
     return _with(add_shared_directives(inputs, plan), _options(inputs, plan))
@@ -65,7 +66,7 @@ def _with(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
     return replace(inputs, workflow=with_values(inputs.workflow, changes))
 
 
-def _options(inputs: Inputs, plan: Plan) -> dict[Keys, str]:
+def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:
     """Of jobs with a room, beside what was said for them."""
     placement = plan.placement
     if placement.job_tier.backend != "datawarp" or not placement.job_reservations:

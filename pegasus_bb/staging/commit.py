@@ -13,9 +13,8 @@ import time
 from collections import deque
 from typing import Callable, Deque, Iterator, List, Optional, Tuple
 
-from pegasus_bb.staging.batches import Batch, Elsewhere
 from pegasus_bb.staging.failures import CopyFailed, explained
-from pegasus_bb.staging.items import Outcome
+from pegasus_bb.staging.items import Batch, Elsewhere, Outcome
 from pegasus_bb.staging.plain import discard
 from pegasus_bb.staging.sync import Broken, sync
 from pegasus_bb.staging.waiting import put_in, until

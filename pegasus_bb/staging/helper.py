@@ -15,14 +15,13 @@ import struct
 from glob import escape, glob
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
-from pegasus_bb.staging.batches import Answer, Batch, Copier, Elsewhere
 from pegasus_bb.staging.failures import (
     CopyFailed,
     explained,
     not_a_file,
     of_another_size,
 )
-from pegasus_bb.staging.items import Item, Landed
+from pegasus_bb.staging.items import Answer, Batch, Copier, Elsewhere, Item, Landed
 from pegasus_bb.staging.moves import Tell
 
 VERSION = 5

@@ -1,11 +1,12 @@
-"""What the mover is given, and what it answers."""
+"""What the mover is given, what it answers, and who copies a batch of files."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional, Sequence, Union
 
 from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.pour import is_hollow
 
 HOLLOW = 64 << 10  # bytes; holes of smaller files are not worth a call for each
@@ -14,7 +15,7 @@ HOLLOW = 64 << 10  # bytes; holes of smaller files are not worth a call for each
 class Folder:
     """An open folder, closed with its last user: a walk needs few at a time.
 
-    Names are looked up in it, so no path gets too long, and no link that somebody
+    HardLinks are looked up in it, so no path gets too long, and no link that somebody
     puts into a path meanwhile leads elsewhere.
     """
 
@@ -84,7 +85,7 @@ class Landed(NamedTuple):
     """A file that is whole and durable under its name."""
 
     size: int  # bytes
-    digest: str  # sha256:..., or "" where nobody asked
+    digest: str  # sha256:..., or "" if not asked for
     stamp: List[int]  # device, inode, mtime_ns, ctime_ns of the copy
     source: List[int]  # of the source, when it was copied
 
@@ -100,3 +101,40 @@ class Outcome(NamedTuple):
 def stamp(found: os.stat_result) -> List[int]:
     """What changes when a file does; programs can set back mtime, but not ctime."""
     return [found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns]
+
+
+class Elsewhere:
+    """The answer for a file that goes on its way by itself, in a batch of its own."""
+
+
+Answer = Union[Landed, CopyFailed, Elsewhere]
+
+
+class Batch:
+    """Items that one call copies, and that one syncfs makes durable."""
+
+    def __init__(self, items: Sequence[Item], copier: Copier) -> None:
+        self.items, self.copier = items, copier
+        self.results: Any = None  # what the copier keeps from copying to renaming
+
+
+class Copier:
+    """Brings files to temporary names and, once those are durable, to their own.
+
+    Nothing is raised for a file: what became of it is in its answer. Several threads
+    use one.
+    """
+
+    limit = 0  # bytes of the largest file that it takes
+
+    def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
+        """Copy every item to its temporary name."""
+        raise NotImplementedError
+
+    def changed(self, batch: Batch) -> List[Item]:
+        """Those that were not what they were thought to be, or did not stay so."""
+        return []
+
+    def rename(self, batch: Batch, tag: str) -> List[Answer]:
+        """Give all that were copied their names; what became of each, in order."""
+        raise NotImplementedError

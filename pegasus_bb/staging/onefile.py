@@ -21,7 +21,7 @@ from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import part_name
-from pegasus_bb.staging.pour import Poured, is_hollow, nobody, pour
+from pegasus_bb.staging.pour import Poured, ignore_progress, is_hollow, pour
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not be waited for
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -33,7 +33,7 @@ class Copied(NamedTuple):
     """What arrived."""
 
     size: int  # bytes
-    digest: str  # sha256:..., or "" where nobody asked
+    digest: str  # sha256:..., or "" if not asked for
     stat: os.stat_result  # of the copy
 
 
@@ -70,7 +70,7 @@ def digest_file(path: str) -> str:
     """``sha256:...`` of a file's bytes. Raises OSError, CopyFailed."""
     handle = open_source(path)
     try:
-        from pegasus_bb.staging.hashed import hash_of
+        from pegasus_bb.staging.hashing import hash_of
 
         found = os.fstat(handle)
         return hash_of(handle, found.st_size, is_hollow(found), SHA256)
@@ -108,7 +108,7 @@ def copy_into(
     digest: Optional[Digest],
     folder: Optional[int] = None,
     durable: bool = True,
-    tell: Tell = nobody,
+    tell: Tell = ignore_progress,
 ) -> Poured:
     """Copy open file ``source`` into the new file ``part`` of ``folder``.
 

@@ -9,10 +9,17 @@ from __future__ import annotations
 import os
 from typing import List, NamedTuple, Optional, Union
 
-from pegasus_bb.staging.batches import Answer, Batch, Copier, Elsewhere
 from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.failures import CopyFailed, explained, of_another_size
-from pegasus_bb.staging.items import Item, Landed, stamp
+from pegasus_bb.staging.items import (
+    Answer,
+    Batch,
+    Copier,
+    Elsewhere,
+    Item,
+    Landed,
+    stamp,
+)
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.onefile import (
     TRIES,

@@ -1,6 +1,6 @@
 """A file's bytes into another, open and empty one: shared with it where they can be.
 
-Else they are moved (moves.py); for a digest they are read beside that (hashed.py).
+Else they are moved (moves.py); for a digest they are read beside that (hashing.py).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ class Poured(NamedTuple):
     """What went over."""
 
     size: int  # bytes, holes included
-    digest: str  # sha256:... say, or "" where nobody asked
+    digest: str  # sha256:... say, or "" if not asked for
     how: str  # reflink, copy_file_range, sendfile, read and write
 
 
-def nobody(_: int) -> None:
-    """Hears how far a copy is, where no person waits for it."""
+def ignore_progress(_: int) -> None:
+    """The default `tell`: no person waits for the copy."""
 
 
 def pour(
@@ -33,7 +33,7 @@ def pour(
     size: int,
     hollow: bool,
     digest: Optional[Digest],
-    tell: Tell = nobody,
+    tell: Tell = ignore_progress,
 ) -> Poured:
     """Copy ``size`` bytes of open file ``source`` into the empty open file ``out``.
 
@@ -46,7 +46,7 @@ def pour(
     if not (cloned or hollow):
         _check_room(out, size)
     if digest is not None:
-        from pegasus_bb.staging.hashed import hash_of, pour_hashed  # needs threads
+        from pegasus_bb.staging.hashing import hash_of, pour_hashed  # needs threads
 
         if cloned:
             tell(size)

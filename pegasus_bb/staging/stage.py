@@ -14,11 +14,11 @@ from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.failures import CopyFailed, explained
 from pegasus_bb.staging.items import Folder, Item, Landed
 from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.kept import Kept
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import remove_parts
-from pegasus_bb.staging.pour import is_hollow, nobody
+from pegasus_bb.staging.pour import ignore_progress, is_hollow
+from pegasus_bb.staging.spill_map import SpillMap
 from pegasus_bb.staging.tree import Tree, set_mode
 
 Fail = Callable[[CopyFailed], None]
@@ -45,11 +45,11 @@ class Stage:
         self._tell_failure = fail
         self.files = self.bytes = self.kept = self.failed = 0
         self.folders = self.links = 0
-        self._told: Tell = nobody
-        self._linked = Kept()  # files that will have further names, as they landed
+        self._told: Tell = ignore_progress
+        self._linked = SpillMap()  # files that will have further names, as they landed
         check_places(source, dest)
 
-    def run(self, tell: Tell = nobody) -> bool:
+    def run(self, tell: Tell = ignore_progress) -> bool:
         """Copy whatever is not there yet: whether all of it is.
 
         ``tell`` hears the bytes as they go, from several threads, and those that are

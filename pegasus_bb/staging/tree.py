@@ -20,8 +20,8 @@ from typing import (
 
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
+from pegasus_bb.staging.hard_links import HardLink, HardLinks
 from pegasus_bb.staging.items import Folder, Item, item_of, stamp
-from pegasus_bb.staging.names import Name, Names
 from pegasus_bb.staging.parts import part_of, remove_parts
 
 _NEAR = 8  # folders that are kept open while folders in them wait
@@ -59,7 +59,7 @@ class Tree:
         self._waiting: List[Inner] = []
         self._top = source, dest
         self._modes: List[Tuple[str, int]] = []  # of folders that nobody may write
-        self._names = Names()
+        self._names = HardLinks()
         self._failed: Set[str] = set()  # files whose further names must wait
         self._devices = {dest.device: dest}
         self.folders = self.links = 0  # made or found
@@ -117,7 +117,7 @@ class Tree:
         for folder in self._devices.values():
             sync_file_system(folder.fd)
 
-    def _without_first(self, each: Name) -> CopyFailed:
+    def _without_first(self, each: HardLink) -> CopyFailed:
         first, name = (on_a_line(self._top[1].at(path)) for path in each)
         return CopyFailed(
             f"{name}: is to be another name of {first}, which did not arrive; run it "
@@ -210,7 +210,7 @@ class Tree:
         os.symlink(target, part, dir_fd=dest.fd)
         self._named(part, dest, name)
 
-    def _put_name(self, each: Name, linked: Linked) -> None:
+    def _put_name(self, each: HardLink, linked: Linked) -> None:
         top = self._top[1]
         first, dest = (_reached(top, os.path.dirname(path)) for path in each)
         known, name = (os.path.basename(path) for path in each)

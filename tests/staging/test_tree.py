@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.staging.names import Names
+from pegasus_bb.staging.hard_links import HardLinks
 
 from .conftest import TwoTrees
 
@@ -219,9 +219,9 @@ def test_another_file_that_came_to_the_inode_number_meanwhile(
     shared = trees.write("a", "old")
     os.link(shared, trees.root / "elsewhere")
     os.link(trees.write("in/b", "another"), trees.source / "in" / "c")
-    is_further, number = Names.is_further, shared.stat().st_ino
+    is_further, number = HardLinks.is_further, shared.stat().st_ino
 
-    def with_that_number(names: Names, found: os.stat_result, path: str) -> bool:
+    def with_that_number(names: HardLinks, found: os.stat_result, path: str) -> bool:
         fields = ("st_dev", "st_size", "st_mtime_ns", "st_nlink")
         same: Any = SimpleNamespace(
             **{field: getattr(found, field) for field in fields}
@@ -229,7 +229,7 @@ def test_another_file_that_came_to_the_inode_number_meanwhile(
         same.st_ino = number
         return is_further(names, same, path)
 
-    monkeypatch.setattr(Names, "is_further", with_that_number)
+    monkeypatch.setattr(HardLinks, "is_further", with_that_number)
     trees.stage()
     assert contents(trees.dest) == contents(trees.source)
 

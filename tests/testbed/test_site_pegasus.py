@@ -101,9 +101,8 @@ def clusters_with_a_reservation_each(home: Home) -> None:
     assert came_back.isdisjoint({"mix_B", "mix_C"})
 
 
-def a_workflow_in_a_workflow(home: Home) -> None:
+def with_inner_workflow(runner: WorkflowRunner) -> None:
     """The inner one makes results of its own from what a job of the outer made."""
-    runner = runner_of(home, "inner")
     inner = runner.document("workflow.yml")
     text = json.dumps(inner["jobs"]).replace('"d.dat"', '"i.dat"')
     jobs = json.loads(text.replace('"e.dat"', '"j.dat"'))
@@ -119,12 +118,31 @@ def a_workflow_in_a_workflow(home: Home) -> None:
     words = ["--output-sites", "local", "--output-dir", str(runner.results("bb"))]
     outer["jobs"].append({**job, "arguments": words})
     runner.save("workflow.yml", outer)
+
+
+def a_workflow_in_a_workflow(home: Home) -> None:
+    runner = runner_of(home, "inner")
+    with_inner_workflow(runner)
     runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
     runner.run_well("bb")
     found, outer_results = runner.content("bb"), expected()
     assert {name: found[name] for name in outer_results} == outer_results
     assert found["i.dat"] == outer_results["d.dat"]
     assert set(found) == {"d.dat", "e.dat", "i.dat", "j.dat"}
+
+
+def an_inner_workflow_that_fails(home: Home) -> None:
+    """`run` names the inner node that failed, with its words."""
+    runner = runner_of(home, "inner-fails")
+    with_inner_workflow(runner)
+    runner.trouble.write_text("j.dat")
+    runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB", "-Ddagman.retry=0")
+    failed = runner.run_to_the_end("bb")
+    assert failed.status == 80, failed.err
+    assert "mix_E" in failed.err
+    assert "| mix: the disk on my desk is full" in failed.err
+    runner.trouble.unlink()
+    runner.run_well("bb")
 
 
 def ranks_under_srun(home: Home) -> None:
@@ -192,6 +210,7 @@ STORIES = (
     clusters_of_a_label,
     clusters_with_a_reservation_each,
     a_workflow_in_a_workflow,
+    an_inner_workflow_that_fails,
     ranks_under_srun,
     a_hooked_pegasus_plan_that_submits,
     the_plan_of_a_workflow_in_python,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Iterator, NamedTuple
 
-from pegasus_bb.staging.kept import Kept
+from pegasus_bb.staging.spill_map import SpillMap
 
 
-class Name(NamedTuple):
+class HardLink(NamedTuple):
     """One of several names of a file. Both are paths below the copy; open folders would
     be too many."""
 
@@ -16,12 +16,14 @@ class Name(NamedTuple):
     name: str
 
 
-class Names:
-    """Of one tree, as the walk meets them. Every call raises OSError, as ``Kept``."""
+class HardLinks:
+    """Of one tree, as the walk meets them. Every call raises OSError, as SpillMap's."""
 
     def __init__(self) -> None:
-        self._first = Kept()  # file -> how many names are to come, and its first one
-        self._further = Kept()  # number -> first name, further name
+        self._first = (
+            SpillMap()
+        )  # file -> how many names are to come, and its first one
+        self._further = SpillMap()  # number -> first name, further name
         self._many = 0
 
     def is_further(self, found: os.stat_result, path: str) -> bool:
@@ -39,11 +41,11 @@ class Names:
         if int(left) > 1:
             self._first.put(key, b"%d %s" % (int(left) - 1, first))
         else:
-            self._first.drop(key)  # all of its names were met
+            self._first.discard(key)  # all of its names were met
         return True
 
-    def __iter__(self) -> Iterator[Name]:
+    def __iter__(self) -> Iterator[HardLink]:
         """Further names in the order in which they were met."""
         for number in range(self._many):
             first, _, name = (self._further.get(b"%d" % number) or b"").partition(b"\0")
-            yield Name(os.fsdecode(first), os.fsdecode(name))
+            yield HardLink(os.fsdecode(first), os.fsdecode(name))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.staging import kept
-from pegasus_bb.staging.kept import Kept
+from pegasus_bb.staging import spill_map
+from pegasus_bb.staging.spill_map import SpillMap
 from tests.staging.conftest import TwoTrees
 
 KEYS = st.binary(max_size=2)
@@ -22,21 +22,21 @@ STEPS = st.lists(st.tuples(st.sampled_from(["put", "drop"]), KEYS, st.binary()))
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three are many."""
-    monkeypatch.setattr(kept, "_MANY", 3)
+    monkeypatch.setattr(spill_map, "_MANY", 3)
 
 
 @given(steps=STEPS)
 def test_it_is_a_mapping(steps: list[tuple[str, bytes, bytes]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept, "_MANY", 3)
-        found = Kept()
+        patch.setattr(spill_map, "_MANY", 3)
+        found = SpillMap()
         known: dict[bytes, bytes] = {}
         for what, key, value in steps:
             if what == "put":
                 found.put(key, value)
                 known[key] = value
             else:
-                found.drop(key)
+                found.discard(key)
                 known.pop(key, None)
             assert found.get(key) == known.get(key)
         assert {key: found.get(key) for key in known} == known
@@ -46,14 +46,14 @@ def test_without_sqlite_it_is_in_memory(
     few: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sqlite3", None)
-    found = Kept()
+    found = SpillMap()
     for number in range(10):
         found.put(b"%d" % number, b"x")
     assert [found.get(b"%d" % number) for number in range(11)] == [b"x"] * 10 + [None]
 
 
 def test_no_room_for_it_is_an_error_with_a_way_out(few: None) -> None:
-    found = Kept()
+    found = SpillMap()
     for number in range(3):
         found.put(b"%d" % number, b"x")
     assert found._file is not None
@@ -91,7 +91,7 @@ def test_nothing_of_it_is_left_in_the_folder_for_temporary_files(
     tmp_path: Path, few: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SQLITE_TMPDIR", str(tmp_path))
-    found = Kept()
+    found = SpillMap()
     for number in range(5000):
         found.put(b"%d" % number, b"x" * 4000)
     assert found.get(b"0") == b"x" * 4000

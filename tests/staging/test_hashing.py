@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging import hashed, moves, pour
+from pegasus_bb.staging import hashing, moves, pour
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.onefile import copy_file
 
@@ -22,17 +22,17 @@ SIZE = 9 * STEP + 77
 def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which way each step went, of files that are hashed in small steps."""
     monkeypatch.setattr(moves, "STEP", STEP)
-    monkeypatch.setattr(hashed, "_ALONE", 0)
+    monkeypatch.setattr(hashing, "_ALONE", 0)
     monkeypatch.setattr(pour, "_clone", lambda source, out: False)
     seen: list[str] = []
-    move = hashed._Hasher.move
+    move = hashing._Hasher.move
 
-    def noted(self: hashed._Hasher, *given: object) -> tuple[int, str]:
+    def noted(self: hashing._Hasher, *given: object) -> tuple[int, str]:
         moved, how = move(self, *given)  # type: ignore[arg-type]
         seen.append(how)
         return moved, how
 
-    monkeypatch.setattr(hashed._Hasher, "move", noted)
+    monkeypatch.setattr(hashing._Hasher, "move", noted)
     return seen
 
 
@@ -62,7 +62,7 @@ class Sometimes:
 def test_the_way_may_change_with_every_step(
     tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch, turns: int
 ) -> None:
-    monkeypatch.setattr(hashed, "_AT_WORK", Sometimes(turns))
+    monkeypatch.setattr(hashing, "_AT_WORK", Sometimes(turns))
     source = tmp_path / "source"
     source.write_bytes(os.urandom(SIZE))
     assert copied(source)
@@ -73,7 +73,7 @@ def test_the_way_may_change_with_every_step(
 def test_holes_between_steps_of_both_ways(
     tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hashed, "_AT_WORK", Sometimes(2))
+    monkeypatch.setattr(hashing, "_AT_WORK", Sometimes(2))
     source = tmp_path / "sparse"
     with source.open("wb") as out:
         for place in (0, 3 * STEP, 7 * STEP):
@@ -87,9 +87,9 @@ def test_holes_between_steps_of_both_ways(
 def test_a_file_alone_is_read_beside_and_many_are_not(
     tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at_work = hashed._AtWork()
+    at_work = hashing._AtWork()
     at_work._most = 1  # of two processors
-    monkeypatch.setattr(hashed, "_AT_WORK", at_work)
+    monkeypatch.setattr(hashing, "_AT_WORK", at_work)
     source = tmp_path / "source"
     source.write_bytes(os.urandom(SIZE))
     assert copied(source)
@@ -125,12 +125,12 @@ def test_a_disk_that_cannot_be_read_ends_the_copy_either_way(
     source.write_bytes(os.urandom(SIZE))
     monkeypatch.setattr(os, "preadv", broken)
     for turns in (1, 1000):
-        monkeypatch.setattr(hashed, "_AT_WORK", Sometimes(turns))
+        monkeypatch.setattr(hashing, "_AT_WORK", Sometimes(turns))
         with (
             source.open("rb") as text,
             out.open("wb") as copy,
             pytest.raises(OSError, match="Input/output error"),
         ):
-            hashed.pour_hashed(
-                text.fileno(), copy.fileno(), SIZE, False, SHA256, pour.nobody
+            hashing.pour_hashed(
+                text.fileno(), copy.fileno(), SIZE, False, SHA256, pour.ignore_progress
             )

@@ -1,8 +1,8 @@
-"""What has to be remembered of single files, however many they are.
+"""A map of bytes that spills from memory to disk, for millions of files.
 
-The latest are in memory. When these are many they go to a private file of SQLite in the
-folder for temporary files, which is gone with the process. A Python that was built
-without SQLite keeps all of them in memory.
+The latest entries are in memory. When these are many, they go to a private file of
+SQLite in TMPDIR, which is gone with the process. A Python without SQLite keeps all of
+them in memory.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ _MANY = 20_000  # in memory: some 10 MiB
 _CACHE = 8 << 10  # KiB of the file
 
 
-class Kept:
-    """Bytes by key. Every call raises OSError where there is no room for the file."""
+class SpillMap:
+    """Bytes by key. Every call raises OSError if there is no room for the file."""
 
     def __init__(self) -> None:
         self._most: float = _MANY
@@ -23,23 +23,20 @@ class Kept:
         self._file: Optional[_File] = None
 
     def get(self, key: bytes) -> Optional[bytes]:
-        """None where it is not kept."""
         value = self._here.get(key)
         if value is None and self._file is not None:
             return self._file.get(key)
         return value
 
     def put(self, key: bytes, value: bytes) -> None:
-        """In the place of what was kept before."""
         self._here[key] = value
         if len(self._here) >= self._most:
             self._write()
 
-    def drop(self, key: bytes) -> None:
-        """It is not wanted any more, if it is there."""
+    def discard(self, key: bytes) -> None:
         self._here.pop(key, None)
         if self._file is not None:  # an older value may be there
-            self._file.drop(key)
+            self._file.discard(key)
 
     def _write(self) -> None:
         if self._file is None:
@@ -63,25 +60,25 @@ class _File:
         for line in (
             "PRAGMA journal_mode = OFF",
             f"PRAGMA cache_size = -{_CACHE}",
-            "CREATE TABLE kept (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID",
-            "BEGIN",  # one transaction, which nobody will ever want to end
+            "CREATE TABLE spilled (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID",
+            "BEGIN",  # one transaction, never ended
         ):
             self._do(line)
 
     def get(self, key: bytes) -> Optional[bytes]:
-        found = self._do("SELECT value FROM kept WHERE key = ?", (key,)).fetchone()
+        found = self._do("SELECT value FROM spilled WHERE key = ?", (key,)).fetchone()
         return None if found is None else bytes(found[0])
 
     def put(self, values: Dict[bytes, bytes]) -> None:
         try:
             self._base.executemany(
-                "INSERT OR REPLACE INTO kept VALUES (?, ?)", sorted(values.items())
+                "INSERT OR REPLACE INTO spilled VALUES (?, ?)", sorted(values.items())
             )
         except self._error as error:
             raise _as_os_error(error) from error
 
-    def drop(self, key: bytes) -> None:
-        self._do("DELETE FROM kept WHERE key = ?", (key,))
+    def discard(self, key: bytes) -> None:
+        self._do("DELETE FROM spilled WHERE key = ?", (key,))
 
     def _do(self, line: str, values: Any = ()) -> Any:
         try:

@@ -61,7 +61,7 @@ class Ior:
     def _phase(
         self,
         do: str,
-        words: list[str],
+        options: list[str],
         cell: Cell,
         folder: str,
         limit: float = float("inf"),
@@ -69,7 +69,7 @@ class Ior:
         summary = os.path.join(os.path.dirname(folder), f"ior.{do}.json")
         launch = [word.replace(COUNT, str(cell.processes)) for word in self._launcher]
         try:
-            _run([*launch, PROGRAM, *words, *_options(cell, folder, summary)], limit)
+            _run([*launch, PROGRAM, *options, *_options(cell, folder, summary)], limit)
             with open(summary, encoding="utf-8", errors="replace") as source:
                 answer = json.load(source)
         except (OSError, ValueError, RecursionError) as error:
@@ -105,10 +105,10 @@ def _entries(value: Any) -> Iterator[dict[str, Any]]:
 
 def _options(cell: Cell, folder: str, summary: str) -> list[str]:
     """-F: a file for each process; -k: keep it for the other phase."""
-    words = ["-a", "POSIX", "-F", "-k"]
-    words += ["-b", str(cell.block), "-t", str(cell.transfer)]
-    words += ["-o", os.path.join(folder, "data")]
-    return [*words, "-O", "summaryFormat=JSON", "-O", f"summaryFile={summary}"]
+    options = ["-a", "POSIX", "-F", "-k"]
+    options += ["-b", str(cell.block), "-t", str(cell.transfer)]
+    options += ["-o", os.path.join(folder, "data")]
+    return [*options, "-O", "summaryFormat=JSON", "-O", f"summaryFile={summary}"]
 
 
 def _run(argv: list[str], limit: float) -> None:

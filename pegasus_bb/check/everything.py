@@ -70,7 +70,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
         size, decided = of_size(placed)
         yield from size
     yield from _of_python(given)
-    with suppress(PegasusBBError):  # said already, of the workflow
+    with suppress(PegasusBBError):  # the workflow's finding has it
         site = execution_site(options, given.catalogs)
         yield from _of_planner(options, given, site, decided, seen)
         yield from of_htcondor((site.profile("pegasus", "style") or "condor").lower())
@@ -114,6 +114,6 @@ def _of_python(given: Given) -> Iterator[Finding]:
     except PegasusBBError as error:
         yield wrong("python", str(error))
         return
-    words = untried(python)
+    notes = untried(python)
     where = python or "the system's own"
-    yield ok("python", words[0] if words else f"of the jobs: {where}")
+    yield ok("python", notes[0] if notes else f"of the jobs: {where}")

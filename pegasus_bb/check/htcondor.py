@@ -20,8 +20,12 @@ _SECONDS = 20.0
 def of_htcondor(style: str) -> Iterator[Finding]:
     """``style``: how the site's jobs are submitted, glite, ssh or condor."""
     if shutil.which("condor_version") is None:
-        words = "no HTCondor on PATH: `pegasus-bb run` starts every job on this machine"
-        yield note("htcondor", words, "for jobs elsewhere, a submit host with HTCondor")
+        reason = (
+            "no HTCondor on PATH: `pegasus-bb run` starts every job on this machine"
+        )
+        yield note(
+            "htcondor", reason, "for jobs elsewhere, a submit host with HTCondor"
+        )
         return
     yield from _of_version()
     why = why_not()
@@ -32,17 +36,19 @@ def of_htcondor(style: str) -> Iterator[Finding]:
     if style == "glite":
         yield _of_blahp()
     elif style == "ssh":
-        words = "style ssh: the blahp of the other host gives the jobs to Slurm, and it"
-        words += " is not seen from here"
+        reason = (
+            "style ssh: the blahp of the other host gives the jobs to Slurm, and it"
+        )
+        reason += " is not seen from here"
         mend = f"{_ATTRIBUTES} there, and the paths of this machine's home and scratch"
-        yield note("blahp", words, mend)
+        yield note("blahp", reason, mend)
 
 
 def _of_version() -> Iterator[Finding]:
-    said = ask(["condor_version"], timeout=_SECONDS)
-    found = _VERSION.search(said.out)
+    answer = ask(["condor_version"], timeout=_SECONDS)
+    found = _VERSION.search(answer.out)
     if found is None:
-        yield note("htcondor", f"condor_version says {said.out.strip()[:80]!r}")
+        yield note("htcondor", f"condor_version says {answer.out.strip()[:80]!r}")
         return
     version = tuple(map(int, found.groups()))
     text = ".".join(found.groups())
@@ -71,9 +77,9 @@ def _of_blahp() -> Finding:
 def _attribute_files() -> Iterator[Path]:
     yield Path("/etc/blahp") / _ATTRIBUTES
     for name in ("BLAHPD_LOCATION", "GLITE_LOCATION"):
-        said = ask(["condor_config_val", name], timeout=_SECONDS)
-        if said.status == 0 and said.out.startswith("/"):
-            home = Path(said.out.strip())
+        answer = ask(["condor_config_val", name], timeout=_SECONDS)
+        if answer.status == 0 and answer.out.startswith("/"):
+            home = Path(answer.out.strip())
             yield home / "etc" / "blahp" / _ATTRIBUTES
             yield home / "libexec" / "blahp" / _ATTRIBUTES
             yield home / "bin" / _ATTRIBUTES

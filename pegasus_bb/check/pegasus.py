@@ -31,7 +31,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\S*")
 
 
 def of_pegasus(home: Home, given: Given, site: Site) -> Iterator[Finding]:
-    """What can be told of it before it plans."""
+    """The findings that need no planning."""
     yield _of_version(home)
     yield from _of_preflight(home)
     if shutil.which(SUBMIT) is None:
@@ -44,11 +44,13 @@ def of_pegasus(home: Home, given: Given, site: Site) -> Iterator[Finding]:
 
 
 def _of_version(home: Home) -> Finding:
-    said = ask([home.tool("pegasus-version")], timeout=60)
-    found = _VERSION.match(said.out.strip())
+    answer = ask([home.tool("pegasus-version")], timeout=60)
+    found = _VERSION.match(answer.out.strip())
     if found is None:
-        words = _words(said)
-        return wrong("pegasus", f"{home.bin}/pegasus-version does not answer: {words}")
+        message = _message(answer)
+        return wrong(
+            "pegasus", f"{home.bin}/pegasus-version does not answer: {message}"
+        )
     version = (int(found[1]), int(found[2]))
     if version == _TRIED:
         return ok("pegasus", f"{found[0]} in {home.bin} plans")
@@ -61,13 +63,13 @@ def _of_version(home: Home) -> Finding:
 
 def _of_preflight(home: Home) -> Iterator[Finding]:
     """Pegasus looks for its Python packages itself; a home may be without the tool."""
-    said = ask([home.tool("pegasus-preflight-check")], timeout=60)
-    if said.status not in (0, 127):
-        yield wrong("pegasus", f"pegasus-preflight-check: {_words(said)}")
+    answer = ask([home.tool("pegasus-preflight-check")], timeout=60)
+    if answer.status not in (0, 127):
+        yield wrong("pegasus", f"pegasus-preflight-check: {_message(answer)}")
 
 
-def _words(said: Finished) -> str:
-    return " ".join((said.err or said.out).split())[:120]
+def _message(answer: Finished) -> str:
+    return " ".join((answer.err or answer.out).split())[:120]
 
 
 def _of_kickstart(given: Given, site: Site) -> Iterator[Finding]:
@@ -84,11 +86,11 @@ def _of_kickstart(given: Given, site: Site) -> Iterator[Finding]:
 
 def _program(given: Given, site: Site) -> str:
     """The path that pegasus-plan writes; empty where it would find none."""
-    said = site.profile("pegasus", _PATH)
-    said = said or given.catalogs.properties.get(f"pegasus.{_PATH}", "")
+    path = site.profile("pegasus", _PATH)
+    path = path or given.catalogs.properties.get(f"pegasus.{_PATH}", "")
     entry = given.catalogs.transformations.executable("pegasus::kickstart", site.name)
-    if said or entry:
-        return said or (entry.pfn if entry else "")
+    if path or entry:
+        return path or (entry.pfn if entry else "")
     home = site.profile("env", "PEGASUS_HOME")
     return f"{home}/bin/pegasus-kickstart" if home else ""
 
@@ -118,7 +120,7 @@ def _of_program(program: str, site: str) -> Finding:
 
 
 def _of_options(inputs: Inputs, site: str) -> Iterator[Finding]:
-    given = {said.value for said in profiles_of(inputs, site, _OPTIONS)}
+    given = {each.value for each in profiles_of(inputs, site, _OPTIONS)}
     given.add(inputs.properties.get(f"pegasus.{_OPTIONS}", ""))
     words = {word for value in given for word in value.split()}
     for option, why in _DOUBTFUL.items():

@@ -25,8 +25,8 @@ _FAST = 1 << 30  # bytes a second for the files of one job: more than most sites
 def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Finding]:
     """``placement`` has its capacity; None if that is not known yet."""
     if os.geteuid() == 0:
-        said = "Slurm makes no burst buffer for root"
-        yield wrong("slurm", said, "plan and run as an ordinary user")
+        reason = "Slurm makes no burst buffer for root"
+        yield wrong("slurm", reason, "plan and run as an ordinary user")
     try:
         plugin = Slurm(tier.settings).plugin()
     except PegasusBBError as error:
@@ -49,14 +49,14 @@ def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Fin
 
 
 def _of_version() -> Finding:
-    said = ask(["scontrol", "--version"], timeout=20.0).out.strip()
-    found = _VERSION.fullmatch(said)
+    version = ask(["scontrol", "--version"], timeout=20.0).out.strip()
+    found = _VERSION.fullmatch(version)
     if found is None:
-        return note("slurm", f"scontrol --version says {said[:80]!r}")
+        return note("slurm", f"scontrol --version says {version[:80]!r}")
     if (int(found[1]), int(found[2])) in _TRIED:
-        return ok("slurm", said)
+        return ok("slurm", version)
     tried = " and ".join(f"{year}.{month:02d}" for year, month in _TRIED)
-    return note("slurm", f"{said}; this was tried with {tried}")
+    return note("slurm", f"{version}; this was tried with {tried}")
 
 
 def _of_plugin(plugin: Plugin) -> Finding:
@@ -137,18 +137,18 @@ def _of_granularity(tier: Tier, pool: Pool) -> Iterator[Finding]:
 def _of_staging(plugin: Plugin, placement: Placement) -> Iterator[Finding]:
     """Slurm ends what takes longer, and the job with it."""
     for key, way in (("StageInTimeout", "in"), ("StageOutTimeout", "out")):
-        said = plugin.header.get(key, "")
+        limit = plugin.header.get(key, "")
         moved = (
             _bytes(placement, room, way) for room in placement.job_reservations.values()
         )
         most = max(moved, default=0)
-        if not most or not said.isdigit() or said == "0":
+        if not most or not limit.isdigit() or limit == "0":
             continue
         what = (
-            f"{key} of {format_duration(int(said))}: the job that moves most, "
-            f"{format_size(most)} {way}, needs {format_size(most // int(said))}/s"
+            f"{key} of {format_duration(int(limit))}: the job that moves most, "
+            f"{format_size(most)} {way}, needs {format_size(most // int(limit))}/s"
         )
-        if most // int(said) > _FAST:
+        if most // int(limit) > _FAST:
             would_do = f"a longer {key} in burst_buffer.conf, or --bb-mode persistent"
             yield note("slurm", what, would_do)
         else:

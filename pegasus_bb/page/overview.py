@@ -43,23 +43,23 @@ def overview(found: Comparison) -> Iterator[Table]:
     units = {metric.key: metric.unit for metric in found.metrics}
     units |= {"jobs": "jobs", "user_system": TO_ONE}
     measured = found.io_wait is IOWait.MEASURED
-    words = {**_TASKS, "io_wait": "I/O wait" if measured else "time off CPU"}
+    names = {**_TASKS, "io_wait": "I/O wait" if measured else "time off CPU"}
     whole = [found.all_compute] if len(found.compute) > 1 else []
     for row in (*found.compute, *whole):
-        yield _table(row.name, row.cells, words, units)
+        yield _table(row.name, row.cells, names, units)
     for row in found.auxiliary:
-        yield _table(f"auxiliary jobs: {row.name}", row.cells, words, units)
+        yield _table(f"auxiliary jobs: {row.name}", row.cells, names, units)
 
 
 def _table(
     caption: str,
     pairs: Mapping[str, Pair],
-    words: Mapping[str, str],
+    names: Mapping[str, str],
     units: Mapping[str, str] | None = None,
 ) -> Table:
     """A row for each pair that is known on a side; without ``units`` in seconds."""
     rows = (
-        (words.get(key, key.replace("_", " ")), *_cells(key, pairs[key], unit))
+        (names.get(key, key.replace("_", " ")), *_cells(key, pairs[key], unit))
         for key, unit in (units or dict.fromkeys(pairs, "s")).items()
         if key in pairs and (pairs[key].pfs or pairs[key].bb)
     )

@@ -152,8 +152,8 @@ def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
 
 
 def _persistent(decided: PlanningInput) -> PlacementDecision | None:
-    """No file moved for want of room; None where there is no tier for it. The tiers of
-    a run that uses none may be wrong: nobody has asked for them."""
+    """No file is moved because capacity is short. None if there is no tier for it: the
+    tiers of a run that uses none may be wrong."""
     catalogs, settings, site = decided.catalogs, decided.settings, decided.site.name
     own = decided.decision
     own = own.persistent or own if own is not None else None

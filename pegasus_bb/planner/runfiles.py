@@ -68,12 +68,12 @@ def _reservation_files(
     sources = linked_sources(decided.catalogs, placement)
     for job, node in planned.jobs_nodes():
         if job in placement.job_reservations:
-            room = placement.job_reservations[job]
-            own = {"job": job, **_fields(room)}
+            reservation = placement.job_reservations[job]
+            own = {"job": job, **_fields(reservation)}
             yield _node_file(node, "reservation", own)
             if request.backend == "datawarp":
                 landing = str(Path(landing_of(request.prefix, node, "0")).parent)
-                text = directives_of(request, room, landing, sources, shared)
+                text = directives_of(request, reservation, landing, sources, shared)
                 yield f"{NODES}/{job}.bbf", text.encode()
 
 
@@ -147,14 +147,14 @@ def _node_file(node: str, key: str, data: object) -> File:
     return f"{NODES}/{node}.json", as_json({"version": VERSION, key: data})
 
 
-def _fields(room: JobReservation) -> dict[str, object]:
+def _fields(reservation: JobReservation) -> dict[str, object]:
     return {
-        "capacity": room.capacity,
-        "stage_in": room.stage_in,
-        "stage_out": room.stage_out,
-        "read": room.read,
-        "write": room.write,
-        "share": room.share,
+        "capacity": reservation.capacity,
+        "stage_in": reservation.stage_in,
+        "stage_out": reservation.stage_out,
+        "read": reservation.read,
+        "write": reservation.write,
+        "share": reservation.share,
     }
 
 

@@ -67,7 +67,7 @@ def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> s
 
 
 def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> str:
-    sizes = [room.capacity for room in placement.job_reservations.values()]
+    sizes = [own.capacity for own in placement.job_reservations.values()]
     if not sizes:
         return "capacity: none: no job has a file on the tier"
     origin = _origin(catalogs, "capacity") or f"tier {placement.tier.name} in "
@@ -105,11 +105,11 @@ def fit_lines(decision: PlacementDecision) -> list[str]:
 
 
 def reservation_lines(decision: PlacementDecision) -> list[str]:
-    """Mode hybrid: how many jobs have a room, and what that saves."""
+    """Mode hybrid: how many jobs have a reservation, and what that saves."""
     placement, selection = decision.placement, decision.selection
     if selection is None:
         return []
-    sizes = [room.capacity for room in placement.job_reservations.values()]
+    sizes = [own.capacity for own in placement.job_reservations.values()]
     if selection.why_none or not selection.asked:
         why = selection.why_none or "no file lives and dies with one job"
         return [f"rooms:    none: {why}"]
@@ -134,9 +134,9 @@ def _no_gain(placement: Placement) -> str:
 def _figures(selection: Selection) -> str:
     persistent, shared = int(selection.persistent), int(selection.shared)
     own = int(selection.job_reservations)
-    rooms = f" and {format_size(own)} in rooms" if own else ""
+    jobs = f" and {format_size(own)} in rooms" if own else ""
     return (
-        f"bytes x {selection.unit} reserved: {format_size(shared)} shared{rooms}; in "
+        f"bytes x {selection.unit} reserved: {format_size(shared)} shared{jobs}; in "
         f"mode persistent {format_size(persistent)}"
     )
 
@@ -147,7 +147,7 @@ def _span_of(sizes: Sequence[int]) -> str:
 
 
 def _unknown_sizes(placement: Placement) -> list[str]:
-    """With a capacity that was given nobody has to know them: then it is said."""
+    """A given capacity does not need them, so the user is told."""
     unknown = placement.unknown
     if not unknown:
         return []

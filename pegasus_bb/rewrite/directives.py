@@ -98,7 +98,7 @@ def _appended(said: Said, option: str) -> str:
 
 
 def appended(said: Said | None, option: str) -> str:
-    """What somebody ``said`` and ``option``. Raises CatalogError."""
+    """What was ``said``, and ``option``. Raises CatalogError."""
     return option if said is None else _appended(said, option)
 
 

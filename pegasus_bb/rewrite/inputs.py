@@ -90,7 +90,7 @@ def site_index(sites: Document, name: str) -> int:
 
 @dataclass(frozen=True)
 class Said:
-    """A pegasus profile that somebody set, and where."""
+    """A pegasus profile that was set, and where."""
 
     document: Document
     keys: Keys

@@ -1,4 +1,4 @@
-"""Under datawarp a job with a room names the directives of its own space.
+"""Under datawarp a job with a reservation of its own names its own directives.
 
 Where the run's scratch is, and what a node is called, is known after planning; the file
 that the option names is written then.
@@ -55,8 +55,8 @@ def add_job_directives(inputs: Inputs, plan: Target) -> Inputs:
 
 
 def add_directives(inputs: Inputs, plan: Target) -> Inputs:
-    """Every job of the site names the shared buffer, one with a room both that and its
-    own, in one file. Raises as ``add_job_directives`` does."""
+    """Every job of the site names the shared buffer, one with a reservation both
+    that and its own, in one file. Raises as ``add_job_directives`` does."""
     return _with(add_shared_directives(inputs, plan), _options(inputs, plan))
 
 
@@ -67,7 +67,7 @@ def _with(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
 
 
 def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:
-    """Of jobs with a room, beside what was said for them."""
+    """Of jobs with a reservation, beside what was said for them."""
     placement = plan.placement
     if placement.job_tier.backend != "datawarp" or not placement.job_reservations:
         return {}
@@ -97,7 +97,7 @@ def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
 
 def directives_of(
     request: Request,
-    room: JobReservation,
+    reservation: JobReservation,
     landing: str,
     sources: Mapping[str, str],
     shared: str = "",
@@ -112,13 +112,17 @@ def directives_of(
     template = templates()
     template.filters["on_a_line"] = _on_a_line
     text: str = template.get_template(_TEMPLATE).render(
-        room=room, request=request, landing=landing, sources=sources, shared=shared
+        reservation=reservation,
+        request=request,
+        landing=landing,
+        sources=sources,
+        shared=shared,
     )
     if len(text) > MOST_BYTES:
         raise UsageError(
             f"the #DW lines of {Path(landing).name} have {len(text)} bytes, for "
-            f"{len(room.stage_in)} inputs, and Slurm takes {MOST_BYTES} with a job's "
-            "script: bb.tier: pfs for most of these inputs, one archive in their "
+            f"{len(reservation.stage_in)} inputs, and Slurm takes {MOST_BYTES} with a "
+            "job's script: bb.tier: pfs for most of these inputs, one archive in their "
             "place, or fewer jobs in one cluster (clusters.size)"
         )
     return text

@@ -73,7 +73,7 @@ WORKFLOW_PASSES: tuple[Pass, ...] = (
     leave_containers_to_launcher,
 )
 
-# Mode transient: scratch stays on the PFS, nobody reserves for the whole workflow.
+# Mode transient: scratch stays on the PFS, no reservation is shared.
 JOB_PASSES: tuple[Pass, ...] = (
     add_launcher_to_jobs,
     add_job_directives,

@@ -115,7 +115,7 @@ def buffer_users(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
     # Most nodes name the prefix, and looking for that alone is much faster.
     plain = re.compile(rf"{prefix}(?![A-Za-z0-9_.-])")
 
-    def touches(node: Node) -> bool:
+    def uses_buffer(node: Node) -> bool:
         if node.kind == "SUBDAG":
             return True
         text = submit_text(submit_dir, node) + _said_in_the_dag(node)
@@ -123,7 +123,7 @@ def buffer_users(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
             return True
         return sign.search(list_text(submit_dir, node)) is not None
 
-    return {node.name for node in dag.nodes.values() if touches(node)}
+    return {node.name for node in dag.nodes.values() if uses_buffer(node)}
 
 
 def _said_in_the_dag(node: Node) -> str:

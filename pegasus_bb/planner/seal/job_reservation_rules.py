@@ -1,5 +1,7 @@
-"""Whether each job with a room finds it, its own reservation, and nothing goes on from
-its results before they are back: modes transient and hybrid."""
+"""The rules on jobs with a reservation of their own: modes transient and hybrid.
+
+Such a job finds its reservation, and no job reads its results before they are back.
+"""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def no_line_breaks(view: View) -> Iterator[str]:
 
 
 def users_wait_for_the_gate(view: View) -> Iterator[str]:
-    """Every node that touches the buffer descends from the gated node."""
+    """Every node that uses the buffer descends from the gated node."""
     early = view.users - view.behind_gate
     if view.gated and early:
         yield (

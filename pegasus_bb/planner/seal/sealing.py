@@ -66,13 +66,13 @@ def complete(planned: Planned, workflow: Workflow, context: RunPlan) -> Planned:
 
 def _awaiting_stage_out(planned: ExecutableWorkflow, context: RunPlan) -> Dag:
     """Each job with a reservation ends when its results are back."""
-    rooms = context.placement.job_reservations if context.placement else {}
-    if not rooms:
+    reservations = context.placement.job_reservations if context.placement else {}
+    if not reservations:
         return planned.dag
     nodes = dict(planned.dag.nodes)
     for job, name in planned.jobs_nodes():
         post = nodes[name].post
-        if job in rooms and post is not None:
+        if job in reservations and post is not None:
             nodes[name] = replace(
                 nodes[name], post=await_stage_out_post(post, name, context)
             )

@@ -1,4 +1,4 @@
-"""Real files, damaged: what a crash, an editor or somebody with ideas makes of them.
+"""Real files, damaged: as by a crash, an editor or an attacker.
 
 A change is a few numbers, so that Hypothesis can make a failing one smaller.
 """
@@ -48,11 +48,8 @@ def _replace(data: bytes, change: Change) -> bytes:
 
 def _flip(data: bytes, change: Change) -> bytes:
     at = int(change.at * len(data))
-    return (
-        data[:at]
-        + bytes(byte ^ change.size for byte in data[at : at + 1])
-        + (data[at + 1 :])
-    )
+    flipped = bytes(byte ^ change.size for byte in data[at : at + 1])
+    return data[:at] + flipped + data[at + 1 :]
 
 
 def _of_lines(work: Callable[[list[bytes], int, Change], None]) -> Callable[..., bytes]:

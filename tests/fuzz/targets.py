@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 from pegasus_bb import ledger
@@ -42,6 +42,7 @@ TESTS = Path(__file__).parents[1]
 RECORDED = TESTS / "recorded"
 GENOME = RECORDED / "1000genome-nersc"
 CONDOR = RECORDED / "htcondor-23.9"
+OURS = (PegasusBBError,)
 REQUEST = Request("pbbone", "directory", 1 << 20, "/bb/pbbone", "u-1", "bb", "cori")
 USER = {"HOME": "/home/me", "NERSC_USER": "me"}
 VARIABLES = {**USER, "NERSC_PROJECT": "m1", "NERSC_PEGASUS_HOME": "/opt/pegasus"}
@@ -182,99 +183,77 @@ def _kickstart(path: Path) -> None:
     list(read_tasks(path, "node"))
 
 
+def _parsed(parse: Callable[[str], object]) -> Callable[[Path], object]:
+    return lambda path: parse(_text(path))
+
+
+def _loaded(read: Callable[[Any], object]) -> Callable[[Path], object]:
+    return lambda path: read(load(path, {}))
+
+
+def _yaml(name: str, read: Callable[[Any], object], seeds: list[bytes]) -> Target:
+    return Target(name, seeds, _loaded(read), OURS, f"{name.split()[0]}s.yml")
+
+
 def _all() -> Iterator[Target]:
-    ours = (PegasusBBError,)
-    slurm = "slurm-24.11/"
-    yield Target(
-        "scontrol show burst",
-        _texts(f"{slurm}show-b*.txt"),
-        lambda path: parse_burst(_text(path)),
+    bursts, jobs = (
+        _texts("slurm-24.11/show-b*.txt"),
+        _texts("slurm-24.11/show-job*.txt"),
     )
-    yield Target(
-        "scontrol show job",
-        _texts(f"{slurm}show-job*.txt"),
-        lambda path: parse_jobs(_text(path)),
-    )
-    yield Target(
-        "squeue",
-        _texts("slurm-2*/squeue-format.txt"),
-        lambda path: parse_queue(_text(path)),
-        (ValueError,),
-    )
+    yield Target("scontrol show burst", bursts, _parsed(parse_burst))
+    yield Target("scontrol show job", jobs, _parsed(parse_jobs))
+    queues = _texts("slurm-2*/squeue-format.txt")
+    yield Target("squeue", queues, _parsed(parse_queue), (ValueError,))
     sites = _texts("sites.yml", of=GENOME)
-    yield Target(
-        "site catalog", [*sites, sites[0] + TIER.encode()], _tiers, ours, "sites.yml"
-    )
-    yield Target(
-        "replica catalog",
-        _texts("replicas.yml", of=GENOME),
-        lambda path: read_replicas(load(path, {})),
-        ours,
-        "replicas.yml",
-    )
-    yield Target(
-        "transformation catalog",
-        _texts("transformations.yml", of=GENOME),
-        lambda path: read_transformations(load(path, {})),
-        ours,
-        "transformations.yml",
-    )
-    yield Target(
-        "workflow",
-        _texts("*/catalogs/workflow.yml", "planner/golden/off/workflow.yml", of=TESTS),
-        lambda path: read_workflow(load(path, {})),
-        ours,
-        "workflow.yml",
-    )
-    yield Target(
-        "pegasus.properties",
-        _texts("recorded/*/*.properties", "planner/golden/off/*.properties", of=TESTS),
-        lambda path: read_properties(path, [], path.parent, path.parent),
-        ours,
-    )
-    yield Target(
-        "placement file",
-        [
-            b"- {lfn: 'a*.txt', tier: pfs}\n- {lfn: b, tier: bb}\n",
-            b"'*.gz': pfs\nx: bb\n",
-        ],
-        lambda path: read_placement_file(path, {}),
-        ours,
-    )
+    sites.append(sites[0] + TIER.encode())
+    yield Target("site catalog", sites, _tiers, OURS, "sites.yml")
+    catalogs = [
+        _texts(f"{name}s.yml", of=GENOME) for name in ("replica", "transformation")
+    ]
+    yield _yaml("replica catalog", read_replicas, catalogs[0])
+    yield _yaml("transformation catalog", read_transformations, catalogs[1])
+    golden = "planner/golden/off"
+    workflows = _texts("*/catalogs/workflow.yml", f"{golden}/workflow.yml", of=TESTS)
+    yield _yaml("workflow", read_workflow, workflows)
+    properties = _texts("recorded/*/*.properties", f"{golden}/*.properties", of=TESTS)
+    yield Target("pegasus.properties", properties, _properties, OURS)
+    patterns = [b"- {lfn: 'a*.txt', tier: pfs}\n- {lfn: b, tier: bb}\n"]
+    patterns.append(b"'*.gz': pfs\nx: bb\n")
+    yield Target("placement file", patterns, _patterns, OURS)
     dags = _texts("pegasus-5.1.2/*/*.dag", "*/w.dag")
-    yield Target("dag", [*dags, DAG], read_dag, ours)
-    yield Target(
-        "submit file",
-        _texts("pegasus-5.1.2/plain/00/00/*.sub"),
-        lambda path: read_submit(path, {}),
-        ours,
-        "a.sub",
-    )
-    yield Target(
-        "job list",
-        _texts("pegasus-5.1.2/*/00/00/[cs]*.in"),
-        lambda path: read_jobs(_raw(path)),
-        ours,
-    )
+    yield Target("dag", [*dags, DAG], read_dag, OURS)
+    submits = _texts("pegasus-5.1.2/plain/00/00/*.sub")
+    yield Target("submit file", submits, _submit, OURS, "a.sub")
+    lists = _texts("pegasus-5.1.2/*/00/00/[cs]*.in")
+    yield Target("job list", lists, lambda path: read_jobs(_raw(path)), OURS)
     records = _texts("kickstart/*.yml", "kickstart/gated/00/00/*.out*")
     older = _texts("report/kickstart-4.xml", of=TESTS)
     yield Target("kickstart record", [*records, *older, BOMB], _kickstart)
     yield Target("exit code of a record", records, _exit_code)
     yield Target("manifest and ledger", [LINES.encode()], _journals)
-    yield Target("dagman.log", _texts("*.dagman.log", of=CONDOR), _life, ours)
+    yield Target("dagman.log", _texts("*.dagman.log", of=CONDOR), _life, OURS)
     yield Target("jobstate.log", _texts("*.jobstate.log", of=CONDOR), _events)
-    yield Target("rescue file", _texts("*rescue*", of=CONDOR), _rescue, ours)
+    yield Target("rescue file", _texts("*rescue*", of=CONDOR), _rescue, OURS)
     yield Target("grants and identity of a tier", [_grants()], _tier_folder)
     phases = b'{"limit": 11, "barriers": ["b"], "sizes": {"x": 5, "y": 6}, '
     phases += b'"brings": {"a": ["x"], "c": ["y"]}, "removes": {"b": ["x"]}}'
-    yield Target("phases", [phases], _phases, ours)
+    yield Target("phases", [phases], _phases, OURS)
     small = [json.dumps(REQUEST.to_json(), indent=1).encode(), _placement()]
     yield Target("small files of a run", small, _bb_folder)
-    yield Target(
-        "submit directory",
-        _texts("kickstart/gated/braindump.yml", "htcondor-23.9/*.jobstate.log"),
-        _submit_directory,
-    )
+    about = _texts("kickstart/gated/braindump.yml", "htcondor-23.9/*.jobstate.log")
+    yield Target("submit directory", about, _submit_directory)
+
+
+def _properties(path: Path) -> None:
+    read_properties(path, [], path.parent, path.parent)
+
+
+def _patterns(path: Path) -> None:
+    read_placement_file(path, {})
+
+
+def _submit(path: Path) -> None:
+    read_submit(path, {})
 
 
 def _life(path: Path) -> None:
@@ -290,13 +269,8 @@ def _grants() -> bytes:
 
 def _placement() -> bytes:
     files = {"in": {"tier": "bb", "how": "copy", "size": 11}}
-    whole = {
-        "version": 1,
-        "prefix": "/bb/pbbone",
-        "files": files,
-        "outputs": {"o": "/o"},
-    }
-    return json.dumps(whole, indent=1).encode()
+    whole = {"version": 1, "prefix": "/bb/pbbone", "files": files}
+    return json.dumps({**whole, "outputs": {"o": "/o"}}, indent=1).encode()
 
 
 TARGETS = list(_all())

@@ -24,9 +24,9 @@ from pegasus_bb.placement import (
     Explanation,
     PlanningInput,
     explain,
-    figures,
     lint_replicas,
     live_flow,
+    planned_peak,
 )
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import compare
@@ -102,8 +102,8 @@ def _placed(
 def _show(placed: PlanningInput, as_json: bool, html: Path | None) -> None:
     decision, predicted = placed.decision, compare(placed)
     assert decision is not None  # noqa: S101 - mode off does not come here
-    live = figures(placed, decision.placement)
-    explanation = explain(decision, placed.settings, live)
+    peak = planned_peak(placed, decision.placement)
+    explanation = explain(decision, placed.settings, peak)
     if html is not None:
         _write_page(html, placed, decision.placement, explanation, predicted)
     if as_json:

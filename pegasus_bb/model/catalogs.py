@@ -30,11 +30,10 @@ STORAGE = ("localStorage", "sharedStorage", "local-storage", "shared-storage")
 
 @dataclass(frozen=True)
 class Directory:
-    """A directory of a site and how it is reached from elsewhere."""
+    """A directory of a site."""
 
     kind: str  # sharedScratch | localStorage | ...
     path: str
-    urls: tuple[str, ...]  # of its file servers, in their order
     index: int  # its place in the site's list
 
 
@@ -219,21 +218,14 @@ def read_sites(document: Document) -> SiteCatalog:
 
 
 def _read_site(entry: Entry, index: int) -> Site:
-    directories = entry.entries("directories", "a directory", "path")
-    return Site(
-        str(entry.data["name"]),
-        tuple(_read_directory(each, place) for place, each in enumerate(directories)),
-        entry.profiles(),
-        entry.data,
-        index,
-    )
-
-
-def _read_directory(entry: Entry, place: int) -> Directory:
-    servers = entry.entries("fileServers", "a file server")
-    urls = tuple(str(server.data.get("url", "")) for server in servers)
-    kind = str(entry.data.get("type", ""))
-    return Directory(kind, str(entry.data["path"]), urls, place)
+    directories = [
+        Directory(str(each.data.get("type", "")), str(each.data["path"]), place)
+        for place, each in enumerate(
+            entry.entries("directories", "a directory", "path")
+        )
+    ]
+    name, profiles = str(entry.data["name"]), entry.profiles()
+    return Site(name, tuple(directories), profiles, entry.data, index)
 
 
 def read_replicas(document: Document) -> ReplicaCatalog:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional, Type, TypeVar
 
 from pegasus_bb.errors import UsageError
 
+_N = TypeVar("_N", bound="_Noted")
 NODE_LOCAL = "node-local"  # the backend of which nothing is reserved
 
 # Slurm finds keywords with strstr() anywhere in a #BB line, `%` turns on symbol
@@ -48,8 +49,22 @@ class State(Enum):
     UNKNOWN = "unknown"  # the scheduler gave no answer: neither up nor gone
 
 
+class _Noted:
+    """A record in a JSON file of a submit directory."""
+
+    def to_json(self) -> Dict[str, Any]:
+        """A mapping that ``from_json`` reads back."""
+        return dict(self.__dict__)
+
+    @classmethod
+    def from_json(cls: Type[_N], data: Mapping[str, Any]) -> _N:
+        """Read what ``to_json`` gave; unknown keys are left out."""
+        fields = getattr(cls, "__dataclass_fields__", {})
+        return cls(**{key: data[key] for key in data if key in fields})
+
+
 @dataclass(frozen=True)
-class Request:
+class Request(_Noted):
     """What a run asks for; written at planning to <submit>/bb/request.json."""
 
     name: str  # letters and digits, unique per run
@@ -66,16 +81,6 @@ class Request:
     fallback: str = "fail"  # pfs: without a reservation the run goes on on the PFS
     settings: Dict[str, str] = field(default_factory=dict)  # the backend's own keys
 
-    def to_json(self) -> Dict[str, Any]:
-        """A mapping that ``from_json`` reads back."""
-        return dict(self.__dict__)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Request:
-        """Read what ``to_json`` gave; unknown keys are left out."""
-        known = {key: data[key] for key in data if key in cls.__dataclass_fields__}
-        return cls(**known)
-
 
 @dataclass(frozen=True)
 class Status:
@@ -90,7 +95,7 @@ class Status:
 
 
 @dataclass(frozen=True)
-class Reservation:
+class Reservation(_Noted):
     """What setup noted in <submit>/bb/reservation.json: the run's own record."""
 
     name: str
@@ -107,13 +112,3 @@ class Reservation:
     def was_refused(self) -> bool:
         """Whether nothing was ever made, as far as this note knows."""
         return bool(self.failure and not (self.job or self.owner or self.released_at))
-
-    def to_json(self) -> Dict[str, Any]:
-        """A mapping that ``from_json`` reads back."""
-        return dict(self.__dict__)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Reservation:
-        """Read what ``to_json`` gave; unknown keys are left out."""
-        known = {key: data[key] for key in data if key in cls.__dataclass_fields__}
-        return cls(**known)

@@ -9,7 +9,7 @@ from pegasus_bb.placement.job_reservations import (
     planned_job_reservations,
 )
 from pegasus_bb.placement.lint import lint_replicas, lint_tier
-from pegasus_bb.placement.liveness import figures, live_flow
+from pegasus_bb.placement.liveness import live_flow, planned_peak
 from pegasus_bb.placement.place_files import place_by_rules, place_files, reserve
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
 from pegasus_bb.placement.survey import staged_executables, staged_name
@@ -23,7 +23,6 @@ __all__ = [
     "automatic_capacity",
     "capacity_maker",
     "explain",
-    "figures",
     "join_job_reservations",
     "lint_replicas",
     "lint_tier",
@@ -31,6 +30,7 @@ __all__ = [
     "place_by_rules",
     "place_files",
     "planned_job_reservations",
+    "planned_peak",
     "reserve",
     "staged_executables",
     "staged_name",

@@ -9,7 +9,6 @@ from typing import Any
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.placement.decision import PlacementDecision, Selection
-from pegasus_bb.placement.liveness import Figures
 from pegasus_bb.placement.sizing import wanted_capacity
 
 
@@ -62,7 +61,7 @@ class Explanation:
 
 
 def explain(
-    decision: PlacementDecision, settings: Settings, live: Figures
+    decision: PlacementDecision, settings: Settings, planned_order: int
 ) -> Explanation:
     """Why each file lives where it does, and what the capacity is made of. A placement
     without a capacity will do."""
@@ -76,8 +75,8 @@ def explain(
         files=tuple(placement.files.values()),
         groups=tuple(_groups(placement)),
         need=placement.need,
-        any_order=live.any_order,
-        planned_order=live.planned_order,
+        any_order=placement.need,
+        planned_order=planned_order,
         headroom=None if given else settings.headroom,
         capacity=placement.capacity or None,
         granularity=tier.granularity,

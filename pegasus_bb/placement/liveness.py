@@ -10,7 +10,6 @@ runs at once, before the next level begins: nothing but barriers (phases) makes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from pegasus_bb.model.placement import PFS, Placement
@@ -21,17 +20,9 @@ REMOVES_FILES = ("inplace", "constraint")  # the others end with the whole folde
 Lives = dict[str, tuple[int, int]]  # LFN -> first and last level, counted from 1
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Bytes on the tier at once; see above."""
-
-    any_order: int
-    planned_order: int
-
-
-def figures(given: PlanningInput, placement: Placement) -> Figures:
-    """Of all files whose size is known. Linear in jobs and files."""
-    return Figures(placement.need, peak(*live_flow(given, placement)))
+def planned_peak(given: PlanningInput, placement: Placement) -> int:
+    """``planned_order`` of all files whose size is known. Linear in jobs and files."""
+    return peak(*live_flow(given, placement))
 
 
 def live_flow(

@@ -192,10 +192,6 @@ def test_a_mistake_has_file_and_line(
         ("sites.yml", "sites: [{name: a, directories: [x]}]\n"),
         ("sites.yml", "sites: [{name: a, profiles: x}]\n"),
         ("sites.yml", "sites: [{name: a, profiles: {pegasus: x}}]\n"),
-        (
-            "sites.yml",
-            "sites: [{name: a, directories: [{path: /x, fileServers: [x]}]}]\n",
-        ),
         ("replicas.yml", "replicas: [{lfn: a, pfns: 3}]\n"),
         ("replicas.yml", "replicas: [{lfn: a, metadata: x}]\n"),
         ("transformations.yml", "transformations: [{name: a, sites: x}]\n"),

@@ -12,7 +12,7 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.page import explained_page
 from pegasus_bb.page.live import levels
 from pegasus_bb.page.workflow import EACH, INPUTS, RESULTS, Flow, grouped, picture
-from pegasus_bb.placement import Explanation, explain, figures, live_flow
+from pegasus_bb.placement import Explanation, explain, live_flow, planned_peak
 from tests.counting import calls
 from tests.page.html import Balanced, without_scripts
 from tests.placement.user_files import User, job, sized, use
@@ -28,7 +28,7 @@ def flow_of(user: User) -> Flow:
 def page_of(user: User) -> str:
     given, decision = user.given(), user.decision()
     placement = decision.placement
-    live = figures(given, placement)
+    live = planned_peak(given, placement)
     return explained_page(
         given.workflow,
         given.graph,
@@ -41,7 +41,7 @@ def page_of(user: User) -> str:
 
 def explained(user: User, capacity: int | None) -> Explanation:
     given, decision = user.given(), user.decision()
-    live = figures(given, decision.placement)
+    live = planned_peak(given, decision.placement)
     return replace(explain(decision, given.settings, live), capacity=capacity)
 
 

@@ -10,14 +10,14 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.placement import Explanation, explain, figures
+from pegasus_bb.placement import Explanation, explain, planned_peak
 from pegasus_bb.units import MIB
 from tests.placement.user_files import User, job, sized, use
 
 
 def explained(user: User) -> Explanation:
     given, decision = user.given(), user.decision()
-    live = figures(given, decision.placement)
+    live = planned_peak(given, decision.placement)
     return explain(decision, given.settings, live)
 
 

@@ -45,7 +45,7 @@ class ReservationNotReady(PegasusBBError):
 
 
 class ReservationFailed(PegasusBBError):
-    """Refused, held, gone or somebody else's: waiting will not help."""
+    """Refused, held, gone or of another user: waiting will not help."""
 
     exit_code = RESERVATION_FAILED
 

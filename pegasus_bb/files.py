@@ -18,7 +18,7 @@ ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
 @contextlib.contextmanager
 def _about(path: str) -> Iterator[None]:
     """Let an OSError name ``path``: what failed was a descriptor, or a temporary name
-    that nobody knows."""
+    that the user has never seen."""
     try:
         yield
     except OSError as error:
@@ -147,7 +147,7 @@ def read_journal(
 ) -> Iterator[Dict[str, Any]]:
     """Every whole line of a journal; none where there is no journal yet.
 
-    ``lost`` hears the number of each line that says something, and nobody knows what.
+    ``lost`` hears the number of each line that says something unreadable.
     """
     if not os.path.exists(path):
         return
@@ -164,7 +164,7 @@ def read_journal(
 
 
 def lock_holder(path: str) -> str:
-    """Who holds the lock file ``path`` now, in words; empty where nobody does."""
+    """Who holds the lock file ``path`` now, in words; empty where no process does."""
     try:
         handle = os.open(path, os.O_RDWR)
     except OSError:

@@ -30,7 +30,7 @@ class LedgerReservation(NamedTuple):
     label: str = ""  # of the workflow
     request: Optional[Dict[str, Any]] = None  # model.reservation.Request, as planned
     time: float = 0.0  # when it was asked for, the last time
-    end: str = ""  # how it ended, one of ENDS; empty: nobody noted that it did
+    end: str = ""  # how it ended, one of ENDS; empty: no line says so
     ended_at: float = 0.0
 
 
@@ -139,7 +139,7 @@ def kept() -> Dict[str, Kept]:
 
 
 def number(value: Any) -> float:
-    """A line that somebody edited is no reason to list nothing."""
+    """A line that was edited is no reason to list nothing."""
     try:
         found = float(value) if isinstance(value, (int, float)) else 0.0
     except OverflowError:  # four hundred digits

@@ -37,7 +37,7 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def plain_path(path: str) -> str:
-    """A full path without `/./`; `..` stays, for whoever checks it."""
+    """A full path without `/./`; `..` stays, for the caller to check."""
     full = path if path.startswith("/") else os.path.join(os.getcwd(), path)
     return "/" + "/".join(part for part in full.split("/") if part not in ("", "."))
 

@@ -89,7 +89,7 @@ def _lift(top: int, folder: int, name: str, deadline: float) -> None:
 
 
 def _tell_where(error: OSError, folder: int, name: str) -> None:
-    """Let ``error`` name the full path: a name below a descriptor tells nobody."""
+    """Let ``error`` name the full path: a name below a descriptor says nothing."""
     known = str(error.filename or "")
     if error.errno and (not os.path.isabs(known) or known.startswith("/proc/self/fd/")):
         where = os.readlink(f"/proc/self/fd/{folder}")

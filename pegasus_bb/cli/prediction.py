@@ -9,7 +9,7 @@ from pegasus_bb.prediction import Compared, Prediction
 from pegasus_bb.units import format_duration, format_size
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")
-_WAIT = 2  # the place of a column that is there where somebody waits
+_WAIT = 2  # the place of a column that is there where a mode waits
 _SHOWN = 3  # LFNs
 
 

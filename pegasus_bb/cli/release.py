@@ -45,7 +45,7 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     does that of a failed run none of whose tasks is done.
 
     Where the folder of a directory tier is not there any more, or is another one,
-    nobody can tell whether it is only not mounted; --gone NAME says that it will not
+    it may only be not mounted; --gone NAME says that it will not
     come back, and notes what was on the reservation as lost.
     """
     one = _locate(name)
@@ -91,7 +91,7 @@ def _why_nothing_lost(bb: BBDir) -> str:
 
 
 def _running(submit_dir: Path) -> str:
-    """Who works on the run, or may, and what stops it; empty where nobody does."""
+    """Who works on the run, or may, and what stops it; empty where nothing does."""
     holder = lock_holder(str(submit_dir / ENGINE_LOCK))
     if holder:
         pid = _PID.match(holder)
@@ -109,7 +109,7 @@ def _left(submit_dir: Path) -> str:
     """Tasks that a killed engine has left at work."""
     try:
         left = left_over(submit_dir / "bb" / "engine.jsonl")
-    except RunFailed:  # of another host, say: nobody here can tell
+    except RunFailed:  # of another host: unknown here
         return ""
     if not left:
         return ""
@@ -118,7 +118,7 @@ def _left(submit_dir: Path) -> str:
 
 
 def _confirm(said: str, known: str) -> None:
-    """Raises UsageError where nobody said the name of what will be lost."""
+    """Raises UsageError unless the user said the name of what will be lost."""
     if sys.stdin.isatty():
         said = click.prompt(f"Unsaved data on {known} will be lost. Type its name")
     if said != known:
@@ -149,7 +149,7 @@ def _locate(name: str) -> LocatedReservation:
 
 
 def _unseen(one: LocatedReservation, discard: bool, gone: bool) -> str:
-    """Where the submit directory is away nobody can tell what is safe."""
+    """Where the submit directory is away, it is unknown what is safe."""
     entry, request = one.entry, one.request
     away = (
         f"reservation {entry.name} was asked for by the run in {entry.submit_dir}, "

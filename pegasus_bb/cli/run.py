@@ -26,7 +26,8 @@ from pegasus_bb.units import format_duration
     default=AUTO,
     show_default=True,
     help="dagman: HTCondor's, followed from here; local: this machine, as DAGMan "
-    "would; auto: dagman where a schedd takes jobs, and whoever has begun goes on.",
+    "would; auto: dagman where a schedd takes jobs; the engine that began a run "
+    "continues it.",
 )
 @click.option(
     "--slots",
@@ -82,7 +83,7 @@ def command(
             done = start(
                 submit_dir, progress=progress, restart=restart, ask=_ask(remake)
             )
-    finally:  # how it ended is the exit status, also where nobody hears the words
+    finally:  # how it ended is the exit status, also where standard error is closed
         mute_if_gone(sys.stderr)
     for line in pfs_lines(find_submit_dir(submit_dir).path):
         click.echo(line, err=True)

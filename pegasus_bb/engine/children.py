@@ -17,6 +17,7 @@ from pegasus_bb.engine.processes import Processes, kill_marked
 
 # Where the kernel cannot say that a process has ended, we look this often.
 _LOOK = 0.02
+_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(slots=True, eq=False)
@@ -140,11 +141,8 @@ def _signal_group(pid: int, number: int) -> None:
         pass
 
 
-_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
 class Signals:
-    """While it is entered, these signals are counted and wake up whoever reads
+    """While it is entered, these signals are counted and wake up the reader of
     ``handle``; afterwards everything is as it was."""
 
     def __init__(self) -> None:

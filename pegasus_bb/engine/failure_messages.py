@@ -31,10 +31,8 @@ from pegasus_bb.units import format_size
 
 # Ours and Pegasus's: they answer 1 where the job has failed.
 _EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
-_LANDED, _OWN = (
-    "await_stage_out",
-    3,
-)  # its own words before the POST script that it stands for
+_AWAIT_STAGE_OUT = "await_stage_out"
+_OWN = 3  # its arguments before the POST script that it stands for
 
 
 _NODES = 5  # told in full
@@ -55,9 +53,9 @@ def why_script(item: Item, kind: str, script: Script, status: int) -> str:
 
 
 def judged_by(post: Script) -> str:
-    """The program that judges a node: what `landed` becomes in the end."""
+    """The program that judges a node: the node's own script behind await_stage_out."""
     words = post.arguments.split()
-    if Path(post.executable).name == _LANDED and len(words) > _OWN:
+    if Path(post.executable).name == _AWAIT_STAGE_OUT and len(words) > _OWN:
         return words[_OWN]
     return post.executable
 
@@ -175,7 +173,7 @@ def _inside(dag_file: Path) -> list[str]:
 
 def lost_messages(place: SubmitDir) -> list[str]:
     """Lines about the reservation that was up and is gone; none where it is not, or
-    where nobody answers."""
+    where the scheduler does not answer."""
     bb, noted = BBDir(str(place.bb)), _standing(place)
     if (
         noted is None
@@ -217,7 +215,7 @@ def _standing(place: SubmitDir) -> Reservation | None:
     bb = BBDir(str(place.bb))
     try:
         noted = None if readable_decision(bb) else bb.reservation()
-    except UsageError:  # whoever goes on is told what is wrong with it
+    except UsageError:  # the next run says what is wrong with it
         return None
     over = noted is None or noted.released_at is not None or noted.failure
     return None if over else noted

@@ -104,7 +104,7 @@ def read_history(path: Path) -> History:
             history.finished = _number(event.detail)
             before, history.since = history.since, len(history.events)
         elif event.event == "RECOVERY_STARTED":
-            history.since = before  # DAGMan was held, say: that was no end
+            history.since = before  # DAGMan was held, for example: that was no end
     return history
 
 

@@ -135,7 +135,7 @@ class _Run:
         try:
             scheduler.run(grace)
         except BaseException:
-            # A journal that cannot be written, say: no task may go on unseen.
+            # For example, the journal cannot be written: no task may go on unseen.
             children.stop(grace, lambda: False)
             raise
 

@@ -28,6 +28,8 @@ from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 Ask = Callable[[str], bool]  # shows a message; whether the user says yes
 _READERS = (Role.TASK, Role.CLUSTER, Role.STAGE_OUT)
 _SHOWN = 5
+_JOB_ID = re.compile(r'^\+pegasus_wf_dax_job_id = "(.*)"$', re.MULTILINE)
+_CLUSTERED = re.compile(r" -N (\S+) ")  # each line of a cluster starts a Kickstart
 
 
 def refuse(_: str) -> bool:
@@ -125,10 +127,6 @@ def messages(lost: list[LostInput]) -> list[str]:
     more = len(lost) - _SHOWN
     lines = [f"lost:        {one}" for one in lost[:_SHOWN]]
     return lines + ([f"             and {more} more"] if more > 0 else [])
-
-
-_JOB_ID = re.compile(r'^\+pegasus_wf_dax_job_id = "(.*)"$', re.MULTILINE)
-_CLUSTERED = re.compile(r" -N (\S+) ")  # each line of a cluster starts a Kickstart
 
 
 class Dataflow:

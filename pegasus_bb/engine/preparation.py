@@ -31,6 +31,20 @@ from pegasus_bb.runtime.job_reservation.results import NOTES
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
 
+_OVER = (State.FAILED, State.ABSENT, State.GONE)
+_GONE = (State.ABSENT, State.GONE)
+# Lines that say where DAGMan writes or how it is configured; nothing runs differently.
+_HARMLESS = {
+    "CONFIG",
+    "DOT",
+    "JOBSTATE_LOG",
+    "NODE_STATUS_FILE",
+    "SAVE_POINT_FILE",
+    "SCRIPT",  # of type HOLD: a job is never held here
+    "SET_JOB_ATTR",
+}
+_WOULD_DO = "run it with HTCondor: pegasus-run, or condor_submit_dag"
+
 
 @dataclass(frozen=True)
 class Preparation:
@@ -163,7 +177,7 @@ def _given_back(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
 def _gone(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
     status = reservation_identity.status(bb, noted)
     if status.state not in (State.ABSENT, State.GONE):
-        return ""  # also where nobody answers: the run finds out
+        return ""  # also without an answer: the run finds out
     said = status.message or status.state.value
     return f"is not there any more ({said}), and {_nodes(left)} not done"
 
@@ -174,12 +188,9 @@ def _nodes(left: Set[str]) -> str:
     return f"{len(left)} nodes that need it are"
 
 
-_OVER = (State.FAILED, State.ABSENT, State.GONE)
-
-
 def ask_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     """bb_setup, where it is to run again, and the note that is out of its way; nothing
-    where the reservation was ever up, may still come, or nobody answers.
+    where the reservation was ever up, may still come, or its state is unknown.
 
     Raises UsageError.
     """
@@ -207,9 +218,6 @@ def _why_over(bb: BBDir, noted: Reservation) -> str:
         return ""
     said = status.message or status.state.value
     return f"reservation {noted.name} never came up ({said})"
-
-
-_GONE = (State.ABSENT, State.GONE)
 
 
 def start_over(place: SubmitDir) -> list[Path]:
@@ -248,7 +256,8 @@ def _check_reservation(place: SubmitDir) -> None:
         return
     if status.state is State.UNKNOWN:
         raise SchedulerUnreachable(
-            f"nobody answers whether {request.name} still stands ({status.message}); "
+            f"the scheduler does not say whether {request.name} still stands "
+            f"({status.message}); "
             "starting over could lose what is on it: try again later"
         )
     raise ReservationFailed(
@@ -265,19 +274,6 @@ def aside(file: Path) -> Path:
     while (target := file.with_name(f"{file.name}.{number:03d}")).exists():
         number += 1
     return file.rename(target)
-
-
-# Lines that say where DAGMan writes or how it is configured; nothing runs differently.
-_HARMLESS = {
-    "CONFIG",
-    "DOT",
-    "JOBSTATE_LOG",
-    "NODE_STATUS_FILE",
-    "SAVE_POINT_FILE",
-    "SCRIPT",  # of type HOLD: a job is never held here
-    "SET_JOB_ATTR",
-}
-_WOULD_DO = "run it with HTCondor: pegasus-run, or condor_submit_dag"
 
 
 def check_runnable(dag: Dag, file: Path) -> None:

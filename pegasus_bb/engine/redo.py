@@ -58,7 +58,7 @@ class Redo:
 def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     """What must not count as done where nothing but bb_delete is left to do.
 
-    A result that somebody changed is renamed, never replaced. Raises DataNotSafe where
+    A result that was edited is renamed, never replaced. Raises DataNotSafe where
     that cannot be.
     """
     bb = BBDir(str(place.bb))
@@ -140,7 +140,7 @@ def _can_be_read(source: str) -> bool:
 
 
 def _in_the_way(source: str, dest: str) -> bool:
-    """Whether something else than the result lies there: an edit, say."""
+    """Whether something else than the result lies there, such as an edit."""
     if not os.path.lexists(dest):
         return False
     if not source or Path(dest).is_symlink():

@@ -22,6 +22,9 @@ from pegasus_bb.errors import CatalogError
 
 # DAGMan's own limit (DAGMAN_MAX_PRE_SCRIPTS and its like); one that waits is not one.
 SCRIPTS = 20
+Entry = tuple[int, int, Item]  # the higher priority first, then the order of the file
+# Jobs of universe local take no slot; the machine is still not to be overrun.
+LOCAL_JOBS = 20
 
 
 class Scheduler:
@@ -246,12 +249,6 @@ class Scheduler:
 
 def _id(item: Item, kind: str) -> str:
     return f"{item.sequence}.0" if kind == "post" else "-"
-
-
-Entry = tuple[int, int, Item]  # the higher priority first, then the order of the file
-
-# Jobs of universe local take no slot; the machine is still not to be overrun.
-LOCAL_JOBS = 20
 
 
 class Queues:

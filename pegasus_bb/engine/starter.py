@@ -17,6 +17,8 @@ from pegasus_bb.errors import CatalogError
 
 _NOT_FOUND = 127  # what a shell answers where it cannot start a program
 _TAIL = 4000  # bytes of what a script says
+# DAGMan's own words for "a node has failed" and "all is well".
+_NODE_FAILED, _OK = 2, 0
 
 
 class CannotStart(Exception):
@@ -91,7 +93,7 @@ class Starter:
             output.seek(max(0, output.seek(0, os.SEEK_END) - _TAIL))
             text = output.read().decode(errors="replace")
         file = folder_of(item.node, self._dir) / item.node.submit_file
-        with suppress(OSError):  # a full disk, say: the exit status is told in any case
+        with suppress(OSError):  # a full disk: the exit status is told in any case
             file.with_suffix(f".{child.kind}.err").write_text(text)
 
     def _start(
@@ -150,10 +152,6 @@ def _interpreter(program: str) -> str:
         return ""
     words = line[2:].replace(b"\t", b" ").split(b" ") if line[:2] == b"#!" else []
     return os.fsdecode(next(filter(None, words), b""))
-
-
-# DAGMan's own words for "a node has failed" and "all is well".
-_NODE_FAILED, _OK = 2, 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class RunStatus:
 
     submit_dir: str
     dag: str
-    engine: str  # who runs it now; empty: nobody
+    engine: str  # that runs it now; empty without one
     nodes: dict[str, int] = field(default_factory=dict)  # by state, and total
     running: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The nodes of a run: who waits for how many parents, who is done, who never can be."""
+"""The nodes of a run: which wait for parents, are done, or can never be."""
 
 from __future__ import annotations
 

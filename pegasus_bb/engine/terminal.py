@@ -8,7 +8,7 @@ from typing import Any, TextIO, cast
 
 
 def unbreakable(stream: TextIO) -> TextIO:
-    """``stream``, that goes silent where nobody can hear it any more: what a run says
+    """``stream``, which goes silent once its reader is gone: what a run says
     is no reason for the run to end."""
     return cast(TextIO, _Unbreakable(stream))
 
@@ -39,7 +39,7 @@ class _Unbreakable:
 
 
 def mute_if_gone(stream: TextIO) -> None:
-    """Let what is said to ``stream`` from now on go nowhere, if nobody is there."""
+    """Let what is said to ``stream`` from now on go nowhere, if its reader is gone."""
     try:
         handle = stream.fileno()
     except (OSError, ValueError):  # no file of the system's

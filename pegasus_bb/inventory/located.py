@@ -24,6 +24,8 @@ from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity as identity
 from pegasus_bb.runtime.bbdir import BBDir
 
+_SLURM = "datawarp"
+
 
 @dataclass(frozen=True)
 class LocatedReservation:
@@ -154,9 +156,6 @@ def _least(entry: LedgerReservation) -> dict[str, Any]:
         "tier": "",
         "site": "",
     }
-
-
-_SLURM = "datawarp"
 
 
 @dataclass

@@ -27,6 +27,7 @@ AWAY = "submit directory not here"
 _HOST = re.compile(r"pid \d+ on host (\S+)")  # engine/lock.py writes it
 
 WhyHeld = Callable[[int], str | None]  # engine.dagman.queue.held, or AllHeld there
+NOT_OURS = "not on this ledger"
 
 
 class RunState(NamedTuple):
@@ -77,9 +78,6 @@ def _begun_on(place: SubmitDir) -> str:
         return ""
     said = _HOST.match(text)
     return said[1] if said else ""
-
-
-NOT_OURS = "not on this ledger"
 
 
 @dataclass(frozen=True)

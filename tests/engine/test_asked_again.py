@@ -13,7 +13,7 @@ from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
-from tests.engine.requests import request_of
+from tests.engine.requests import reserved
 
 from .conftest import Folder
 
@@ -24,13 +24,7 @@ def asked(folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Re
     monkeypatch.setattr(
         "pegasus_bb.engine.preparation.check_directory", lambda *_: None
     )
-    request = request_of("pbbagain", tmp_path / "tier")
-    bb = folder.path / "bb"
-    bb.mkdir()
-    write_json(str(bb / "request.json"), request.to_json())
-    write_json(str(bb / "plan.json"), {"version": 2, "dag": "w.dag"})
-    backend = open_backend("directory", request.settings)
-    BBDir(str(bb)).note_reservation(backend.create(request))
+    request = reserved(folder.path, "pbbagain", tmp_path / "tier")
     on_site = '+pegasus_site = "cluster"'
     folder.job("before")
     folder.job("bb_setup_1")

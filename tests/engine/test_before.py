@@ -15,29 +15,14 @@ from pegasus_bb.engine.failure_messages import not_done
 from pegasus_bb.engine.rescue import read_rescue
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.engine.table import Table
-from pegasus_bb.errors import NotSealed, ReservationFailed, RunFailed, UsageError
+from pegasus_bb.errors import ReservationFailed, RunFailed, UsageError
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
-from tests.engine.requests import request_of
+from tests.engine.requests import reserved
 
 from .conftest import Folder
-
-# As version 1 of these files wrote it.
-PLAN_OF_VERSION_1 = """\
-{
-  "version": 1,
-  "mode": "persistent",
-  "planner": "pegasus-bb built-in",
-  "site": "cori",
-  "tier": "bb",
-  "label": "demo",
-  "dag": "w.dag",
-  "scratch": "/bb/pbb690324ff04ae/root/pegasus/demo/run0001",
-  "uuid": "690324ff-04ae-492f-aec2-153804d3c300"
-}
-"""
 
 # --- the place ---
 
@@ -76,15 +61,6 @@ def test_scripts_of_another_place_are_refused(folder: Folder, tmp_path: Path) ->
     assert folder.ran() == []
 
 
-def test_a_run_that_another_version_planned_is_refused(folder: Folder) -> None:
-    folder.job("first")
-    (folder.path / "bb").mkdir()
-    (folder.path / "bb" / "plan.json").write_text(PLAN_OF_VERSION_1)
-    with pytest.raises(NotSealed, match="another version of pegasus-bb planned this"):
-        folder.run()
-    assert folder.ran() == []
-
-
 # --- the reservation ---
 
 
@@ -96,14 +72,8 @@ def request_(
     monkeypatch.setattr(
         "pegasus_bb.engine.preparation.check_directory", lambda *_: None
     )
-    request = request_of("pbbbefore", tmp_path / "tier")
-    bb = folder.path / "bb"
-    bb.mkdir()
-    write_json(str(bb / "request.json"), request.to_json())
-    write_json(str(bb / "plan.json"), {"version": 2, "dag": "w.dag"})
+    request = reserved(folder.path, "pbbbefore", tmp_path / "tier")
     promise(folder, {})
-    noted = open_backend("directory", request.settings).create(request)
-    BBDir(str(bb)).note_reservation(noted)
     on_site = '+pegasus_site = "cluster"'
     folder.job("bb_setup_1")
     folder.job("first", submit=on_site)

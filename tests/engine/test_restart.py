@@ -11,7 +11,7 @@ from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
-from tests.engine.requests import request_of
+from tests.engine.requests import reserved
 
 from .conftest import Folder
 
@@ -29,14 +29,8 @@ def any_dag_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def request_(folder: Folder, tmp_path: Path) -> Request:
     """The folder belongs to a run whose reservation is up and noted."""
-    request = request_of("pbbfirst", tmp_path / "tier")
-    bb = folder.path / "bb"
-    bb.mkdir()
-    write_json(str(bb / "request.json"), request.to_json())
-    write_json(str(bb / "plan.json"), {"version": 2, "dag": "w.dag"})
-    (bb / "manifest.jsonl").write_text('{"lfn": "out.txt"}\n')
-    noted = open_backend("directory", request.settings).create(request)
-    BBDir(str(bb)).note_reservation(noted)
+    request = reserved(folder.path, "pbbfirst", tmp_path / "tier")
+    (folder.path / "bb/manifest.jsonl").write_text('{"lfn": "out.txt"}\n')
     folder.job("a", "exits=1")
     with pytest.raises(RunFailed):
         folder.run()

@@ -14,6 +14,9 @@ from pegasus_bb.engine.dagman import queue
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import SchedulerUnreachable, UsageError
 
+_SUBMIT, _EXECUTE, _TERMINATED, _ABORTED, _HELD, _RELEASED = 0, 1, 5, 9, 12, 13
+_HOST = re.compile(r"[?&]alias=([^&>]+)")
+
 
 @dataclass(frozen=True)
 class Found:
@@ -21,7 +24,7 @@ class Found:
 
     life: Life
     alive: bool = False
-    unknown: str = ""  # why nobody can tell whether it lives
+    unknown: str = ""  # why it cannot be told whether it lives
 
     @property
     def words(self) -> str:
@@ -113,10 +116,6 @@ def _check_queue(place: SubmitDir) -> None:
         )
 
 
-_SUBMIT, _EXECUTE, _TERMINATED, _ABORTED, _HELD, _RELEASED = 0, 1, 5, 9, 12, 13
-_HOST = re.compile(r"[?&]alias=([^&>]+)")
-
-
 @dataclass(frozen=True)
 class Life:
     """One DAGMan: a job of HTCondor's."""
@@ -134,7 +133,7 @@ class Life:
 
 
 class LifeLog:
-    """The log at ``path``, read on from where it was read to."""
+    """<dag>.dagman.log, which HTCondor writes; read on from where it was read to."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

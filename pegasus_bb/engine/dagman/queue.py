@@ -31,7 +31,7 @@ def why_not() -> str:
 def held(cluster: int) -> str | None:
     """Why the job is held, empty where it is not; None where there is no such job.
 
-    Raises SchedulerUnreachable where nobody answers.
+    Raises SchedulerUnreachable where the schedd does not answer.
     """
     for status, *reason in _rows([str(cluster)], "JobStatus", "HoldReason"):
         return _words(status, reason)

@@ -18,6 +18,12 @@ from pegasus_bb.process import ask
 
 _SECONDS = 120.0
 _RUN = "pegasus-run"
+_READ = 1 << 20
+_LINES = 3
+_BEGUN = b") STARTING UP"
+_ENDED = re.compile(rb"\) pid \d+ EXITING WITH STATUS (\d+)$", re.MULTILINE)
+_TELLING = ("ERROR", "Warning")
+_STAMP = re.compile(r"^\S+ \S+ ")
 
 
 def planner_home(place: SubmitDir) -> Path | None:
@@ -33,7 +39,7 @@ def planner_home(place: SubmitDir) -> Path | None:
 def why_not_followed(place: SubmitDir, dag: Dag) -> str:
     """Why a DAGMan could not be followed on ``place``; empty where it could.
 
-    Its journal is what tells, here and to whoever goes on later.
+    Its journal is what tells, here and to the next run.
     """
     home = planner_home(place)
     if home is not None:
@@ -90,14 +96,6 @@ def _said(*texts: str) -> list[str]:
     return [line for line in lines if line.strip(" -")][-8:]
 
 
-_READ = 1 << 20
-_LINES = 3
-_BEGUN = b") STARTING UP"
-_ENDED = re.compile(rb"\) pid \d+ EXITING WITH STATUS (\d+)$", re.MULTILINE)
-_TELLING = ("ERROR", "Warning")
-_STAMP = re.compile(r"^\S+ \S+ ")
-
-
 class Verdict(NamedTuple):
     """What the log says of the last DAGMan."""
 
@@ -106,7 +104,11 @@ class Verdict(NamedTuple):
 
 
 def read_verdict(place: SubmitDir) -> Verdict | None:
-    """None where there is no such log."""
+    """From <dag>.dagman.out; None where there is no such log.
+
+    The exit status of pegasus-dagman, which pegasus-run puts around DAGMan, does not
+    tell: it is DAGMan's AND monitord's, bit by bit, and 0 where DAGMan was killed.
+    """
     try:
         with place.dag.with_name(f"{place.dag.name}.dagman.out").open("rb") as source:
             source.seek(max(0, source.seek(0, 2) - _READ))

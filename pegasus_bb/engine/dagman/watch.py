@@ -1,4 +1,5 @@
-"""Is the reservation still there? Slurm keeps jobs whose buffer is gone, for ever."""
+"""Looks after what HTCondor does not see: a reservation that is gone, whose jobs Slurm
+keeps for ever, and jobs that Slurm cannot stage out."""
 
 from __future__ import annotations
 
@@ -23,6 +24,8 @@ from pegasus_bb.runtime.storage_decision import may_use_pfs, on_the_pfs
 
 _EVERY = 6  # polls of the gate, which asks no more once the reservation is up
 _TIMES = 3  # that it must be missing, one after the other
+_MOST = 20  # jobs asked after at a time, the oldest first
+_OVER = (State.DONE, State.FAILED, State.FUTILE)
 
 
 class ReservationWatch:
@@ -35,7 +38,7 @@ class ReservationWatch:
         self._missed = 0
 
     def gone(self) -> str:
-        """Why the run cannot go on, in words; empty while it can, or nobody knows."""
+        """Why the run cannot go on; empty while it can, or that is unknown."""
         if time.monotonic() < self._next or not self._bb.has_request:
             return ""
         try:
@@ -65,12 +68,13 @@ class ReservationWatch:
         return any(self._table.items[name].state not in waits for name in self._deletes)
 
 
-_MOST = 20  # jobs asked after at a time, the oldest first
-_OVER = (State.DONE, State.FAILED, State.FUTILE)
-
-
 class StageOutWatch:
-    """Asks now and then after jobs that have ended, and that HTCondor still has."""
+    """Asks now and then after jobs that have ended, and that HTCondor still has.
+
+    Slurm keeps a job whose stage-out fails in its queue for ever, with its space and
+    data. blahp does not know that state, so HTCondor never asks the POST script, which
+    has the deadline. Such a job is taken out of HTCondor's queue; Slurm keeps the data.
+    """
 
     def __init__(self, place: SubmitDir, table: Table) -> None:
         self._bb, self._table = BBDir(str(place.bb)), table

@@ -51,7 +51,7 @@ _MORE = (fit_lines, reservation_lines)
     "explain", cls=PlanCommand, short_help="Say where each file would live, and why."
 )
 @options_of_a_planning
-@click.option("--html", type=Path, help="Write all of it, drawn, into this file.")
+@click.option("--html", type=Path, help="Write a page with figures into this file.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -63,14 +63,14 @@ def command(
     html: Path | None,
     **options: Any,
 ) -> None:
-    """Show the tier of every file of WORKFLOW with the reason, and the room needed.
+    """Show the tier of every file of WORKFLOW with the reason, and the space needed.
 
-    Takes the options of plan, writes nothing, and asks no scheduler. Where plan would
+    Takes the options of plan, writes nothing, and asks no scheduler. If plan would
     refuse the capacity or miss an input, the table comes first, then the error.
     """
     said = plan_options(options, mode="persistent")
     if html is not None:
-        import pegasus_bb.page  # noqa: F401 - says now whether it is installed
+        import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
     with no_collection():
         elsewhere = _is_said(ctx, "--cache", "--inherited-rc-files")
         placed, fault = _placed(said, elsewhere)
@@ -86,7 +86,7 @@ def command(
 def _placed(
     options: PlanOptions, elsewhere: bool
 ) -> tuple[PlanningInput, CatalogError | None]:
-    """With a placement that has its capacity, or has none and why."""
+    """The placement with its capacity, or without one and the error."""
     placed = read_and_place(options)
     if placed.placement is None:
         raise UsageError("with --bb-mode off every file lives on the PFS")
@@ -123,7 +123,7 @@ def _write_page(
     explanation: Explanation,
     predicted: Compared | None,
 ) -> None:
-    """Raises UsageError where that cannot be."""
+    """Raises UsageError if the page cannot be written."""
     from pegasus_bb.page import explained_page  # templates are slow to load
 
     flow = live_flow(placed, placement)
@@ -133,7 +133,7 @@ def _write_page(
 
 
 def _notes(ctx: click.Context, placed: PlanningInput) -> Iterator[str]:
-    """What plan would do in another way."""
+    """Differences from what plan does."""
     mode = note_on_mode(placed.catalogs.properties)
     if mode:
         yield mode
@@ -145,7 +145,7 @@ def _notes(ctx: click.Context, placed: PlanningInput) -> Iterator[str]:
 
 
 def _is_said(ctx: click.Context, *options: str) -> bool:
-    """Whether one of these options of pegasus-plan was said."""
+    """Whether one of these options of pegasus-plan is given."""
     return any(option in options for option, *_ in only_of_pegasus(ctx))
 
 

@@ -35,7 +35,7 @@ CASES = {
 }
 FOLDER = 1000  # submit files in one folder
 SUBMIT_FILE = b"#" * 2048
-SECONDS, GIB = 10.0, 2.0  # what planning 100,000 jobs may take
+SECONDS, GIB = 20.0, 2.0  # what planning 100,000 jobs may take
 TO_EXPLAIN = 5.0  # seconds
 
 COMMAND = "import sys; from pegasus_bb.cli import main; sys.exit(main())"

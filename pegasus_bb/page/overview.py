@@ -10,7 +10,7 @@ from pegasus_bb.page.figure import RATIO, TO_ONE, Cell, Number, Table
 from pegasus_bb.report.compare import STAGING_UNITS
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.metrics import IOWait
-from pegasus_bb.report.titles import CLOCK, STAGING
+from pegasus_bb.report.tables import CLOCK, STAGING
 
 _HEAD = ("", "PFS", "standard error", "BB", "standard error", "PFS/BB", "difference")
 _TASKS = {

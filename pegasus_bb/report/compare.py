@@ -13,11 +13,10 @@ from pegasus_bb.model.run import Kind, Run
 from pegasus_bb.model.stat import Pair, stat, total
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import break_even
-from pegasus_bb.report.clock import PARTS, by_the_clock
+from pegasus_bb.report.clock import PARTS, by_the_clock, gate_began, run_time
 from pegasus_bb.report.document import Comparison, ReportedRun
 from pegasus_bb.report.metrics import io_wait_of, metrics
 from pegasus_bb.report.notes import notes_on
-from pegasus_bb.report.offsets import gate_began, run_time
 from pegasus_bb.report.rows import (
     Sides,
     all_compute_row,

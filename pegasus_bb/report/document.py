@@ -9,8 +9,8 @@ from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import BreakEven
+from pegasus_bb.report.clock import RunTime
 from pegasus_bb.report.metrics import IOWait, TaskMetric
-from pegasus_bb.report.offsets import RunTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,20 @@ from typing import Any
 import orjson
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import FileUse, Layer, LiveBytes, NodeTimes, Task
+from pegasus_bb.model.run import FileUse, Layer, LiveBytes, Task
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.breakeven import BreakEven
+from pegasus_bb.report.clock import RunTime
 from pegasus_bb.report.compare import STAGING_UNITS
 from pegasus_bb.report.document import Comparison, ReportedRun, Row
 from pegasus_bb.report.layers import LAYER_METRICS
 from pegasus_bb.report.metrics import IOWait, off_cpu
-from pegasus_bb.report.offsets import RunTime
 
 VERSION = 2
+_NODE = (
+    *("node", "ready", "submitted", "executing", "terminated", "ended"),
+    *("attempts", "ready_wait", "pre_wait", "queue", "post_wait"),
+)
 _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 
 
@@ -107,20 +111,18 @@ def _pair(pair: Pair) -> dict[str, Any]:
     }
 
 
+def _picked(source: object, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(source, name) for name in names}
+
+
 def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
     run, time = reported.run, reported.time
     return {
-        "label": run.label,
-        "mode": run.mode,
-        "tier": run.tier,
-        "backend": run.backend,
+        **_picked(run, ("label", "mode", "tier", "backend")),
         "fallback": {"to": "pfs", "because": run.fallback} if run.fallback else None,
         "job_reservations": run.job_reservations,
         "on_pfs": [asdict(each) for each in run.jobs_on_pfs],
-        "submit_dir": run.submit_dir,
-        "uuid": run.uuid,
-        "makespan": run.makespan,
-        "makespan_from": run.makespan_from,
+        **_picked(run, ("submit_dir", "uuid", "makespan", "makespan_from")),
         "begun": time.begun,
         "predicted_makespan": run.predicted,
         "reserved_byte_hours": run.reserved,
@@ -138,23 +140,7 @@ def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
         "missing": list(run.missing),
         "problems": [asdict(problem) for problem in run.problems],
         "tasks": [_task(task, io_wait, time) for task in run.tasks],
-        "nodes": [_node(node) for node in run.nodes],
-    }
-
-
-def _node(node: NodeTimes) -> dict[str, Any]:
-    return {
-        "node": node.node,
-        "ready": node.ready,
-        "submitted": node.submitted,
-        "executing": node.executing,
-        "terminated": node.terminated,
-        "ended": node.ended,
-        "attempts": node.attempts,
-        "ready_wait": node.ready_wait,
-        "pre_wait": node.pre_wait,
-        "queue": node.queue,
-        "post_wait": node.post_wait,
+        "nodes": [_picked(node, _NODE) for node in run.nodes],
     }
 
 
@@ -173,22 +159,15 @@ def _live(live: LiveBytes | None, time: RunTime) -> dict[str, Any] | None:
 def _task(task: Task, io_wait: IOWait, time: RunTime) -> dict[str, Any]:
     waited = task.iowait if io_wait is IOWait.MEASURED else off_cpu(task)
     return {
-        "transformation": task.transformation,
-        "job": task.job,
-        "node": task.node,
+        **_picked(task, ("transformation", "job", "node")),
         "kind": task.kind.value,
         "site": task.site,
         "host": task.host,
         "start": task.start,
         "offset": time.at(task.start),
-        "duration": task.duration,
-        "exit_code": task.exit_code,
-        "retry": task.retry,
+        **_picked(task, ("duration", "exit_code", "retry")),
         "queue": task.queued,
-        "ready_wait": task.ready_wait,
-        "utime": task.utime,
-        "stime": task.stime,
-        "maxrss": task.maxrss,
+        **_picked(task, ("ready_wait", "utime", "stime", "maxrss")),
         "bytes_read": task.rchar,
         "bytes_written": task.wchar,
         "block_read": task.rbytes,
@@ -206,10 +185,7 @@ def _counted(file: FileUse) -> bool:
 
 def _file(file: FileUse) -> dict[str, Any]:
     return {
-        "name": file.name,
-        "size": file.size,
-        "bytes_read": file.bytes_read,
-        "bytes_written": file.bytes_written,
+        **_picked(file, ("name", "size", "bytes_read", "bytes_written")),
         "layers": [_layer(layer) for layer in file.layers],
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields, replace
 from functools import reduce
 
 from pegasus_bb.model.run import Layer
@@ -10,6 +11,7 @@ from pegasus_bb.model.stat import total
 from pegasus_bb.report.metrics import SLACK_SECONDS, SLACK_SHARE, Metric
 
 LayerMetric = Metric[Layer]
+_SUMMED = [f.name for f in fields(Layer) if f.name not in ("name", "run_time")]
 
 
 def merge_layers(layers: Iterable[Layer]) -> tuple[Layer, ...]:
@@ -25,19 +27,9 @@ def merge_layers(layers: Iterable[Layer]) -> tuple[Layer, ...]:
 
 
 def _sum(one: Layer, other: Layer) -> Layer:
-    return Layer(
-        name=one.name,
-        read=one.read + other.read,
-        written=one.written + other.written,
-        processes=one.processes + other.processes,
-        read_time=one.read_time + other.read_time,
-        write_time=one.write_time + other.write_time,
-        meta_time=one.meta_time + other.meta_time,
-        seconds=one.seconds + other.seconds,
-        slowest_read=one.slowest_read + other.slowest_read,
-        slowest_write=one.slowest_write + other.slowest_write,
-        run_time=total((one.run_time, other.run_time)),
-    )
+    sums = {name: getattr(one, name) + getattr(other, name) for name in _SUMMED}
+    run_time = total((one.run_time, other.run_time))
+    return replace(one, **sums, run_time=run_time)
 
 
 def _over(part: float, whole: float) -> float | None:

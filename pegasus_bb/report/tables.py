@@ -17,7 +17,6 @@ from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.document import Comparison, Row
 from pegasus_bb.report.metrics import IOWait
 from pegasus_bb.report.rows import JOB_COLUMNS
-from pegasus_bb.report.titles import CLOCK, LAYER, RATES, SIZES, STAGING, WAIT
 from pegasus_bb.units import format_size
 
 UNKNOWN = "-"
@@ -25,6 +24,43 @@ PLAIN = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 _PADDING = (0, 1, 0, 0)
 MOST = 8  # rows of single jobs, and of files: the JSON has all
 _ENDLESS = 10_000  # columns: what a table is measured on
+
+CLOCK = {
+    "compute": "jobs of the workflow",
+    "stage_in": "else staging in",
+    "stage_out": "else staging out",
+    "auxiliary": "else other jobs of Pegasus",
+    "reserve": "else reserving",
+    "release": "else giving back",
+    "gate_wait": "else waiting at the gate",
+    "queue": "else queueing",
+    "ready_wait": "else ready, not submitted",
+    "other": "else nothing",
+}
+STAGING = {
+    "in_bytes": "staged in",
+    "in_rate": "staged in, per s",
+    "out_bytes": "staged out",
+    "out_rate": "staged out, per s",
+    "results_safe": "until the last result is safe, s",
+    "footprint": "all files",
+}
+LAYER = {
+    "read_bandwidth": "read\nper s",
+    "write_bandwidth": "written\nper s",
+    "read_time": "reading\ns",
+    "write_time": "writing\ns",
+    "meta_time": "meta\ns",
+    "other_time": "other\ns",
+    "slowest_time": "slowest\ns",
+    "slowest_to_average": "slowest\n/mean",
+}
+RATES = (
+    *("io_rate", "bandwidth", "read_bandwidth", "write_bandwidth"),
+    *("in_rate", "out_rate"),
+)
+SIZES = (*RATES, "bytes_read", "bytes_written", "in_bytes", "out_bytes", "footprint")
+WAIT = {IOWait.MEASURED: "I/O wait\ns", IOWait.OFF_CPU: "off CPU\ns"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
 from pegasus_bb.report import compare, to_document
-from pegasus_bb.report.offsets import gate_began, run_time
+from pegasus_bb.report.clock import gate_began, run_time
 
 MakeTask = Callable[..., Task]
 MakeRun = Callable[..., Run]

@@ -24,7 +24,7 @@ from pegasus_bb.planner.reading import (
 )
 
 if TYPE_CHECKING:
-    from pegasus_bb.planner.planning import Planned
+    from pegasus_bb.planner.planning import PlanResult
 
 ARGV = "pegasus_bb.argv"
 # What happens once it is planned.
@@ -108,7 +108,7 @@ def _plan(ctx: click.Context, options: PlanOptions) -> None:
         ctx.obj.leave()
 
 
-def _print(planned: Planned, verbose: int) -> None:
+def _print(planned: PlanResult, verbose: int) -> None:
     who = planned_by(planned.decided.catalogs.properties, None)
     lines = [*planned.notes, who, *planned.summary]
     if verbose:

@@ -27,7 +27,7 @@ from pegasus_bb.planner.summary import check_can_be_fetched, left_out, summary
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlanResult:
     """A submit directory that stands, what it was made from, what to tell the user."""
 
     submit_dir: Path
@@ -61,7 +61,7 @@ class Planned:
         return json.dumps(data, indent=2)
 
 
-def plan(options: PlanOptions) -> Planned:
+def plan(options: PlanOptions) -> PlanResult:
     """Turn an abstract workflow into a submit directory, whole or not at all.
 
     Raises UsageError (a CatalogError says file, line and key; NotSealed which rule)
@@ -84,7 +84,7 @@ def plan(options: PlanOptions) -> Planned:
             partial(node_files, executable, decided, context) if on_tier else None,
             options.force,
         )
-    return Planned(
+    return PlanResult(
         context.submit_dir, context.mode, context.request, decided, executable
     )
 

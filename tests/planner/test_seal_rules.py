@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.dag.nodes import Dag, Node, Script
-from pegasus_bb.planner.seal import removals, rules
+from pegasus_bb.errors import NotSealed
+from pegasus_bb.planner import seal as product
+from pegasus_bb.planner.seal import check, removals, rules
 from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.view import View
 from tests.planner.sealing import seal
@@ -77,6 +79,10 @@ def theirs(spoil: Spoil) -> Spoil:
     return make
 
 
+def clustered_setup(run: Run) -> None:
+    run.dag.nodes["merge_bb_setup_PID1_ID1"] = run.dag.nodes.pop("bb_setup_S")
+
+
 def exitcode(words: str) -> Script:
     return Script("/usr/bin/pegasus-exitcode", words)
 
@@ -100,8 +106,12 @@ SPOILT: dict[Rule, list[Spoil]] = {
         lambda run: run.add(CREATE, "bb_setup_T"),
         lambda run: run.add(CREATE, "bb_delete_E"),
         lambda run: run.add(CREATE, "create_dir_w_1_cori"),
+        clustered_setup,
     ],
-    rules.setup_waits_for_no_user: [lambda run: run.add("task_1", "bb_setup_S")],
+    rules.setup_waits_for_no_user: [
+        lambda run: run.add("task_1", "bb_setup_S"),
+        lambda run: run.add(LEAF, "bb_setup_S"),
+    ],
     rules.setup_and_delete_need_no_buffer: [
         lambda run: run.users.add("bb_setup_S"),
         lambda run: run.users.add("bb_delete_D"),
@@ -113,13 +123,18 @@ SPOILT: dict[Rule, list[Spoil]] = {
         lambda run: run.users.add(OWN),
     ],
     rules.no_special_nodes: [
-        also("task_1", kind=kind) for kind in ("FINAL", "SERVICE", "PROVISIONER")
+        also(name, kind=kind)
+        for name in ("task_1", "bb_setup_S", "bb_delete_D")
+        for kind in ("FINAL", "SERVICE", "PROVISIONER")
     ],
     rules.nothing_unseen: [
         lambda run, word=word: run.dag.other.append(f"{word} x more.dag")
         for word in ("SPLICE", "INCLUDE", "CONNECT", "splice")
     ],
-    rules.place_of_the_gate_is_free: [also(CREATE, pre=TRUE)],
+    rules.place_of_the_gate_is_free: [
+        also(CREATE, pre=TRUE),
+        also(CREATE, pre=Script(GATE)),
+    ],
     rules.no_line_breaks: [
         also("task_1", vars={"x": "a\nFINAL f f.sub"}),
         also("task_1", pre=Script("/bin/true", "a\nFINAL f f.sub")),
@@ -188,6 +203,11 @@ def test_what_breaks_a_rule_is_refused_by_it(rule: Rule, spoil: Spoil) -> None:
     run.dag.nodes[name] = Node(name, "r.sub", post=POST)
     spoil(run)
     assert list(rule(run.view()))
+    with pytest.raises(NotSealed):
+        check(run.view())
+    if rule in BEFORE:
+        with pytest.raises(NotSealed):
+            product.seal(run.view())
 
 
 ACCEPTED: list[Spoil] = [

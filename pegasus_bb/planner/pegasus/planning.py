@@ -29,7 +29,7 @@ from pegasus_bb.runtime.install import install_runtime
 
 
 @dataclass(frozen=True)
-class PegasusPlanned:
+class PegasusResult:
     """A sealed submit directory, and all it was made from: a process that ends with it
     need not take millions of objects apart."""
 
@@ -43,7 +43,7 @@ class PegasusPlanned:
 
 def plan_on_tier(
     options: PlanOptions, passed: tuple[str, ...], home: Home
-) -> PegasusPlanned:
+) -> PegasusResult:
     """Plan on a burst buffer, whole or not at all; ``passed`` is for pegasus-plan.
 
     Raises UsageError (a CatalogError says file, line and key; NotSealed which rule)
@@ -65,7 +65,7 @@ def plan_on_tier(
             install_runtime(str(folder.parent), context.python)
             printed = run_planner(argv, folder, options.cwd)
             planned, decided = complete_planned(decided, context, options.force)
-    return PegasusPlanned(context.submit_dir, decided, inputs, planned, printed, notes)
+    return PegasusResult(context.submit_dir, decided, inputs, planned, printed, notes)
 
 
 def _check(

@@ -46,10 +46,10 @@ class ExecutableWorkflow:
         return self.planner == BUILT_IN
 
 
-Planned = TypeVar("Planned", bound=ExecutableWorkflow)
+Made = TypeVar("Made", bound=ExecutableWorkflow)
 
 
-def complete(planned: Planned, workflow: Workflow, context: RunPlan) -> Planned:
+def complete(planned: Made, workflow: Workflow, context: RunPlan) -> Made:
     """``planned``, made of the user's ``workflow``, ready to run. Raises NotSealed."""
     dag = _awaiting_stage_out(planned, context)
     if context.request is None:

@@ -55,7 +55,7 @@ def _record(
         backend,
         space.size,
         State.STAGING_OUT.value,
-        f"kept by Slurm, {whose}: {space.words}",
+        f"kept by Slurm, {whose}: {space.message}",
         on_ledger=kept is not None,
         asked_at=space.created,
         uuid=kept.uuid if kept else "",

@@ -32,7 +32,7 @@ class Unstaged(NamedTuple):
     job: str  # the scheduler's number
     size: int  # bytes
     created: float  # seconds since the epoch, 0.0 if unknown
-    words: str  # the scheduler's reason
+    message: str  # the scheduler's reason
 
 
 class Listing(NamedTuple):

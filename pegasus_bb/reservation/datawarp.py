@@ -156,9 +156,9 @@ class DataWarp(Backend):
         spaces = {space.job: space for space in plugin.jobs if space.uid == self.uid}
         ended = self.slurm.staging_out() if spaces else []
         return [
-            Unstaged(job.id, spaces[job.id].size, spaces[job.id].created, job.words)
+            Unstaged(job.id, spaces[job.id].size, spaces[job.id].created, job.message)
             for job in ended
-            if job.id in spaces and STAGE_OUT_FAILED in job.words
+            if job.id in spaces and STAGE_OUT_FAILED in job.message
         ]
 
     # -- what a status is made of
@@ -199,12 +199,12 @@ class DataWarp(Backend):
             return Status(State.ABSENT, f"Slurm knows no buffer {request.name}")
         said = f"job {job.id} that asks for {request.name} is {job.native}"
         if job.held:
-            return Status(State.FAILED, f"{said}, held by Slurm: {job.words}")
+            return Status(State.FAILED, f"{said}, held by Slurm: {job.message}")
         if job.state is State.ABSENT:
             return Status(State.ABSENT, said)
         if job.state is State.PENDING:
             self._check_size(plugin, request)
-        return Status(job.state, f"{said}: {job.words or 'no reason given'}")
+        return Status(job.state, f"{said}: {job.message or 'no reason given'}")
 
     def _create_job(self, request: Request) -> Optional[Job]:
         """The newest job that asked for it and that Slurm still remembers.
@@ -338,7 +338,7 @@ class DataWarp(Backend):
         raise ReservationFailed(
             f"buffer {request.name} is still there {self.timeout} s after job "
             f"{destroy} asked for its end; Slurm says: "
-            f"{job.words if job else 'nothing'}. It holds its space: delete again "
+            f"{job.message if job else 'nothing'}. It holds its space: delete again "
             "later, or tell an administrator"
         )
 

@@ -132,7 +132,7 @@ class Job(NamedTuple):
     reason: str
     held: bool  # priority 0: Slurm will not try again by itself
     comment: str  # what the submitter wrote
-    words: str  # SystemComment, else the reason: for the user
+    message: str  # SystemComment, else the reason: for the user
     fields: Dict[str, str]
 
 
@@ -291,7 +291,7 @@ def _job(record: str) -> Job:
         reason=reason,
         held=native == "PENDING" and fields.get("Priority") == "0",
         comment=fields.get("Comment", ""),
-        words=" ".join(fields.get("SystemComment", "").split()) or reason,
+        message=" ".join(fields.get("SystemComment", "").split()) or reason,
         fields=fields,
     )
 

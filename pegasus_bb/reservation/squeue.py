@@ -56,6 +56,6 @@ def _job(record: str) -> Job:
         reason=fields["Reason"],
         held=native == "PENDING" and fields["PriorityLong"] == "0",
         comment=fields["Comment"],
-        words=fields["system_comment"] or fields["Reason"],
+        message=fields["system_comment"] or fields["Reason"],
         fields=fields,
     )

@@ -198,4 +198,4 @@ def _slurm_says(number: str) -> str:
         return "it does not know that job any more"
     buffer = job.fields.get("BurstBufferState", "")
     state = f"{job.native}, its buffer {buffer}" if buffer else job.native
-    return f"{state}: {job.words or 'no reason given'}"
+    return f"{state}: {job.message or 'no reason given'}"

@@ -114,7 +114,7 @@ def test_a_failed_create_is_held_and_says_why() -> None:
         1000,
     )
     assert found.held
-    assert found.words.endswith(
+    assert found.message.endswith(
         "burst_buffer/datawarp: create_persistent: "
         "dwsd: no space left on any server: 507"
     )
@@ -124,14 +124,14 @@ def test_a_name_of_another_user_is_held_and_says_so() -> None:
     found = job("show-job.name-owned-by-other")
     assert found.held
     assert found.reason == "Burst_buffer_create_persistent_error"
-    assert found.words.endswith("Duplicate buffer name")
+    assert found.message.endswith("Duplicate buffer name")
 
 
 @pytest.mark.parametrize("name", ["larger-than-pool", "use-of-missing-buffer"])
 def test_what_pends_for_ever_is_not_held(name: str) -> None:
     found = job(f"show-job.{name}")
     assert (found.state, found.held) == (State.PENDING, False)
-    assert found.words == "BurstBufferResources"
+    assert found.message == "BurstBufferResources"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_a_failed_create_is_held_and_its_words_are_whole_in_one_line(
     jobs: dict[str, Job],
 ) -> None:
     assert jobs["2"].held
-    assert jobs["2"].words.endswith(
+    assert jobs["2"].message.endswith(
         "burst_buffer/datawarp: create_persistent: "
         "dwsd: no space left on any server: 507"
     )
@@ -47,7 +47,7 @@ def test_a_failed_create_is_held_and_its_words_are_whole_in_one_line(
 
 def test_a_name_of_another_user_is_held_and_says_so(jobs: dict[str, Job]) -> None:
     assert jobs["3"].held
-    assert jobs["3"].words.endswith("create_persistent: Duplicate buffer name")
+    assert jobs["3"].message.endswith("create_persistent: Duplicate buffer name")
 
 
 def test_what_waits_what_has_ended_and_what_was_cancelled(
@@ -60,7 +60,7 @@ def test_what_waits_what_has_ended_and_what_was_cancelled(
         "7": State.FAILED,
     }
     assert not jobs["6"].held
-    assert jobs["6"].words == "BurstBufferResources"
+    assert jobs["6"].message == "BurstBufferResources"
 
 
 def test_an_answer_of_no_jobs_names_none() -> None:

@@ -124,7 +124,7 @@ def test_what_stage_in_cannot_find_holds_the_job_with_its_words(
         "#DW stage_in type=file source=/no/such destination=$DW_JOB_STRIPED/x",
     )
     number = slurm.sbatch("wfuser", script)
-    slurm.until(lambda: "/no/such" in slurm.job(number).words)
+    slurm.until(lambda: "/no/such" in slurm.job(number).message)
     assert slurm.job(number).native == "PENDING"
     slurm.run("root", "scancel", number)
     slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
@@ -142,7 +142,7 @@ def test_the_name_of_another_user_is_refused_in_slurms_words(slurm: SlurmSite) -
     line = "#BB create_persistent name=taken capacity=1048576 access_mode=striped"
     number = slurm.directive("wfuser", f"{line} type=scratch")
     slurm.until(lambda: slurm.job(number).held)
-    assert "Duplicate buffer name" in slurm.job(number).words
+    assert "Duplicate buffer name" in slurm.job(number).message
     slurm.run("root", "scancel", number)
     slurm.give_back("other", "taken")
 
@@ -153,7 +153,7 @@ def test_a_failure_on_request_holds_the_create_with_its_words(slurm: SlurmSite) 
     line = "#BB create_persistent name=boom capacity=1048576 access_mode=striped"
     number = slurm.directive("wfuser", f"{line} type=scratch")
     slurm.until(lambda: slurm.job(number).held)
-    assert says in slurm.job(number).words
+    assert says in slurm.job(number).message
     assert "boom" not in slurm.buffers()
     slurm.run("root", "scancel", number)
 

@@ -115,14 +115,14 @@ class StageOutWatch:
         if job is None or job.native != STAGES_OUT:
             return ""
         late = time.time() - note["time"] > wait
-        if STAGE_OUT_FAILED not in job.words and not late:
+        if STAGE_OUT_FAILED not in job.message and not late:
             return ""
         return self._give_up(note, job)
 
     def _give_up(self, note: dict[str, Any], job: Job) -> str:
         words = (
             f"{note['node']}: Slurm does not get its results off the reservation: "
-            f"{job.words}\n{kept_by_slurm(note['slurm'], note['source'])}"
+            f"{job.message}\n{kept_by_slurm(note['slurm'], note['source'])}"
         )
         write_text(str(self._notes / f"{note['node']}.err"), f"{words}\n")
         list_kept(self._bb, note["node"], note["slurm"])

@@ -15,6 +15,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.install import install_runtime
+from tests.runtime.lifecycle import Run
 
 NAME = "pbb4f1c2a9e"
 PREFIX = f"/bb/{NAME}"
@@ -45,7 +46,7 @@ class Site:
         if reserved:
             open_backend("directory", self.request.settings).create(self.request)
             self.scratch.mkdir()
-        self._json("request.json", self.request.to_json())
+        self.write("request.json", self.request.to_json())
         self.place({})
 
     def place(
@@ -56,7 +57,7 @@ class Site:
             lfn: dict(zip(("tier", "how"), words.split(), strict=True))
             for lfn, words in files.items()
         }
-        self._json(
+        self.write(
             "placement.json",
             {
                 "version": 1,
@@ -70,9 +71,15 @@ class Site:
 
     def link(self, links: dict[str, str], node: str = NODE) -> None:
         """Let ``node`` have links."""
-        self._json(f"nodes/{node}.json", {"version": 2, "links": links})
+        self.write(f"nodes/{node}.json", {"version": 2, "links": links})
 
-    def _json(self, name: str, data: Any) -> None:
+    def plan_without_buffer(self, scratch: Path) -> None:
+        """Plan mode off, with the run's folder on the PFS."""
+        (self.bb / "request.json").unlink()
+        plan = {"version": 2, "mode": "off", "scratch": str(scratch), "uuid": "run-1"}
+        self.write("plan.json", plan)
+
+    def write(self, name: str, data: Any) -> None:
         (self.bb / name).write_text(json.dumps(data))
 
     @property
@@ -107,3 +114,18 @@ def site(tmp_path: Path) -> Site:
 @pytest.fixture
 def site_without_reservation(tmp_path: Path) -> Site:
     return Site(tmp_path, reserved=False)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A planned run on a directory tier, with a ledger of its own."""
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    return Run(tmp_path)
+
+
+@pytest.fixture
+def given(site: Site) -> Path:
+    """An input on the PFS."""
+    path = site.pfs / "in.txt"
+    path.write_text("input data")
+    return path

@@ -129,14 +129,6 @@ def words(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
-def with_data(root: Path) -> Run:
-    """A run whose reservation is up and holds data that is nowhere else."""
-    run = Run(root)
-    assert (run.setup(), run.gate()) == (0, 0)
-    (run.folder() / "scratch").write_text("only here")
-    return run
-
-
 def kept(run: Run) -> bool:
     """Whether that data is still there."""
     return (run.folder() / "scratch").exists()

@@ -58,8 +58,9 @@ def test_results_that_land_late_are_waited_for(site: JobSite) -> None:
     assert [landed(site).returncode for _ in range(2)] == [NOT_YET, NOT_YET]
     assert judged(site) == []
     site.stage_out()
+    assert landed(site, judge="4").returncode == 4  # its own script has the last word
     assert landed(site).returncode == 0
-    assert judged(site) == ["0 -r 0"]
+    assert judged(site) == ["4 -r 0", "0 -r 0"]
     assert (site.scratch / "out.txt").read_text() == "input\n"
     assert (site.scratch / "sub" / "more.txt").read_text() == "on the PFS\n"
 
@@ -142,23 +143,15 @@ def test_so_is_one_that_the_batch_system_calls_well(site: JobSite) -> None:
     assert not (site.bb / "stage_out" / f"{NODE}.err").exists()
 
 
-def test_the_node_s_own_script_has_the_last_word(site: JobSite) -> None:
-    site.stage_out()
-    assert landed(site, judge="4").returncode == 4
-
-
 def test_a_job_that_vanished_is_no_success(site: JobSite) -> None:
     """The batch system says 0, and only an older try has noted anything."""
     site.stage_out()
     assert landed(site, job="8.0").returncode == NOT_YET
     with pytest.raises(DataNotSafe, match=r"job 8\.0 ended well, but it has noted no"):
         poll(site.bbdir, NODE, "8.0", silent=0)
-    assert not (site.scratch / "out.txt").exists()
-
-
-def test_a_vanished_job_fails_in_the_end(site: JobSite) -> None:
     site.wait(0)
     assert landed(site, job="8.0").returncode == DATA_NOT_SAFE
+    assert not (site.scratch / "out.txt").exists()
 
 
 def test_the_output_of_an_older_try_does_not_pass(site: JobSite) -> None:

@@ -10,18 +10,21 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb import ledger
+from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import release
 from pegasus_bb.staging.folder import digest_path
-from tests.runtime.lifecycle import NAME, UUID, Run, kept, with_data, words
+from tests.runtime.lifecycle import NAME, UUID, Run, kept, words
 
 Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
-    return with_data(tmp_path)
+def run(run: Run) -> Run:
+    """Its reservation is up and holds data that is nowhere else."""
+    assert (run.setup(), run.gate()) == (0, 0)
+    (run.folder() / "scratch").write_text("only here")
+    return run
 
 
 def test_with_all_results_safe_it_is_given_back(run: Run, capsys: Captured) -> None:
@@ -32,11 +35,6 @@ def test_with_all_results_safe_it_is_given_back(run: Run, capsys: Captured) -> N
     assert not run.folder().exists()
     assert run.noted().released_at is not None
     assert [e["event"] for e in ledger.find(NAME)] == ["released", "requested"]
-
-
-def test_again_is_success_and_says_when(run: Run, capsys: Captured) -> None:
-    run.delete()
-    words(capsys)
     assert run.delete() == 0
     assert "given back before" in words(capsys)
 
@@ -101,6 +99,7 @@ def test_many_missing_are_counted_not_all_listed(run: Run, capsys: Captured) -> 
         (lambda dest, run: dest.write_text("resul"), "has 5 bytes, expected 6"),
         (lambda dest, run: dest.write_text("resulT"), "expected sha256:"),
         (lambda dest, run: lead_to_buffer(dest, run), "a link may lead to the buffer"),
+        (lambda dest, run: move_to_buffer(run), "lies on the reservation itself"),
         (
             lambda dest, run: run.promise({"one.txt": "gsiftp://far.away/one.txt"}),
             "cannot be looked at from here",
@@ -121,17 +120,14 @@ def lead_to_buffer(dest: Path, run: Run) -> None:
     dest.symlink_to(run.folder() / "scratch")
 
 
+def move_to_buffer(run: Run) -> None:
+    run.results.rename(run.folder() / "out")
+    run.results.symlink_to(run.folder() / "out")
+
+
 def test_a_result_that_was_only_touched_is_read_again_and_fine(run: Run) -> None:
     os.utime(run.stage_out("one.txt"), ns=(1, 1))
     assert run.delete() == 0
-
-
-def corrupt_silently(dest: Path) -> None:
-    """Other bytes, same size, same time: only reading tells."""
-    before = dest.stat()
-    with dest.open("r+b") as file:
-        file.write(b"X")
-    os.utime(dest, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def test_with_guard_digest_everything_is_read_again(run: Run) -> None:
@@ -142,7 +138,11 @@ def test_with_guard_digest_everything_is_read_again(run: Run) -> None:
 
 
 def test_a_time_that_was_set_back_hides_no_other_bytes(run: Run) -> None:
-    corrupt_silently(run.stage_out("one.txt"))
+    dest = run.stage_out("one.txt")
+    before = dest.stat()
+    with dest.open("r+b") as file:
+        file.write(b"X")
+    os.utime(dest, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert run.delete() == 79
     assert kept(run)
 
@@ -181,18 +181,6 @@ def test_a_torn_line_vouches_for_nothing(run: Run) -> None:
     assert run.delete() == 79
     run.stage_out("two.txt")  # stage-out runs again
     assert run.delete() == 0
-
-
-def test_a_result_on_the_reservation_itself_is_not_safe(
-    run: Run, capsys: Captured
-) -> None:
-    run.results.rmdir()
-    (run.folder() / "out").mkdir()
-    run.results.symlink_to(run.folder() / "out")
-    run.stage_out("one.txt")
-    assert run.delete() == 79
-    assert "lies on the reservation itself" in words(capsys)
-    assert kept(run)
 
 
 def test_a_result_that_is_a_folder_is_looked_at_file_by_file(run: Run) -> None:
@@ -251,8 +239,6 @@ def test_one_that_stays_is_told(run: Run, capsys: Captured) -> None:
 def test_one_that_says_it_went_but_stays_is_told(
     run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    from pegasus_bb.reservation.directory import Directory
-
     monkeypatch.setattr(Directory, "delete", lambda *_: None)
     assert run.delete() == 76
     assert "still there" in words(capsys)
@@ -294,14 +280,102 @@ def test_before_setup_there_is_nothing_to_give_back(
 # -- by hand
 
 
-def test_release_with_discard_drops_unsaved_data(run: Run) -> None:
+@pytest.mark.parametrize("noted", [True, False])
+def test_release_with_discard_drops_unsaved_data(run: Run, noted: bool) -> None:
     run.promise({"one.txt": "/out/one.txt"})
+    if not noted:
+        (run.submit / "bb" / "reservation.json").unlink()
     assert "given back" in release(BBDir(run.bb.path), discard=True)
     assert not run.folder().exists()
     assert ledger.find(NAME)[0]["event"] == "discarded"
 
 
-def test_release_with_discard_needs_no_notes_only_the_identity(run: Run) -> None:
-    (run.submit / "bb" / "reservation.json").unlink()
-    release(BBDir(run.bb.path), discard=True)
+# -- reservation.json is lost
+
+
+def test_without_its_note_it_is_found_and_given_back(
+    run: Run, capsys: Captured
+) -> None:
+    run.stage_out("one.txt")
+    Path(run.bb.file("reservation.json")).unlink()
+    assert run.delete() == 0
+    assert "was given back" in words(capsys)
     assert not run.folder().exists()
+    assert run.noted().released_at is not None
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_without_its_note_results_are_guarded_as_ever(run: Run, gone: bool) -> None:
+    asked = run.noted().requested_at
+    run.promise({"one.txt": "/out/one.txt"})
+    if gone:
+        run.vanish()
+    Path(run.bb.file("reservation.json")).unlink()
+    assert run.delete() == 79
+    if not gone:
+        assert kept(run)
+        assert run.noted().requested_at == asked, "noted again as it was"
+
+
+def test_without_its_note_another_run_s_is_kept(run: Run, capsys: Captured) -> None:
+    run.write("request.json", {**run.request.to_json(), "uuid": "another-run"})
+    Path(run.bb.file("reservation.json")).unlink()
+    assert run.delete() == 76
+    assert f"belongs to run {UUID}" in words(capsys)
+    assert kept(run)
+
+
+def test_setup_without_its_note_finds_what_is_there(run: Run, capsys: Captured) -> None:
+    asked = run.noted().requested_at
+    Path(run.bb.file("reservation.json")).unlink()
+    assert run.setup() == 0
+    assert "this run's already" in words(capsys)
+    assert run.noted().requested_at == asked
+
+
+@pytest.mark.parametrize("missing", ["plan.json", "placement.json"])
+def test_a_plan_that_was_killed_is_no_success(
+    tmp_path: Path, capsys: Captured, missing: str
+) -> None:
+    run = Run(tmp_path / "fresh")
+    run.write("plan.json", {"version": 2})
+    (run.submit / "bb" / missing).unlink()
+    assert run.delete() == 2
+    said = words(capsys)
+    assert missing in said and "plan again" in said
+
+
+# -- never made
+
+
+@pytest.fixture
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """bb_setup asked and was refused; results are promised all the same."""
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    run = Run(tmp_path, fail="create*1: no such pool")
+    run.promise({"one.txt": "/out/one.txt"})
+    assert run.setup() == 76
+    return run
+
+
+def test_of_what_was_refused_nothing_is_there_to_give_back(
+    refused: Run, capsys: Captured
+) -> None:
+    words(capsys)
+    assert refused.delete() == 0
+    assert "never made, so there is nothing to give back" in words(capsys)
+    assert refused.setup() == 0  # it may still be asked for
+
+
+@pytest.mark.parametrize("witness", ["ready.json", "manifest.jsonl", "the buffer"])
+def test_where_anything_contradicts_the_refusal_it_is_kept(
+    refused: Run, witness: str
+) -> None:
+    if witness == "ready.json":
+        refused.write(witness, {"requested_at": 1.0})
+    elif witness == "manifest.jsonl":
+        refused.stage_out("two.txt")
+    else:
+        refused.backend().create(refused.request)
+    assert refused.delete() == 79
+    assert refused.folder().is_dir() is (witness == "the buffer")

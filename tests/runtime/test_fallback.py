@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,16 +32,6 @@ Captured = pytest.CaptureFixture[str]
 DIRECTIVE = f"#DW persistentdw name={NAME}\n"
 
 
-def planned(root: Path, **settings: str) -> Run:
-    """With the fallback, and everything that a planning has written."""
-    run = Run(root)
-    run.request = replace(run.request, fallback="pfs")
-    run.change(**settings)
-    place(run)
-    (run.submit / "bb" / USE).write_text(DIRECTIVE)
-    return run
-
-
 def place(run: Run, **more: Any) -> None:
     prefix = run.request.prefix
     folders = {
@@ -55,9 +44,13 @@ def place(run: Run, **more: Any) -> None:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
-    return planned(tmp_path)
+def run(run: Run) -> Run:
+    """With the fallback, and everything that a planning has written."""
+    run.request = replace(run.request, fallback="pfs")
+    run.change()
+    place(run)
+    (run.submit / "bb" / USE).write_text(DIRECTIVE)
+    return run
 
 
 def where(run: Run) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -138,9 +137,7 @@ def test_stage_out_from_the_buffer_and_the_guard_agree(site: Site) -> None:
 
 def test_stage_out_of_a_run_without_a_buffer(site: Any) -> None:
     scratch, dest = site.pfs / "run0001", site.out / "res"
-    (site.bb / "request.json").unlink()
-    plan = {"uuid": "run-1", "scratch": str(scratch)}
-    (site.bb / "plan.json").write_text(json.dumps(plan))
+    site.plan_without_buffer(scratch)
     assert do(site, folder("mkdir", scratch)).returncode == 0
     assert names(scratch) == [MARK]
     make_result(scratch)

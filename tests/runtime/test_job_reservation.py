@@ -25,11 +25,6 @@ def datawarp(tmp_path: Path) -> JobSite:
     return JobSite(tmp_path, "datawarp")
 
 
-@pytest.fixture
-def directory(tmp_path: Path) -> JobSite:
-    return JobSite(tmp_path, "directory")
-
-
 def digest(text: bytes) -> str:
     return "sha256:" + hashlib.sha256(text).hexdigest()
 
@@ -86,11 +81,7 @@ def test_a_failed_task_notes_that_in_place_of_an_older_try(
     assert site.launch(f"{MAKE}; exit 3", CONDOR_JOBID="8.0").returncode == 3
     assert (site.note["job"], site.note["status"]) == ("8.0", 3)
     assert site.note["files"] == {}
-
-
-def test_a_killed_try_has_noted_nothing(site: JobSite) -> None:
-    assert site.launch(MAKE).returncode == 0
-    site.launch("kill -9 $PPID", CONDOR_JOBID="8.0")
+    site.launch("kill -9 $PPID", CONDOR_JOBID="9.0")
     assert not (site.bb / "stage_out" / f"{NODE}.json").exists()
 
 
@@ -111,6 +102,37 @@ def test_links_among_the_results_come_back_as_files(site: JobSite) -> None:
     more = site.landing / "sub" / "more.txt"
     assert not more.is_symlink()
     assert more.read_text() == "input\n"
+
+
+@pytest.mark.parametrize("site", ["directory"], indirect=True)
+def test_folders_come_back_whole(site: JobSite) -> None:
+    made = site.launch(f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a")
+    assert made.returncode == 0, made.stderr
+    assert (site.landing / "out.txt" / "a").read_text() == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("site", "job"),
+    [("directory", "8.0"), ("datawarp/private", JOB), ("node-local", JOB)],
+    indirect=["site"],
+)
+def test_a_killed_try_leaves_nothing_to_the_next(site: JobSite, job: str) -> None:
+    site.launch("echo half > out.txt; kill -9 $PPID")
+    assert list(site.fast.rglob("out.txt")) != []
+    done = site.launch(f"ls; {MAKE}", CONDOR_JOBID=job)
+    assert b"out.txt" not in done.stdout.split()
+    assert done.returncode == 0
+    if site.backend == "directory":
+        assert [p for p in site.fast.iterdir() if p.is_dir()] == []
+
+
+@pytest.mark.parametrize("site", ["datawarp/private", "node-local"], indirect=True)
+def test_a_job_of_several_nodes_does_not_start(site: JobSite) -> None:
+    done = site.launch("touch started", SLURM_JOB_NUM_NODES="4")
+    assert done.returncode == RESERVATION_FAILED
+    assert b"this job has 4 nodes" in done.stderr
+    assert not (site.scratch / "started").exists()
+    assert site.launch(MAKE, SLURM_JOB_NUM_NODES="1").returncode == 0
 
 
 def test_a_node_without_files_on_the_tier_runs_as_ever(
@@ -204,24 +226,6 @@ class TestByTheSystem:
         assert b"out.txt: is a folder" in done.stderr
 
 
-class TestOnADirectory:
-    def test_a_killed_try_leaves_nothing_to_the_next(self, directory: JobSite) -> None:
-        directory.launch("echo half > out.txt; kill -9 $PPID")
-        (left,) = (p for p in directory.fast.iterdir() if p.is_dir())
-        assert (left / "run" / "out.txt").exists()
-        done = directory.launch(f"ls; {MAKE}", CONDOR_JOBID="8.0")
-        assert b"out.txt" not in done.stdout.split()
-        assert done.returncode == 0
-        assert [p for p in directory.fast.iterdir() if p.is_dir()] == []
-
-    def test_folders_come_back_whole(self, directory: JobSite) -> None:
-        made = directory.launch(
-            f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a"
-        )
-        assert made.returncode == 0, made.stderr
-        assert (directory.landing / "out.txt" / "a").read_text() == "1\n"
-
-
 class TestPrivate:
     """DataWarp stages nothing there: what comes and goes is ours to carry."""
 
@@ -237,20 +241,8 @@ class TestPrivate:
         assert done.stdout.decode() == f"{private.fast}/run\n"
         assert (private.landing / "sub" / "more.txt").read_text() == "on the PFS\n"
 
-    def test_a_job_that_slurm_starts_again_begins_anew(self, private: JobSite) -> None:
-        private.launch("echo half > out.txt; kill -9 $PPID")
-        done = private.launch(f"ls; {MAKE}")
-        assert b"out.txt" not in done.stdout.split()
-        assert done.returncode == 0
-
     def test_a_space_that_all_nodes_see_is_not_it(self, private: JobSite) -> None:
         where = str(private.fast)
         done = private.launch("true", DW_JOB_PRIVATE="", DW_JOB_STRIPED=where)
         assert done.returncode == RESERVATION_FAILED
         assert b"$DW_JOB_PRIVATE is not set" in done.stderr
-
-    def test_a_job_of_several_nodes_does_not_start(self, private: JobSite) -> None:
-        done = private.launch("touch started", SLURM_JOB_NUM_NODES="4")
-        assert done.returncode == RESERVATION_FAILED
-        assert b"this job has 4 nodes" in done.stderr
-        assert not (private.scratch / "started").exists()

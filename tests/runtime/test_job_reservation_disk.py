@@ -77,12 +77,6 @@ class TestLeftOver:
         assert done.returncode == 0
         assert folders(node) == []
 
-    def test_the_same_try_started_again_begins_anew(self, node: JobSite) -> None:
-        node.launch("echo half > out.txt; kill -9 $PPID")
-        done = node.launch(f"ls; {MAKE}")
-        assert b"out.txt" not in done.stdout.split()
-        assert done.returncode == 0
-
     def test_what_older_tries_have_left_on_the_pfs_goes(self, node: JobSite) -> None:
         for name in ("5.0/sub", "6.0.room/run"):
             (node.landing.parent / name).mkdir(parents=True)
@@ -169,11 +163,6 @@ class TestMissing:
         room.write_text("mine")
         assert "File exists" in refused(node.launch("touch started"), node)
         assert room.read_text() == "mine"
-
-    def test_a_job_of_several_nodes(self, node: JobSite) -> None:
-        done = node.launch("touch started", SLURM_JOB_NUM_NODES="2")
-        assert "this job has 2 nodes" in refused(done, node)
-        assert node.launch(MAKE, SLURM_JOB_NUM_NODES="1").returncode == 0
 
 
 class TestFull:

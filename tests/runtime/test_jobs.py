@@ -129,17 +129,3 @@ def test_hostile_names_are_only_names(hostile: str) -> None:
 def test_mistakes_name_their_entry(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         read_jobs(text)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        '{"url": "/near/f", "priority": 1e999}',
-        '{"url": "/near/\\ud800"}',
-        '{"url": "/near/f", "priority": "first"}',
-    ],
-)
-def test_impossible_numbers_and_names_are_refused_with_their_entry(url: str) -> None:
-    job = f'{{"type": "transfer", "src_urls": [{url}], "dest_urls": [{url}]}}'
-    with pytest.raises(UsageError, match="job list, entry 1: "):
-        read_jobs(f"[{job}]")

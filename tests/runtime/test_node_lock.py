@@ -84,14 +84,16 @@ def test_a_second_one_waits_while_the_first_runs_or_slurm_is_silent(
     assert fixture.calls() == ["show job 40"] * 3
 
 
+@pytest.mark.parametrize("old, new", [("40", "41"), ("67043327", "1")])
 def test_what_a_killed_job_has_left_delays_no_job(
-    fixture: NodeLockFixture,
+    fixture: NodeLockFixture, old: str, new: str
 ) -> None:
-    fixture.note("40")
+    """Nor if Slurm counts anew."""
+    fixture.note(old)
     fixture.answers = [ENDED]
     fixture.next()
-    fixture.lock("41")
-    assert fixture.noted == "41"
+    fixture.lock(new)
+    assert fixture.noted == new
 
 
 @pytest.mark.parametrize("state", [RUNS, ENDED])
@@ -115,16 +117,6 @@ def test_a_job_that_waits_does_not_begin_after_a_later_one(
     fixture.next()
     with pytest.raises(RunFailed, match="Slurm job 42"):
         fixture.lock("41", lambda _: fixture.note("42"))
-
-
-def test_slurm_that_counts_anew_keeps_no_job_from_its_node(
-    fixture: NodeLockFixture,
-) -> None:
-    fixture.note("67043327")
-    fixture.answers = [ENDED]
-    fixture.next()
-    fixture.lock("1")
-    assert fixture.noted == "1"
 
 
 def test_outside_of_slurm_nothing_is_noted(fixture: NodeLockFixture) -> None:

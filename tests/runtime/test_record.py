@@ -148,34 +148,46 @@ class TestCounters:
 
 
 class TestStatus:
-    def test_of_a_failed_task(self, site: Site) -> None:
-        record = recorded(site, "sh", "-c", "exit 3")
-        assert record["mainjob"]["status"] == {"raw": 768, "regular_exitcode": 3}
-
-    def test_of_a_killed_task(self, site: Site) -> None:
-        done = site.start("record", "sh", "-c", "kill -SEGV $$")
-        status = yaml.safe_load(done.stdout)[0]["mainjob"]["status"]
-        assert (done.returncode, status["signalled_signal"]) == (139, signal.SIGSEGV)
-        assert status["signalled_name"] == "SIGSEGV"
-
-    @pytest.mark.parametrize("code, kind", [(127, "absent"), (126, "no program")])
-    def test_of_what_cannot_be_started(
-        self, site: Site, tmp_path: Path, code: int, kind: str
+    @pytest.mark.parametrize(
+        ("task", "code", "status"),
+        [
+            ("exit 3", 3, {"raw": 768, "regular_exitcode": 3}),
+            (
+                "ulimit -c 0; kill -SEGV $$",
+                139,
+                {"raw": 11, "signalled_signal": 11, "signalled_name": "SIGSEGV"},
+            ),
+        ],
+    )
+    def test_of_a_failed_task(
+        self, site: Site, task: str, code: int, status: dict[str, object]
     ) -> None:
-        (tmp_path / "no program").write_text("data")
-        done = site.start("record", str(tmp_path / kind), "argument")
+        done = site.start("record", "sh", "-c", task)
+        assert done.returncode == code
+        assert (
+            status.items()
+            <= yaml.safe_load(done.stdout)[0]["mainjob"]["status"].items()
+        )
+
+    @pytest.mark.parametrize(
+        ("argv", "code", "words"),
+        [
+            (["./absent", "argument"], 127, "cannot be started"),
+            (["./no program", "argument"], 126, "cannot be started"),
+            (["-w", "/absent/folder", "true"], 127, "/absent/folder"),
+        ],
+    )
+    def test_of_what_cannot_be_started(
+        self, site: Site, argv: list[str], code: int, words: str
+    ) -> None:
+        (site.root / "no program").write_text("data")
+        done = site.start("record", *argv)
         (record,) = yaml.safe_load(done.stdout)
         assert done.returncode == code
         assert record["mainjob"]["status"]["regular_exitcode"] == code
         assert record["mainjob"]["procs"] is None
-        assert "cannot be started" in record["files"]["stderr"]["data"]
+        assert words in record["files"]["stderr"]["data"]
         assert b"Traceback" not in done.stderr
-
-    def test_of_a_folder_that_is_not_there(self, site: Site) -> None:
-        done = site.start("record", "-w", "/absent/folder", "true")
-        (record,) = yaml.safe_load(done.stdout)
-        assert done.returncode == 127
-        assert "/absent/folder" in record["files"]["stderr"]["data"]
 
     def test_a_record_that_cannot_be_written_fails_the_job(self, site: Site) -> None:
         site.start("record", "true")
@@ -202,14 +214,17 @@ class TestStreams:
         assert len(stdout["data"]) == 256 * 1024
         assert stdout["data"].endswith("the end")
 
-    def test_a_cut_through_a_character_leaves_it_out(self, site: Site) -> None:
-        write = "import os; os.write(1, '\u6f22'.encode() * 4)"
-        stdout = recorded(site, "-B", "5", sys.executable, "-c", write)["files"]
-        assert stdout["stdout"]["data"] == "\u6f22"
-
-    def test_bytes_that_are_no_text_can_be_read(self, site: Site) -> None:
-        stdout = recorded(site, "printf", r"\377\000\033 x")["files"]["stdout"]
-        assert stdout["data"] == "\\xff\0\x1b x"
+    @pytest.mark.parametrize(
+        ("argv", "said"),
+        [
+            (["printf", r"\377\000\033 x"], "\\xff\0\x1b x"),
+            (["-B", "5", "printf", "\u6f22" * 4], "\u6f22"),  # cut through a character
+        ],
+    )
+    def test_what_is_no_text_can_be_read(
+        self, site: Site, argv: list[str], said: str
+    ) -> None:
+        assert recorded(site, *argv)["files"]["stdout"]["data"] == said
 
     def test_both_streams_go_where_they_are_sent(
         self, site: Site, tmp_path: Path

@@ -18,12 +18,6 @@ from tests.runtime.lifecycle import NAME, UUID, Run, words
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
-    return Run(tmp_path)
-
-
 def test_it_asks_notes_and_returns(run: Run, capsys: Captured) -> None:
     assert run.setup() == 0
     assert run.folder().is_dir()
@@ -146,21 +140,20 @@ def test_vanished_before_anything_ran_it_asks_anew(run: Run) -> None:
     assert run.folder().is_dir()
 
 
-def test_vanished_after_it_was_up_it_refuses(run: Run, capsys: Captured) -> None:
+@pytest.mark.parametrize("after", ["it was up", "results were saved"])
+def test_vanished_after_it_was_up_it_refuses(
+    run: Run, capsys: Captured, after: str
+) -> None:
     run.setup()
-    run.gate()
+    if after == "it was up":
+        run.gate()
+    else:
+        run.stage_out("out.txt")
     run.vanish()
     assert run.setup() == 76
     assert "lost" in words(capsys)
     assert not run.folder().exists()
     assert run.gate() == 76
-
-
-def test_vanished_after_results_were_saved_it_refuses(run: Run) -> None:
-    run.setup()
-    run.stage_out("out.txt")
-    run.vanish()
-    assert run.setup() == 76
 
 
 def test_started_over_it_asks_anew(run: Run) -> None:

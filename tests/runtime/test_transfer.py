@@ -17,14 +17,6 @@ from pegasus_bb.staging.folder import digest_path
 from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 
 
-@pytest.fixture
-def given(site: Site) -> Path:
-    """An input on the PFS."""
-    path: Path = site.pfs / "in.txt"
-    path.write_text("input data")
-    return path
-
-
 class TestStageIn:
     @pytest.mark.parametrize("how", ["bb copy", "pfs link", "pfs copy"])
     def test_an_input_comes_as_it_is_placed(

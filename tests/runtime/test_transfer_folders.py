@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -14,14 +13,6 @@ from pegasus_bb.runtime.transfers.jobs import Remove, parse_url
 from pegasus_bb.runtime.transfers.scratch import Scratch
 
 from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
-
-
-@pytest.fixture
-def given(site: Site) -> Path:
-    """An input on the PFS."""
-    path: Path = site.pfs / "in.txt"
-    path.write_text("input data")
-    return path
 
 
 class TestFolders:
@@ -117,9 +108,7 @@ class TestFolders:
         self, site: Site
     ) -> None:
         scratch, theirs = site.pfs / "run0001", site.pfs / "theirs"
-        (site.bb / "request.json").unlink()
-        plan = {"uuid": "run-1", "scratch": str(scratch)}
-        (site.bb / "plan.json").write_text(json.dumps(plan))
+        site.plan_without_buffer(scratch)
         assert do(site, folder("mkdir", scratch)).returncode == 0
         for made in (scratch / "res", theirs / "res"):
             (made / "deep").mkdir(parents=True)

@@ -71,13 +71,11 @@ def test_an_input_that_lies_in_the_scratch_survives_cleanup(site: Site) -> None:
 
 
 def test_nor_in_mode_off_is_it_removed(site: Site) -> None:
-    (site.bb / "request.json").unlink()
     own = site.pfs / "run1"
+    site.plan_without_buffer(own)
     own.mkdir()
     (own / "in.txt").write_text("input data")
     (own / "thesis.txt").write_text("only copy")
-    plan = {"version": 2, "mode": "off", "scratch": str(own), "uuid": "run-1"}
-    (site.bb / "plan.json").write_text(json.dumps(plan))
     stage_in_list(site, own / "in.txt")
     jobs = [
         folder("mkdir", own),
@@ -93,10 +91,8 @@ def test_nor_in_mode_off_is_it_removed(site: Site) -> None:
 
 
 def test_a_folder_that_mode_off_made_goes(site: Site) -> None:
-    (site.bb / "request.json").unlink()
     own = site.pfs / "run1"
-    plan = {"version": 2, "mode": "off", "scratch": str(own), "uuid": "run-1"}
-    (site.bb / "plan.json").write_text(json.dumps(plan))
+    site.plan_without_buffer(own)
     for job in (folder("mkdir", own), folder("remove", own, recursive=True)):
         assert site.start("transfer", stdin=json.dumps([job])).returncode == 0
     assert list(site.pfs.iterdir()) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -20,10 +19,9 @@ Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+def unmounted(run: Run) -> Iterator[Run]:
     """A run with data on its reservation, whose tier is then unmounted."""
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
-    found = Run(tmp_path)
+    found = run
     assert (found.setup(), found.gate()) == (0, 0)
     (found.folder() / "data").write_text("only here")
     found.tier.rename(found.root / "away")
@@ -40,15 +38,36 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     assert not found.folder().exists()
 
 
-def test_it_is_not_called_given_back(run: Run, capsys: Captured) -> None:
+@pytest.mark.parametrize("ready", [True, False])
+def test_it_is_not_called_given_back(
+    unmounted: Run, capsys: Captured, ready: bool
+) -> None:
+    run = unmounted
+    if not ready:
+        (run.submit / "bb" / "ready.json").unlink()
     assert run.delete() == 78
     said = words(capsys)
     assert "is it mounted?" in said and str(run.tier / ".pegasus_bb_root") in said
+    with pytest.raises(SchedulerUnreachable, match=f"--discard --gone {NAME}"):
+        release(run.bb, discard=True)
     assert run.noted().released_at is None
     assert [e["event"] for e in ledger.find(NAME)] == ["requested"]
 
 
-def test_nor_where_another_run_uses_the_empty_place(run: Run) -> None:
+def test_no_program_calls_it_gone_or_asks_again(
+    unmounted: Run, capsys: Captured
+) -> None:
+    assert (unmounted.gate(), unmounted.setup()) == (75, 78)
+    assert words(capsys).count("is it mounted?") == 2
+    assert not unmounted.folder().exists()
+    found = reservation_status(unmounted.submit / "bb")
+    assert found is not None
+    assert found["state"] == "unknown"
+    assert "is it mounted?" in found["message"]
+
+
+def test_nor_where_another_run_uses_the_empty_place(unmounted: Run) -> None:
+    run = unmounted
     Directory(run.request.settings).create(OTHER_RUN.__class__(
         **{**OTHER_RUN.to_json(), "name": "pbbother", "capacity": 4096}
     ))  # fmt: skip
@@ -56,22 +75,8 @@ def test_nor_where_another_run_uses_the_empty_place(run: Run) -> None:
     assert run.noted().released_at is None
 
 
-def test_the_gate_does_not_call_it_gone(run: Run, capsys: Captured) -> None:
-    assert run.gate() == 75
-    assert "is it mounted?" in words(capsys)
-
-
-def test_setup_does_not_ask_again(run: Run) -> None:
-    assert run.setup() == 78
-    assert not run.folder().exists()
-
-
-def test_one_that_still_waited_is_not_forgotten_either(run: Run) -> None:
-    (run.submit / "bb" / "ready.json").unlink()
-    assert run.delete() == 78
-
-
-def test_nor_where_the_notes_of_the_run_are_lost_as_well(run: Run) -> None:
+def test_nor_where_the_notes_of_the_run_are_lost_as_well(unmounted: Run) -> None:
+    run = unmounted
     noted = run.submit / "bb" / "reservation.json"
     text = noted.read_text()
     noted.unlink()
@@ -82,25 +87,8 @@ def test_nor_where_the_notes_of_the_run_are_lost_as_well(run: Run) -> None:
     noted.write_text(text)
 
 
-def test_status_does_not_call_it_absent(run: Run) -> None:
-    found = reservation_status(run.submit / "bb")
-    assert found is not None
-    assert found["state"] == "unknown"
-    assert "is it mounted?" in found["message"]
-
-
-def test_discarding_alone_does_not_call_it_gone(run: Run) -> None:
-    with pytest.raises(SchedulerUnreachable, match=f"--discard --gone {NAME}"):
-        release(run.bb, discard=True)
-    assert run.noted().released_at is None
-
-
 @pytest.mark.parametrize("left", ["an empty folder", "another tier", "nothing"])
-def test_where_it_is_gone_for_good_that_can_be_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str
-) -> None:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
-    run = Run(tmp_path)
+def test_where_it_is_gone_for_good_that_can_be_said(run: Run, left: str) -> None:
     assert (run.setup(), run.gate()) == (0, 0)
     run.stage_out("safe.txt")
     run.promise({**run.read("placement.json")["outputs"], "lost.txt": "/out/lost.txt"})
@@ -118,11 +106,7 @@ def test_where_it_is_gone_for_good_that_can_be_said(
     assert [e["event"] for e in ledger.find(NAME)] == ["discarded", "requested"]
 
 
-def test_what_is_still_there_is_not_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
-    run = Run(tmp_path)
+def test_what_is_still_there_is_not_given_up(run: Run) -> None:
     assert (run.setup(), run.gate()) == (0, 0)
     with pytest.raises(ReservationFailed, match="nothing says that the storage"):
         give_up(run.bb)

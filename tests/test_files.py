@@ -1,17 +1,21 @@
-"""Journals that several threads and processes write at once."""
+"""Small files and journals: written by many at once, cut short, never torn."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
+from pegasus_bb import files
 from pegasus_bb.files import (
     append_json,
     create_text,
@@ -36,15 +40,6 @@ with ThreadPoolExecutor(4) as pool:
 """
 
 
-def test_threads_lose_no_line(tmp_path: Path) -> None:
-    path = str(tmp_path / "manifest.jsonl")
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: append_json(path, {"n": n}), range(200)))
-
-    assert sorted(entry["n"] for entry in read_journal(path)) == list(range(200))
-
-
 def test_processes_with_threads_lose_no_line(tmp_path: Path) -> None:
     path = str(tmp_path / "manifest.jsonl")
     argv = [sys.executable, "-c", WRITER, path]
@@ -57,17 +52,6 @@ def test_processes_with_threads_lose_no_line(tmp_path: Path) -> None:
     assert {entry["who"] for entry in read_journal(path)} == {
         f"w{number}-{line}" for number in range(WRITERS) for line in range(LINES)
     }
-
-
-def test_a_line_that_a_crash_tore_costs_only_itself(tmp_path: Path) -> None:
-    path = tmp_path / "manifest.jsonl"
-    append_json(str(path), {"n": 1})
-    with path.open("a") as torn:
-        torn.write('{"n": 2, "di')
-
-    append_json(str(path), {"n": 3})
-
-    assert [entry["n"] for entry in read_journal(str(path))] == [1, 3]
 
 
 def test_a_line_that_nests_too_deeply_is_skipped_as_a_torn_one(tmp_path: Path) -> None:
@@ -117,9 +101,7 @@ def test_an_error_names_the_file_that_was_meant(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_of_many_that_make_a_file_at_once_one_does_and_none_is_torn(
-    tmp_path: Path,
-) -> None:
+def test_of_many_that_make_a_file_at_once_one_does(tmp_path: Path) -> None:
     path = str(tmp_path / "storage_decision.json")
     texts = [f"{n}" * 1000 for n in range(8)]
     with ThreadPoolExecutor(8) as pool:
@@ -129,3 +111,77 @@ def test_of_many_that_make_a_file_at_once_one_does_and_none_is_torn(
     assert not create_text(path, "later")
     assert Path(path).read_text() == winner
     assert [each.name for each in tmp_path.iterdir()] == ["storage_decision.json"]
+
+
+# --- cut short by crashes, full disks and kills: what was noted stays ---
+
+
+def numbers(path: Path) -> list[int]:
+    return [entry["n"] for entry in read_journal(str(path))]
+
+
+def test_cut_off_anywhere_it_loses_the_last_line_and_no_other(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    for n in range(3):
+        append_json(str(whole), {"n": n, "name": "d\u00e9j\u00e0\nvu"})
+    text = whole.read_bytes()
+    ends = [i + 1 for i, byte in enumerate(text) if byte == ord("\n")]
+    for length in range(len(text) + 1):
+        cut = tmp_path / "cut"
+        cut.write_bytes(text[:length])
+        append_json(str(cut), {"n": 9})
+        kept = sum(end - 1 <= length for end in ends)  # the line end can be mended
+        assert numbers(cut) == [*range(kept), 9], length
+
+
+@pytest.mark.parametrize("junk", [b"\0" * 4096, b"[" * 100_000, b"\xff\xfe{", b"3"])
+def test_what_a_broken_disk_left_costs_only_itself(tmp_path: Path, junk: bytes) -> None:
+    path = tmp_path / "journal"
+    append_json(str(path), {"n": 0})
+    path.write_bytes(path.read_bytes() + junk)
+    append_json(str(path), {"n": 1})
+    assert numbers(path) == [0, 1]
+
+
+def test_a_new_journal_is_in_its_folder_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(files, "sync_directory", synced.append)
+    append_json(str(tmp_path / "journal"), {"n": 0})
+    append_json(str(tmp_path / "journal"), {"n": 1})
+    assert synced == [str(tmp_path)]
+
+
+def test_writers_that_are_killed_tear_no_line_of_others(tmp_path: Path) -> None:
+    path, noted = tmp_path / "journal", tmp_path / "noted"
+    children = []
+    for number in range(4):
+        child = os.fork()
+        if child == 0:
+            _write_on(path, noted, number)
+        children.append(child)
+    while not noted.exists() or noted.read_text().count("\n") < 20:
+        time.sleep(0.01)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    append_json(str(path), {"n": -1})
+    said = {json.loads(line) for line in noted.read_text().splitlines()[:-1]}
+    found = numbers(path)
+    assert said <= set(found), "a line whose writer was told that it is there"
+    assert len(found) == len(set(found)) > 1
+
+
+def _write_on(path: Path, noted: Path, number: int) -> NoReturn:
+    """Until it is killed, or two minutes are over."""
+    until = time.monotonic() + 120
+    try:
+        with noted.open("a") as out:
+            while time.monotonic() < until:
+                append_json(str(path), {"n": number})
+                print(number, file=out, flush=True)
+                number += 10
+    finally:
+        sys.stderr.flush()
+        os._exit(1)

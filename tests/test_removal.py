@@ -36,6 +36,7 @@ def test_files_and_folders_go_and_one_file_stays(top: Path) -> None:
     (top / "a" / "b" / "c").mkdir(parents=True)
     (top / "a" / "b" / KEEP).write_text("not this one")
     (top / "a" / "b" / "c" / "data").write_text("x")
+    os.mkfifo(top / "a" / "fifo")  # which nothing may open
     empty(top)
     assert left(top) == [KEEP]
 
@@ -96,12 +97,6 @@ def test_many_files_in_one_folder(top: Path) -> None:
     (top / "many").mkdir()
     for number in range(2500):
         (top / "many" / str(number)).touch()
-    empty(top)
-    assert left(top) == [KEEP]
-
-
-def test_fifos_and_sockets_do_not_hang_it(top: Path) -> None:
-    os.mkfifo(top / "fifo")
     empty(top)
     assert left(top) == [KEEP]
 

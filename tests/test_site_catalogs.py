@@ -74,13 +74,22 @@ def on_slurm(work: Path) -> None:
     (work / "replicas.yml").write_text(json.dumps(catalog))
 
 
-@pytest.mark.parametrize("mode", ["persistent", "off"])
-def test_the_built_in_planner_takes_the_slurm_catalog(
-    tmp_path: Path, mode: str
+@pytest.mark.parametrize(
+    ("catalog", "mode"),
+    [
+        ("slurm-datawarp.yml", "persistent"),
+        ("slurm-datawarp.yml", "off"),
+        ("slurm-node-local.yml", "transient"),
+        ("slurm-two-tiers.yml", "hybrid"),
+    ],
+)
+def test_the_built_in_planner_takes_the_catalogs_of_slurm(
+    tmp_path: Path, catalog: str, mode: str
 ) -> None:
     work = tmp_path / "work"
     write_site(work)
     on_slurm(work)
+    shutil.copy(FOLDER / catalog, work / "sites.yml")
     words = ("--bb-planner", "builtin", "--bb-capacity", "1GiB", "--bb-mode", mode)
     done = subprocess.run(
         [*OURS, *GIVEN, *words, "workflow.yml"],
@@ -91,46 +100,21 @@ def test_the_built_in_planner_takes_the_slurm_catalog(
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert list(work.glob("submit/*/*/*/*/*.dag"))
+    [dag] = work.glob("submit/*/*/*/*/*.dag")
+    if mode in ("transient", "hybrid"):
+        assert "nvme" in (dag.parent / "bb/transient.json").read_text()
 
 
-@pytest.mark.parametrize(
-    ("catalog", "more"),
-    [
-        ("slurm-node-local.yml", ("--bb-mode", "transient", "--bb-capacity", "1GiB")),
-        ("slurm-two-tiers.yml", ("--bb-mode", "hybrid", "--bb-capacity", "1GiB")),
-    ],
-)
-def test_the_built_in_planner_takes_the_catalogs_of_disks(
-    tmp_path: Path, catalog: str, more: tuple[str, ...]
-) -> None:
-    work = tmp_path / "work"
-    write_site(work)
-    on_slurm(work)
-    shutil.copy(FOLDER / catalog, work / "sites.yml")
-    done = subprocess.run(
-        [*OURS, *GIVEN, "--bb-planner", "builtin", *more, "workflow.yml"],
-        cwd=work,
-        env={**os.environ, **HERE},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "nvme" in next(work.glob("submit/*/*/*/*/bb/transient.json")).read_text()
-
-
+@MARKS[0]
+@MARKS[1]
 @pytest.mark.parametrize(
     ("argv", "transfers"),
     [
-        pytest.param(
-            (*OURS, *ON_TIER), "stage_in_remote_", marks=MARKS, id="persistent"
-        ),
-        pytest.param(
-            (*OURS, "--bb-mode", "off"), "stage_in_local_", marks=MARKS, id="off"
-        ),
-        pytest.param(("pegasus-plan",), "stage_in_local_", marks=MARKS, id="plain"),
+        ((*OURS, *ON_TIER), "stage_in_remote_"),
+        ((*OURS, "--bb-mode", "off"), "stage_in_local_"),
+        (("pegasus-plan",), "stage_in_local_"),
     ],
+    ids=["persistent", "off", "plain"],
 )
 def test_a_real_pegasus_takes_the_slurm_catalog(
     tmp_path: Path, argv: tuple[str, ...], transfers: str

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 from pathlib import Path
 
@@ -12,8 +10,10 @@ from click.testing import CliRunner
 
 from pegasus_bb import ledger
 from pegasus_bb.cli import release as module
+from pegasus_bb.engine.lock import locked
 from pegasus_bb.errors import UsageError
-from pegasus_bb.files import ENGINE_LOCK
+from pegasus_bb.files import ENGINE_LOCK, write_json
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 
 
@@ -36,26 +36,14 @@ def given_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 def planned(folder: Path, name: str) -> Path:
     """A submit directory whose run asked for ``name``."""
     (folder / "bb").mkdir(parents=True)
-    request = {
-        "name": name,
-        "backend": "directory",
-        "capacity": 1,
-        "prefix": f"/bb/{name}",
-        "uuid": f"uuid of {name}",
-        "tier": "bb",
-        "site": "cluster",
-    }
-    (folder / "bb" / "request.json").write_text(json.dumps(request))
-    uuid = f"uuid of {name}"
-    ledger.note("requested", name=name, uuid=uuid, submit_dir=str(folder))
+    asked = Request(name, "directory", 1, f"/bb/{name}", f"uuid of {name}", "bb", "c")
+    write_json(str(folder / "bb" / "request.json"), asked.to_json())
+    ledger.note("requested", name=name, uuid=asked.uuid, submit_dir=str(folder))
     return folder
 
 
-def release(*arguments: str) -> object:
-    done = CliRunner().invoke(module.command, list(arguments), catch_exceptions=True)
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
+def release(*arguments: str) -> None:
+    CliRunner().invoke(module.command, list(arguments), catch_exceptions=False)
 
 
 def test_by_name_and_by_submit_directory(given_back: list[str], tmp_path: Path) -> None:
@@ -65,7 +53,7 @@ def test_by_name_and_by_submit_directory(given_back: list[str], tmp_path: Path) 
     assert given_back == ["pbbone", "pbbone"]
 
 
-def test_the_name_of_an_earlier_run_is_not_the_later_run_in_its_place(
+def test_a_later_run_in_the_same_place_stays(
     given_back: list[str], tmp_path: Path
 ) -> None:
     planned(tmp_path / "run", "pbbold").rename(tmp_path / "gone")
@@ -75,7 +63,7 @@ def test_the_name_of_an_earlier_run_is_not_the_later_run_in_its_place(
     assert given_back == []
 
 
-def test_a_run_that_was_moved_aside_is_found_there(
+def test_a_run_moved_aside_is_found_there(
     given_back: list[str], tmp_path: Path
 ) -> None:
     planned(tmp_path / "run", "pbbold").rename(tmp_path / "run.001")
@@ -84,7 +72,7 @@ def test_a_run_that_was_moved_aside_is_found_there(
     assert given_back == ["pbbold discarded"]
 
 
-def test_a_folder_that_is_called_like_a_reservation_does_not_count(
+def test_a_folder_of_that_name_does_not_count(
     given_back: list[str], tmp_path: Path
 ) -> None:
     planned(tmp_path / "run", "pbbmeant")
@@ -93,31 +81,24 @@ def test_a_folder_that_is_called_like_a_reservation_does_not_count(
     assert given_back == ["pbbmeant discarded"]
 
 
-def test_what_will_be_lost_is_named_and_not_only_where_it_was_planned(
-    given_back: list[str], tmp_path: Path
-) -> None:
+def test_discarding_needs_the_name(given_back: list[str], tmp_path: Path) -> None:
     folder = planned(tmp_path / "run", "pbbone")
     with pytest.raises(UsageError, match="pegasus-bb release pbbone --discard"):
         release(str(folder), "--discard")
     assert given_back == []
 
 
-def test_not_under_a_run_that_is_going_on(
-    given_back: list[str], tmp_path: Path
-) -> None:
-    folder = planned(tmp_path / "run", "pbbone")
-    handle = os.open(folder / ENGINE_LOCK, os.O_CREAT | os.O_RDWR)
-    os.write(handle, b"pid 4711 on host h")
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    with pytest.raises(UsageError, match=r"going on: pid 4711 .*`kill 4711` on"):
+def test_not_under_a_living_run(given_back: list[str], tmp_path: Path) -> None:
+    folder, me = planned(tmp_path / "run", "pbbone"), os.getpid()
+    says = rf"going on: pid {me} .*`kill {me}` on"
+    with locked(folder / ENGINE_LOCK), pytest.raises(UsageError, match=says):
         release("pbbone", "--discard")
-    os.close(handle)
     assert given_back == []
 
 
-def test_a_name_that_nobody_knows(given_back: list[str]) -> None:
+def test_a_name_that_is_on_no_ledger(given_back: list[str]) -> None:
     with pytest.raises(UsageError, match="neither a submit directory"):
-        release("pbbnobody")
+        release("pbbunknown")
     assert given_back == []
 
 

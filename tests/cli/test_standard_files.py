@@ -26,9 +26,7 @@ def typed(words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
-def test_with_closed_files_it_runs_as_with_dev_null(
-    folder: Folder, closed: str
-) -> None:
+def test_with_closed_files_it_runs_as_ever(folder: Folder, closed: str) -> None:
     assert typed(f"run {folder.path} {closed}").returncode == 0
     assert folder.ran() == ["a"]
     log = (folder.path / "jobstate.log").read_text()

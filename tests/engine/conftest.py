@@ -1,14 +1,13 @@
-"""Small submit directories whose tasks note that they ran."""
+"""Small submit directories whose tasks note that they ran, and what a run asked for."""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,12 @@ from pegasus_bb.dag.submitfile import quote_arguments
 from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.engine import Outcome, run
 from pegasus_bb.engine.journal import read_history
+from pegasus_bb.errors import RunFailed
+from pegasus_bb.files import write_json
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.units import MIB
 
 # One program for jobs and scripts: appends its words to `ran`, then does as told.
 TASK = """#!{python} -IS
@@ -93,6 +98,11 @@ class Folder:
         for parent, child in pairwise(names):
             self.dag.children.setdefault(parent, []).append(child)
 
+    def steps(self, *jobs: str) -> None:
+        """Jobs in a chain, each as its name and its words."""
+        names = [self.job(*words.split()).name for words in jobs]
+        self.chain(*names)
+
     def write(self) -> Path:
         write_dag(self.dag, self.path / "w.dag")
         return self.path
@@ -102,18 +112,33 @@ class Folder:
             self.write()
         return run(self.path, slots=slots, **more)
 
+    def fails(self, match: str | None = None, **more: Any) -> str:
+        """Run it to its failure, and answer with what is said."""
+        with pytest.raises(RunFailed, match=match) as caught:
+            self.run(**more)
+        return str(caught.value)
+
+    def tasks_run(self, **more: Any) -> list[str]:
+        """Run it to its good end, and answer with what tasks noted."""
+        self.run(**more)
+        return self.ran()
+
     # --- as a user's command, to be killed ---
 
-    def start(self, slots: int = 2) -> subprocess.Popen[str]:
+    def start(self, slots: int = 2, until: str = "") -> subprocess.Popen[str]:
+        """``pegasus-bb run``, once a task has noted ``until``."""
         if not (self.path / "w.dag").exists():
             self.write()
-        command = [sys.executable, "-m", "pegasus_bb", "run", "--slots", str(slots)]
-        return subprocess.Popen(
-            [*command, str(self.path)],
+        words = ["run", "--slots", str(slots), str(self.path)]
+        engine = subprocess.Popen(
+            [sys.executable, "-m", "pegasus_bb", *words],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )
+        if until:
+            self.wait_for(until)
+        return engine
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -122,6 +147,20 @@ class Folder:
             text=True,
             timeout=120,
         )
+
+    def start_and_kill(self, until: str) -> None:
+        """A run that is killed with SIGKILL once a task has noted ``until``."""
+        engine = self.start(until=until)
+        engine.kill()
+        engine.wait(timeout=120)
+        if engine.stderr:  # its tasks live on and may hold the other end
+            engine.stderr.close()
+
+    def finish(self, engine: subprocess.Popen[str]) -> None:
+        """Let tasks that wait for `go` go on, and the run come to its good end."""
+        (self.path / "go").touch()
+        assert engine.wait(timeout=120) == 0
+        engine.communicate()
 
     def wait_for(self, word: str, times: int = 1) -> None:
         """Until a task has noted ``word``."""
@@ -158,15 +197,16 @@ class Folder:
 
 
 @pytest.fixture
+def any_dag_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The DAGs here stand in for sealed ones; the seal has stories of its own."""
+    monkeypatch.setattr(
+        "pegasus_bb.engine.preparation.check_directory", lambda *_: None
+    )
+
+
+@pytest.fixture
 def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path / "submit")
-
-
-def kill(engine: subprocess.Popen[str], number: int = signal.SIGKILL) -> None:
-    engine.send_signal(number)
-    engine.wait(timeout=120)
-    if engine.stderr:
-        engine.stderr.close()
 
 
 def alive(pid: int) -> bool:
@@ -188,3 +228,57 @@ def children_named(mark: str) -> list[int]:
             except OSError:
                 continue
     return found
+
+
+def request_of(name: str, tier: Path) -> Request:
+    return Request(
+        name=name,
+        backend="directory",
+        capacity=8 * MIB,
+        prefix=f"/bb/{name}",
+        uuid="11111111-2222-3333-4444-555555555555",
+        tier="bb",
+        site="cluster",
+        settings={"path": str(tier), "quota": "64MiB"},
+    )
+
+
+def reserved(submit_dir: Path, name: str, tier: Path) -> Request:
+    """The bb folder of a run whose reservation is up and noted."""
+    request, bb = request_of(name, tier), submit_dir / "bb"
+    bb.mkdir()
+    write_json(str(bb / "request.json"), request.to_json())
+    write_json(str(bb / "plan.json"), {"version": 2, "dag": "w.dag"})
+    BBDir(str(bb)).note_reservation(
+        open_backend("directory", request.settings).create(request)
+    )
+    return request
+
+
+def vanish(request: Request) -> None:
+    """The reservation is removed from outside."""
+    open_backend("directory", request.settings).delete(request)
+
+
+def give_back(submit_dir: Path, request: Request) -> None:
+    """As bb_delete does it, on 14 November 2023."""
+    vanish(request)
+    bb = BBDir(str(submit_dir / "bb"))
+    noted = bb.reservation()
+    assert noted is not None
+    bb.note_reservation(replace(noted, released_at=1700000000.0))
+
+
+def without_answer(submit_dir: Path, request: Request) -> None:
+    """From now on the tier does not say how the reservation is."""
+    settings = {**request.settings, "fail": "status:unreachable"}
+    data = {**request.to_json(), "settings": settings}
+    write_json(str(submit_dir / "bb" / "request.json"), data)
+
+
+def was_up(submit_dir: Path) -> None:
+    """The gate has noted that the reservation is up."""
+    noted = BBDir(str(submit_dir / "bb")).reservation()
+    assert noted is not None
+    ready = {"requested_at": noted.requested_at}
+    write_json(str(submit_dir / "bb" / "ready.json"), ready)

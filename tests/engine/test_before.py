@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import os
 from pathlib import Path
 
 import pytest
@@ -15,16 +15,14 @@ from pegasus_bb.engine.failure_messages import not_done
 from pegasus_bb.engine.rescue import read_rescue
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.engine.table import Table
-from pegasus_bb.errors import ReservationFailed, RunFailed, UsageError
+from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request, Reservation
-from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime.bbdir import BBDir
-from tests.engine.requests import reserved
+from tests.engine.dagman.conftest import Listener
 
-from .conftest import Folder
+from .conftest import Folder, give_back, reserved, vanish, was_up, without_answer
 
-# --- the place ---
+ON_SITE = '+pegasus_site = "cluster"'
 
 
 def braindump(folder: Folder, submit_dir: Path) -> None:
@@ -47,8 +45,7 @@ def test_by_way_of_a_link_it_is_the_same_place(folder: Folder, tmp_path: Path) -
     folder.job("a")
     (tmp_path / "link").symlink_to(folder.path)
     braindump(folder, tmp_path / "link")
-    folder.run()
-    assert folder.ran() == ["a"]
+    assert folder.tasks_run() == ["a"]
 
 
 def test_scripts_of_another_place_are_refused(folder: Folder, tmp_path: Path) -> None:
@@ -65,23 +62,16 @@ def test_scripts_of_another_place_are_refused(folder: Folder, tmp_path: Path) ->
 
 
 @pytest.fixture
-def request_(
-    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Request:
+def request_(folder: Folder, tmp_path: Path, any_dag_will_do: None) -> Request:
     """A run whose second node on the buffer failed; the reservation stands."""
-    monkeypatch.setattr(
-        "pegasus_bb.engine.preparation.check_directory", lambda *_: None
-    )
     request = reserved(folder.path, "pbbbefore", tmp_path / "tier")
     promise(folder, {})
-    on_site = '+pegasus_site = "cluster"'
     folder.job("bb_setup_1")
-    folder.job("first", submit=on_site)
-    folder.job("second", "exits=1,0", submit=on_site)
+    folder.job("first", submit=ON_SITE)
+    folder.job("second", "exits=1,0", submit=ON_SITE)
     folder.job("bb_delete_2", "exits=1,0")
     folder.chain("bb_setup_1", "first", "second", "bb_delete_2")
-    with pytest.raises(RunFailed):
-        folder.run()
+    folder.fails()
     return request
 
 
@@ -90,14 +80,6 @@ def promise(folder: Folder, outputs: dict[str, str]) -> None:
         str(folder.path / "bb" / "placement.json"),
         {"prefix": "/bb/pbbbefore", "files": {}, "outputs": outputs},
     )
-
-
-def give_back(folder: Folder, request: Request) -> None:
-    bb = BBDir(str(folder.path / "bb"))
-    noted = bb.reservation()
-    assert noted is not None
-    open_backend("directory", request.settings).delete(request)
-    bb.note_reservation(replace(noted, released_at=1700000000.0))
 
 
 def refused(folder: Folder) -> str:
@@ -109,93 +91,152 @@ def refused(folder: Folder) -> str:
     return str(caught.value)
 
 
-def test_while_it_stands_the_run_goes_on(folder: Folder, request_: Request) -> None:
-    with pytest.raises(RunFailed):
-        folder.run()
-    assert folder.times()["second"] == 2
+def unmount(tmp_path: Path) -> None:
+    (tmp_path / "tier").rename(tmp_path / "away")
+    (tmp_path / "tier").mkdir()
 
 
 def test_given_back_too_early(folder: Folder, request_: Request) -> None:
-    give_back(folder, request_)
+    give_back(folder.path, request_)
     assert "was given back at 2023-11-1" in refused(folder)
 
 
 def test_gone_without_our_doing(folder: Folder, request_: Request) -> None:
-    open_backend("directory", request_.settings).delete(request_)
+    vanish(request_)
     told = refused(folder)
     assert "is not there any more (no such reservation in" in told
     assert "second, which needs it, is not done" in told
 
 
-def lose_note(folder: Folder) -> Path:
+def test_a_lost_note_is_written_again(folder: Folder, request_: Request) -> None:
     note = folder.path / "bb" / "reservation.json"
     note.unlink()
-    return note
-
-
-def test_a_lost_note_is_written_again(folder: Folder, request_: Request) -> None:
-    note = lose_note(folder)
-    with pytest.raises(RunFailed):
-        folder.run()
+    folder.fails()
     found = Reservation.from_json(json.loads(note.read_text()))
     assert (found.name, found.uuid) == (request_.name, request_.uuid)
     assert folder.times()["bb_setup_1"] == 1, "which would not have been run again"
 
 
 def test_a_lost_note_of_what_is_gone(folder: Folder, request_: Request) -> None:
-    lose_note(folder)
-    open_backend("directory", request_.settings).delete(request_)
+    (folder.path / "bb" / "reservation.json").unlink()
+    vanish(request_)
     assert "is not there any more" in refused(folder)
 
 
-def test_without_an_answer_the_run_finds_out(folder: Folder, request_: Request) -> None:
-    data = request_.to_json()
-    data["settings"] = {**request_.settings, "fail": "status:unreachable"}
-    write_json(str(folder.path / "bb" / "request.json"), data)
-    with pytest.raises(RunFailed):
-        folder.run()
-    assert folder.times()["second"] == 2
-
-
-def test_not_mounted_is_not_gone(
-    folder: Folder, request_: Request, tmp_path: Path
+@pytest.mark.parametrize("why", ["it stands", "no answer", "not mounted"])
+def test_what_is_not_known_to_be_gone_lets_the_run_go_on(
+    folder: Folder, request_: Request, tmp_path: Path, why: str
 ) -> None:
-    """The nodes fail, each by itself; nobody is told to start over."""
-    (tmp_path / "tier").rename(tmp_path / "away")
-    (tmp_path / "tier").mkdir()
-    with pytest.raises(RunFailed):
-        folder.run()
+    if why == "no answer":
+        without_answer(folder.path, request_)
+    elif why == "not mounted":
+        unmount(tmp_path)
+    folder.fails()
     assert folder.times()["second"] == 2
 
 
 def test_killed_while_giving_back_it_goes_on(folder: Folder, request_: Request) -> None:
-    with pytest.raises(RunFailed):
-        folder.run()
-    give_back(folder, request_)
+    folder.fails()
+    give_back(folder.path, request_)
     assert folder.run().done_before == 3
     assert folder.times()["bb_delete_2"] == 2
 
 
-def test_discarded_although_a_result_never_arrived(
+def test_a_result_that_never_arrived_is_told(
     folder: Folder, request_: Request, tmp_path: Path
 ) -> None:
-    with pytest.raises(RunFailed):
-        folder.run()
+    folder.fails()
     promise(folder, {"out.txt": str(tmp_path / "out.txt")})
-    give_back(folder, request_)
+    give_back(folder.path, request_)
     assert "out.txt is not safe: stage-out has not noted it" in refused(folder)
 
 
-# --- what is safe before a watcher is heard ---
+# --- a reservation that no job has had is asked for again ---
+
+
+@pytest.fixture
+def asked(folder: Folder, tmp_path: Path, any_dag_will_do: None) -> Request:
+    """A run that asked in the middle and got nowhere: the job that needs it failed."""
+    request = reserved(folder.path, "pbbagain", tmp_path / "tier")
+    folder.job("before")
+    folder.job("bb_setup_1")
+    folder.job("first", "exits=1,0", submit=ON_SITE)
+    folder.chain("before", "bb_setup_1", "first")
+    folder.fails()
+    return request
+
+
+def how_often(folder: Folder) -> list[int]:
+    return [folder.times()[name] for name in ("before", "bb_setup_1", "first")]
+
+
+@pytest.mark.parametrize("why", ["may still come", "was up and is gone", "no answer"])
+def test_it_is_not_asked_for_again(folder: Folder, asked: Request, why: str) -> None:
+    """What was on one that was up is on no other: its programs say that it is gone."""
+    if why == "no answer":
+        without_answer(folder.path, asked)
+    elif why == "was up and is gone":
+        was_up(folder.path)
+        vanish(asked)
+    folder.run()
+    assert how_often(folder) == [1, 1, 2]
+
+
+def test_one_that_is_not_there_is_asked_for(folder: Folder, asked: Request) -> None:
+    vanish(asked)
+    outcome = folder.run()
+    assert how_often(folder) == [1, 2, 2]
+    assert (outcome.done_before, outcome.done) == (1, 3)
+
+
+def test_one_given_back_is_asked_for_as_well(folder: Folder, asked: Request) -> None:
+    give_back(folder.path, asked)
+    outcome = folder.run()
+    assert how_often(folder) == [1, 2, 2]
+    (kept,) = outcome.aside
+    assert json.loads(kept.read_text())["released_at"] == 1700000000.0
+
+
+# --- --restart forgets nothing that may hold unsaved data ---
+
+
+def test_restart_is_refused_while_it_stands(folder: Folder, request_: Request) -> None:
+    with pytest.raises(ReservationFailed) as caught:
+        folder.run(restart=True)
+    assert "pegasus-bb release pbbbefore --discard" in str(caught.value)
+    assert f"pegasus-bb run {folder.path}" in str(caught.value)
+    assert folder.rescues() == ["w.dag.rescue001"], "nothing was moved"
+    assert folder.times()["second"] == 1
+
+
+@pytest.mark.parametrize("end", [give_back, lambda _, request: vanish(request)])
+def test_once_it_is_gone_restart_works(folder: Folder, request_: Request, end) -> None:
+    (folder.path / "bb/manifest.jsonl").write_text('{"lfn": "out.txt"}\n')
+    end(folder.path, request_)
+    folder.fails(restart=True)
+    names = {file.name for file in (folder.path / "bb").iterdir()}
+    assert {"reservation.json.000", "manifest.jsonl.000", "request.json"} <= names
+    assert not names & {"reservation.json", "manifest.jsonl"}
+    assert folder.times()["second"] == 2
+
+
+@pytest.mark.parametrize(
+    ("mounted", "says"), [(True, "try again later"), (False, "is it mounted")]
+)
+def test_without_an_answer_restart_moves_nothing(
+    folder: Folder, request_: Request, tmp_path: Path, mounted: bool, says: str
+) -> None:
+    if mounted:
+        without_answer(folder.path, request_)
+    else:
+        unmount(tmp_path)
+    with pytest.raises(SchedulerUnreachable, match=says):
+        folder.run(restart=True)
+    assert folder.rescues() == ["w.dag.rescue001"]
 
 
 def test_a_watcher_that_breaks_at_the_end_costs_no_rescue_file(folder: Folder) -> None:
-    class Broken:
-        def begin(self, total: int, done: int) -> None: ...
-        def running(self, name: str) -> None: ...
-        def waiting(self, name: str) -> None: ...
-        def ended(self, name: str, how: str, seconds: float) -> None: ...
-
+    class Broken(Listener):
         def close(self) -> None:
             raise OSError(5, "Input/output error")
 
@@ -203,9 +244,6 @@ def test_a_watcher_that_breaks_at_the_end_costs_no_rescue_file(folder: Folder) -
     with pytest.raises(OSError, match="Input/output"):
         folder.run(progress=Broken())
     assert folder.rescues() == ["w.dag.rescue001"]
-
-
-# --- what is done, told to DAGMan ---
 
 
 def test_dagman_learns_what_is_to_run_again(folder: Folder, request_: Request) -> None:
@@ -217,27 +255,15 @@ def test_dagman_learns_what_is_to_run_again(folder: Folder, request_: Request) -
     assert read_rescue(rescue, folder.dag) == known - {"first"}
 
 
-# --- what a run says at its end ---
-
-
 def says(folder: Folder) -> str:
     place = find_submit_dir(folder.path)
     return not_done(Table(read_dag(place.dag), ()), place, None, "not done")
 
 
-def was_up(folder: Folder) -> None:
-    noted = BBDir(str(folder.path / "bb")).reservation()
-    assert noted is not None
-    ready = {"requested_at": noted.requested_at}
-    write_json(str(folder.path / "bb" / "ready.json"), ready)
-
-
-def test_it_says_that_its_reservation_was_taken_away(
-    folder: Folder, request_: Request
-) -> None:
-    was_up(folder)
+def test_it_says_what_was_taken_away(folder: Folder, request_: Request) -> None:
+    was_up(folder.path)
     assert "kept:        reservation pbbbefore" in says(folder)
-    open_backend("directory", request_.settings).delete(request_)
+    vanish(request_)
     told = says(folder)
     assert "lost:        reservation pbbbefore is not there any more" in told
     assert f"pegasus-bb run --restart {folder.path}" in told
@@ -245,11 +271,54 @@ def test_it_says_that_its_reservation_was_taken_away(
     assert "kept:" not in told
 
 
-def test_it_calls_nothing_lost_where_nobody_answers(
+def test_without_an_answer_it_is_not_called_lost(
     folder: Folder, request_: Request
 ) -> None:
-    was_up(folder)
-    data = request_.to_json()
-    data["settings"] = {**request_.settings, "fail": "status:unreachable"}
-    write_json(str(folder.path / "bb" / "request.json"), data)
+    was_up(folder.path)
+    without_answer(folder.path, request_)
     assert "kept:        reservation pbbbefore" in says(folder)
+
+
+def a_run(folder: Path, age: int) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "w-0.dag").touch()
+    os.utime(folder, (10_000 - age, 10_000 - age))
+    return folder
+
+
+def refusal(folder: Path) -> list[str]:
+    with pytest.raises(UsageError) as caught:
+        find_submit_dir(folder)
+    return str(caught.value).splitlines()
+
+
+def test_the_base_of_all_runs_names_the_newest(tmp_path: Path) -> None:
+    labels = tmp_path / "user" / "pegasus"
+    runs = [a_run(labels / "w" / f"run000{n}", age=n) for n in (4, 2, 3)]
+    newest = a_run(labels / "other" / "run0001", age=1)
+    told = refusal(tmp_path)
+    assert "found: none; below it are, newest first:" in told[0]
+    assert told[1:] == [f"  {folder}" for folder in (newest, runs[1], runs[2])]
+
+
+def test_an_empty_folder_or_none_is_told_how_to_plan(tmp_path: Path) -> None:
+    assert refusal(tmp_path)[0].endswith("plan one with pegasus-bb plan")
+    assert "not a folder" in refusal(tmp_path / "nowhere")[0]
+
+
+def test_the_look_is_bounded(tmp_path: Path) -> None:
+    a_run(tmp_path.joinpath(*"abcdef"), age=1)
+    (tmp_path / "up").symlink_to("/")
+    assert refusal(tmp_path)[0].endswith("plan one with pegasus-bb plan")
+    wide = tmp_path / "wide"
+    for number in range(1000):
+        (wide / f"{number:04d}").mkdir(parents=True)
+    a_run(wide / "zzzz" / "run0001", age=1)
+    assert len(refusal(wide)) == 1
+
+
+def test_two_dags_are_both_named(tmp_path: Path) -> None:
+    a_run(tmp_path / "below", age=1)
+    for name in ("one.dag", "two.dag"):
+        (tmp_path / name).touch()
+    assert "found: one.dag, two.dag; plan one" in refusal(tmp_path)[0]

@@ -7,16 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from pegasus_bb.dag.nodes import Node, Script
 from pegasus_bb.engine.evidence import evidence
 from pegasus_bb.engine.failure_messages import failure_messages
 from pegasus_bb.engine.journal import Journal, read_history
-from pegasus_bb.engine.progress import Bar, Lines, choose
+from pegasus_bb.engine.progress import Lines, choose
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item
-from pegasus_bb.errors import RunFailed
 
 from .conftest import Folder
 
@@ -74,55 +72,38 @@ def test_a_large_run_does_not_flood_a_log() -> None:
     assert len(lines) == 102 and lines[-1].startswith("[10000/10000] bad: failed: x")
 
 
-def test_a_terminal_gets_a_bar_with_names() -> None:
-    screen = io.StringIO()
-    console = Console(file=screen, force_terminal=True, width=100)
-    bar = Bar(console)
-    bar.begin(3, 1)
-    for name in ("a", "b"):
-        bar.running(name)
-    bar.waiting("b")
-    bar.ended("b", "failed: [x]", 0.1)
-    bar.close()
-    text = screen.getvalue()
-    assert "1/3" in text and "b: failed: [x]" in text
-
-
-def reasons(folder: Folder, judge: str, status: int) -> str:
-    """What is told where the job ended with 7 and the POST script with ``status``."""
+@pytest.mark.parametrize(
+    ("judge", "status", "told"),
+    [
+        ("exitcode", 1, "its job ended with exit status 7"),
+        ("pegasus-exitcode", 1, "its job ended with exit status 7"),
+        ("exitcode", 2, "its POST script ended with exit status 2, its job with exit"),
+        ("check", 1, "its POST script ended with exit status 1, its job with exit"),
+    ],
+)
+def test_a_post_script_that_only_passes_a_failure_on_is_not_told(
+    folder: Folder, judge: str, status: int, told: str
+) -> None:
     (folder.path / judge).symlink_to(folder.program)
     folder.job("a", "exits=7", post=Script(judge, f"post exits={status}"))
-    with pytest.raises(RunFailed) as caught:
-        folder.run()
-    return re.search(r"^  a: (.*)$", str(caught.value), re.MULTILINE)[1]  # type: ignore[index]
-
-
-@pytest.mark.parametrize("judge", ["exitcode", "pegasus-exitcode"])
-def test_a_post_script_that_passes_a_failure_on_is_not_told(
-    folder: Folder, judge: str
-) -> None:
-    assert reasons(folder, judge, 1) == "its job ended with exit status 7"
-
-
-@pytest.mark.parametrize(("judge", "status"), [("exitcode", 2), ("check", 1)])
-def test_a_post_script_with_a_mind_of_its_own_is_told(
-    folder: Folder, judge: str, status: int
-) -> None:
-    told = f"its POST script ended with exit status {status}, its job with exit status"
-    assert reasons(folder, judge, status) == f"{told} 7"
+    assert f"\n  a: {told}" in folder.fails()
 
 
 @pytest.mark.parametrize(("status", "again"), [(76, True), (78, False)])
-def test_a_refused_request_is_said_to_be_the_plan_s(
+def test_a_refused_request_needs_a_new_plan(
     folder: Folder, status: int, again: bool
 ) -> None:
     folder.job("bb_setup_BB0000001", f"exits={status}")
-    with pytest.raises(RunFailed) as caught:
-        folder.run()
-    assert ("plan again" in str(caught.value)) is again
+    assert ("plan again" in folder.fails()) is again
 
 
-RECORD = """\
+TRACE = """\
+        Traceback
+          deeper
+        ValueError: no such chromosome
+
+"""
+RECORD = f"""\
 - invocation: True
   version: 3.0
   files:
@@ -132,11 +113,7 @@ RECORD = """\
     stderr:
       temporary_name: /tmp/ks.err
       data: |
-        Traceback
-          deeper
-        ValueError: no such chromosome
-
-    metadata:
+{TRACE}    metadata:
       data: |
         not this
 """
@@ -153,13 +130,7 @@ def item() -> Item:
     return Item(Node("a", "00/a.sub"), 0, [], status=1, reason="the job ended with 1")
 
 
-def last_lines(item: Item, place: SubmitDir) -> list[str]:
-    return [line for one in evidence(item, place) for line in one.lines]
-
-
-def test_the_last_lines_of_a_task_come_from_its_newest_record(
-    place: SubmitDir, item: Item
-) -> None:
+def test_the_newest_record_has_the_last_lines(place: SubmitDir, item: Item) -> None:
     older, newer = place.path / "00/a.out.000", place.path / "00/a.out.001"
     older.write_text(RECORD.replace("ValueError", "OlderError"))
     newer.write_text(RECORD)
@@ -173,23 +144,27 @@ def test_the_last_lines_of_a_task_come_from_its_newest_record(
     ]
 
 
-def test_a_record_with_a_blank_stderr_tells_what_its_stdout_says(
-    place: SubmitDir, item: Item
+@pytest.mark.parametrize(
+    ("out", "err", "lines"),
+    [
+        (
+            RECORD.replace(TRACE, ""),
+            "on node c1\n",
+            ["read 3 of 22 chromosomes", "on node c1"],
+        ),
+        ("half a result\n", "1\n2\n3\n4\n5\n6\n7\n", ["3", "4", "5", "6", "7"]),
+        ("- invocation: True\n  version: 3.0\n", "cannot start\n", ["cannot start"]),
+        (None, None, []),
+    ],
+    ids=["blank stderr", "no record", "no output in it", "no files"],
+)
+def test_the_last_lines_are_where_the_task_has_left_them(
+    place: SubmitDir, item: Item, out: str | None, err: str | None, lines: list[str]
 ) -> None:
-    begin, _, end = RECORD.partition("        Traceback")
-    record = begin + "    metadata:" + end.partition("    metadata:")[2]
-    (place.path / "00/a.out.000").write_text(record)
-    (place.path / "00/a.err.000").write_text("launch: on node c1\n")
-    said = ["read 3 of 22 chromosomes", "launch: on node c1"]
-    assert last_lines(item, place) == said
-
-
-def test_without_a_record_the_last_lines_are_in_err(
-    place: SubmitDir, item: Item
-) -> None:
-    (place.path / "00/a.out").write_text("half a result\n")
-    (place.path / "00/a.err").write_text("".join(f"line {n}\n" for n in range(9)))
-    assert last_lines(item, place) == [f"line {n}" for n in range(4, 9)]
+    for name, text in {"out": out, "err": err}.items():
+        if text is not None:
+            (place.path / f"00/a.{name}.000").write_text(text)
+    assert [line for one in evidence(item, place) for line in one.lines] == lines
 
 
 def test_a_long_reason_is_told_with_what_would_do(place: SubmitDir, item: Item) -> None:
@@ -200,53 +175,35 @@ def test_a_long_reason_is_told_with_what_would_do(place: SubmitDir, item: Item) 
     assert max(map(len, told)) < 700
 
 
-def test_a_record_without_output_leaves_it_to_err(place: SubmitDir, item: Item) -> None:
-    (place.path / "00/a.out").write_text("- invocation: True\n  version: 3.0\n")
-    (place.path / "00/a.err").write_text("cannot execute\n")
-    assert last_lines(item, place) == ["cannot execute"]
-
-
-def test_no_files_no_lines(place: SubmitDir, item: Item) -> None:
-    assert failure_messages([item], place) == ["  a: the job ended with 1"]
-
-
-def test_a_failed_planner_of_a_sub_workflow_shows_its_log(
-    place: SubmitDir, item: Item
+@pytest.mark.parametrize(
+    ("program", "arguments", "log"),
+    [
+        ("a.pre.sh", "-Dpegasus.log.*={log} --sites cori", "pegasus-plan_SUB.pre.log"),
+        ("bb/bin/gate", "", "bb/gate.err"),
+    ],
+)
+def test_a_pre_script_that_fails_shows_its_log(
+    place: SubmitDir, item: Item, program: str, arguments: str, log: str
 ) -> None:
-    log = place.path / "pegasus-plan_SUB.pre.log"
-    log.write_text("ERROR: no site cori\n")
-    (place.path / "00/a.out.000").write_text(RECORD)  # of an earlier attempt
-    item.node.pre = Script("a.pre.sh", f"-Dpegasus.log.*={log} --sites cori")
-    item.stage = "pre"
-    assert failure_messages([item], place)[1:] == [
-        f"    see {log}",
-        "    | ERROR: no site cori",
-    ]
-
-
-def test_a_gate_that_says_no_shows_its_reason(place: SubmitDir, item: Item) -> None:
     place.bb.mkdir()
-    (place.bb / "gate.err").write_text("gate: Slurm refuses 9 TiB\n")
-    item.node.pre, item.stage = Script("bb/bin/gate"), "pre"
+    (place.path / log).write_text("ERROR: it cannot be\n")
+    (place.path / "00/a.out.000").write_text(RECORD)  # of an earlier attempt
+    words = arguments.format(log=place.path / log)
+    item.node.pre, item.stage = Script(program, words), "pre"
     assert failure_messages([item], place)[1:] == [
-        f"    see {place.bb}/gate.err",
-        "    | gate: Slurm refuses 9 TiB",
+        f"    see {place.path / log}",
+        "    | ERROR: it cannot be",
     ]
 
 
-def test_a_failed_sub_workflow_shows_its_failed_node(
-    folder: Folder, tmp_path: Path
-) -> None:
+def test_a_sub_workflow_shows_its_failed_node(folder: Folder, tmp_path: Path) -> None:
     inner = Folder(tmp_path / "submit" / "inner")
     inner.job("cut", "exits=3", "err=no such column")
-    with pytest.raises(RunFailed):
-        inner.run()
+    inner.fails()
     log = f"{inner.path}/w.dag.dagman.out"
     environment = f'environment = "_CONDOR_DAGMAN_LOG={log}"'
     folder.job("pegasus-plan_SUB", "exits=1", "err=DAGMan ends", submit=environment)
-    with pytest.raises(RunFailed) as caught:
-        folder.run()
-    told = str(caught.value).splitlines()
+    told = folder.fails().splitlines()
     at = told.index("  pegasus-plan_SUB: the job ended with exit status 1")
     assert told[at + 1 : at + 5] == [
         f"    in its sub-workflow {inner.path}/w.dag:",

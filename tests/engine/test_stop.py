@@ -1,16 +1,18 @@
-"""Ctrl-C, SIGTERM, a second engine: a run stops cleanly and goes on later."""
+"""A signal, a second engine, no room: a run stops cleanly and goes on later."""
 
 from __future__ import annotations
 
+import resource
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.journal import Journal
+from pegasus_bb.engine import journal as journal_module
+from pegasus_bb.engine import local
+from pegasus_bb.engine.processes import Processes
 from pegasus_bb.errors import UsageError
 
 from .conftest import Folder, children_named
@@ -18,12 +20,9 @@ from .test_resume import DIAMOND, diamond
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_stops_cleanly_and_a_second_run_goes_on(
-    folder: Folder, number: int
-) -> None:
+def test_a_signal_stops_cleanly_and_it_can_go_on(folder: Folder, number: int) -> None:
     diamond(folder, stops_at="b")
-    engine = folder.start()
-    folder.wait_for("b-is-up")
+    engine = folder.start(until="b-is-up")
     folder.wait_for("post-c")
     folder.wait_for_event("c", "POST_SCRIPT_SUCCESS")
     engine.send_signal(number)
@@ -41,14 +40,10 @@ def test_a_signal_stops_cleanly_and_a_second_run_goes_on(
 
 def test_who_is_deaf_to_sigterm_gets_sigkill(folder: Folder) -> None:
     folder.job("a", "until=never", "deaf=1", "ready=up")
-    folder.write()
-    code = (
-        "import sys; from pathlib import Path; from pegasus_bb.engine import run\n"
-        "run(Path(sys.argv[1]), grace=0.1)"
-    )
-    engine = subprocess.Popen(
-        [sys.executable, "-c", code, str(folder.path)], stderr=subprocess.DEVNULL
-    )
+    run = "from pathlib import Path; from pegasus_bb.engine import run"
+    code = f"{run}; run(Path({str(folder.write())!r}), grace=0.1)"
+    argv = [sys.executable, "-c", code]
+    engine = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
     folder.wait_for("up")
     engine.send_signal(signal.SIGTERM)
     assert engine.wait(timeout=120) == 1  # RunInterrupted, which nobody caught
@@ -57,8 +52,7 @@ def test_who_is_deaf_to_sigterm_gets_sigkill(folder: Folder) -> None:
 
 def test_a_second_ctrl_c_does_not_wait(folder: Folder) -> None:
     folder.job("a", "until=never", "deaf=1", "ready=up")
-    engine = folder.start()
-    folder.wait_for("up")
+    engine = folder.start(until="up")
     engine.send_signal(signal.SIGINT)
     time.sleep(0.2)  # it waits ten seconds for the deaf one
     assert engine.poll() is None
@@ -73,8 +67,7 @@ def test_a_waiting_gate_can_be_stopped(folder: Folder) -> None:
     gate = folder.script("gate", "exits=75", defer=75)
     gate.defer_time = 60
     folder.job("a", pre=gate)
-    engine = folder.start()
-    folder.wait_for("gate")
+    engine = folder.start(until="gate")
     time.sleep(0.1)  # until it sleeps
     engine.send_signal(signal.SIGINT)
     engine.communicate(timeout=120)
@@ -82,48 +75,84 @@ def test_a_waiting_gate_can_be_stopped(folder: Folder) -> None:
     assert folder.ran() == ["gate"]
 
 
-# --- two engines ---
-
-
 def test_a_second_engine_is_refused_by_name_of_the_first(folder: Folder) -> None:
     folder.job("a", "until=go", "ready=up")
-    engine = folder.start()
-    folder.wait_for("up")
+    engine = folder.start(until="up")
     with pytest.raises(UsageError, match=f"pid {engine.pid} on host"):
         folder.run()
-    (folder.path / "go").touch()
-    assert engine.wait(timeout=120) == 0
-    engine.communicate()
+    folder.finish(engine)
     assert folder.times()["a"] == 1
 
 
-def test_a_folder_that_is_no_submit_directory(tmp_path: Path, folder: Folder) -> None:
-    from pegasus_bb.engine import run
-
-    with pytest.raises(UsageError, match="not a folder"):
-        run(tmp_path / "nowhere")
-    with pytest.raises(UsageError, match="found: none"):
-        run(folder.path)
-    (folder.path / "one.dag").touch()
-    (folder.path / "two.dag").touch()
-    with pytest.raises(UsageError, match=r"one\.dag, two\.dag"):
-        run(folder.path)
+def limited(folder: Folder, limit: int, size: int) -> subprocess.CompletedProcess[str]:
+    """``pegasus-bb run`` where the system allows no more than ``size``."""
+    return subprocess.run(
+        [sys.executable, "-m", "pegasus_bb", "run", str(folder.write())],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(limit, (size, size)),
+    )
 
 
-def test_a_journal_that_cannot_be_written_leaves_no_task_behind(
+@pytest.mark.parametrize("size", [64, 500, 900])
+def test_a_journal_that_cannot_grow(folder: Folder, size: int) -> None:
+    for name in "abcd":
+        folder.job(name)
+    folder.chain(*"abcd")
+    done = limited(folder, resource.RLIMIT_FSIZE, size)
+    assert (done.returncode, "Traceback" in done.stderr) == (80, False), done.stderr
+    assert f"pegasus-bb run {folder.path}" in done.stderr
+    assert children_named(f"{folder.path}#") == []
+    assert folder.run().done == 4
+
+
+@pytest.mark.parametrize("size", [9, 12, 14])
+def test_too_few_open_files(folder: Folder, size: int) -> None:
+    folder.job("a", pre=folder.script("pre-a"))
+    done = limited(folder, resource.RLIMIT_NOFILE, size)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode in (0, 80), done.stderr
+    assert folder.run().done == 1
+
+
+def test_lines_without_room_are_kept(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder.job("a", "until=go", "ready=up")
-    folder.job("b", "until=up", submit="universe = local")
-    flush = Journal.flush
+    path = folder.path / "jobstate.log"
+    journal = journal_module.Journal(path)
+    journal.note("a", "SUBMIT", "1.0", "", 1)
+    write = journal_module.os.write
 
-    def full(journal: Journal) -> None:
-        if (folder.path / "up").exists():
+    def half(handle: int, data: bytes) -> int:
+        if len(data) < 20:
             raise OSError(28, "No space left on device")
-        flush(journal)
+        return write(handle, data[: len(data) - 10])
 
-    monkeypatch.setattr(Journal, "flush", full)
+    with monkeypatch.context() as full:
+        full.setattr(journal_module.os, "write", half)
+        with pytest.raises(OSError, match=r"jobstate\.log"):
+            journal.flush()
+    journal.close()
+    (event,) = journal_module.read_history(path).events
+    assert (event.node, event.event) == ("a", "SUBMIT")
+
+
+def test_without_room_tasks_are_stopped_all_the_same(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.job("a")
+    folder.job("slow", "until=never")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    def note(self: Processes, entry: dict[str, object]) -> None:
+        if "ended" in entry:
+            full()
+
+    monkeypatch.setattr(Processes, "_note", note)
+    monkeypatch.setattr(local.Scheduler, "_child_ended", full)
     with pytest.raises(OSError, match="No space left"):
-        folder.run()
-    running = [p.read_bytes() for p in Path("/proc").glob("[0-9]*/cmdline")]
-    assert not [line for line in running if str(folder.path).encode() in line]
+        folder.run(grace=0.5)
+    assert children_named(f"{folder.path}#") == []

@@ -39,12 +39,8 @@ def bb(tmp_path: Path) -> BBDir:
     return BBDir(str(tmp_path / "bb"))
 
 
-def test_without_a_reservation_there_is_nothing_to_say(tmp_path: Path) -> None:
-    assert reservation_words(None) == ""
-    assert reservation_words(tmp_path) == ""
-
-
 def test_the_reservation_in_words(bb: BBDir, tmp_path: Path) -> None:
+    assert reservation_words(None) == reservation_words(tmp_path / "bb") == ""
     assert reservation_words(tmp_path) == "burst buffer not asked for yet"
     bb.note_reservation(NOTED)
     assert reservation_words(tmp_path) == "burst buffer asked for"
@@ -85,18 +81,19 @@ def test_the_bar_ends_with_how_it_ended(bb: BBDir, tmp_path: Path) -> None:
     bb.note_reservation(NOTED)
     screen = io.StringIO()
     bar = Bar(Console(file=screen, force_terminal=True, width=100), tmp_path)
-    bar.begin(1, 0)
-    bar.running("[a]")
+    bar.begin(3, 1)
+    for name in ("[a]", "b"):
+        bar.running(name)
+    bar.waiting("b")
+    bar.ended("b", "failed: [x]", 0.1)
     bb.note_reservation(replace(NOTED, released_at=20.0))
     bar.ended("[a]", "done", 0.1)
     bar.close()
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
+    assert "b: failed: [x]" in text
     last = [line for line in text.splitlines() if line.strip()][-1]
     assert "burst buffer given back" in last
-    assert re.search(r"1/1 0:00:0\d", last), "nodes done, and the time that it took"
-
-
-# --- nobody listens any more ---
+    assert re.search(r"2/3 0:00:0\d", last), "nodes done, and the time that it took"
 
 
 def on_terminal(folder: Folder, *options: str) -> tuple[subprocess.Popen[bytes], int]:
@@ -115,9 +112,7 @@ def on_terminal(folder: Folder, *options: str) -> tuple[subprocess.Popen[bytes],
 
 
 @pytest.mark.parametrize("options", [(), ("--quiet",)], ids=["bar", "quiet"])
-def test_a_closed_terminal_stops_the_run_cleanly(
-    folder: Folder, options: tuple[str, ...]
-) -> None:
+def test_a_closed_terminal_stops_it(folder: Folder, options: tuple[str, ...]) -> None:
     folder.job("a", "until=never", "ready=up")
     engine, hand = on_terminal(folder, *options)
     folder.wait_for("up")
@@ -128,9 +123,7 @@ def test_a_closed_terminal_stops_the_run_cleanly(
     assert children_named(f"_PEGASUS_BB_NODE={folder.path}#") == []
 
 
-def test_a_terminal_that_goes_without_a_signal_does_not_end_the_run(
-    folder: Folder,
-) -> None:
+def test_a_terminal_lost_without_a_signal_ends_nothing(folder: Folder) -> None:
     folder.job("a", "until=a.sub", "ready=up")
     folder.job("b", "exits=1,0", "until=go", "ready=b-is-up", retry=1)
     folder.chain("a", "b")
@@ -143,13 +136,12 @@ def test_a_terminal_that_goes_without_a_signal_does_not_end_the_run(
 
 
 @pytest.mark.parametrize(("exits", "status"), [("0", 0), ("1", 80)])
-def test_a_reader_that_has_ended_does_not_end_the_run(
+def test_a_reader_that_ends_ends_nothing(
     folder: Folder, exits: str, status: int
 ) -> None:
     folder.job("a", "until=go", "ready=up", f"exits={exits}")
     folder.job("b")
-    engine = folder.start()
-    folder.wait_for("up")
+    engine = folder.start(until="up")
     assert engine.stderr is not None
     engine.stderr.close()
     (folder.path / "go").touch()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import socket
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.redo import CREATE_DIR, TASK
+from pegasus_bb.files import ENGINE_LOCK
 from pegasus_bb.inventory.leftovers import Leftover, leftovers
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.run_state import ReservationRecord
@@ -85,8 +87,15 @@ class OneRun(Run):
         """Stage-out has brought the one promised result to its place."""
         self.stage_out("out.txt", uuid=self.request.uuid)
 
-    def locked_by(self, words: str) -> None:
-        (self.submit / ".engine.lock").write_text(words)
+    def at_work(self) -> AbstractContextManager[None]:
+        """An engine works on it while the block runs."""
+        return locked(self.submit / ENGINE_LOCK)
+
+    def submitted_from(self, host: str, job: int = 32) -> None:
+        """Its DAGMan is that ``job`` of the schedd on ``host``."""
+        words = f"Job submitted from host: <127.0.0.1:1?alias={host}>"
+        line = f"000 ({job:03}.000.000) 2026-11-21 14:04:29 {words}\n...\n"
+        (self.submit / "w.dag.dagman.log").write_text(line)
 
     # -- what a person sees
 
@@ -99,7 +108,7 @@ class OneRun(Run):
         return next(one for one in leftovers() if one.record.name == self.name)
 
 
-class SubmitDirFixture:
+class Runs:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.ledger = root / "ledger.jsonl"
@@ -120,13 +129,20 @@ class SubmitDirFixture:
 
 
 @pytest.fixture
-def submit_dirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SubmitDirFixture:
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
     (tmp_path / "tier").mkdir()
-    return SubmitDirFixture(tmp_path)
+    return Runs(tmp_path)
 
 
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on this is another host."""
-    assert socket.gethostname() != "elsewhere"
-    monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+@pytest.fixture
+def run(runs: Runs) -> OneRun:
+    """One that was killed while its job was at work."""
+    return runs.dead()
+
+
+@pytest.fixture
+def saved(run: OneRun) -> OneRun:
+    """The same, and its result is safe."""
+    run.saves()
+    return run

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.inventory.leftovers import give_back, leftovers
 from pegasus_bb.runtime.job_reservation.results import list_kept
-from tests.inventory.conftest import OneRun, SubmitDirFixture
+from tests.inventory.conftest import OneRun, Runs
 from tests.reservation.test_datawarp import DataWarpBench, bench
 
 __all__ = ["bench"]
@@ -23,9 +23,9 @@ def scratch(run: OneRun) -> Path:
 
 
 @pytest.fixture
-def run(submit_dirs: SubmitDirFixture, bench: DataWarpBench) -> OneRun:
+def run(runs: Runs, bench: DataWarpBench) -> OneRun:
     """Mode transient; its node work has failed, for its results did not come back."""
-    run = submit_dirs.run()
+    run = runs.run()
     (run.submit / "bb/request.json").unlink()
     run.request = replace(run.request, backend="datawarp", prefix=str(scratch(run)))
     run.write("transient.json", run.request.to_json())
@@ -34,6 +34,7 @@ def run(submit_dirs: SubmitDirFixture, bench: DataWarpBench) -> OneRun:
     run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 2.0 cori - 3")
     run.note("work POST_SCRIPT_FAILURE 77 cori - 3")
     run.ends(1)
+    run.name = f"job {NUMBER}"  # as it is listed
     return run
 
 
@@ -47,13 +48,9 @@ def stuck(bench: DataWarpBench, destination: str, words: str = WORDS) -> None:
 
 
 def test_it_is_listed_with_the_words_of_slurm_and_what_would_do(run: OneRun) -> None:
-    run.name = f"job {NUMBER}"
     found = run.held()
-    assert (found.state, found.size, found.run) == (
-        "staging-out",
-        8 << 20,
-        "failed, data kept",
-    )
+    assert (found.state, found.size) == ("staging-out", 8 << 20)
+    assert found.run == "failed, data kept"
     assert found.message == f"kept by Slurm, with the results of node work: {WORDS}"
     assert found.submit_dir == str(run.submit)
     assert found.next == (f"scancel --hurry {NUMBER}",)
@@ -62,7 +59,6 @@ def test_it_is_listed_with_the_words_of_slurm_and_what_would_do(run: OneRun) -> 
 def test_results_that_are_nowhere_else_are_kept(
     run: OneRun, bench: DataWarpBench
 ) -> None:
-    run.name = f"job {NUMBER}"
     verdict = run.verdict()
     assert not verdict.goes
     assert "node work is not done, so its results are nowhere else" in verdict.why
@@ -71,10 +67,7 @@ def test_results_that_are_nowhere_else_are_kept(
     assert bench.read()["jobs"][0]["state"] == "STAGE_OUT"
 
 
-def test_where_the_node_was_run_again_nobody_needs_it(
-    run: OneRun, bench: DataWarpBench
-) -> None:
-    run.name = f"job {NUMBER}"
+def test_it_goes_once_the_node_ran_again(run: OneRun, bench: DataWarpBench) -> None:
     run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 3.0 cori - 4")
     assert not run.verdict().goes  # and nobody knows yet how that ends
     run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
@@ -87,10 +80,7 @@ def test_where_the_node_was_run_again_nobody_needs_it(
     assert bench.read()["jobs"][0]["state"] == "COMPLETED"
 
 
-def test_a_number_that_slurm_has_given_again_is_another_job(
-    run: OneRun, bench: DataWarpBench
-) -> None:
-    run.name = f"job {NUMBER}"
+def test_a_number_given_again_is_another_job(run: OneRun, bench: DataWarpBench) -> None:
     stuck(bench, f"{scratch(run)}/.pegasus_bb_landing/work2")
     run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
     run.ends(0)
@@ -98,9 +88,7 @@ def test_a_number_that_slurm_has_given_again_is_another_job(
     assert (verdict.goes, "given the number once more" in verdict.why) == (False, True)
 
 
-def test_of_a_run_that_nobody_knows_it_is_kept(
-    submit_dirs: SubmitDirFixture, bench: DataWarpBench
-) -> None:
+def test_of_an_unknown_run_it_is_kept(runs: Runs, bench: DataWarpBench) -> None:
     stuck(bench, "/lus/of/another/ledger")
     [verdict] = leftovers()
     assert (verdict.record.name, verdict.goes) == (f"job {NUMBER}", False)
@@ -113,6 +101,5 @@ def test_one_that_is_still_being_staged_out_is_no_leftover(
     run: OneRun, bench: DataWarpBench, words: str
 ) -> None:
     stuck(bench, "/lus/x", words)
-    run.name = f"job {NUMBER}"
     with pytest.raises(StopIteration):
         run.held()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shutil
-import socket
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner, Result
@@ -16,17 +16,16 @@ from click.testing import CliRunner, Result
 from pegasus_bb import ledger
 from pegasus_bb.cli.gc import command
 from pegasus_bb.cli.release import command as release_command
+from pegasus_bb.files import ENGINE_LOCK
 from pegasus_bb.inventory import leftovers as module
 from pegasus_bb.inventory.leftovers import give_back, leftovers
 from pegasus_bb.inventory.listing import list_reservations
-from pegasus_bb.reservation.directory import Directory
 from tests.engine.dagman.conftest import Tools, tools
-from tests.inventory.conftest import OneRun, SubmitDirFixture
+from tests.inventory.conftest import OneRun, Runs
 
 __all__ = ["tools"]
 Happened = Callable[[OneRun], object]
-LOG = "000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {}\n...\n"
-HERE = "<127.0.0.1:1?alias=testbed>"
+Since = Callable[[OneRun], AbstractContextManager[object]]
 
 
 def gc(*options: str) -> Result:
@@ -57,40 +56,28 @@ def goes(run: OneRun) -> None:
     assert list_reservations() == []
 
 
-# -- what goes
-
-
-def saved(run: OneRun) -> None:
-    run.saves()
-
-
 def ended_well_and_promised_nothing(run: OneRun) -> None:
     run.promise({})
     run.ends(0)
 
 
-@pytest.mark.parametrize("happened", [saved, ended_well_and_promised_nothing])
-def test_of_which_nothing_can_be_lost_it_goes(
-    submit_dirs: SubmitDirFixture, happened: Happened
-) -> None:
-    run = submit_dirs.dead()
+@pytest.mark.parametrize("happened", [OneRun.saves, ended_well_and_promised_nothing])
+def test_of_which_nothing_can_be_lost_it_goes(run: OneRun, happened: Happened) -> None:
     happened(run)
     goes(run)
 
 
 @pytest.mark.parametrize("gate_waits", [True, False])
-def test_no_job_ever_had_it(submit_dirs: SubmitDirFixture, gate_waits: bool) -> None:
-    run = submit_dirs.run()
+def test_no_job_ever_had_it(runs: Runs, gate_waits: bool) -> None:
+    run = runs.run()
     run.begins()
     if gate_waits:
         run.waits()
     goes(run)
 
 
-def test_a_request_that_was_refused_is_taken_off_the_list(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.run(fail="create*1: no such pool")
+def test_a_request_that_was_refused_is_taken_off_the_list(runs: Runs) -> None:
+    run = runs.run(fail="create*1: no such pool")
     run.note("INTERNAL *** DAGMAN_STARTED 1 ***")
     assert run.setup() == 76
     run.ends(1)
@@ -99,20 +86,14 @@ def test_a_request_that_was_refused_is_taken_off_the_list(
     assert list_reservations() == []
 
 
-def test_one_that_vanished_after_all_was_saved_is_taken_off_the_list(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    shutil.rmtree(run.folder())
+def test_one_that_vanished_after_all_was_saved_is_delisted(saved: OneRun) -> None:
+    shutil.rmtree(saved.folder())
     assert "is not there: nothing to give back" in gc("--yes").output
-    assert run.held().ended == "released"
+    assert saved.held().ended == "released"
 
 
-def test_killed_once_it_was_listed_and_before_it_was_asked_for(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.run()
+def test_killed_once_it_was_listed_and_before_it_was_asked_for(runs: Runs) -> None:
+    run = runs.run()
     run.setup()
     run.backend().delete(run.request)
     Path(run.bb.file("reservation.json")).unlink()
@@ -121,10 +102,7 @@ def test_killed_once_it_was_listed_and_before_it_was_asked_for(
     assert run.held().ended == "released"
 
 
-def test_a_failed_run_none_of_whose_tasks_is_done(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.dead()
+def test_a_failed_run_none_of_whose_tasks_is_done(run: OneRun) -> None:
     run.fails()
     assert run.held().next[-1] == "pegasus-bb release pbbone"
     assert "no task of its run has made a result" in gc().output
@@ -134,13 +112,10 @@ def test_a_failed_run_none_of_whose_tasks_is_done(
 # -- unsaved results
 
 
-def test_a_failed_run_that_left_a_promised_result(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.dead()
+def test_a_failed_run_that_left_a_promised_result(run: OneRun) -> None:
     run.write("placement.json", {**run.bb.placement(), "scratch": "/bb/pbbone/run"})
     (run.folder() / "run").mkdir()
-    (run.folder() / "run" / "out.txt").write_text("half of it")
+    (run.folder() / "run" / "out.txt").touch()
     run.fails()
     is_kept(run, f"{run.folder()}/run/out.txt")
     assert run.held().next[-1] == "pegasus-bb release pbbone --discard"
@@ -181,7 +156,7 @@ def ready_json_alone_tells_that_a_job_had_it(run: OneRun) -> None:
 
 def begun_elsewhere(run: OneRun) -> None:
     run.saves()
-    run.locked_by("pid 4711 on host login3\n")
+    (run.submit / ENGINE_LOCK).write_text("pid 4711 on host login3\n")
 
 
 UNSAFE = "promised results are not safe"
@@ -200,19 +175,14 @@ KEPT: dict[Happened, str] = {
 
 
 @pytest.mark.parametrize("happened", KEPT, ids=lambda happened: happened.__name__)
-def test_where_anything_could_be_lost_it_is_kept(
-    submit_dirs: SubmitDirFixture, happened: Happened
-) -> None:
-    run = submit_dirs.dead()
+def test_where_anything_may_be_lost_it_is_kept(run: OneRun, happened: Happened) -> None:
     happened(run)
     is_kept(run, KEPT[happened])
 
 
 @pytest.mark.parametrize("witness", ["rescue file", "file on it"])
-def test_one_witness_that_a_job_had_it_is_enough(
-    submit_dirs: SubmitDirFixture, witness: str
-) -> None:
-    run = submit_dirs.run()
+def test_one_witness_that_a_job_had_it_is_enough(runs: Runs, witness: str) -> None:
+    run = runs.run()
     run.begins()
     if witness == "rescue file":
         run.ends(1)
@@ -223,177 +193,129 @@ def test_one_witness_that_a_job_had_it_is_enough(
 
 
 @pytest.mark.parametrize("file", ["placement.json", "reservation.json", "w.dag"])
-def test_notes_that_cannot_be_read(submit_dirs: SubmitDirFixture, file: str) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    path = run.submit / file if file == "w.dag" else Path(run.bb.file(file))
+def test_notes_that_cannot_be_read(saved: OneRun, file: str) -> None:
+    path = saved.submit / file if file == "w.dag" else Path(saved.bb.file(file))
     path.write_text("JOB {")
     if file == "w.dag":  # the guard alone decides, the DAG is not needed
-        assert run.verdict().goes
+        assert saved.verdict().goes
     else:
-        is_kept(run, file)
+        is_kept(saved, file)
 
 
 # -- runs that may be alive
 
 
-def test_an_engine_at_work(submit_dirs: SubmitDirFixture) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    handle = os.open(run.submit / ".engine.lock", os.O_CREAT | os.O_RDWR)
-    os.write(handle, f"pid 4711 on host {socket.gethostname()}".encode())
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    is_kept(run, "its run: running: pid 4711 on host ")
-    os.close(handle)
-    goes(run)
+def test_an_engine_at_work(saved: OneRun) -> None:
+    with saved.at_work():
+        is_kept(saved, "its run: running: pid ")
+    goes(saved)
 
 
 @pytest.mark.parametrize(
     ("host", "rows", "why"),
     [
-        (HERE, ["32\t2\tundefined"], "its run: running: DAGMan, job 32"),
-        (HERE, ["32\t5\tby a person"], "its run: running: DAGMan, job 32"),
-        ("<1.2.3.4:1?alias=login3>", [], "submitted on host login3"),
-        (HERE, None, "the schedd gives no answer"),
+        ("testbed", ["32\t2\tundefined"], "its run: running: DAGMan, job 32"),
+        ("testbed", ["32\t5\tby a person"], "its run: running: DAGMan, job 32"),
+        ("login3", [], "submitted on host login3"),
+        ("testbed", None, "the schedd gives no answer"),
     ],
 )
 def test_a_dagman_that_works_or_may(
-    submit_dirs: SubmitDirFixture,
-    tools: Tools,
-    host: str,
-    rows: list[str] | None,
-    why: str,
+    saved: OneRun, tools: Tools, host: str, rows: list[str] | None, why: str
 ) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    (run.submit / "w.dag.dagman.log").write_text(LOG.format(host))
+    saved.submitted_from(host)
     tools.queue(*(rows or []))
     if rows is None:
         tools.falls_silent()
-    is_kept(run, why)
+    is_kept(saved, why)
 
 
-def test_a_dagman_that_vanished_with_its_jobs_in_the_queue(
-    submit_dirs: SubmitDirFixture, tools: Tools
-) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    (run.submit / "w.dag.dagman.log").write_text(LOG.format(HERE))
+def test_a_dagman_that_left_jobs_in_the_queue(saved: OneRun, tools: Tools) -> None:
+    saved.submitted_from("testbed")
     tools.jobs(41)
-    is_kept(run, "DAGMan, job 32, is gone and left 1 of its jobs")
+    is_kept(saved, "DAGMan, job 32, is gone and left 1 of its jobs")
     tools.jobs()
-    goes(run)
+    goes(saved)
 
 
-def test_a_run_that_began_since_it_was_looked_at(submit_dirs: SubmitDirFixture) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    verdict = run.verdict()
+def has_a_task(_: OneRun) -> AbstractContextManager[object]:
+    return patch.object(module, "left_over", lambda path: {4711: "mark"})
+
+
+def loses_its_result(run: OneRun) -> AbstractContextManager[object]:
+    return nullcontext((run.results / "out.txt").unlink())
+
+
+@pytest.mark.parametrize(
+    ("since", "code", "why"),
+    [
+        (OneRun.at_work, 2, "another pegasus-bb run works on this submit directory"),
+        (has_a_task, 2, "4711"),
+        (loses_its_result, 79, "out.txt"),
+    ],
+)
+def test_what_happens_since_it_was_looked_at_keeps_it(
+    saved: OneRun, since: Since, code: int, why: str
+) -> None:
+    verdict = saved.verdict()
     assert verdict.goes
-    handle = os.open(run.submit / ".engine.lock", os.O_CREAT | os.O_RDWR)
-    os.write(handle, b"pid 4711 on host h")
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    done = give_back(verdict)
-    os.close(handle)
-    assert (done.goes, done.exit_code) == (False, 2)
-    assert "another pegasus-bb run works on this submit directory" in done.why
-    assert run.folder().is_dir()
+    with since(saved):
+        done = give_back(verdict)
+    assert (done.goes, done.exit_code, why in done.why) == (False, code, True)
+    assert saved.folder().is_dir()
 
 
-def test_a_task_that_was_seen_only_at_the_second_look(
-    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch
+def test_no_run_begins_while_it_goes(
+    saved: OneRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    verdict = run.verdict()
-    monkeypatch.setattr(module, "left_over", lambda path: {4711: "mark"})
-    done = give_back(verdict)
-    assert (done.goes, done.exit_code, "4711" in done.why) == (False, 2, True)
-    assert run.folder().is_dir()
-
-
-def test_a_result_that_was_lost_since_it_was_looked_at(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    verdict = run.verdict()
-    (run.results / "out.txt").unlink()
-    assert (verdict.goes, give_back(verdict).exit_code) == (True, 79)
-    assert run.folder().is_dir()
-
-
-def test_no_run_begins_while_it_is_given_back(
-    submit_dirs: SubmitDirFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = submit_dirs.dead()
-    run.saves()
     held: list[str] = []
 
     def release(*_: object, dry_run: bool = False, **__: object) -> str:
         if not dry_run:
-            held.append(run.held().run)
+            held.append(saved.held().run)
         return ""
 
     monkeypatch.setattr(module, "release", release)
-    give_back(run.verdict())
+    give_back(saved.verdict())
     assert held == ["running"]
 
 
-# -- whose it is
-
-
-def test_rows_that_the_ledger_does_not_know(submit_dirs: SubmitDirFixture) -> None:
-    submit_dirs.dead().saves()
-    by_hand = submit_dirs.run("pbbhand")
-    Directory(by_hand.request.settings).create(by_hand.request)
+def test_rows_that_the_ledger_does_not_know(runs: Runs) -> None:
+    runs.dead().saves()
+    by_hand = runs.run("pbbhand")
+    by_hand.backend().create(by_hand.request)
     said = gc("--yes").output
     assert "GIVEN BACK  pbbone" in said
     assert "KEPT        pbbhand" in said and "it is left alone" in said
     assert by_hand.folder().is_dir()
 
 
-def test_one_of_another_run_under_the_same_name(submit_dirs: SubmitDirFixture) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    shutil.rmtree(run.folder())
-    other = submit_dirs.run("pbbother").request
-    stolen = Directory(run.request.settings)
-    stolen.create(
-        other.from_json({**other.to_json(), "name": run.name, "uuid": "another-run"})
-    )
-    is_kept(run, "another-run")
+def test_one_of_another_run_under_the_same_name(saved: OneRun) -> None:
+    shutil.rmtree(saved.folder())
+    saved.backend().create(replace(saved.request, uuid="another-run"))
+    is_kept(saved, "another-run")
 
 
-def test_a_tier_that_gives_no_answer(submit_dirs: SubmitDirFixture) -> None:
-    run = submit_dirs.dead()
-    run.saves()
-    run.tier_of_all.rename(submit_dirs.root / "unmounted")
-    run.tier_of_all.mkdir()
+def test_a_tier_that_gives_no_answer(saved: OneRun) -> None:
+    saved.tier_of_all.rename(saved.root / "unmounted")
+    saved.tier_of_all.mkdir()
     done = gc("--yes")
     assert "KEPT" in done.output and "is it mounted" in done.output
-    assert run.held().ended == ""
+    assert saved.held().ended == ""
 
 
-# -- what is said
-
-
-def test_why_one_is_kept_is_said_line_by_line(submit_dirs: SubmitDirFixture) -> None:
-    run = submit_dirs.dead()
+def test_why_one_is_kept_is_said_line_by_line(run: OneRun) -> None:
     first, *more, count = gc().output.splitlines()
-    assert first.startswith(f"KEPT        {run.name} (")
     assert first.endswith("promised results are not safe")
     assert all(line.startswith(" " * 12) for line in more)
     assert f"discard: pegasus-bb release {run.name} --discard" in more[-1]
     assert count == "0 would be given back, 1 would be kept"
 
 
-def test_one_that_stays_is_an_error_and_the_others_go(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    stays = submit_dirs.dead("pbbstays", fail="delete: dwsd is busy")
+def test_one_that_stays_is_an_error_and_the_others_go(runs: Runs) -> None:
+    stays = runs.dead("pbbstays", fail="delete: dwsd is busy")
     stays.saves()
-    run = submit_dirs.dead()
+    run = runs.dead()
     run.saves()
     done = gc("--yes")
     assert done.exit_code == 76
@@ -403,9 +325,9 @@ def test_one_that_stays_is_an_error_and_the_others_go(
     assert [h.name for h in list_reservations()] == ["pbbstays"]
 
 
-def test_as_json(submit_dirs: SubmitDirFixture) -> None:
-    submit_dirs.dead()
-    submit_dirs.dead("pbbsafe").saves()
+def test_as_json(runs: Runs) -> None:
+    runs.dead()
+    runs.dead("pbbsafe").saves()
     keeps, safe = json.loads(gc("--json").output)
     assert (keeps["name"], keeps["goes"], safe["goes"]) == ("pbbone", False, True)
     assert keeps["reservation"]["run"] == "dead: nobody works on it"
@@ -414,13 +336,8 @@ def test_as_json(submit_dirs: SubmitDirFixture) -> None:
     assert [one.record.name for one in leftovers()] == ["pbbone"]
 
 
-# -- by hand
-
-
-def test_by_hand_too_what_no_job_ever_had_needs_no_discard(
-    submit_dirs: SubmitDirFixture,
-) -> None:
-    run = submit_dirs.run()
+def test_by_hand_too_what_no_job_ever_had_needs_no_discard(runs: Runs) -> None:
+    run = runs.run()
     run.begins()
     run.waits()
     done = CliRunner().invoke(release_command, [run.name], catch_exceptions=False)

@@ -12,7 +12,7 @@ from pegasus_bb.inventory.leftovers import give_back, leftovers
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.run_state import ReservationRecord
 from pegasus_bb.units import MIB
-from tests.inventory.conftest import OneRun, SubmitDirFixture
+from tests.inventory.conftest import OneRun, Runs
 from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench
 from tests.reservation.test_listing_many import RECORDED, recorded
 
@@ -20,10 +20,17 @@ __all__ = ["bench", "recorded"]
 DOWN = RECORDED / "show-burst.controller-down.txt"
 
 
-def on_slurm(submit_dirs: SubmitDirFixture, name: str) -> OneRun:
-    run = submit_dirs.run(name, timeout="0", poll="0", mount="any")
+def on_slurm(runs: Runs, name: str) -> OneRun:
+    run = runs.run(name, timeout="0", poll="0", mount="any")
     run.request = replace(run.request, backend="datawarp")
     run.change()
+    return run
+
+
+def up(runs: Runs, name: str) -> OneRun:
+    run = on_slurm(runs, name)
+    run.begins()
+    assert run.gate() == 0
     return run
 
 
@@ -32,12 +39,12 @@ def shown() -> dict[str, ReservationRecord]:
 
 
 def test_recorded_rows_join_the_lines_of_the_ledger(
-    submit_dirs: SubmitDirFixture, recorded: Path, monkeypatch: pytest.MonkeyPatch
+    runs: Runs, recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.getuid", lambda: 1000)
     asked = {"backend": "datawarp", "submit_dir": "/gone", "host": "login3"}
-    submit_dirs.note(name="csb", uuid="1", size=700 * MIB, label="cyber", **asked)
-    submit_dirs.note(name="pbbgone", uuid="2", size=5 * MIB, **asked)
+    runs.note(name="csb", uuid="1", size=700 * MIB, label="cyber", **asked)
+    runs.note(name="pbbgone", uuid="2", size=5 * MIB, **asked)
     found = shown()
     assert (found["csb"].state, found["csb"].size) == ("ready", 700 * MIB)
     assert found["csb"].message == "allocated in pool wlm_pool"
@@ -47,34 +54,21 @@ def test_recorded_rows_join_the_lines_of_the_ledger(
     assert not any(one.goes for one in leftovers())
 
 
-def test_rows_of_other_users_are_nobodys_business_here(
-    submit_dirs: SubmitDirFixture, recorded: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("os.getuid", lambda: 1001)
-    assert list_reservations() == []
-
-
-def test_a_controller_that_is_down_leaves_everything_unknown(
-    submit_dirs: SubmitDirFixture, recorded: Path
-) -> None:
+def test_with_the_controller_down_all_is_unknown(runs: Runs, recorded: Path) -> None:
     words = next(line for line in DOWN.read_text().splitlines() if "slurm_load" in line)
     scontrol = recorded.parent / "tools" / "scontrol"
     scontrol.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
-    submit_dirs.note(name="csb", uuid="1", backend="datawarp", size=5)
+    runs.note(name="csb", uuid="1", backend="datawarp", size=5)
     [found] = list_reservations()
-    assert (found.state, "Unable to contact slurm" in found.message) == (
-        "unknown",
-        True,
-    )
+    assert found.state == "unknown"
+    assert "Unable to contact slurm" in found.message
     [verdict] = leftovers()
     assert (verdict.goes, "Unable to contact slurm" in verdict.why) == (False, True)
 
 
-def test_a_request_that_waits_for_ever_is_withdrawn(
-    submit_dirs: SubmitDirFixture, bench: DataWarpBench
-) -> None:
+def test_a_request_that_waits_on_is_withdrawn(runs: Runs, bench: DataWarpBench) -> None:
     bench.fill()
-    run = on_slurm(submit_dirs, "pbbone")
+    run = on_slurm(runs, "pbbone")
     run.begins()
     run.waits()
     assert shown()["pbbone"].state == "pending"
@@ -85,11 +79,9 @@ def test_a_request_that_waits_for_ever_is_withdrawn(
     assert "pbbone" not in shown()
 
 
-def test_a_request_that_slurm_holds_is_withdrawn(
-    submit_dirs: SubmitDirFixture, bench: DataWarpBench
-) -> None:
+def test_a_request_slurm_holds_is_withdrawn(runs: Runs, bench: DataWarpBench) -> None:
     bench.change(create_fails="dwsd: no space left")
-    run = on_slurm(submit_dirs, "pbbone")
+    run = on_slurm(runs, "pbbone")
     run.begins()
     assert run.gate() == 76
     run.ends(1)
@@ -100,17 +92,10 @@ def test_a_request_that_slurm_holds_is_withdrawn(
     assert [job["state"] for job in bench.read()["jobs"]] == ["CANCELLED"]
 
 
-def test_a_buffer_with_unsaved_results_stays_and_one_without_goes(
-    submit_dirs: SubmitDirFixture, bench: DataWarpBench
-) -> None:
-    unsaved, safe = (
-        on_slurm(submit_dirs, "pbbunsaved"),
-        on_slurm(submit_dirs, "pbbsafe"),
-    )
-    for run in (unsaved, safe):
-        run.begins()
-        assert run.gate() == 0
-        run.note("work SUBMIT 2.0 cori - 3")
+def test_unsaved_results_keep_the_buffer(runs: Runs, bench: DataWarpBench) -> None:
+    for name in ("pbbunsaved", "pbbsafe"):
+        safe = up(runs, name)
+        safe.note("work SUBMIT 2.0 cori - 3")
     safe.saves()
     for verdict in leftovers():
         assert verdict.goes == (verdict.record.name == safe.name), verdict.why
@@ -119,13 +104,8 @@ def test_a_buffer_with_unsaved_results_stays_and_one_without_goes(
     assert [row["name"] for row in bench.read()["buffers"]] == ["pbbunsaved"]
 
 
-def test_a_buffer_that_is_older_than_the_request_is_not_ours(
-    submit_dirs: SubmitDirFixture, bench: DataWarpBench
-) -> None:
-    run = on_slurm(submit_dirs, "pbbone")
-    run.begins()
-    assert run.gate() == 0
-    run.saves()
+def test_an_older_buffer_is_of_another_run(runs: Runs, bench: DataWarpBench) -> None:
+    up(runs, "pbbone").saves()
     [row] = bench.read()["buffers"]
     bench.change(buffers=[{**row, "created": row["created"] - 3600}])
     [verdict] = leftovers()
@@ -133,19 +113,17 @@ def test_a_buffer_that_is_older_than_the_request_is_not_ours(
     assert shown()["pbbone"].state == "failed"
 
 
-def test_a_user_without_a_ledger_sees_what_slurm_has_of_theirs(
-    submit_dirs: SubmitDirFixture, bench: DataWarpBench
-) -> None:
+def test_without_a_ledger_own_rows_are_seen(runs: Runs, bench: DataWarpBench) -> None:
     bench.row("byhand")
     bench.occupy("theirs")
     assert list(shown()) == ["byhand"]
 
 
 def test_slurm_is_asked_once_for_all(
-    submit_dirs: SubmitDirFixture, bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+    runs: Runs, bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = [on_slurm(submit_dirs, f"pbb{number}") for number in range(4)]
-    for run in runs:
+    for number in range(4):
+        run = on_slurm(runs, f"pbb{number}")
         run.change(timeout=f"{run.name[3]}s", account=f"m{run.name[3]}")
         run.begins()
     asked = bench.file.with_name("asked")

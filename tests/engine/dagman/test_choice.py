@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from pytest import MonkeyPatch
 
 from pegasus_bb.engine.choice import choose_engine
 from pegasus_bb.engine.dagman import running
@@ -19,40 +20,33 @@ def test_dagman_where_a_schedd_takes_jobs(place: SubmitDir, tools: Tools) -> Non
     assert choose_engine(place, "local") == ("local", "--engine")
 
 
-def test_the_local_engine_where_there_is_no_htcondor(
-    place: SubmitDir, tools: Tools
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        ("no HTCondor", "condor_submit_dag is not on PATH"),
+        ("no answer", "no schedd answers (Failed to fetch ads)"),
+        ("root", "HTCondor takes no jobs of root"),
+    ],
+)
+def test_the_local_engine_where_nothing_can_be_submitted(
+    place: SubmitDir, tools: Tools, monkeypatch: MonkeyPatch, broken: str, why: str
 ) -> None:
-    (tools.folder / "condor_submit_dag").unlink()
-    why = "condor_submit_dag is not on PATH"
+    if broken == "no HTCondor":
+        (tools.folder / "condor_submit_dag").unlink()
+    elif broken == "no answer":
+        tools.falls_silent()
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert choose_engine(place, "auto") == ("local", why)
 
 
-def test_the_local_engine_where_no_schedd_answers(
-    place: SubmitDir, tools: Tools
-) -> None:
-    tools.falls_silent()
-    why = "no schedd answers (Failed to fetch ads)"
-    assert choose_engine(place, "auto") == ("local", why)
-
-
-def test_root_may_not_submit(
-    place: SubmitDir, tools: Tools, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert choose_engine(place, "auto").engine == "local"
-
-
-def test_what_the_local_engine_has_begun_it_goes_on_with(
-    place: SubmitDir, tools: Tools
-) -> None:
+def test_the_local_engine_ends_what_it_began(place: SubmitDir, tools: Tools) -> None:
     Processes(place.processes).close()
     assert choose_engine(place, "auto").engine == "local"
     assert choose_engine(place, "auto", restart=True).engine == "dagman"
 
 
-def test_what_dagman_has_begun_is_not_silently_taken_over(
-    place: SubmitDir, tools: Tools
-) -> None:
+def test_what_dagman_began_is_not_taken_over(place: SubmitDir, tools: Tools) -> None:
     with pytest.raises(RunFailed):
         running.run(place.path)
     assert choose_engine(place, "auto") == ("dagman", "it has begun it")

@@ -25,6 +25,7 @@ def lives(act: str, folder: Path) -> list[list[Life]]:
 
 
 def test_one_that_ended(tmp_path: Path) -> None:
+    assert LifeLog(tmp_path / "log").read() == {}
     assert lives("failed", tmp_path) == [
         [],
         [Life(25, "testbed")],
@@ -56,10 +57,6 @@ def test_one_that_was_held_and_killed_was_not_over(tmp_path: Path) -> None:
         [(44, "ended"), (38, "ended")],
     ]
     assert seen[3][0].words == "via condor_hold (by user wfuser)"
-
-
-def test_no_log_no_life(tmp_path: Path) -> None:
-    assert LifeLog(tmp_path / "log").read() == {}
 
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:

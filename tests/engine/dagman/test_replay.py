@@ -12,72 +12,67 @@ from pegasus_bb.engine.table import State, Table
 from tests.engine.dagman.conftest import RECORDED, Listener
 
 
-def replay(
-    place: SubmitDir, act: str, held: str = ""
-) -> tuple[Table, Listener, list[str]]:
-    table, listener = Table(read_dag(place.dag), ()), Listener()
-    player = Replay(table, place, listener, lambda _: held)
-    for line in (RECORDED / f"{act}.jobstate.log").read_text().splitlines(True):
-        event = parse_event(line)
-        assert event is not None
-        player.apply(event)
-    return table, listener, listener.heard
+class Player:
+    """Replays a journal, and remembers what is told."""
+
+    def __init__(self, place: SubmitDir, held: dict[int, str] | None = None) -> None:
+        self.table, listener = Table(read_dag(place.dag), ()), Listener()
+        self.heard = listener.heard
+        self.replay = Replay(self.table, place, listener, (held or {}).get)
+
+    def plays(self, *lines: str) -> None:
+        for line in lines:
+            event = parse_event(line)
+            assert event is not None
+            self.replay.apply(event)
 
 
-def test_a_gate_waits_and_failures_are_told_with_their_retries(
-    place: SubmitDir,
-) -> None:
-    table, _, heard = replay(place, "failed")
-    assert heard[:4] == [
-        "A runs",
-        "A waits",
-        "A runs",
-        "A done after 9 s",
-    ]
+def recorded(act: str) -> list[str]:
+    return (RECORDED / f"{act}.jobstate.log").read_text().splitlines(True)
+
+
+def test_a_gate_waits_and_failures_tell_their_retries(place: SubmitDir) -> None:
+    player = Player(place)
+    player.plays(*recorded("failed"))
+    heard = player.heard
+    assert heard[:4] == ["A runs", "A waits", "A runs", "A done after 9 s"]
     assert "D failed: its PRE script exit.sh failed after 0 s" in heard
     post = "its POST script ended with exit status 1, its job with exit status 1"
     assert f"B failed, tried again: {post} after 2 s" in heard
     assert f"B failed: {post} after 1 s" in heard
     assert "C failed: its job ended with exit status 1 after 1 s" in heard
     assert heard[-1] == "E done after 9 s"
-    assert table.names(State.FAILED) == ["B", "C", "D"]
-    assert table.names(State.FUTILE) == ["F"]
+    assert player.table.names(State.FAILED) == ["B", "C", "D"]
+    assert player.table.names(State.FUTILE) == ["F"]
 
 
 def test_a_gate_waits_also_while_dagman_says_nothing(place: SubmitDir) -> None:
-    table, listener = Table(read_dag(place.dag), ()), Listener()
-    player = Replay(table, place, listener, lambda _: "")
-    player.tick()
-    for event in ("STARTED", "SUCCESS"):
-        parsed = parse_event(f"10 A PRE_SCRIPT_{event} - cluster - 1\n")
-        assert parsed is not None
-        player.apply(parsed)
-        if event == "STARTED":
-            place.bb.mkdir()
-            player.tick()  # the gate has not answered yet
-            (place.bb / "gate.json").touch()
-        player.tick()
-        player.tick()
-    assert listener.heard == ["A runs", "A waits"]
+    player = Player(place)
+    player.plays("10 A PRE_SCRIPT_STARTED - cluster - 1\n")
+    place.bb.mkdir()
+    player.replay.tick()  # the gate has not answered yet
+    assert player.heard == ["A runs"]
+    (place.bb / "gate.json").touch()
+    for _ in range(2):
+        player.replay.tick()
+    player.plays("10 A PRE_SCRIPT_SUCCESS - cluster - 1\n")
+    player.replay.tick()
+    assert player.heard == ["A runs", "A waits"]
 
 
 def test_what_recovery_repeats_is_not_told_twice(place: SubmitDir) -> None:
-    table, _, heard = replay(place, "held-and-killed")
-    assert [words for words in heard if words.startswith("E done")] == [
-        "E done after 10 s"
-    ]
-    assert table.counts[State.DONE] == 6
+    player = Player(place)
+    player.plays(*recorded("held-and-killed"))
+    told = [words for words in player.heard if words.startswith("E done")]
+    assert told == ["E done after 10 s"]
+    assert player.table.counts[State.DONE] == 6
 
 
 def test_a_job_that_is_held_is_told_with_what_to_do(place: SubmitDir) -> None:
-    table, listener = Table(read_dag(place.dag), ()), Listener()
-    reasons = {7: "disk full", 8: LOST_SIGHT, 9: ""}
-    player = Replay(table, place, listener, reasons.get)
+    player = Player(place, {7: "disk full", 8: LOST_SIGHT, 9: ""})
     for words in ("SUBMIT 7.0", *(f"JOB_HELD {n}.0" for n in (7, 7, 8, 9))):
-        event = parse_event(f"10 E {words} cluster - 1\n")
-        assert event is not None
-        player.apply(event)
-    assert listener.heard == [
+        player.plays(f"10 E {words} cluster - 1\n")
+    assert player.heard == [
         "E runs",
         "WARNING E is held: disk full; once that is mended: condor_release 7",
         f"WARNING E is held: {LOST_SIGHT}; HTCondor releases it soon; or now: "
@@ -86,11 +81,9 @@ def test_a_job_that_is_held_is_told_with_what_to_do(place: SubmitDir) -> None:
 
 
 def test_being_held_and_killed_was_no_end(place: SubmitDir) -> None:
-    lines = (RECORDED / "held-and-killed.jobstate.log").read_text().splitlines(True)
-    until_killed = lines[
-        : lines.index("1795270080 INTERNAL *** DAGMAN_STARTED 44.0 ***\n")
-    ]
-    place.journal.write_text("".join(until_killed))
+    lines = recorded("held-and-killed")
+    killed = lines.index("1795270080 INTERNAL *** DAGMAN_STARTED 44.0 ***\n")
+    place.journal.write_text("".join(lines[:killed]))
     history = read_history(place.journal)
     assert history.crashed
     assert history.since == 0

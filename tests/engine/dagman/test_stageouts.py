@@ -83,36 +83,32 @@ def test_once_is_enough_and_not_at_every_look(fixture: SubmitDirFixture) -> None
     assert fixture.removed == [61]
 
 
-def test_one_that_takes_its_time_is_left_alone(fixture: SubmitDirFixture) -> None:
-    fixture.answer = AT_IT
-    assert fixture.watch.given_up() == []
-    assert fixture.asked == ["3"]
-
-
-def test_but_not_beyond_the_time_that_the_user_allows(
-    fixture: SubmitDirFixture,
+@pytest.mark.parametrize(
+    "answer",
+    [AT_IT, None, "", STUCK.replace("STAGE_OUT", "COMPLETED")],
+    ids=["takes its time", "no answer", "no such job", "is back"],
+)
+def test_one_that_does_not_fail_is_left_alone(
+    fixture: SubmitDirFixture, answer: str | None
 ) -> None:
+    fixture.answer = answer
+    assert fixture.watch.given_up() == []
+    assert (fixture.asked, fixture.removed) == (["3"], [])
+
+
+def test_but_only_within_the_time_the_user_allows(fixture: SubmitDirFixture) -> None:
     fixture.answer = AT_IT
     fixture.note(age=3601)
     assert len(fixture.watch.given_up()) == 1
 
 
-@pytest.mark.parametrize("answer", [None, "", STUCK.replace("STAGE_OUT", "COMPLETED")])
-def test_no_answer_says_nothing(fixture: SubmitDirFixture, answer: str | None) -> None:
-    fixture.answer = answer
-    assert fixture.watch.given_up() == []
-    assert fixture.removed == []
-
-
-def test_only_jobs_that_ended_a_while_ago_are_asked_after(
-    fixture: SubmitDirFixture,
+@pytest.mark.parametrize("over", [False, True], ids=["ended just now", "node is over"])
+def test_one_that_needs_no_answer_is_not_asked_after(
+    fixture: SubmitDirFixture, over: bool
 ) -> None:
-    fixture.note(age=5)
-    assert fixture.watch.given_up() == []
-    assert fixture.asked == []
-
-
-def test_a_node_that_is_over_is_not_asked_after(fixture: SubmitDirFixture) -> None:
-    fixture.table.move(fixture.table.items["mix_A"], State.DONE)
+    if over:
+        fixture.table.move(fixture.table.items["mix_A"], State.DONE)
+    else:
+        fixture.note(age=5)
     assert fixture.watch.given_up() == []
     assert fixture.asked == []

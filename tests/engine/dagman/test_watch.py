@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,9 +68,7 @@ def fixture(place: SubmitDir, monkeypatch: pytest.MonkeyPatch) -> SubmitDirFixtu
     return SubmitDirFixture(place, monkeypatch)
 
 
-def test_it_is_called_gone_when_it_was_missing_three_times(
-    fixture: SubmitDirFixture,
-) -> None:
+def test_three_times_missing_it_is_called_gone(fixture: SubmitDirFixture) -> None:
     fixture.was_up()
     fixture.answers = [GONE, GONE, UP, GONE, None, GONE, GONE]
     said = fixture.looks(6 * 6)
@@ -78,37 +77,47 @@ def test_it_is_called_gone_when_it_was_missing_three_times(
     assert "pbbone was up and is not there any more" in "".join(fixture.looks(6))
 
 
-def test_before_the_gate_has_answered_it_is_the_gates_to_judge(
-    fixture: SubmitDirFixture,
-) -> None:
-    fixture.answers = [GONE]
-    assert not any(fixture.looks(40))
+def no_gate_has_answered(fixture: SubmitDirFixture) -> None:
+    Path(fixture.bb.file("ready.json")).unlink()
 
 
-def test_while_bb_delete_gives_it_back_it_may_be_missing(
-    fixture: SubmitDirFixture,
-) -> None:
-    fixture.was_up()
-    fixture.answers = [GONE]
+def bb_delete_gives_it_back(fixture: SubmitDirFixture) -> None:
     fixture.table.done(fixture.table.items["mix_A"])
     fixture.table.move(fixture.table.items["bb_delete_BB0000002"], State.RUNNING)
-    assert not any(fixture.looks(40))
 
 
-def test_a_mode_without_a_reservation_has_nothing_to_lose(
-    place: SubmitDir, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fixture = SubmitDirFixture(place, monkeypatch)
+def the_mode_has_no_reservation(fixture: SubmitDirFixture) -> None:
     Path(fixture.bb.file("request.json")).unlink()
-    assert not any(fixture.looks(40))
 
 
-def test_where_it_is_not_known_nothing_is_called_gone(
-    fixture: SubmitDirFixture,
+def its_state_is_not_known(fixture: SubmitDirFixture) -> None:
+    unknown = Status(Reserved.UNKNOWN, "no row accounts for it")
+    fixture.answers = [GONE, GONE, unknown]
+
+
+def the_run_is_on_the_pfs(fixture: SubmitDirFixture) -> None:
+    with_fallback(fixture)
+    decision = StorageDecision("pfs", "was up and is gone", 76, "/lus/scratch")
+    decide_storage(fixture.bb, decision)
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        no_gate_has_answered,
+        bb_delete_gives_it_back,
+        the_mode_has_no_reservation,
+        its_state_is_not_known,
+        the_run_is_on_the_pfs,
+    ],
+)
+def test_it_is_not_called_gone_where(
+    fixture: SubmitDirFixture, happens: Callable[[SubmitDirFixture], None]
 ) -> None:
     fixture.was_up()
-    fixture.answers = [GONE, GONE, Status(Reserved.UNKNOWN, "no row accounts for it")]
-    assert not any(fixture.looks(6 * 9))
+    fixture.answers = [GONE]
+    happens(fixture)
+    assert not any(fixture.looks(54))
 
 
 def with_fallback(fixture: SubmitDirFixture) -> None:
@@ -118,17 +127,7 @@ def with_fallback(fixture: SubmitDirFixture) -> None:
     fixture.answers = [GONE]
 
 
-def test_a_run_on_the_pfs_does_not_need_it(fixture: SubmitDirFixture) -> None:
-    with_fallback(fixture)
-    decide_storage(
-        fixture.bb, StorageDecision("pfs", "was up and is gone", 76, "/lus/scratch")
-    )
-    assert not any(fixture.looks(40))
-
-
-def test_gone_before_any_job_had_it_the_next_run_is_told_to_go_on(
-    fixture: SubmitDirFixture,
-) -> None:
+def test_before_any_job_had_it_the_pfs_takes_over(fixture: SubmitDirFixture) -> None:
     with_fallback(fixture)
     assert "the next run goes on on the PFS" in "".join(fixture.looks(40))
     decide_storage(fixture.bb, StorageDecision("bb"))

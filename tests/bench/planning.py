@@ -28,15 +28,16 @@ CASES = {
     "transient": (*PLAN, "transient"),
     "hybrid": (*PLAN, "hybrid"),
     "in phases": (*PLAN, "persistent", "--bb-capacity", "85"),  # per cent of the files
-    "explain": ("explain",),
+    "explain": ("explain", "--bb-mode", "persistent"),
     "compared": ("explain", "--bb-mode", "auto", "--bb-speeds", "speeds.yml"),
     "as JSON": ("explain", "--bb-mode", "hybrid", "--json"),
-    "explain short": ("explain", "--bb-capacity", "40"),
+    "explain short": ("explain", "--bb-mode", "persistent", "--bb-capacity", "40"),
 }
 FOLDER = 1000  # submit files in one folder
 SUBMIT_FILE = b"#" * 2048
-SECONDS, GIB = 20.0, 2.0  # what planning 100,000 jobs may take
-TO_EXPLAIN = 5.0  # seconds
+GIB = 2.0  # what 100,000 jobs may take
+TO_PLAN = 20.0  # seconds beyond creating the files
+TO_EXPLAIN, TO_COMPARE = 5.0, 8.0  # seconds
 
 COMMAND = "import sys; from pegasus_bb.cli import main; sys.exit(main())"
 
@@ -56,10 +57,10 @@ def main() -> int:
     try:
         for jobs in options.jobs:
             write_inputs(root / str(jobs), jobs)
+            files = floor(root / str(jobs) / "floor", jobs)
+            print(f"{jobs:>8} {'files alone':<15} {files:>8.2f}", flush=True)
             for case in options.case or CASES:
-                met &= measured(root / str(jobs), jobs, case)
-            seconds = floor(root / str(jobs) / "floor", jobs)
-            print(f"{jobs:>8} {'files alone':<15} {seconds:>8.2f}", flush=True)
+                met &= measured(root / str(jobs), jobs, case, files)
     finally:
         # Not earlier: for minutes after many deletions ext4 looks at every inode that
         # was freed before it gives out a new one, and creates files ten times slower.
@@ -67,21 +68,26 @@ def main() -> int:
             shutil.rmtree(root)
     word = "met" if met else "MISSED"
     print(
-        f"{word}: each of these within {SECONDS:g} s and {GIB:g} GiB, explained within "
-        f"{TO_EXPLAIN:g} s"
+        f"{word}: planned within {TO_PLAN:g} s beyond the files alone, explained "
+        f"within {TO_EXPLAIN:g} s, modes compared within {TO_COMPARE:g} s, each in "
+        f"{GIB:g} GiB"
     )
     return 0 if met else 1
 
 
-def measured(root: Path, jobs: int, case: str) -> bool:
-    """Plan, print a line, and say whether it was within what is promised."""
+def measured(root: Path, jobs: int, case: str, files: float) -> bool:
+    """Plan, print a line, and say whether it was within what is promised.
+
+    ``files``: the seconds that creating the files alone takes.
+    """
     seconds, cpu, mib = measure(root, jobs, case)
     print(
         f"{jobs:>8} {case:<15} {seconds:>8.2f} {1000 * seconds / jobs:>8.3f} "
         f"{cpu:>7.2f} {mib:>9.0f}",
         flush=True,
     )
-    most = SECONDS if CASES[case][0] == "plan" else TO_EXPLAIN
+    most = TO_PLAN + files if CASES[case][0] == "plan" else TO_EXPLAIN
+    most = TO_COMPARE if case == "compared" else most
     return jobs > SIZES[-1] or (seconds <= most and mib <= GIB * 1024)
 
 

@@ -92,8 +92,8 @@ def test_every_word_about_a_node(tmp_path: Path) -> None:
         CATEGORY A heavy
         MAXJOBS heavy 2
         PRIORITY A -5
-        VARS A one="a \\"quoted\\" \\\\ word" two = 'x y'
-        VARS A three=plain one="again"
+        VARS A one="a \\"quoted\\" \\\\ word" two = 'x y' three="first"
+        VARS A three=again
         PARENT A   CHILD\t B
         DONE B
         CONFIG dagman.config
@@ -111,7 +111,7 @@ def test_every_word_about_a_node(tmp_path: Path) -> None:
         unless_exit=2,
         priority=-5,
         category="heavy",
-        vars={"one": "again", "two": "x y", "three": "plain"},
+        vars={"one": 'a "quoted" \\ word', "two": "x y", "three": "again"},
         pre_skip=4,
         abort_on=(9, 1),
     )
@@ -119,11 +119,6 @@ def test_every_word_about_a_node(tmp_path: Path) -> None:
     assert dag.children == {"A": ["B"]}
     assert dag.max_jobs == {"heavy": 2}
     assert dag.other == ["CONFIG dagman.config"]
-
-
-def test_quotes_and_escapes_in_a_macro(tmp_path: Path) -> None:
-    dag = read(tmp_path, 'JOB A a\nVARS A x="a \\"b\\" \\\\ c"\n')
-    assert dag.nodes["A"].vars == {"x": 'a "b" \\ c'}
 
 
 def test_all_nodes_and_what_comes_after_it(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +32,7 @@ SUBMIT_DIR = Path("/home/wfuser/submit/wfuser/pegasus/demo/run0001")
 PFS_SCRATCH = "/lus/scratch/wfuser/pegasus/demo/run0001"
 
 
-def job(
+def new_job(
     ident: str, name: str, reads: list[str], writes: list[str], **more: Any
 ) -> Data:
     """A job of an abstract workflow; a name with a leading ! is a result."""
@@ -48,9 +47,9 @@ def job(
 
 def three_jobs() -> list[Data]:
     return [
-        job("ID1", "split", ["in.txt"], ["a.txt", "b.txt"], arguments=["in.txt"]),
-        job("ID2", "count", ["a.txt", "words.txt"], ["sub/n.txt"]),
-        job("ID3", "merge", ["sub/n.txt", "b.txt"], ["!out.txt"], stdout="out.txt"),
+        new_job("ID1", "split", ["in.txt"], ["a.txt", "b.txt"], arguments=["in.txt"]),
+        new_job("ID2", "count", ["a.txt", "words.txt"], ["sub/n.txt"]),
+        new_job("ID3", "merge", ["sub/n.txt", "b.txt"], ["!out.txt"], stdout="out.txt"),
     ]
 
 
@@ -236,15 +235,3 @@ def runner() -> WorkflowRunner:
         context,
         {},
     )
-
-
-@pytest.fixture
-def make_job() -> Callable[..., Data]:
-    """Jobs of abstract workflows for tests that need their own."""
-    return job
-
-
-@pytest.fixture
-def replicas() -> Callable[..., Data]:
-    """A replica catalog that has these LFNs on the site."""
-    return replica_catalog

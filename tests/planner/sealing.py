@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner import seal as product
 from pegasus_bb.planner.seal.view import View
+
+RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
+
+
+def request(prefix: str = "/bb/wfres", site: str = "cori") -> Request:
+    return Request("wfres", "datawarp", 1, prefix, "uuid", "bb", site)
 
 
 def seal(

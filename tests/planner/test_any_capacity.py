@@ -25,31 +25,11 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import rehearsed
 from pegasus_bb.planner.reading import read_and_decide
 from pegasus_bb.planner.run_plan import plan_run
-from tests.planner.orders import any_order
+from tests.planner.orders import any_order, workflows
 
 Data = dict[str, Any]
+SEEDS = st.integers(0, 1 << 30)
 PROGRAM = b"#" * 7
-
-
-@st.composite
-def workflows(draw: st.DrawFn) -> list[Data]:
-    """Up to 10 jobs; each reads some inputs and some files of earlier jobs."""
-    jobs: list[Data] = []
-    made: list[str] = []
-    for number in range(draw(st.integers(1, 10))):
-        known = st.sampled_from(["in0", "in1", "in2", *made])
-        uses: list[Data] = [
-            {"lfn": lfn, "type": "input"}
-            for lfn in draw(st.lists(known, unique=True, max_size=3))
-        ]
-        for place in range(draw(st.integers(0, 2))):
-            lfn, size = f"f{number}-{place}", draw(st.integers(0, 60))
-            how = {"stageOut": draw(st.booleans()), "metadata": {"size": size}}
-            uses.append({"lfn": lfn, "type": "output", **how})
-            made.append(lfn)
-        name = draw(st.sampled_from(["there", "staged"]))
-        jobs.append({"type": "job", "name": name, "id": f"J{number}", "uses": uses})
-    return jobs
 
 
 def write_site(folder: Path, jobs: list[Data]) -> None:
@@ -155,7 +135,11 @@ def check_job_reservations(decided: PlanningInput) -> None:
 
 @pytest.mark.parametrize("cleanup", ["none", "leaf", "inplace"])
 @pytest.mark.parametrize("mode", ["persistent", "transient", "hybrid"])
-@given(jobs=workflows(), short=st.integers(0, 100), seed=st.integers(0, 1 << 30))
+@given(
+    jobs=workflows("there", "staged"),
+    short=st.integers(0, 100),
+    seed=SEEDS,
+)
 def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
     mode: str, cleanup: str, jobs: list[Data], short: int, seed: int
 ) -> None:
@@ -179,7 +163,7 @@ def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
             (shared.begin if starts else shared.end)(executable.jobs[name])
 
 
-@given(jobs=workflows(), short=st.integers(1, 100))
+@given(jobs=workflows("there", "staged"), short=st.integers(1, 100))
 def test_with_clean_ups_that_pegasus_alone_plans_all_files_have_room(
     jobs: list[Data], short: int
 ) -> None:

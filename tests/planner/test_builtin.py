@@ -47,19 +47,6 @@ def test_results_go_to_the_output_site_or_the_output_folder(runner: Any) -> None
     assert runner.plan().outputs == {"out.txt": "/lus/results/out.txt"}
 
 
-def test_a_stageable_program_runs_from_scratch_and_an_installed_one_where_it_is(
-    runner: Any, tmp_path: Path
-) -> None:
-    assert submit_of(runner, "split_ID1", tmp_path).arguments[-2:] == [
-        "/opt/bin/split",
-        "in.txt",
-    ]
-    scratch = "/lus/scratch/wfuser/pegasus/demo/run0001"
-    assert submit_of(runner, "count_ID2", tmp_path).arguments[-1] == f"{scratch}/count"
-    program = runner.plan().jobs["stage_in_remote_cori_1_0"].entries[1]
-    assert (program["lfn"], program["executable"]) == ("count", True)
-
-
 def test_a_tool_of_the_catalog_does_the_transfers_with_its_profiles(
     runner: Any, tmp_path: Path
 ) -> None:
@@ -83,52 +70,14 @@ def test_a_tool_of_the_catalog_does_the_transfers_with_its_profiles(
     assert ours.arguments[-1] == str(runner.context.bin / "transfer")
 
 
-def test_names_of_nodes_are_the_same_on_the_buffer_and_off_it(runner: Any) -> None:
-    off = runner.plan().jobs.keys()
-    runner.persistent()
-    on = runner.plan().jobs.keys()
-    assert on - off == {"bb_setup_BB0000001", "bb_delete_BB0000002"}
-    assert off <= on
-
-
-def test_both_modes_start_what_architecture_says(runner: Any, tmp_path: Path) -> None:
-    programs = runner.context.bin
-    off = submit_of(runner, "split_ID1", tmp_path)
-    assert off.executable == f"{programs}/record"
-    runner.persistent()
-    on = submit_of(runner, "split_ID1", tmp_path)
-    assert on.executable == f"{programs}/launch"
-    assert on.arguments[0] == f"{programs}/record"
-    scratch = "/bb/pbbc7ae4acaae0f/wfuser/pegasus/demo/run0001"
-    assert on.arguments[1:] == [
-        word.replace("/lus/scratch/wfuser/pegasus/demo/run0001", scratch)
-        for word in off.arguments
-    ]
-    folder = submit_of(runner, "create_dir_demo_0_cori", tmp_path)
-    assert folder.arguments[folder.arguments.index("-w") + 1] == "/tmp"
-    setup = submit_of(runner, "bb_setup_BB0000001", tmp_path)
-    assert (setup.universe, setup.executable) == ("local", f"{programs}/record")
-    assert setup.initialdir == str(runner.context.submit_dir)
-
-
-@pytest.mark.parametrize("cleanup", ["leaf", "inplace"])
 def test_what_removes_the_run_s_folder_does_not_start_in_it(
-    runner: Any, tmp_path: Path, cleanup: str
+    runner: Any, tmp_path: Path
 ) -> None:
     """Killed halfway and tried again it would find none to start in."""
-    runner.change(cleanup=cleanup)
+    runner.change(cleanup="leaf")
     runner.persistent()
     leaf = submit_of(runner, "cleanup_demo_0_cori", tmp_path)
     assert leaf.arguments[leaf.arguments.index("-w") + 1] == "/tmp"
-
-
-def test_a_job_knows_where_and_what_it_is(runner: Any, tmp_path: Path) -> None:
-    told = submit_of(runner, "split_ID1", tmp_path).environment
-    assert told["PEGASUS_DAG_JOB_ID"] == "split_ID1"
-    assert told["PEGASUS_SITE"] == "cori"
-    assert told["PEGASUS_WF_LABEL"] == "demo"
-    assert told["PEGASUS_WF_UUID"] == runner.context.uuid
-    assert told["PEGASUS_SCRATCH_DIR"] == runner.plan().scratch
 
 
 # Profiles
@@ -242,18 +191,6 @@ def test_dagman_profiles_and_properties_reach_the_dag(runner: Any) -> None:
         "stageout": 10,
         "stagein": 2,
     }
-
-
-def test_retries_default_to_one_and_every_node_has_its_exit_code_read(
-    runner: Any,
-) -> None:
-    planned = runner.plan()
-    for name, node in planned.dag.nodes.items():
-        out = f"{runner.context.submit_dir}/{planned.jobs[name].folder}/{name}.out"
-        assert node.retry == 1
-        assert node.post is not None
-        assert node.post.executable == f"{runner.context.bin}/exitcode"
-        assert node.post.arguments == f"-r $RETURN {out}"
 
 
 def test_jobs_that_no_pass_changed_are_not_read_again(runner: Any) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
 from .hands import site, submit_of
 
@@ -47,26 +45,6 @@ def test_arguments_arrive_as_they_were_written(
     read = submit_of(runner, "split_ID1", tmp_path)
     assert read.arguments[-len(HOSTILE) :] == HOSTILE
     assert [read.environment[f"V{n}"] for n in range(len(HOSTILE))] == HOSTILE
-
-
-@settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    words=st.lists(
-        st.text(
-            st.characters(blacklist_categories=["Cs"], blacklist_characters="\r\n\0")
-        )
-    )
-)
-def test_any_line_of_text_arrives_as_it_was_written(
-    runner: Any, tmp_path: Path, words: list[str]
-) -> None:
-    assume("$(dollar)" not in "".join(words).lower())  # refused, see above
-    runner.jobs[0]["arguments"] = words
-    read = submit_of(runner, "split_ID1", tmp_path)
-    assert read.arguments[read.arguments.index("/opt/bin/split") + 1 :] == words
 
 
 def test_lfns_arrive_as_they_were_written(runner: Any, tmp_path: Path) -> None:

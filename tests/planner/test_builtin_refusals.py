@@ -8,17 +8,21 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.errors import UsageError
 
 REMOVE = object()
 LONG = "\u00e9" * 65536
 OWN = "jobs/0/profiles"
+MISSING = (
+    r"job ID2 \(count\) needs an input .* 'words.txt'.*"
+    "would do: add 'words.txt' to /home/wfuser/replicas.yml"
+)
 STAGED = {"lfn": "count", "type": "output", "stageOut": False}
 # (where the user writes it, what, and what planning says)
 REFUSED: list[tuple[str, Any, str]] = [
     ("transformations/transformations/0", REMOVE, "job ID1 runs split on site cori"),
     ("transformations/transformations/0/sites/0/name", "far", "on far only"),
-    ("replicas/replicas/1", REMOVE, r"job ID2 \(count\) needs an input .* 'words.txt'"),
+    ("replicas/replicas/1", REMOVE, MISSING),
     ("replicas/replicas/0/pfns/0/pfn", "in.txt", "neither a URL nor an absolute path"),
     ("replicas/replicas/0/pfns/0/pfn", "/a\nb", "the PFN of 'in.txt' has a line break"),
     ("jobs/0/type", "pegasusWorkflow", "a pegasusWorkflow is a workflow inside"),
@@ -111,13 +115,3 @@ def test_results_that_would_vanish_with_the_buffer_are_refused(runner: Any) -> N
     runner.change(output_site="")
     with pytest.raises(UsageError, match=r"'out.txt' of job ID3 would vanish"):
         runner.plan()
-
-
-def test_a_missing_replica_names_job_file_and_what_would_do(runner: Any) -> None:
-    runner.replicas["replicas"].pop()
-    with pytest.raises(CatalogError) as refusal:
-        runner.plan()
-    assert refusal.value.exit_code == 2
-    assert "would do: add 'words.txt' to /home/wfuser/replicas.yml" in str(
-        refusal.value
-    )

@@ -25,13 +25,10 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def test_without_force_it_stays(run: Path) -> None:
-    with pytest.raises(UsageError, match="--force moves it aside"):
-        check_existing(run, force=False)
-
-
 def test_force_moves_it_to_the_first_free_name(run: Path) -> None:
     (run.parent / "run0001.001").mkdir()
+    with pytest.raises(UsageError, match="--force moves it aside"):
+        check_existing(run, force=False)
     check_existing(run, force=True)
     assert move_aside(run).name == "run0001.002"
     assert not run.exists()
@@ -52,7 +49,9 @@ def test_what_a_killed_planning_left_may_be_removed(run: Path, force: bool) -> N
 
 
 @pytest.mark.parametrize("trace", ["demo-0.dag", "bb/reservation.json"])
-def test_nobody_is_told_to_remove_what_may_have_run(run: Path, trace: str) -> None:
+def test_a_folder_that_may_have_run_is_not_called_removable(
+    run: Path, trace: str
+) -> None:
     (run / "braindump.yml").unlink()
     (run / trace).write_text("")
     with pytest.raises(UsageError, match="no submit directory"):
@@ -64,17 +63,10 @@ def test_a_run_that_is_going_on_is_never_moved(run: Path) -> None:
     fcntl.flock(handle, fcntl.LOCK_EX)
     with pytest.raises(UsageError, match="is going on"):
         check_existing(run, force=True)
-    os.close(handle)
-    check_existing(run, force=True)
-
-
-def test_a_run_that_began_while_another_was_planned_is_never_moved(run: Path) -> None:
-    check_existing(run, force=True)
-    handle = os.open(run / ENGINE_LOCK, os.O_CREAT | os.O_RDWR)
-    fcntl.flock(handle, fcntl.LOCK_EX)
     with pytest.raises(UsageError, match="began while this was planned"):
         move_aside(run)
     os.close(handle)
+    check_existing(run, force=True)
     assert move_aside(run).name == "run0001.001"
 
 

@@ -31,15 +31,20 @@ def test_what_the_planner_wrote_is_sealed_and_can_run(user: User) -> None:
     assert placement["outputs"] == {"out.txt": "file:///home/wfuser/out/out.txt"}
     assert placement["scratch"].startswith(user.read("request.json")["prefix"] + "/")
     assert user.read("plan.json")["planner"] == "pegasus-plan 5.1.2"
+    leaf = (user.submit / "00/00/cleanup_demo_0_cori.sub").read_text()
+    assert " -w /tmp " in leaf  # not in the folder that it removes
 
 
-def test_who_plans_and_what_runs_it_is_told(user: User) -> None:
+def test_what_was_decided_and_what_runs_it_is_told(user: User) -> None:
     done = user.on_tier()
     told = done.stderr.splitlines()
     assert f"planner:  pegasus-plan 5.1.2 in {user.home}/bin (PEGASUS_HOME)" in told
+    assert "tier:     bb of site cori, directory (the first of sites.yml)" in told
+    assert any("capacity: 12.0 MiB = 12582912 bytes" in line for line in told)
     assert told[-1] == f"or: pegasus-bb run {user.submit}, to follow it"
-    quiet = user.on_tier("--json", "--force").stderr
-    assert "planner:" not in quiet and "to follow it" not in quiet
+    quiet = user.on_tier("--json", "--force")
+    assert "planner:" not in quiet.stderr and "to follow it" not in quiet.stderr
+    assert json.loads(quiet.stdout) == {"submit_dir": str(user.submit)}
     assert "to follow it" not in user.on_tier("--submit", "--force").stderr
 
 
@@ -49,28 +54,16 @@ def test_without_a_pegasus_it_is_told_why_the_built_in_plans(user: User) -> None
     assert f"planner:  built-in ({why})" in told.splitlines()
 
 
-def test_the_leaf_cleanup_does_not_start_in_the_folder_it_removes(user: User) -> None:
-    user.on_tier()
-    text = (user.submit / "00/00/cleanup_demo_0_cori.sub").read_text()
-    assert " -w /tmp " in text
-
-
-def test_options_of_pegasus_plan_pass_and_ours_do_not(user: User) -> None:
-    words = ["--cluster", "horizontal", "--cleanup", "constraint", "-v", "-Xmx1g"]
+@pytest.mark.parametrize("alone", ["--randomdir", "--randomdir=there"])
+def test_options_of_pegasus_plan_pass_and_ours_do_not(user: User, alone: str) -> None:
+    words = [alone, "--cluster", "horizontal", "--cleanup", "constraint"]
+    words += ["-v", "-Xmx1g"]
     assert user.on_tier(*words, "--json").returncode == 0
     calls = user.calls()
-    for word in ("--cluster", "horizontal", "constraint", "--verbose", "-Xmx1g"):
-        assert word in calls
+    given = {alone, "--cluster", "horizontal", "constraint", "--verbose", "-Xmx1g"}
+    assert given <= set(calls)
     assert not any("bb-" in word for word in calls)
     assert calls[-1] == str(user.submit / "bb/planned/workflow.yml")
-
-
-@pytest.mark.parametrize("said", [["--randomdir"], ["--randomdir=there"]])
-def test_an_option_that_may_stand_alone_passes_as_it_was_said(
-    user: User, said: list[str]
-) -> None:
-    assert user.on_tier(*said).returncode == 0
-    assert said[0] in user.calls()
 
 
 def test_what_lies_in_folders_of_inputs_is_in_the_catalog_for_pegasus(
@@ -94,17 +87,6 @@ def test_a_program_is_staged_from_here_by_the_jobs_of_the_site(user: User) -> No
     assert user.on_tier().returncode == 0
     planned = user.read("planned/transformations.yml")["transformations"]
     assert planned[0]["sites"] == [{**place, "name": "cori"}]
-
-
-def test_what_was_chosen_is_said_beside_what_pegasus_plan_prints(user: User) -> None:
-    told = user.on_tier().stderr
-    assert "tier:     bb of site cori, directory (the first of sites.yml)" in told
-    assert "capacity: 12.0 MiB = 12582912 bytes" in told
-
-
-def test_json_is_what_pegasus_plan_prints(user: User) -> None:
-    done = user.on_tier("--json")
-    assert json.loads(done.stdout) == {"submit_dir": str(user.submit)}
 
 
 def test_it_is_submitted_only_when_it_is_sealed(user: User) -> None:
@@ -214,26 +196,25 @@ def test_the_built_in_planner_is_there_for_who_asks(user: User) -> None:
     assert "--cluster is an option of pegasus-plan" in done.stderr
 
 
-def test_no_pegasus_is_no_silent_change_of_planner(user: User) -> None:
-    done = user.on_tier("--bb-planner", "pegasus", PEGASUS_HOME="", PATH="/nowhere")
+@pytest.mark.parametrize("there", ["no home", "no program", "our own hook"])
+def test_without_a_pegasus_the_planner_does_not_change_in_silence(
+    user: User, there: str
+) -> None:
+    program, more = user.home / "bin/pegasus-plan", {"PATH": "/nowhere"}
+    words = "there is no pegasus-plan"
+    asked = () if there == "no program" else ("--bb-planner", "pegasus")
+    if there == "no home":
+        words, more["PEGASUS_HOME"] = "set PEGASUS_HOME", ""
+    elif there == "no program":
+        words += f" in {user.home}/bin"
+        program.unlink()
+    else:
+        hook = Path(__file__).parents[2] / "planner-hooks" / "pegasus-plan"
+        program.write_bytes(hook.read_bytes())
+    done = user.on_tier(*asked, **more)
     assert done.returncode == 2
-    assert "set PEGASUS_HOME" in done.stderr
-
-
-def test_a_home_without_a_pegasus_is_none_either(user: User) -> None:
-    (user.home / "bin/pegasus-plan").unlink()
-    done = user.on_tier(PATH="/nowhere")
-    assert done.returncode == 2
-    assert f"there is no pegasus-plan in {user.home}/bin" in done.stderr
+    assert words in done.stderr
     assert not user.submit.exists()
-    assert user.on_tier("--bb-planner", "builtin", PATH="/nowhere").returncode == 0
-
-
-def test_our_own_hook_is_not_taken_for_a_pegasus(user: User) -> None:
-    hook = Path(__file__).parents[2] / "planner-hooks" / "pegasus-plan"
-    (user.home / "bin" / "pegasus-plan").write_bytes(hook.read_bytes())
-    done = user.on_tier("--bb-planner", "pegasus", PATH="/nowhere")
-    assert "there is no pegasus-plan" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -243,6 +224,7 @@ def test_our_own_hook_is_not_taken_for_a_pegasus(user: User) -> None:
         (["--staging-site", "cori=other"], "--staging-site"),
         (["--basename", "a b"], "splits its arguments"),
         (["-Dpegasus.data.configuration=condorio"], "sharedfs"),
+        (["-Dpegasus.gridstart.path=/bin/true"], "only Kickstart's record says how"),
     ],
 )
 def test_what_would_lead_off_the_buffer_is_refused(
@@ -250,7 +232,7 @@ def test_what_would_lead_off_the_buffer_is_refused(
 ) -> None:
     done = user.on_tier(*words)
     assert done.returncode == 2
-    assert why in done.stderr
+    assert why in " ".join(done.stderr.split())
     assert not (user.root / "calls").exists()
 
 
@@ -258,12 +240,6 @@ def test_datawarp_in_an_htcondor_pool_is_refused(user: User) -> None:
     tier = {"name": "bb", "backend": "datawarp", "capacity": "10GiB"}
     user.change("sites.yml", **{"x-storage-tiers": {"cori": [tier]}})
     assert "style: glite" in user.on_tier().stderr
-
-
-def inner(user: User, kind: str = "pegasusWorkflow", arguments: str = "") -> None:
-    job = {"type": kind, "file": "inner.yml", "id": "SUB", "uses": []}
-    with user.edited("workflow.yml") as workflow:
-        workflow["jobs"].append({**job, "arguments": arguments.split()})
 
 
 @pytest.mark.parametrize(
@@ -280,48 +256,41 @@ def inner(user: User, kind: str = "pegasusWorkflow", arguments: str = "") -> Non
 def test_a_sub_workflow_that_cannot_be_done_right_is_refused(
     user: User, kind: str, arguments: str, capacity: str, why: str
 ) -> None:
+    inner = {"type": kind, "file": "inner.yml", "id": "SUB", "uses": []}
     with user.edited("workflow.yml") as workflow:
         for job in workflow["jobs"]:
             for use in job["uses"]:
                 use["metadata"] = {"size": 10}
-    inner(user, kind, arguments)
+        workflow["jobs"].append({**inner, "arguments": arguments.split()})
     done = user.on_tier("--bb-capacity", capacity)
     assert done.returncode == 2
     assert why in " ".join(done.stderr.split())
 
 
-def profiled(user: User, file: str, *keys: str | int) -> None:
+@pytest.mark.parametrize(
+    ("file", "keys"),
+    [
+        ("sites.yml", ("sites", 0)),
+        ("sites.yml", ("sites", 1)),
+        ("transformations.yml", ("transformations", 0)),
+        ("transformations.yml", ("transformations", 0, "sites", 0)),
+        ("workflow.yml", ("jobs", 1)),
+    ],
+)
+def test_a_program_in_the_place_of_kickstart_is_refused(
+    user: User, file: str, keys: tuple[str | int, ...]
+) -> None:
     with user.edited(file) as at:
         for key in keys:
             at = at[key]
         own = at.setdefault("profiles", {}).setdefault("pegasus", {})
         own["gridstart.path"] = "/true"
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        ("sites.yml", "sites", 0),
-        ("sites.yml", "sites", 1),
-        ("transformations.yml", "transformations", 0),
-        ("transformations.yml", "transformations", 0, "sites", 0),
-        ("workflow.yml", "jobs", 1),
-    ],
-)
-def test_a_program_in_the_place_of_kickstart_is_refused(
-    user: User, keys: tuple[str, ...]
-) -> None:
-    profiled(user, *keys)
     done = user.on_tier()
     assert done.returncode == 2
     assert "run under this program" in done.stderr
-    assert keys[0] in done.stderr
+    assert file in done.stderr
 
 
 def test_a_kickstart_elsewhere_may_be_named(user: User) -> None:
-    define = "-Dpegasus.gridstart.path="
-    refused = user.on_tier(f"{define}/bin/true")
-    assert "only Kickstart's record says how it ended" in " ".join(
-        refused.stderr.split()
-    )
-    assert user.on_tier(f"{define}/opt/other/bin/pegasus-kickstart").returncode == 0
+    other = "-Dpegasus.gridstart.path=/opt/other/bin/pegasus-kickstart"
+    assert user.on_tier(other).returncode == 0

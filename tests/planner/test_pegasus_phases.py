@@ -18,7 +18,8 @@ from pegasus_bb.planner.pegasus.completion import added_lines
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow, read_planned
 from pegasus_bb.planner.seal import complete
 from pegasus_bb.planner.seal.live_bytes import live_bytes
-from tests.planner.test_pegasus_reading import CONTEXT, RECORDED
+from tests.planner.sealing import RECORDED
+from tests.planner.test_pegasus_reading import CONTEXT
 
 SIZES = {"in.txt": 100, "mid.txt": 10, "out.txt": 20}
 HAND = ("SCRIPT DEFER", "PARENT cleanup_demo_0_cori")  # lines that were added by hand
@@ -54,7 +55,7 @@ def found(
 
 
 def copied(folder: Path, name: str) -> Path:
-    shutil.copytree(RECORDED.parent / name, folder)
+    shutil.copytree(RECORDED / name, folder)
     text = (folder / "demo-0.dag").read_text().splitlines(keepends=True)
     own = (line for line in text if not line.startswith(HAND))
     (folder / "demo-0.dag").write_text("".join(own))

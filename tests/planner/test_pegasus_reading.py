@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow, read_planned
 from pegasus_bb.planner.run_plan import RunPlan
+from tests.planner.sealing import RECORDED, request
 
-RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2" / "clustered"
-REQUEST = Request("wfres", "datawarp", 1, "/bb/wfres", "uuid", "bb", "cori")
 CONTEXT = RunPlan(
     "demo",
     "u",
@@ -28,13 +26,13 @@ CONTEXT = RunPlan(
     None,
     "leaf",
     (),
-    request=REQUEST,
+    request=request(),
 )
 
 
 @pytest.fixture
 def planned(tmp_path: Path) -> Path:
-    shutil.copytree(RECORDED, tmp_path / "r")
+    shutil.copytree(RECORDED / "clustered", tmp_path / "r")
     said = 'dag: "demo-0.dag"\nplanner_version: "5.1.2"\n'
     (tmp_path / "r" / "braindump.yml").write_text(said)
     return tmp_path / "r"
@@ -42,12 +40,6 @@ def planned(tmp_path: Path) -> Path:
 
 def read(folder: Path) -> PegasusWorkflow:
     return read_planned(replace(CONTEXT, submit_dir=folder))
-
-
-def test_scratch_and_version_are_read_from_what_it_wrote(planned: Path) -> None:
-    found = read(planned)
-    assert found.scratch.startswith("/bb/wfres/")
-    assert found.planner == "pegasus-plan 5.1.2"
 
 
 def test_a_dag_that_cannot_be_read_is_named(planned: Path) -> None:

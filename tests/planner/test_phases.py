@@ -27,7 +27,7 @@ from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.planner.builtin import Executable
 from pegasus_bb.planner.seal import Phases, check_phases
 from pegasus_bb.planner.seal.live_bytes import live_bytes
-from tests.planner.conftest import job as make
+from tests.planner.conftest import new_job, replica_catalog
 from tests.planner.orders import any_order
 from tests.planner.test_cleanup_order import QUIET, any_runner
 
@@ -98,10 +98,10 @@ def most(planned: Executable, placement: Placement, random: Random) -> int:
     return highest
 
 
-def ladder(runner: Any, make_job: Callable[..., Data], rungs: int, width: int) -> None:
+def ladder(runner: Any, rungs: int, width: int) -> None:
     """``width`` chains of ``rungs`` jobs, each with a file for the next."""
     runner.jobs = [
-        make_job(
+        new_job(
             f"J{n}-{m}",
             "split",
             [f"f{n - 1}-{m}"] if n else ["in.txt"],
@@ -112,9 +112,9 @@ def ladder(runner: Any, make_job: Callable[..., Data], rungs: int, width: int) -
     ]
 
 
-def tight(runner: Any, make_job: Callable[..., Data]) -> tuple[Executable, Phases]:
+def tight(runner: Any) -> tuple[Executable, Phases]:
     """Six rungs of three jobs, planned for 70 of their 190 bytes."""
-    ladder(runner, make_job, 6, 3)
+    ladder(runner, 6, 3)
     sized(runner, of_ten)
     fit(runner, 70)
     planned: Executable = runner.plan()
@@ -122,10 +122,8 @@ def tight(runner: Any, make_job: Callable[..., Data]) -> tuple[Executable, Phase
     return planned, planned.phases
 
 
-def test_without_barriers_an_unlucky_order_would_fill_the_tier(
-    runner: Any, make_job: Callable[..., Data]
-) -> None:
-    ladder(runner, make_job, 6, 3)
+def test_without_barriers_an_unlucky_order_would_fill_the_tier(runner: Any) -> None:
+    ladder(runner, 6, 3)
     whole = sized(runner, of_ten)
     limit = 70  # of 190
     free = max(most(runner.plan(), whole, Random(seed)) for seed in range(40))
@@ -138,10 +136,8 @@ def test_without_barriers_an_unlucky_order_would_fill_the_tier(
     assert all(map(placement.on_tier, placement.files))
 
 
-def test_there_are_as_many_new_edges_as_nodes_not_pairs(
-    runner: Any, make_job: Callable[..., Data]
-) -> None:
-    ladder(runner, make_job, 4, 50)
+def test_there_are_as_many_new_edges_as_nodes_not_pairs(runner: Any) -> None:
+    ladder(runner, 4, 50)
     sized(runner, of_ten)
     before = runner.plan().dag.children
     fit(runner, 1010)
@@ -151,14 +147,12 @@ def test_there_are_as_many_new_edges_as_nodes_not_pairs(
     assert new <= 60 * len(planned.phases.barriers)
 
 
-def test_an_input_is_brought_in_the_phase_that_needs_it(
-    runner: Any, make_job: Callable[..., Data], replicas: Callable[..., Data]
-) -> None:
+def test_an_input_is_brought_in_the_phase_that_needs_it(runner: Any) -> None:
     """Each task reads an input of its own: all of them at once would not fit."""
     rungs = 6
-    runner.replicas = replicas(*(f"in{n}" for n in range(rungs)))
+    runner.replicas = replica_catalog(*(f"in{n}" for n in range(rungs)))
     runner.jobs = [
-        make_job(f"J{n}", "split", [f"in{n}", *([f"f{n - 1}"] if n else [])], [f"f{n}"])
+        new_job(f"J{n}", "split", [f"in{n}", *([f"f{n - 1}"] if n else [])], [f"f{n}"])
         for n in range(rungs)
     ]
     sized(runner, of_ten)
@@ -173,20 +167,16 @@ def test_an_input_is_brought_in_the_phase_that_needs_it(
     assert parents & set(planned.phases.barriers)
 
 
-def test_one_byte_too_many_is_refused_with_the_largest_files(
-    runner: Any, make_job: Callable[..., Data]
-) -> None:
-    planned, phases = tight(runner, make_job)
+def test_one_byte_too_many_is_refused_with_the_largest_files(runner: Any) -> None:
+    planned, phases = tight(runner)
     held = max(live_bytes(planned.dag, phases))
     check_phases(planned.dag, replace(phases, limit=held))
     with pytest.raises(NotSealed, match=rf"there could be {held} B .*files are f\d-"):
         check_phases(planned.dag, replace(phases, limit=held - 1))
 
 
-def test_phases_that_the_executable_dag_does_not_allow_are_refused(
-    runner: Any, make_job: Callable[..., Data]
-) -> None:
-    ladder(runner, make_job, 4, 1)
+def test_phases_that_the_executable_dag_does_not_allow_are_refused(runner: Any) -> None:
+    ladder(runner, 4, 1)
     sized(runner, lambda lfn: 10, phases=PlannedPhases(limit=19, ends=(1, 2), peak=19))
     with pytest.raises(NotSealed, match="do not fit into 19 B") as told:
         runner.plan()
@@ -209,7 +199,7 @@ def test_with_an_edge_taken_out_it_is_refused_or_still_never_full(
     runner.replicas["replicas"].append(
         {"lfn": "in.txt", "pfns": [{"site": "cori", "pfn": "/lus/inputs/in.txt"}]}
     )
-    ladder(runner, make, 5, 3)
+    ladder(runner, 5, 3)
     sized(runner, lambda lfn: random.randrange(5, 10) * (lfn != "count"))
     placement = fit(runner, 60)
     planned = runner.plan()
@@ -224,10 +214,10 @@ def test_with_an_edge_taken_out_it_is_refused_or_still_never_full(
     assert most(replace(planned, dag=dag), placement, random) <= 60
 
 
-def test_a_barrier_that_the_next_phase_does_not_wait_for_is_noticed(
-    runner: Any, make_job: Callable[..., Data]
+def test_a_barrier_without_edges_to_the_next_phase_is_refused(
+    runner: Any,
 ) -> None:
-    planned, phases = tight(runner, make_job)
+    planned, phases = tight(runner)
     del planned.dag.children[phases.barriers[0]]
     with pytest.raises(NotSealed, match=r"does not wait|there could be"):
         check_phases(planned.dag, phases)

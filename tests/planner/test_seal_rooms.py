@@ -59,49 +59,42 @@ def test_a_dag_as_planned_is_sealed(folder: Path) -> None:
     looked_at(folder)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("DEFER 75 10 POST", "POST", "could start before the results"),
-        ("DEFER 75 10 POST", "DEFER 1 10 POST", "could start before the results"),
-        (
-            "/await_stage_out work_ID1 $JOBID",
-            "/await_stage_out other $JOBID",
-            "before the results",
-        ),
-        ("$JOBID $RETURN", "7.0 $RETURN", "could start before the results"),
-        ("$JOBID $RETURN", "$JOBID 0", "could start before the results"),
-        (JUDGE, "/bin/true -r $RETURN work_ID1.out", "before the results"),
-        (JUDGE, "/usr/bin/pegasus-exitcode -r 0 work_ID1.out", "before the results"),
-        ("work_ID1.sub", "work_ID1.sub NOOP", "without NOOP"),
-        ("work_ID1.sub", "work_ID1.sub DONE", "without NOOP"),
-        ("PARENT", "PRE_SKIP work_ID1 3\nPARENT", "without NOOP"),
-    ],
-)
-def test_a_dag_that_goes_on_too_early_is_not(
-    folder: Path, old: str, new: str, words: str
-) -> None:
-    change(folder / "w.dag", old, new)
-    with pytest.raises(NotSealed, match=words):
-        looked_at(folder)
+EARLY, SKIPPED = "could start before the results", "without NOOP"
+OTHER = ("/await_stage_out work_ID1 $JOBID", "/await_stage_out other $JOBID", EARLY)
+DAG_CHANGES = [
+    ("DEFER 75 10 POST", "POST", EARLY),
+    ("DEFER 75 10 POST", "DEFER 1 10 POST", EARLY),
+    OTHER,
+    ("$JOBID $RETURN", "7.0 $RETURN", EARLY),
+    ("$JOBID $RETURN", "$JOBID 0", EARLY),
+    (JUDGE, "/bin/true -r $RETURN work_ID1.out", EARLY),
+    (JUDGE, "/usr/bin/pegasus-exitcode -r 0 work_ID1.out", EARLY),
+    ("work_ID1.sub", "work_ID1.sub NOOP", SKIPPED),
+    ("work_ID1.sub", "work_ID1.sub DONE", SKIPPED),
+    ("PARENT", "PRE_SKIP work_ID1 3\nPARENT", SKIPPED),
+]
+JOB_CHANGES = [
+    ("/bb/bin/launch", "/bb/bin/record", "work on the PFS"),
+    ("CONDOR_JOBID=$(cluster).$(process)", "", "which try"),
+    ("PEGASUS_DAG_JOB_ID=work_ID1", "", "which try"),
+    ("ID1.bbf", "ID2.bbf", "no reservation"),
+    ("ID1.bbf", "ID1.bbf.old", "no reservation"),
+    ("--bbf=", "--other=", "no reservation"),
+    ("-w /lus/r ", "-w /lus/other ", "do not name the run's scratch"),
+]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("file", "old", "new", "words"),
     [
-        ("/bb/bin/launch", "/bb/bin/record", "work on the PFS"),
-        ("CONDOR_JOBID=$(cluster).$(process)", "", "which try"),
-        ("PEGASUS_DAG_JOB_ID=work_ID1", "", "which try"),
-        ("ID1.bbf", "ID2.bbf", "no reservation"),
-        ("ID1.bbf", "ID1.bbf.old", "no reservation"),
-        ("--bbf=", "--other=", "no reservation"),
-        ("-w /lus/r ", "-w /lus/other ", "do not name the run's scratch"),
+        *(("w.dag", *change) for change in DAG_CHANGES),
+        *(("work_ID1.sub", *change) for change in JOB_CHANGES),
     ],
 )
-def test_a_job_that_would_miss_its_reservation_is_not(
-    folder: Path, old: str, new: str, words: str
+def test_a_dag_that_misses_results_or_a_reservation_is_refused(
+    folder: Path, file: str, old: str, new: str, words: str
 ) -> None:
-    change(folder / "work_ID1.sub", old, new)
+    change(folder / file, old, new)
     with pytest.raises(NotSealed, match=words):
         looked_at(folder)
 
@@ -164,28 +157,20 @@ class TestModeHybrid:
         with pytest.raises(NotSealed, match="a failure could count as success"):
             looked_at(hybrid)
 
-    def test_waiting_for_another_node_is_no_post_script(self, hybrid: Path) -> None:
-        change(
-            hybrid / "w.dag",
-            "/await_stage_out work_ID1 $JOBID",
-            "/await_stage_out other $JOBID",
-        )
-        with pytest.raises(NotSealed, match="before the results"):
-            looked_at(hybrid)
-
-    def test_the_option_of_all_jobs_must_not_stand_beside_its_own(
-        self, hybrid: Path
+    @pytest.mark.parametrize(
+        ("file", "old", "new", "words"),
+        [
+            ("w.dag", *OTHER),
+            ("work_ID1.sub", "--bbf=", "--bbf={}/bb/use.bbf --bbf=", "another one"),
+            ("work_ID1.sub", "-w /bb/pbb1/r ", "-w /lus/r ", "do not name the run's"),
+        ],
+        ids=["waits for another node", "two options", "folder on the PFS"],
+    )
+    def test_the_rules_of_a_job_reservation_hold(
+        self, hybrid: Path, file: str, old: str, new: str, words: str
     ) -> None:
-        both = f"--bbf={hybrid}/bb/use.bbf --bbf="
-        change(hybrid / "work_ID1.sub", "--bbf=", both)
-        with pytest.raises(NotSealed, match="another one besides"):
-            looked_at(hybrid)
-
-    def test_it_must_work_in_the_folder_that_its_room_stands_for(
-        self, hybrid: Path
-    ) -> None:
-        change(hybrid / "work_ID1.sub", "-w /bb/pbb1/r ", "-w /lus/r ")
-        with pytest.raises(NotSealed, match="do not name the run's scratch"):
+        change(hybrid / file, old, new.format(hybrid))
+        with pytest.raises(NotSealed, match=words):
             looked_at(hybrid)
 
     def test_without_the_wait_it_is_a_post_script_like_any_other(

@@ -22,15 +22,6 @@ def test_a_directory_needs_nothing(inputs: Inputs, directory_plan: Target) -> No
     assert directive_files(directory_plan) == {}
 
 
-def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Target) -> None:
-    after = add_shared_directives(inputs, plan)
-    assert after.properties is inputs.properties
-    assert after.sites.data["sites"][0] is inputs.sites.data["sites"][0]
-    assert after.workflow.data["jobs"][0] is inputs.workflow.data["jobs"][0]
-    local = after.workflow.data["jobs"][2]
-    assert local is inputs.workflow.data["jobs"][2], "it runs on the submit host"
-
-
 def test_it_is_appended_wherever_arguments_are_said(
     inputs: Inputs, plan: Target
 ) -> None:

@@ -65,14 +65,6 @@ def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Target) -> 
     assert BBF.format(first) not in str(after.workflow.data["jobs"][0])
 
 
-def test_in_mode_hybrid_a_buffer_of_the_user_s_own_is_refused(
-    edited: Any, plan: Target
-) -> None:
-    keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
-    with pytest.raises(CatalogError, match="one file of burst buffer"):
-        add_directives(edited("workflow", {keys: "--bbf=/my/own.bbf"}), plan)
-
-
 def test_the_site_speaks_where_nothing_narrower_does(edited: Any, plan: Target) -> None:
     inputs = edited("transformations", {("transformations", 1, "sites"): []})
     after = add_job_directives(inputs, plan).workflow.data["jobs"][0]["profiles"]
@@ -94,13 +86,13 @@ def test_nobody_moves_the_scratch_or_adds_a_job(inputs: Inputs, plan: Target) ->
     assert after.properties["pegasus.data.configuration"] == "sharedfs"
 
 
-@pytest.mark.parametrize("value", ["--bbf=/my/own.bbf", "-N 1 --bb=capacity=1GB"])
+@pytest.mark.parametrize("step", [add_job_directives, add_directives])
 def test_a_buffer_of_the_user_s_own_is_refused(
-    edited: Any, plan: Target, value: str
+    edited: Any, plan: Target, step: Any
 ) -> None:
     keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
     with pytest.raises(CatalogError, match="one file of burst buffer") as error:
-        add_job_directives(edited("workflow", {keys: value}), plan)
+        step(edited("workflow", {keys: "--bbf=/my/own.bbf"}), plan)
     assert error.value.key == ".".join(map(str, keys))
 
 
@@ -161,14 +153,6 @@ def test_nothing_is_staged_into_or_out_of_a_private_reservation(
         "#DW jobdw capacity=8388608 access_mode=private type=scratch pool=wlm_pool",
         "#DW persistentdw name=pbb4f1c2a9e",
     ]
-
-
-def test_no_line_breaks_the_head_of_the_script(plan: Target) -> None:
-    """Slurm reads directives up to the first line that is no comment."""
-    assert all(line.startswith("#DW ") for line in lines(plan))
-    pool = replace(plan, request=replace(plan.request, pool="wlm_pool"))
-    assert lines(pool)[0].endswith(" type=scratch pool=wlm_pool")
-    assert all(line.startswith("#DW ") for line in lines(pool))
 
 
 def test_more_lines_than_slurm_takes_are_refused(

@@ -15,20 +15,6 @@ from tests.rewrite.differences import changed
 BIN = "/home/me/run0001/bb/bin"
 
 
-def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Target) -> None:
-    after = add_launcher(inputs, plan)
-    assert after.workflow is inputs.workflow
-    assert after.properties is inputs.properties
-    assert after.sites.data["sites"][0] is inputs.sites.data["sites"][0]
-    for index in (1, 2):
-        old = inputs.transformations.data["transformations"][index]
-        assert after.transformations.data["transformations"][index] is old
-    transfer = after.transformations.data["transformations"][0]
-    assert transfer["profiles"]["pegasus"]["transfer.threads"] == "8"
-    assert transfer["sites"][0]["arch"] == "x86_64"
-    assert transfer["sites"][1]["pfn"] == "/usr/bin/pegasus-transfer"
-
-
 def test_a_launcher_and_three_tools(inputs: Inputs, plan: Target) -> None:
     def tool(name: str) -> dict[str, Any]:
         site = {"name": "cori", "pfn": f"{BIN}/transfer", "type": "installed"}

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from pegasus_bb.model.document import dump
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.rewrite import (
-    WORKFLOW_PASSES,
     Inputs,
     Target,
     directive_files,
@@ -40,22 +38,6 @@ def test_the_user_s_documents_stay_as_they_are(inputs: Inputs, plan: Target) -> 
     before = frozen(inputs)
     rewrite(inputs, plan)
     assert frozen(inputs) == before
-
-
-def test_the_same_in_gives_the_same_out(inputs: Inputs, plan: Target) -> None:
-    first, second = rewrite(inputs, plan), rewrite(inputs, plan)
-    assert dump(first.workflow.data) == dump(second.workflow.data)
-    assert frozen(first) == frozen(second)
-
-
-@pytest.mark.parametrize("step", WORKFLOW_PASSES, ids=lambda step: step.__name__)
-def test_a_pass_alone_changes_no_task(inputs: Inputs, plan: Target, step: Any) -> None:
-    after = step(inputs, plan)
-    assert after.replicas is inputs.replicas
-    jobs = inputs.workflow.data["jobs"]
-    for old, new in zip(jobs, after.workflow.data["jobs"], strict=False):
-        for key in ("name", "id", "arguments", "uses"):
-            assert new.get(key) == old.get(key)
 
 
 def test_what_comes_out_can_be_read_again(inputs: Inputs, plan: Target) -> None:

@@ -12,19 +12,6 @@ from pegasus_bb.rewrite.passes import move_scratch
 from tests.rewrite.differences import changed
 
 
-def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Target) -> None:
-    after = move_scratch(inputs, plan)
-    assert after.workflow is inputs.workflow
-    assert after.transformations is inputs.transformations
-    assert after.properties is inputs.properties
-    assert after.sites.data["sites"][0] is inputs.sites.data["sites"][0]
-    site, old = after.sites.data["sites"][1], inputs.sites.data["sites"][1]
-    assert list(site) == list(old)
-    assert site["profiles"] is old["profiles"]
-    assert site["directories"][0] is old["directories"][0]
-    assert site["directories"][1]["sharedFileSystem"] is True
-
-
 def test_scratch_and_its_file_server_become_the_prefix(
     inputs: Inputs, plan: Target
 ) -> None:

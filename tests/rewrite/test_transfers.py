@@ -19,15 +19,6 @@ def saying(inputs: Inputs, **said: str) -> Inputs:
     return replace(inputs, properties=inputs.properties.with_values(values, "-D"))
 
 
-def test_all_else_comes_back_unchanged(inputs: Inputs, plan: Target) -> None:
-    after = transfer_on_the_site(inputs, plan)
-    assert after.workflow is inputs.workflow
-    assert after.sites is inputs.sites
-    assert after.transformations is inputs.transformations
-    for key, value in inputs.properties.items():
-        assert after.properties[key] == value
-
-
 def test_three_properties_are_set(inputs: Inputs, plan: Target) -> None:
     assert changed(inputs, transfer_on_the_site(inputs, plan)) == {
         "properties/pegasus.transfer.*.remote.sites": "cori",

@@ -138,11 +138,13 @@ def test_lines_without_room_are_kept(
     assert (event.node, event.event) == ("a", "SUBMIT")
 
 
+@pytest.mark.parametrize("file", ["engine.jsonl", "jobstate.log"])
 def test_without_room_tasks_are_stopped_all_the_same(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
-    folder.job("a")
-    folder.job("slow", "until=never")
+    folder.job("a", "until=up")
+    folder.job("slow", "until=never", "ready=up")
+    flush = journal_module.Journal.flush
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -151,8 +153,14 @@ def test_without_room_tasks_are_stopped_all_the_same(
         if "ended" in entry:
             full()
 
-    monkeypatch.setattr(Processes, "_note", note)
-    monkeypatch.setattr(local.Scheduler, "_child_ended", full)
+    def write(journal: journal_module.Journal) -> None:
+        full() if (folder.path / "up").exists() else flush(journal)
+
+    if file == "engine.jsonl":
+        monkeypatch.setattr(Processes, "_note", note)
+        monkeypatch.setattr(local.Scheduler, "_child_ended", full)
+    else:
+        monkeypatch.setattr(journal_module.Journal, "flush", write)
     with pytest.raises(OSError, match="No space left"):
         folder.run(grace=0.5)
     assert children_named(f"{folder.path}#") == []

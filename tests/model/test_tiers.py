@@ -29,8 +29,9 @@ def test_a_catalog_without_tiers_has_none(tmp_path: Path) -> None:
     assert read(tmp_path, "sites: []\n") == {}
 
 
-def test_what_is_not_said(tmp_path: Path) -> None:
-    assert tier(tmp_path, "backend: datawarp") == Tier(
+@pytest.mark.parametrize("said", [[], ["capacity: auto"]])
+def test_what_is_not_said(tmp_path: Path, said: list[str]) -> None:
+    assert tier(tmp_path, "backend: datawarp", *said) == Tier(
         site="cori",
         name="bb",
         backend="datawarp",
@@ -64,10 +65,6 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert (found.inputs, found.outputs, found.intermediate) == ("link", "pfs", "pfs")
     assert (found.access, found.pool) == ("private", "wlm_pool")
     assert found.settings == {"path": "/fast/bb", "quota": "2GiB", "delay": "3s"}
-
-
-def test_auto_is_not_a_size(tmp_path: Path) -> None:
-    assert tier(tmp_path, "backend: datawarp", "capacity: auto").capacity is None
 
 
 def test_tiers_stay_in_their_order(tmp_path: Path) -> None:
@@ -161,6 +158,7 @@ def test_a_backend_has_mistakes_of_its_own(
     assert error.value.key == f"x-storage-tiers.cori.0.{key}"
 
 
+NAMED_B = "    - {name: b, backend: datawarp}\n"
 NO_NAMES = ["pfs", "link", "1st", "a b", "ä", "a/b", "-x", "''", "--"]
 
 
@@ -175,48 +173,22 @@ def test_a_name_that_cannot_be(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "key", "what"),
     [
-        ("x-storage-tiers: [bb]\n", 1, "x-storage-tiers", "not a mapping"),
-        (
-            "x-storage-tiers:\n  corri: []\n",
-            2,
-            "x-storage-tiers.corri",
-            "does not have",
-        ),
-        ("x-storage-tiers:\n  cori: {}\n", 2, "x-storage-tiers.cori", "are a list"),
-        ("x-storage-tiers:\n  cori: []\n", 2, "x-storage-tiers.cori", "are a list"),
-        (
-            "x-storage-tiers:\n  cori:\n    - bb\n",
-            3,
-            "x-storage-tiers.cori.0",
-            "a tier is a mapping",
-        ),
-        (
-            "x-storage-tiers:\n  cori:\n    - {backend: datawarp}\n",
-            3,
-            "x-storage-tiers.cori.0",
-            "without a name",
-        ),
-        (
-            "x-storage-tiers:\n  cori:\n    - {name: bb}\n",
-            3,
-            "x-storage-tiers.cori.0",
-            "without a backend",
-        ),
-        (
-            "x-storage-tiers:\n  cori:\n    - {name: b, backend: datawarp}\n"
-            "    - {name: b, backend: datawarp}\n",
-            4,
-            "x-storage-tiers.cori.1.name",
-            "one name",
-        ),
+        (" [bb]\n", 1, "", "not a mapping"),
+        ("\n  corri: []\n", 2, ".corri", "does not have"),
+        ("\n  cori: {}\n", 2, ".cori", "are a list"),
+        ("\n  cori: []\n", 2, ".cori", "are a list"),
+        ("\n  cori:\n    - bb\n", 3, ".cori.0", "a tier is a mapping"),
+        ("\n  cori:\n    - {backend: datawarp}\n", 3, ".cori.0", "without a name"),
+        ("\n  cori:\n    - {name: bb}\n", 3, ".cori.0", "without a backend"),
+        ("\n  cori:\n" + 2 * NAMED_B, 4, ".cori.1.name", "one name"),
     ],
 )
 def test_a_declaration_of_another_shape(
     tmp_path: Path, text: str, line: int, key: str, what: str
 ) -> None:
     with pytest.raises(CatalogError, match=what) as error:
-        read(tmp_path, text)
-    assert (error.value.line, error.value.key) == (line, key)
+        read(tmp_path, f"x-storage-tiers:{text}")
+    assert (error.value.line, error.value.key) == (line, f"x-storage-tiers{key}")
 
 
 def documented() -> dict[str, list[str]]:

@@ -10,41 +10,25 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.placement import Explanation, explain, planned_peak
+from pegasus_bb.placement import explain, planned_peak
 from pegasus_bb.units import MIB
 from tests.placement.user_files import User, job, sized, use
-
-
-def explained(user: User) -> Explanation:
-    given, decision = user.given(), user.decision()
-    live = planned_peak(given, decision.placement)
-    return explain(decision, given.settings, live)
-
-
-def test_totals_say_what_the_capacity_is_made_of(user: User) -> None:
-    explanation = explained(user)
-    assert (explanation.need, explanation.headroom) == (360, 10)
-    assert explanation.capacity == explanation.granularity == 4 * MIB
-    assert explanation.unknown == ()
 
 
 def test_files_are_counted_by_where_and_how(user: User) -> None:
     user.tier = {"outputs": "pfs", "capacity": "1GiB"}
     del user.jobs[1]["uses"][3]["metadata"]
+    given, decision = user.given(), user.decision()
+    live = planned_peak(given, decision.placement)
     groups = {
         (group.tier, group.how): (group.files, group.size, group.unknown)
-        for group in explained(user).groups
+        for group in explain(decision, given.settings, live).groups
     }
     assert groups == {
         ("bb", "copy"): (2, 300, 0),
         ("bb", "write"): (1, 10, 0),
         ("pfs", "write"): (2, 20, 1),
     }
-
-
-def test_a_given_capacity_has_no_headroom(user: User) -> None:
-    user.tier = {"capacity": "1GiB"}
-    assert explained(user).headroom is None
 
 
 @pytest.fixture
@@ -92,15 +76,6 @@ def test_the_command_speaks_json(here: User) -> None:
     }
     assert data["capacity"] == 4 * MIB
     assert (data["any_order"], data["planned_order"]) == (360, 260)
-
-
-def test_sizes_that_nobody_knows_are_named(here: User) -> None:
-    here.tier = {"capacity": "1GiB"}
-    del here.jobs[0]["uses"][0]["metadata"]
-    here.read()
-    result = CliRunner().invoke(command, [])
-    assert "size unknown, not counted: in.txt" in result.output
-    assert "in.txt    unknown" in result.output
 
 
 def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +16,14 @@ from pegasus_bb.model.placement import PlannedPhases
 from pegasus_bb.placement import Ending
 from pegasus_bb.placement.decision import MovedFiles
 from pegasus_bb.units import MIB
-from tests.placement.user_files import User, job, said, sized, use
-
-SIZES = {"in": 100, "a": 10, "b": 20, "c": 30, "out": 5}
+from tests.placement.test_liveness import chain
+from tests.placement.user_files import User, said, sized, use
 
 
 @pytest.fixture
 def long(user: User) -> User:
     """in -> a -> b -> c -> out: 165 bytes, level by level 110."""
-    user.jobs = [
-        job(
-            f"J{n}",
-            use(reads, "input", **sized(SIZES[reads])),
-            use(writes, "output", stageOut=writes == "out", **sized(SIZES[writes])),
-        )
-        for n, (reads, writes) in enumerate(pairwise(SIZES))
-    ]
+    user.jobs = chain()
     user.replicas = {"in": [{"site": "far", "pfn": "http://far/in"}]}
     user.defines = ["pegasus.bb.capacity=120"]
     return user
@@ -141,20 +132,23 @@ def test_a_staged_program_moves_where_few_jobs_run_it(long: User) -> None:
 
 def test_less_than_any_file_leaves_the_tier_empty(long: User) -> None:
     long.defines = ["pegasus.bb.capacity=4"]
-    assert moved(long) == SIZES.keys()
+    assert moved(long) == {"in", "a", "b", "c", "out"}
     assert phases(long).peak == 0
 
 
-@pytest.mark.parametrize("case", ["phases", "moved", "moved-without-clean-up"])
-def test_explain_tells_it_all(
-    long: User, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
-    """After a deliberate change: REFRESH_GOLDEN=1 python -m pytest tests/placement"""
-    capacity = {"phases": 120, "moved": 52, "moved-without-clean-up": 110}[case]
+@pytest.fixture
+def here(long: User, monkeypatch: pytest.MonkeyPatch) -> None:
     long.defines = []
     long.read()
     monkeypatch.chdir(long.folder)
     monkeypatch.setenv("HOME", str(long.folder))
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("case", ["phases", "moved", "moved-without-clean-up"])
+def test_explain_tells_it_all(case: str) -> None:
+    """After a deliberate change: REFRESH_GOLDEN=1 python -m pytest tests/placement"""
+    capacity = {"phases": 120, "moved": 52, "moved-without-clean-up": 110}[case]
     words = ["--output-dir", "out", "--bb-capacity", str(capacity)]
     words += ["--cleanup", "leaf"] if case == "moved-without-clean-up" else []
     result = CliRunner().invoke(command, words)
@@ -165,12 +159,8 @@ def test_explain_tells_it_all(
     assert result.stdout == file.read_text()
 
 
-def test_explain_says_the_same_to_programs(
-    long: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    long.read()
-    monkeypatch.chdir(long.folder)
-    monkeypatch.setenv("HOME", str(long.folder))
+@pytest.mark.usefixtures("here")
+def test_explain_says_the_same_to_programs() -> None:
     words = ["--output-dir", "out", "--bb-capacity", "52", "--json"]
     data = json.loads(CliRunner().invoke(command, words).stdout)
     caught = {"limit": 52, "phases": 3, "peak": 50, "moved": ["in"]}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.placement import PFS
 from pegasus_bb.placement import (
     Ending,
     PlacementDecision,
@@ -53,11 +53,6 @@ def hybrid(user: User) -> User:
     return user
 
 
-def test_what_several_jobs_share_stays_together(hybrid: User) -> None:
-    homes = hybrid.homes()
-    assert homes["mid.txt"] == homes["two.txt"] == ("bb", "write")
-
-
 def test_a_large_file_of_one_job_has_a_job_reservation_and_then_the_pfs(
     hybrid: User,
 ) -> None:
@@ -68,15 +63,11 @@ def test_a_large_file_of_one_job_has_a_job_reservation_and_then_the_pfs(
     assert (own.read, own.share) == (("in.txt",), ("mid.txt",))
     assert own.need == 101 * MIB  # what it shares is made there as well
     assert own.capacity == automatic_capacity(placement.tier, 10, own.need)
+    assert placement.need == 3 * MIB
+    assert placement.capacity == automatic_capacity(placement.tier, 10, 3 * MIB)
     file = placement.files["own.txt"]
     assert (file.tier, file.how) == (PFS, "write")
     assert file.reason.startswith("job first makes it, no other reads it: on a reserv")
-
-
-def test_the_shared_reservation_holds_what_is_left(hybrid: User) -> None:
-    placement = hybrid.decide()
-    assert placement.need == 3 * MIB
-    assert placement.capacity == automatic_capacity(placement.tier, 10, 3 * MIB)
 
 
 def test_a_small_file_is_not_worth_a_granule_of_its_own(hybrid: User) -> None:
@@ -96,17 +87,8 @@ def test_an_input_that_one_job_reads_stays_on_the_pfs(hybrid: User) -> None:
     assert homes["in.txt"] == (PFS, "copy")
     reason = hybrid.placed("in.txt").reason
     assert reason == "an input that job first alone reads: it stays on the PFS"
-
-
-def test_where_pegasus_makes_no_links_neither_do_we(hybrid: User) -> None:
-    hybrid.replicas["ref.txt"] = [{"site": "cluster", "pfn": "/lus/ref.txt"}]
     hybrid.defines.append("pegasus.transfer.links=false")
     assert hybrid.homes()["ref.txt"] == (PFS, "copy")
-
-
-def test_an_input_that_two_jobs_read_is_staged_once(hybrid: User) -> None:
-    hybrid.jobs[1]["uses"].append(use("ref.txt", "input"))
-    assert hybrid.homes()["ref.txt"] == ("bb", "copy")
 
 
 def test_what_the_user_says_of_a_file_stands(hybrid: User) -> None:
@@ -244,10 +226,6 @@ def decision(jobs: list[dict[str, Any]], mode: str) -> PlacementDecision:
         return user.decision()
 
 
-def decided(jobs: list[dict[str, Any]], mode: str) -> Placement:
-    return decision(jobs, mode).placement
-
-
 def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for entry in jobs:
@@ -260,7 +238,7 @@ def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
 
 @given(workflows())
 def test_in_any_workflow_every_file_has_one_place(jobs: list[dict[str, Any]]) -> None:
-    placement, readers = decided(jobs, "hybrid"), readers_of(jobs)
+    placement, readers = decision(jobs, "hybrid").placement, readers_of(jobs)
     assert placement.files.keys() == readers.keys()
     private = [
         lfn for own in placement.job_reservations.values() for lfn in own.stage_out
@@ -280,7 +258,7 @@ def test_in_any_workflow_every_file_has_one_place(jobs: list[dict[str, Any]]) ->
 def test_in_any_workflow_every_file_has_the_space_it_needs(
     jobs: list[dict[str, Any]],
 ) -> None:
-    placement = decided(jobs, "hybrid")
+    placement = decision(jobs, "hybrid").placement
     shared = [f.size or 0 for f in placement.files.values() if f.tier != PFS]
     assert placement.need == sum(shared)
     assert placement.capacity >= placement.need
@@ -294,7 +272,8 @@ def test_in_any_workflow_every_file_has_the_space_it_needs(
 def test_in_any_workflow_hybrid_reserves_no_more_than_persistent(
     jobs: list[dict[str, Any]],
 ) -> None:
-    hybrid, persistent = decision(jobs, "hybrid"), decided(jobs, "persistent")
+    hybrid = decision(jobs, "hybrid")
+    persistent = decision(jobs, "persistent").placement
     selection, placement = hybrid.selection, hybrid.placement
     assert selection is not None
     total = selection.shared + selection.job_reservations

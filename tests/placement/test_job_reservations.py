@@ -10,6 +10,7 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.placement import job_reservation_lint
 from pegasus_bb.units import MIB
+from tests.placement.test_hybrid import checkpoint, inner, on_the_submit_host
 from tests.placement.user_files import User, job, said, sized, use
 
 
@@ -66,7 +67,7 @@ def test_staged_programs_come_to_every_job_that_runs_them(per_job: User) -> None
 
 
 def test_a_job_on_the_submit_host_has_none(per_job: User) -> None:
-    per_job.jobs[0]["profiles"] = {"selector": {"execution.site": "local"}}
+    on_the_submit_host(per_job)
     assert list(reservations(per_job)) == ["ID2"]
 
 
@@ -97,14 +98,6 @@ def private_folder(user: User) -> None:
 
 def odd_name(user: User) -> None:
     user.jobs[0]["uses"][0]["lfn"] = "in;put.txt"
-
-
-def inner(user: User) -> None:
-    user.jobs.append(job("sub", type="pegasusWorkflow", file="inner.yml"))
-
-
-def checkpoint(user: User) -> None:
-    user.jobs[0]["uses"].append(use("state", "checkpoint", **sized(1)))
 
 
 def folder(user: User) -> None:

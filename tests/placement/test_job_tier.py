@@ -9,9 +9,9 @@ import pytest
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.properties import property_of
-from pegasus_bb.placement import Ending, automatic_capacity
+from pegasus_bb.placement import automatic_capacity
 from pegasus_bb.units import MIB
-from tests.placement.test_hybrid import chain
+from tests.placement.test_hybrid import chain, inner, results_stay
 from tests.placement.user_files import User
 
 NVME = {"name": "nvme", "backend": "node-local", "path": "/nvme"}
@@ -219,16 +219,9 @@ def no_size(user: User) -> None:
     del user.jobs[0]["uses"][2]["metadata"]["size"]
 
 
-def inner(user: User) -> None:
-    user.jobs.append({"type": "pegasusWorkflow", "file": "in.yml", "id": "sub"})
-    user.jobs[-1]["uses"] = []
-
-
-def stays(user: User) -> None:
-    user.ending = Ending(delivered=False)
-
-
-@pytest.mark.parametrize("spoil", [several_nodes, small_disk, no_size, inner, stays])
+@pytest.mark.parametrize(
+    "spoil", [several_nodes, small_disk, no_size, inner, results_stay]
+)
 def test_a_job_that_cannot_have_the_job_reservation_is_named(
     hybrid: User, spoil: Any
 ) -> None:

@@ -49,23 +49,15 @@ def test_a_file_lives_from_the_level_that_makes_it_to_the_last_that_reads_it(
     assert lives(long) == expected
 
 
-def test_level_by_level_less_is_there_at_once_than_in_any_order(
-    long: User,
-) -> None:
-    assert live(long) == (165, 110)
-
-
-@pytest.mark.parametrize("cleanup", ["none", "leaf"])
-def test_where_nothing_is_removed_on_the_way_both_are_the_sum(
-    long: User, cleanup: str
+@pytest.mark.parametrize(
+    ("cleanup", "peak"),
+    [("none", 165), ("leaf", 165), ("inplace", 110), ("constraint", 110)],
+)
+def test_less_is_there_at_once_if_files_are_removed_on_the_way(
+    long: User, cleanup: str, peak: int
 ) -> None:
     long.ending = Ending(cleanup)
-    assert live(long) == (165, 165)
-
-
-def test_constraint_clean_up_removes_on_the_way_as_well(long: User) -> None:
-    long.ending = Ending("constraint")
-    assert live(long) == (165, 110)
+    assert live(long) == (165, peak)
 
 
 def test_a_result_waits_for_its_stage_out_and_stays_where_there_is_none(

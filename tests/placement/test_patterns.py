@@ -76,33 +76,21 @@ def refused(user: User, text: str) -> CatalogError:
     return error.value
 
 
-def test_a_pattern_without_a_file_is_refused(user: User) -> None:
-    error = refused(user, "mid.txt: pfs\nchr1*: pfs\n")
-    assert "no file of the workflow fits" in str(error)
-    assert (error.line, error.key, error.found) == (2, "chr1*", "chr1*")
-
-
-def test_a_name_without_a_file_is_refused(user: User) -> None:
-    error = refused(user, "- lfn: mid.txt\n  tier: pfs\n- lfn: typo.txt\n  tier: bb\n")
-    assert (error.line, error.key, error.found) == (3, "1.lfn", "typo.txt")
-
-
-def test_a_pattern_that_earlier_ones_hide_is_fine(user: User) -> None:
-    user.placement = "'*': bb\n'm*': pfs\n"
-    assert user.placed("mid.txt").tier == "bb"
-
-
-def test_an_unknown_tier_is_refused(user: User) -> None:
-    error = refused(user, "mid.txt: bb\nout.txt: ssd\n")
-    assert "no such tier" in str(error)
-    assert (error.line, error.found) == (2, "ssd")
-    assert error.would_do == "one of bb, pfs, link"
-
-
-def test_link_is_refused_for_what_a_job_makes(user: User) -> None:
-    error = refused(user, "out.txt: link\n")
-    assert "only an input can be a link" in str(error)
-    assert error.line == 1
+@pytest.mark.parametrize(
+    ("text", "line", "key", "found", "what"),
+    [
+        ("mid.txt: pfs\nchr1*: pfs\n", 2, "chr1*", "chr1*", "no file of"),
+        ("- lfn: no.txt\n  tier: bb\n", 1, "0.lfn", "no.txt", "no file of"),
+        ("mid.txt: bb\nout.txt: ssd\n", 2, "out.txt", "ssd", "one of bb, pfs, link"),
+        ("out.txt: link\n", 1, "out.txt", "link", "only an input can be a link"),
+    ],
+)
+def test_an_entry_that_cannot_be_is_refused_with_its_line(
+    user: User, text: str, line: int, key: str, found: str, what: str
+) -> None:
+    error = refused(user, text)
+    assert (error.line, error.key, error.found) == (line, key, found)
+    assert what in str(error)
 
 
 @pytest.mark.parametrize(

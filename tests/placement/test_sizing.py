@@ -34,11 +34,6 @@ def test_the_capacity(
     assert (placement.need, placement.capacity) == (10 * MIB, capacity * MIB)
 
 
-def test_files_on_the_pfs_need_no_space(user: User) -> None:
-    user.tier = {"outputs": "pfs", "inputs": "pfs"}
-    assert user.decide().need == 10
-
-
 @pytest.mark.parametrize(
     ("need", "headroom", "granule", "capacity"),
     [

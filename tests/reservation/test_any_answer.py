@@ -86,18 +86,6 @@ def test_a_torn_answer_shows_nothing_that_was_not_there(text: str, cut: int) -> 
     assert all(p.name in ("", "datawarp"[: len(p.name)]) for p in parse_burst(text))
 
 
-@given(
-    amount=st.integers(0, 10**9),
-    unit=st.sampled_from(
-        [("", 1), *((f"{u}iB", 1024 ** (n + 1)) for n, u in enumerate("KMGTP"))]
-    ),
-)
-def test_a_size_that_slurm_prints_is_that_many_bytes(
-    amount: int, unit: tuple[str, int]
-) -> None:
-    assert size_of(f"{amount}{unit[0]}") == amount * unit[1]
-
-
 @given(PROSE)
 def test_what_is_no_size_is_none(text: str) -> None:
     assert size_of(text) >= 0

@@ -18,7 +18,6 @@ from pegasus_bb.reservation import slurm
 from pegasus_bb.reservation.datawarp import DataWarp
 from pegasus_bb.reservation.scontrol import parse_burst
 from pegasus_bb.reservation.slurm import create_line
-from pegasus_bb.units import MIB
 from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, until
 from tests.reservation.fakeslurm.fakeslurm import FRESH
 
@@ -80,6 +79,13 @@ class TestDataWarp(Contract):
     """The contract suite."""
 
 
+def play(tool: str, script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on ``script`` runs in place of ``tool``."""
+    (folder / tool).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
 # -- what Slurm is asked for
 
 
@@ -115,7 +121,7 @@ def test_what_sbatch_refuses_is_told_with_what_would_do(
     advice: str,
 ) -> None:
     words = REJECTIONS.read_text().splitlines()[index]
-    sbatch_says(words, tmp_path, monkeypatch)
+    play("sbatch", f"echo '{words}' >&2; exit 1", tmp_path, monkeypatch)
     with pytest.raises(ReservationFailed, match=advice) as error:
         bench.backend.create(REQUEST)
     assert ("reconfigure" in str(error.value)) == (index == 2)
@@ -127,20 +133,11 @@ def test_a_slurm_that_makes_buffers_for_operators_alone_names_who_can_mend_it(
     recorded = (RECORDED / "show-burst.no-persistent.txt").read_text()
     bench.change(flags=",".join(parse_burst(recorded)[0].flags))
     words = REJECTIONS.read_text().splitlines()[3].partition(": ")[2]
-    sbatch_says(words, tmp_path, monkeypatch)
+    play("sbatch", f"echo '{words}' >&2; exit 1", tmp_path, monkeypatch)
     with pytest.raises(ReservationFailed, match="request invalid; ") as error:
         bench.backend.create(REQUEST)
     for word in ("administrator", "Flags=EnablePersistent", "scontrol reconfigure"):
         assert word in str(error.value)
-
-
-def sbatch_says(words: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on sbatch refuses with ``words``."""
-    sbatch = folder / "bin" / "sbatch"
-    sbatch.parent.mkdir()
-    sbatch.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
-    sbatch.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{sbatch.parent}:{os.environ['PATH']}")
 
 
 # -- what Slurm answers
@@ -272,11 +269,7 @@ def test_a_squeue_that_says_something_else_is_no_answer(
     bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.backend.create(REQUEST)
-    squeue = tmp_path / "bin" / "squeue"
-    squeue.parent.mkdir()
-    squeue.write_text("#!/bin/sh\necho JOBID PARTITION\n")
-    squeue.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{squeue.parent}:{os.environ['PATH']}")
+    play("squeue", "echo JOBID PARTITION", tmp_path, monkeypatch)
     status = bench.backend.status(REQUEST)
     assert (status.state, "JOBID PARTITION" in status.message) == (State.UNKNOWN, True)
 
@@ -308,7 +301,7 @@ def test_a_job_that_outlives_its_buffer_is_not_waited_for(bench: DataWarpBench) 
     assert until(bench, State.READY)
 
 
-def test_a_request_that_somebody_cancelled_failed_and_can_be_given_back(
+def test_a_cancelled_request_failed_and_can_be_given_back(
     bench: DataWarpBench,
 ) -> None:
     bench.fill()
@@ -379,7 +372,7 @@ def test_an_empty_folder_where_nothing_is_mounted_is_not_claimed(
     assert list(bench.mount.iterdir()) == []
 
 
-def test_files_without_an_identity_are_somebody_elses(bench: DataWarpBench) -> None:
+def test_files_without_an_identity_are_refused(bench: DataWarpBench) -> None:
     (bench.mount / "data").write_text("whose?")
     with pytest.raises(ReservationFailed, match="identity of no run"):
         bench.backend.path(REQUEST, bench.environ(REQUEST))
@@ -389,8 +382,3 @@ def test_the_first_job_marks_it_as_this_runs(bench: DataWarpBench) -> None:
     assert bench.backend.path(REQUEST, bench.environ(REQUEST)) == str(bench.mount)
     marked = json.loads((bench.mount / ".pegasus_bb").read_text())
     assert marked["uuid"] == REQUEST.uuid != OTHER_RUN.uuid
-
-
-def test_the_size_of_a_request_is_compared_in_bytes(bench: DataWarpBench) -> None:
-    bench.backend.create(REQUEST)
-    assert until(bench, State.READY).size == 100 * MIB

@@ -289,13 +289,17 @@ def _with_data(root: Path) -> None:
     (folder / "data").write_text("2")
 
 
-def test_a_delete_killed_anywhere_can_be_repeated(tmp_path: Path) -> None:
+def deletes_killed_anywhere(folder: Path) -> Iterator[tuple[int, DirectoryBench]]:
     for step, root in crash_at_every_step(
-        tmp_path,
+        folder,
         before=_with_data,
         killed=lambda root: DirectoryBench(root).backend.delete(REQUEST),
     ):
-        bench = DirectoryBench(root)
+        yield step, DirectoryBench(root)
+
+
+def test_a_delete_killed_anywhere_can_be_repeated(tmp_path: Path) -> None:
+    for step, bench in deletes_killed_anywhere(tmp_path):
         found = bench.backend.status(REQUEST)
         whole = (bench.folder() / "deep" / "deeper" / "data").exists() and (
             bench.folder() / "data"
@@ -303,7 +307,7 @@ def test_a_delete_killed_anywhere_can_be_repeated(tmp_path: Path) -> None:
         assert whole or found.state is not State.READY, step
         bench.backend.delete(REQUEST)
         assert bench.backend.status(REQUEST).state is State.ABSENT, step
-        assert [p.name for p in root.iterdir() if p.is_dir()] == [], step
+        assert [p.name for p in bench.root.iterdir() if p.is_dir()] == [], step
         [pool] = bench.backend.pools()
         assert pool.free == pool.total, step
 
@@ -311,12 +315,7 @@ def test_a_delete_killed_anywhere_can_be_repeated(tmp_path: Path) -> None:
 def test_a_delete_killed_half_way_is_finished_by_the_next_create(
     tmp_path: Path,
 ) -> None:
-    for step, root in crash_at_every_step(
-        tmp_path,
-        before=_with_data,
-        killed=lambda root: DirectoryBench(root).backend.delete(REQUEST),
-    ):
-        bench = DirectoryBench(root)
+    for step, bench in deletes_killed_anywhere(tmp_path):
         was = bench.backend.status(REQUEST).state
         bench.backend.create(REQUEST)
         assert bench.backend.status(REQUEST).state is State.READY, step

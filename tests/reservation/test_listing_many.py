@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.datawarp import DataWarp
 from pegasus_bb.units import MIB
 from tests.reservation.contract import REQUEST
-from tests.reservation.test_datawarp import DataWarpBench, bench, questions
+from tests.reservation.test_datawarp import DataWarpBench, bench, play, questions
 
 __all__ = ["bench"]
 RECORDED = Path(__file__).parent.parent / "recorded" / "slurm-24.11"
@@ -21,13 +20,10 @@ RECORDED = Path(__file__).parent.parent / "recorded" / "slurm-24.11"
 @pytest.fixture
 def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Slurm that plays what ``burst`` holds; its queue is empty."""
-    tools, burst = tmp_path / "tools", tmp_path / "burst"
-    tools.mkdir()
+    burst = tmp_path / "burst"
     burst.write_text((RECORDED / "show-burst.two-persistent.txt").read_text())
-    for name, text in {"scontrol": f"cat {burst}", "squeue": "true"}.items():
-        (tools / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tools / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    play("scontrol", f"cat {burst}", tmp_path, monkeypatch)
+    play("squeue", "true", tmp_path, monkeypatch)
     return burst
 
 

@@ -55,13 +55,6 @@ def test_buffers_are_found_whatever_the_options_and_jobs_left_out(name: str) -> 
     assert found.flags == ("EmulateCray", "EnablePersistent")
 
 
-def test_two_persistent_buffers() -> None:
-    assert [b.name for b in plugin("show-burst.two-persistent").buffers] == [
-        "csb2",
-        "csb",
-    ]
-
-
 @pytest.mark.parametrize(
     ("name", "nobodys"),
     [
@@ -81,11 +74,6 @@ def test_times_are_local_and_a_relative_one_is_not_known() -> None:
     assert time.localtime(created)[:6] == (2026, 11, 20, 18, 25, 20)
     relative = plugin("show-burst.time-format-relative").buffers
     assert {b.created for b in relative} == {0.0}
-
-
-def test_a_slurm_whose_persistent_buffers_are_switched_off_shows_it() -> None:
-    [found] = scontrol.parse_burst(text("show-burst.no-persistent"))
-    assert found.flags == ("DisablePersistent",)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +209,9 @@ def test_free_text_cannot_replace_a_field() -> None:
         ("0", 0),
         ("512", 512),
         ("700MiB", 700 * MIB),
+        ("5GiB", 5 * GIB),
         ("1TB", 10**12),
+        ("1TiB", 1 << 40),
         ("3K", 3072),
         ("2PiB", 2 << 50),
         ("INFINITE", scontrol.INFINITE),

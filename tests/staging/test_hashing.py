@@ -19,6 +19,13 @@ SIZE = 9 * STEP + 77
 
 
 @pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "source"
+    path.write_bytes(os.urandom(SIZE))
+    return path
+
+
+@pytest.fixture
 def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which way each step went, of files that are hashed in small steps."""
     monkeypatch.setattr(moves, "STEP", STEP)
@@ -60,11 +67,9 @@ class Sometimes:
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_the_way_may_change_with_every_step(
-    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch, turns: int
+    source: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch, turns: int
 ) -> None:
     monkeypatch.setattr(hashing, "_AT_WORK", Sometimes(turns))
-    source = tmp_path / "source"
-    source.write_bytes(os.urandom(SIZE))
     assert copied(source)
     assert ways.count("read and write") == 10 // turns
     assert len(ways) == 10
@@ -85,13 +90,11 @@ def test_holes_between_steps_of_both_ways(
 
 
 def test_a_file_alone_is_read_beside_and_many_are_not(
-    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
+    source: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_work = hashing._AtWork()
     at_work._most = 1  # of two processors
     monkeypatch.setattr(hashing, "_AT_WORK", at_work)
-    source = tmp_path / "source"
-    source.write_bytes(os.urandom(SIZE))
     assert copied(source)
     assert "read and write" not in ways
     ways.clear()
@@ -103,26 +106,23 @@ def test_a_file_alone_is_read_beside_and_many_are_not(
 
 
 def test_without_room_for_a_thread_one_reading_does_for_both(
-    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
+    source: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refused)
-    source = tmp_path / "source"
-    source.write_bytes(os.urandom(SIZE))
     assert copied(source)
     assert set(ways) == {"read and write"}
 
 
 def test_a_disk_that_cannot_be_read_ends_the_copy_either_way(
-    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
+    source: Path, tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(handle: int, buffers: list[memoryview], offset: int) -> int:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    source, out = tmp_path / "source", tmp_path / "copy"
-    source.write_bytes(os.urandom(SIZE))
+    out = tmp_path / "copy"
     monkeypatch.setattr(os, "preadv", broken)
     for turns in (1, 1000):
         monkeypatch.setattr(hashing, "_AT_WORK", Sometimes(turns))

@@ -54,31 +54,6 @@ def test_sizes_around_the_buffer(tmp_path: Path, size: int) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_holes_stay_holes(tmp_path: Path) -> None:
-    sparse = tmp_path / "sparse"
-    with sparse.open("wb") as out:
-        out.write(b"begin")
-        out.seek((64 << 20) + 5)
-        out.write(b"end")
-    copied = copy_file(str(sparse), str(tmp_path / "copy"))
-    assert copied.stat.st_blocks * 512 < 4 << 20
-    assert copied.size == (64 << 20) + 8
-    assert (
-        copied.digest == digest_path(str(sparse)) == digest_path(copied_path(tmp_path))
-    )
-
-
-def copied_path(folder: Path) -> str:
-    return str(folder / "copy")
-
-
-def test_a_hole_at_the_end_counts(tmp_path: Path) -> None:
-    (tmp_path / "hollow").write_bytes(b"begin")
-    os.truncate(tmp_path / "hollow", 8 << 20)
-    assert copy_file(str(tmp_path / "hollow"), copied_path(tmp_path)).size == 8 << 20
-    assert (tmp_path / "copy").stat().st_size == 8 << 20
-
-
 def test_a_hostile_name_is_only_a_name(tmp_path: Path, hostile: str) -> None:
     (tmp_path / "to").mkdir()
     source, dest = tmp_path / hostile, tmp_path / "to" / hostile
@@ -176,30 +151,17 @@ def grow(source: Path, changes: object, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(copying, "pour", and_grow)
 
 
-@pytest.mark.parametrize(
-    "number, words",
-    [
-        (errno.ENOSPC, r"it needs 13\.7 KiB, .* free"),
-        (errno.EDQUOT, r"it needs 13\.7 KiB, .* quota"),
-        (errno.EROFS, "takes no more writes"),
-        (errno.EIO, "storage itself fails"),
-    ],
-)
-def test_a_full_or_failing_destination_says_so_and_leaves_nothing(
-    source: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    number: int,
-    words: str,
+def test_a_full_destination_says_so_and_keeps_what_it_had(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "to").mkdir()
     (tmp_path / "to" / "dest").write_text("as it was")
 
     def fails(*_: object) -> int:
-        raise OSError(number, os.strerror(number))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(copying.os, "fsync", fails)
-    with pytest.raises(CopyFailed, match=words) as refusal:
+    with pytest.raises(CopyFailed, match=r"it needs 13\.7 KiB, .* free") as refusal:
         copy_file(str(source), str(tmp_path / "to" / "dest"))
     assert str(source) in str(refusal.value)
     assert names(tmp_path / "to") == ["dest"]

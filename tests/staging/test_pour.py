@@ -94,12 +94,6 @@ def test_without_the_newest_calls(
     assert same(source)
 
 
-def test_a_digest_is_of_what_was_written(source: Path) -> None:
-    done = poured(source, digest=True)
-    expected = hashlib.sha256(source.read_bytes()).hexdigest()
-    assert done.digest == f"sha256:{expected}" and same(source)
-
-
 def test_a_shared_extent_is_hashed_as_well(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

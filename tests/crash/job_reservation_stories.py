@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 from pathlib import Path
@@ -13,7 +12,7 @@ from pegasus_bb.files import read_json
 from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 from tests.runtime.hybrid_site import BELOW, PREFIX, HybridSite
-from tests.runtime.job_reservation_site import JOB, NODE, JobSite
+from tests.runtime.job_reservation_site import JOB, NODE, JobSite, digest
 
 from .injector import Traced
 from .sweep import Story, no_parts_below
@@ -28,10 +27,6 @@ def noted(site: JobSite) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     return dict(note["files"])
-
-
-def digest(text: str) -> str:
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 class Job(Story):
@@ -74,7 +69,7 @@ class Job(Story):
         assert (self.site.inputs / "in.txt").read_text() == "input\n"
         assert not (self.site.scratch / "out.txt").exists()
         for lfn, said in noted(self.site).items():
-            assert said == {"size": 6, "digest": digest(MADE[lfn])}
+            assert said == {"size": 6, "digest": digest(MADE[lfn].encode())}
             assert (self.results() / lfn).read_text() == MADE[lfn]
 
     def check_done(self) -> None:
@@ -86,7 +81,7 @@ class Job(Story):
 
     def check_tier(self) -> None:
         """The reservation was given back, and the ledger knows."""
-        assert [p for p in self.site.fast.iterdir() if p.is_dir()] == []
+        assert self.site.own_reservations() == []
         assert self.ledger()[-1] == "released"
 
 
@@ -152,22 +147,9 @@ class SharingJob(Job):
         assert self.there.text("pfs-out.txt") == "input\n"
         no_parts_below(self.there.shared)
 
-    def check_tier(self) -> None:
-        """Its own was given back, and the ledger knows."""
-        assert self.there.own_reservations() == []
-        assert self.ledger()[-1] == "released"
 
-
-class SharingJobOfDataWarp(SharingJob):
+class SharingJobOfDataWarp(JobOfDataWarp, SharingJob):
     """Both reservations are mounted by the batch system."""
-
-    backend = "datawarp"
-
-    def results(self) -> Path:
-        return self.site.fast / "results" / JOB
-
-    def check_tier(self) -> None:
-        assert (self.site.fast / "results").is_dir()
 
 
 class AwaitStageOut(Story):
@@ -180,7 +162,9 @@ class AwaitStageOut(Story):
         self.site = JobSite(root, "datawarp")
         self.install(self.site.bb)
         (self.site.bb / "stage_out").mkdir()
-        files = {n: {"size": 6, "digest": digest(text)} for n, text in MADE.items()}
+        files = {
+            n: {"size": 6, "digest": digest(text.encode())} for n, text in MADE.items()
+        }
         note = {"job": JOB, "status": 0, "slurm": "", "source": "/dw", "files": files}
         self.site.write(f"stage_out/{NODE}.json", note)
         for lfn, text in MADE.items():

@@ -93,44 +93,38 @@ def no_parts_below(*folders: Path) -> None:
         assert left == []
 
 
-def killed_at_calls(story: type[Story], tmp_path: Path, step: int) -> None:
-    """Kill it before each ``step``-th call; look; let it run again; look."""
-    for n, root in _roots(tmp_path, step):
-        told = story(root)
-        done = told.run(strike_at=n)
-        with _named(n, done):
-            if done.struck_at is None:
-                assert done.status == told.ends
-                told.check_done()
-                assert n > _FEWEST
-                return
-            told.check_left()
-            again = told.run()
-            assert again.status == told.ends, again.said
-            told.check_done()
+def struck_at_calls(
+    story: type[Story], tmp_path: Path, step: int, refused: bool
+) -> None:
+    """Strike at each ``step``-th call; look; let it run again; look.
 
-
-def refused_at_calls(story: type[Story], tmp_path: Path, step: int) -> None:
-    """Let each ``step``-th call fail; look; let it run again; look.
-
-    It may get along without, or fail with words: the kernel's, and no traceback.
+    It is killed before the call. If the call is ``refused`` instead, it may get along
+    without, or fail with words: the kernel's, and no traceback.
     """
     for n, root in _roots(tmp_path, step):
         told = story(root)
-        number = story.errors[n % len(story.errors)]
+        number = story.errors[n % len(story.errors)] if refused else 0
         done = told.run(strike_at=n, error=number)
         with _named(n, done):
             if done.struck_at is None:
+                if not refused:
+                    assert done.status == told.ends
+                    told.check_done()
                 assert n > _FEWEST
                 return
-            assert "Traceback" not in done.said
-            if done.status != told.ends:
-                assert any(words in done.said for words in _words(number))
-                assert done.status != BUG or "/" in done.said  # a path is named
+            if refused:
+                _check_words(done, told.ends, number)
             told.check_left()
             again = told.run()
             assert again.status == told.ends, again.said
             told.check_done()
+
+
+def _check_words(done: Traced, ends: int, number: int) -> None:
+    assert "Traceback" not in done.said
+    if done.status != ends:
+        assert any(words in done.said for words in _words(number))
+        assert done.status != BUG or "/" in done.said  # a path is named
 
 
 def _roots(tmp_path: Path, step: int) -> Iterator[tuple[int, Path]]:

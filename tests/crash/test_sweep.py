@@ -17,7 +17,7 @@ from . import lifecycle_stories as lifecycle
 from . import slurm_stories as slurm
 from . import stage_stories as stage
 from . import transfer_stories as transfer
-from .sweep import Story, killed_at_calls, refused_at_calls
+from .sweep import Story, struck_at_calls
 
 pytestmark = pytest.mark.usefixtures("may_trace")
 STORIES: list[type[Story]] = [
@@ -49,7 +49,7 @@ def helper(story: type[Story]) -> None:
 def test_killed_anywhere_and_run_again(
     story: type[Story], room: Path, step: int
 ) -> None:
-    killed_at_calls(story, room, step)
+    struck_at_calls(story, room, step, refused=False)
 
 
 @pytest.mark.usefixtures("helper")
@@ -57,7 +57,7 @@ def test_killed_anywhere_and_run_again(
 def test_a_disk_that_is_full_or_fails_anywhere(
     story: type[Story], room: Path, step: int
 ) -> None:
-    refused_at_calls(story, room, step)
+    struck_at_calls(story, room, step, refused=True)
 
 
 def test_giving_back_too_early_changes_nothing_at_all(room: Path) -> None:

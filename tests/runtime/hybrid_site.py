@@ -65,8 +65,7 @@ class HybridSite(JobSite):
         return {f"DW_PERSISTENT_STRIPED_{NAME}": str(self.base)}
 
     def own_reservations(self) -> list[str]:
-        """Reservations of single jobs that stand on a directory tier."""
-        return [p.name for p in self.fast.iterdir() if p.is_dir() and p != self.base]
+        return [name for name in super().own_reservations() if name != self.base.name]
 
     def text(self, lfn: str) -> str:
         """What another job finds under that name in the shared reservation."""

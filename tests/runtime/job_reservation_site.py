@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -16,6 +17,10 @@ from pegasus_bb.runtime.job_reservation.planned import landing_of
 
 NODE = "work_ID0000001"
 JOB = "7.0"
+
+
+def digest(text: bytes) -> str:
+    return "sha256:" + hashlib.sha256(text).hexdigest()
 
 
 class JobSite:
@@ -113,6 +118,10 @@ class JobSite:
             stdin=subprocess.DEVNULL,
             timeout=120,
         )
+
+    def own_reservations(self) -> list[str]:
+        """Reservations of single jobs that stand on a directory tier."""
+        return [p.name for p in self.fast.iterdir() if p.is_dir()]
 
     def install(self) -> None:
         if not (self.bb / "bin").exists():

@@ -45,28 +45,24 @@ def test_what_the_task_moved_follows_the_record(site: Site, kickstart: str) -> N
     assert 6_000_000 <= counters["wchar"] < 6_100_000
 
 
-@pytest.mark.parametrize(("ends", "code"), [("3", "3"), ("kill -TERM $$", "-15")])
-def test_the_end_is_the_tasks(site: Site, kickstart: str, ends: str, code: str) -> None:
-    task = ends if "kill" in ends else f"exit {ends}"
-    done = site.start("launch", kickstart, "-n", "work", "sh", "-c", task)
+@pytest.mark.parametrize(
+    ("task", "code"),
+    [
+        (["sh", "-c", "exit 3"], "3"),
+        (["sh", "-c", "kill -TERM $$"], "-15"),
+        (["/no/such/task"], "127"),
+    ],
+)
+def test_the_end_is_the_tasks(
+    site: Site, kickstart: str, tmp_path: Path, task: list[str], code: str
+) -> None:
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    done = site.start("launch", kickstart, "-n", "work", *task, TMPDIR=str(folder))
     assert done.returncode == 1
     assert f"  code: {code}\n" in done.stdout.decode()
-
-
-def test_a_task_that_is_not_there_fails_as_elsewhere(
-    site: Site, kickstart: str
-) -> None:
-    done = site.start("launch", kickstart, "-n", "work", "/no/such/task")
-    assert "  code: 127\n" in done.stdout.decode()
-    assert COUNTERS not in done.stdout
-
-
-def test_nothing_is_left_where_temporary_files_go(
-    site: Site, kickstart: str, tmp_path: Path
-) -> None:
-    (tmp_path / "tmp").mkdir()
-    site.start("launch", kickstart, "-n", "w", "true", TMPDIR=str(tmp_path / "tmp"))
-    assert list((tmp_path / "tmp").iterdir()) == []
+    assert (COUNTERS in done.stdout) is (code != "127")
+    assert list(folder.iterdir()) == []
 
 
 def test_where_no_temporary_file_can_be_made_the_task_runs_uncounted(

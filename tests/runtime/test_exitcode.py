@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pegasus_bb.errors import USAGE
 from pegasus_bb.runtime.exitcode import main
 
+from .job_lists import Site, names
+
 RECORDED = Path(__file__).parent.parent / "recorded" / "kickstart"
 GOOD = "kickstart-5.1.2-t-procs.yml"
 BAD = "kickstart-5.1.2-failed.yml"
 GOOD_RECORD = (RECORDED / GOOD).read_text()
-Site = Any  # tests/runtime/conftest.py
 
 
 @pytest.fixture
@@ -28,10 +28,6 @@ def node(tmp_path: Path) -> Path:
 
 def judged(code: int, path: Path) -> int:
     return main(["-r", str(code), str(path)])
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_job_that_did_it_is_kept_under_a_number(node: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -122,25 +121,21 @@ def make_result(scratch: Path) -> None:
     (scratch / "res" / "abs.dat").symlink_to(scratch / "inter.dat")
 
 
-def test_stage_out_from_the_buffer_and_the_guard_agree(site: Site) -> None:
-    dest = site.out / "res"
+@pytest.mark.parametrize("buffer", [True, False])
+def test_stage_out_and_the_guard_agree(site: Site, buffer: bool) -> None:
+    dest, scratch = site.out / "res", site.scratch
     site.place({"res": "bb write"}, outputs={"res": str(dest)})
-    assert do(site, folder("mkdir", SCRATCH)).returncode == 0
-    make_result(site.scratch)
-    assert do(site, transfer("res", f"{SCRATCH}/res", dest)).returncode == 0
-    assert do(site, folder("remove", SCRATCH, recursive=True)).returncode == 0
-    assert [path.read_text() for path in dest.iterdir()] == ["intermediate"] * 2
-    assert not list(ResultsGuard(site.bbdir, read_all=True).unsafe())
-    noted = manifest.read(site.bbdir.file("manifest.jsonl"), site.request.uuid)
-    assert noted["res"]["digest"] == digest_path(str(dest))
-
-
-def test_stage_out_of_a_run_without_a_buffer(site: Any) -> None:
-    scratch, dest = site.pfs / "run0001", site.out / "res"
-    site.plan_without_buffer(scratch)
-    assert do(site, folder("mkdir", scratch)).returncode == 0
+    if not buffer:
+        scratch = site.pfs / "run0001"
+        site.plan_without_buffer(scratch)
+    planned = SCRATCH if buffer else str(scratch)
+    assert do(site, folder("mkdir", planned)).returncode == 0
     assert names(scratch) == [MARK]
     make_result(scratch)
-    assert do(site, transfer("res", scratch / "res", dest)).returncode == 0
-    assert do(site, folder("remove", scratch, recursive=True)).returncode == 0
+    assert do(site, transfer("res", f"{planned}/res", dest)).returncode == 0
+    assert do(site, folder("remove", planned, recursive=True)).returncode == 0
     assert [path.read_text() for path in dest.iterdir()] == ["intermediate"] * 2
+    if buffer:
+        assert not list(ResultsGuard(site.bbdir, read_all=True).unsafe())
+        noted = manifest.read(site.bbdir.file("manifest.jsonl"), site.request.uuid)
+        assert noted["res"]["digest"] == digest_path(str(dest))

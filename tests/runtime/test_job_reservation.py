@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from pegasus_bb.errors import RESERVATION_FAILED, USAGE
 
-from .job_reservation_site import JOB, NODE, JobSite
+from .job_reservation_site import JOB, NODE, JobSite, digest
 
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt"
 
@@ -23,10 +22,6 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> JobSite:
 @pytest.fixture
 def datawarp(tmp_path: Path) -> JobSite:
     return JobSite(tmp_path, "datawarp")
-
-
-def digest(text: bytes) -> str:
-    return "sha256:" + hashlib.sha256(text).hexdigest()
 
 
 def test_the_task_runs_there_under_the_names_that_it_knows(
@@ -123,7 +118,7 @@ def test_a_killed_try_leaves_nothing_to_the_next(site: JobSite, job: str) -> Non
     assert b"out.txt" not in done.stdout.split()
     assert done.returncode == 0
     if site.backend == "directory":
-        assert [p for p in site.fast.iterdir() if p.is_dir()] == []
+        assert site.own_reservations() == []
 
 
 @pytest.mark.parametrize("site", ["datawarp/private", "node-local"], indirect=True)

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from pegasus_bb.errors import RESERVATION_FAILED
 from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.job_reservation import disk
 
+from .job_lists import until
 from .job_reservation_site import JOB, NODE, JobSite
 from .test_job_reservation import MAKE
 
@@ -238,10 +238,3 @@ def running(site: JobSite, script: str) -> subprocess.Popen[bytes]:
         cwd=site.scratch,
         stdin=subprocess.DEVNULL,
     )
-
-
-def until(true: Any) -> None:
-    deadline = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

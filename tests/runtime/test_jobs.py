@@ -46,6 +46,9 @@ CLEAN_UP = """[
     "target": { "site_label": "cori", "url": "file:///bb/y", "recursive": "True" } }
 ]"""
 
+TRANSFER = """[{ "type": "transfer",
+  "src_urls": [{"url": %s}], "dest_urls": [{"url": "/f"}] }]"""
+
 
 def test_what_pegasus_plan_writes() -> None:
     (stage_in,) = read_jobs(STAGE_IN)
@@ -124,6 +127,9 @@ def test_hostile_names_are_only_names(hostile: str) -> None:
             '[{"type": "transfer", "src_urls": [], "dest_urls": []}]',
             "needs a source and a destination",
         ),
+        (TRANSFER % '"/near/f", "priority": 1e999', "job list, entry 1: "),
+        (TRANSFER % '"/near/\\ud800"', "job list, entry 1: "),
+        (TRANSFER % '"/near/f", "priority": "first"', "job list, entry 1: "),
     ],
 )
 def test_mistakes_name_their_entry(text: str, words: str) -> None:

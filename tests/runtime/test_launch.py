@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +15,13 @@ import yaml
 
 from pegasus_bb.errors import RESERVATION_FAILED, USAGE
 
-PREFIX = "/bb/pbb4f1c2a9e"
-Site = Any  # tests/runtime/conftest.py
+from .job_lists import PREFIX, Site, names, until
 
 
 def record_of(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
     (record,) = yaml.safe_load(done.stdout)
     found: dict[str, Any] = record
     return found
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
 
 
 class TestBinding:
@@ -177,13 +170,6 @@ class TestSignals:
 def wait_for_pid(path: Path) -> int:
     until(lambda: path.exists() and path.read_text().strip() != "")
     return int(path.read_text())
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < deadline, "waited ten seconds in vain"
-        time.sleep(0.01)
 
 
 def is_alive(pid: int) -> bool:

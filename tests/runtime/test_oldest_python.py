@@ -15,8 +15,9 @@ import yaml
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.install import install_runtime
 
+from .job_lists import SCRATCH, Site, folder, transfer
+
 OLD = ["3.7", "3.8", "3.9"]
-Site = Any  # tests/runtime/conftest.py
 
 
 def find_python(version: str) -> str:
@@ -45,18 +46,17 @@ def test_a_whole_run(old: Site) -> None:
     old.place({"in": "pfs copy", "out.txt": "pfs write"}, {"out.txt": str(dest)})
     old.link({"out.txt": str(old.pfs_scratch / "out.txt")})
     (old.pfs / "in").write_text("input\n")
-    scratch = "/bb/pbb4f1c2a9e/run0001"
     wrap = ("launch", old.program("record"))
 
-    assert listed(old, wrap, mkdir(scratch)) == 0
-    assert listed(old, wrap, move("in", old.pfs / "in", f"{scratch}/in")) == 0
+    assert listed(old, wrap, folder("mkdir", SCRATCH)) == 0
+    assert listed(old, wrap, transfer("in", old.pfs / "in", f"{SCRATCH}/in")) == 0
     task = "cat in > tmp; echo more >> tmp; mv tmp out.txt"
-    done = old.start(*wrap, "-w", scratch, "-s", "out.txt", "sh", "-c", task)
+    done = old.start(*wrap, "-w", SCRATCH, "-s", "out.txt", "sh", "-c", task)
     (record,) = yaml.safe_load(done.stdout)
     row = record["mainjob"]["procs"][record["mainjob"]["pid"]]
     assert record["files"]["out.txt"]["size"] == 11
     assert row["wchar"] >= 11 and row["rchar"] > 0
-    assert listed(old, wrap, move("out.txt", f"{scratch}/out.txt", dest)) == 0
+    assert listed(old, wrap, transfer("out.txt", f"{SCRATCH}/out.txt", dest)) == 0
     assert dest.read_text() == "input\nmore\n"
     assert "out.txt" in manifest.read(str(old.bb / "manifest.jsonl"), "run-1")
 
@@ -72,20 +72,6 @@ def listed(site: Site, wrap: tuple[str, ...], *jobs: dict[str, Any]) -> int:
     )
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
     return int(done.returncode)
-
-
-def mkdir(path: str) -> dict[str, Any]:
-    return {"type": "mkdir", "target": {"site_label": "s", "url": f"file://{path}"}}
-
-
-def move(lfn: str, source: object, dest: object) -> dict[str, Any]:
-    urls = [{"site_label": "s", "url": f"file://{path}"} for path in (source, dest)]
-    return {
-        "type": "transfer",
-        "lfn": lfn,
-        "src_urls": urls[:1],
-        "dest_urls": urls[1:],
-    }
 
 
 @pytest.mark.parametrize("program", ["setup", "gate", "delete"])

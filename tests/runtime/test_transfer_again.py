@@ -79,23 +79,16 @@ def there_when_bytes_move(
     return seen == [True]
 
 
-def test_an_input_never_takes_its_room_twice(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("where", ["scratch", "out"])
+def test_the_older_takes_no_room_on_the_buffer_and_stays_elsewhere(
+    site: Site, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """It had come whole when the job that brings it was killed."""
-    source, target = site.pfs / "in", site.scratch / "in"
+    """Elsewhere it stays until the newer is whole."""
+    source, target = site.pfs / "in", getattr(site, where) / "in"
     source.write_text("an input")
-    target.write_text("an input")
-    assert not there_when_bytes_move(site, monkeypatch, source, target)
-
-
-def test_outside_of_the_buffer_the_older_stays_until_the_newer_is_whole(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source, target = site.pfs / "in", site.out / "in"
-    source.write_text("an input")
-    target.write_text("as it was")
-    assert there_when_bytes_move(site, monkeypatch, source, target)
+    target.write_text("an input" if where == "scratch" else "as it was")
+    stays = there_when_bytes_move(site, monkeypatch, source, target)
+    assert stays is (where == "out")
 
 
 def test_what_has_no_source_is_not_removed(site: Site) -> None:

@@ -54,5 +54,4 @@ def test_no_other_file_of_the_product_looks_at_such_names() -> None:
         for path in PACKAGE.rglob("*.py")
         if BY_HAND.search(path.read_text()) and "testbed" not in path.parts
     ]
-    gone_soon = {"planner/seal/beyond.py", "planner/seal/prior.py"}
-    assert set(found) - gone_soon <= {"dag/roles.py"}
+    assert set(found) <= {"dag/roles.py"}

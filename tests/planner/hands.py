@@ -11,12 +11,15 @@ from pegasus_bb.planner.builtin.submit import Submits
 Data = dict[str, Any]
 
 
-def submit_of(runner: Any, node: str, tmp_path: Path) -> SubmitFile:
-    """What HTCondor reads in the submit file of ``node``."""
+def submit_text(runner: Any, node: str) -> str:
     planned = runner.plan()
     _, catalogs = runner.read()
-    text = Submits(planned.scratch, catalogs, runner.context).text(planned.jobs[node])
-    (tmp_path / "node.sub").write_text(text)
+    return Submits(planned.scratch, catalogs, runner.context).text(planned.jobs[node])
+
+
+def submit_of(runner: Any, node: str, tmp_path: Path) -> SubmitFile:
+    """What HTCondor reads in the submit file of ``node``."""
+    (tmp_path / "node.sub").write_text(submit_text(runner, node))
     return read_submit(tmp_path / "node.sub", {"RETRY": "0"})
 
 

@@ -56,14 +56,20 @@ def any_runner(runner: Any) -> Any:
     return runner
 
 
+def with_jobs(any_runner: Any, jobs: list[Data]) -> Any:
+    """A copy of the runner for one example."""
+    runner = deepcopy(any_runner)
+    runner.jobs = jobs
+    return runner
+
+
 @pytest.mark.parametrize("mode", ["off", "persistent"])
 @QUIET
 @given(jobs=workflows("split", "count", "merge"))
 def test_a_file_goes_only_after_every_node_that_uses_it(
     any_runner: Any, mode: str, jobs: list[Data]
 ) -> None:
-    runner = deepcopy(any_runner)
-    runner.jobs = jobs
+    runner = with_jobs(any_runner, jobs)
     if mode == "persistent":
         runner.persistent()
     planned = runner.plan()
@@ -79,9 +85,7 @@ def test_a_file_goes_only_after_every_node_that_uses_it(
 def test_every_job_finds_its_inputs_and_its_folder(
     any_runner: Any, jobs: list[Data]
 ) -> None:
-    runner = deepcopy(any_runner)
-    runner.jobs = jobs
-    planned = runner.plan()
+    planned = with_jobs(any_runner, jobs).plan()
     parents = parents_of(planned)
     writers: dict[str, str] = {}
     for job in planned.jobs.values():
@@ -105,8 +109,7 @@ def test_every_job_finds_its_inputs_and_its_folder(
 def test_the_folder_goes_last_and_there_is_no_circle(
     any_runner: Any, jobs: list[Data]
 ) -> None:
-    runner = deepcopy(any_runner)
-    runner.jobs = jobs
+    runner = with_jobs(any_runner, jobs)
     runner.change(cleanup="leaf")
     planned = runner.plan()
     assert not removed(planned)

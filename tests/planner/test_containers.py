@@ -10,19 +10,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.planner.pegasus import find_home
 from tests.planner.pegasus_site import GIVEN, UserFolder
-from tests.planner.real_pegasus import CONDOR, STUB
+from tests.planner.real_pegasus import CONDOR, HOME, MARKS, STUB
 
-HOME = find_home(os.environ)
 IMAGE = "docker://library/busybox:1"
-REAL = pytest.param(
-    "pegasus",
-    marks=[
-        pytest.mark.real_pegasus,
-        pytest.mark.skipif(HOME is None, reason="no PEGASUS_HOME and no pegasus-plan"),
-    ],
-)
+REAL = pytest.param("pegasus", marks=MARKS)
 # Notes its arguments and runs what follows the image.
 FAKE = f"""#!{sys.executable}
 import json, os, sys
@@ -39,9 +31,8 @@ class WorkflowRunner(UserFolder):
     def __init__(self, root: Path) -> None:
         super().__init__(root, str(HOME.bin.parent) if HOME else "/opt/pegasus")
         self.log = root / "calls"
-        stubs = dict.fromkeys(CONDOR, STUB) if HOME else {}
-        for name, text in stubs.items():
-            self.program("programs", name, text)
+        for name in CONDOR if HOME else ():
+            self.program("programs", name, STUB)
         self.program("programs", "apptainer", FAKE.format(log=str(self.log)))
         path = f"{root / 'programs'}:{os.environ['PATH']}"
         self.environment["PATH"] = path

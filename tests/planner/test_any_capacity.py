@@ -167,7 +167,7 @@ def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
 def test_with_clean_ups_that_pegasus_alone_plans_all_files_have_room(
     jobs: list[Data], short: int
 ) -> None:
-    """``--cleanup constraint``: nobody here knows when they run."""
+    """``--cleanup constraint``: only Pegasus knows when they run."""
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
         write_site(folder, jobs)

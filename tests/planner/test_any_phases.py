@@ -1,7 +1,7 @@
 """Whatever DAG a planner writes: in phases it never fills the tier, or is refused.
 
 Tasks, stage-ins and clean-ups in any order, clusters of tasks that span levels, files
-that nobody removes and clean-ups of many files at once.
+that no node removes and clean-ups of many files at once.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ def test_a_tier_that_mode_off_leaves_alone_is_mentioned(user: User) -> None:
     assert (done.stdout, done.stderr) == ("planned\n", f"{who}\n")
 
 
-def test_the_built_in_planner_is_there_for_who_asks(user: User) -> None:
+def test_the_built_in_planner_plans_if_the_user_asks_for_it(user: User) -> None:
     done = user.on_tier("--bb-planner", "builtin")
     assert done.returncode == 0, done.stderr
     assert not (user.root / "calls").exists()

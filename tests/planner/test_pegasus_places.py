@@ -24,7 +24,7 @@ def test_a_url_of_a_file_here_becomes_a_path() -> None:
     ("site", "pfn"),
     [
         ("cori", "file:///lus/f"),  # may become a link
-        ("far", "file:///lus/f"),  # nobody says that its folders are shared
+        ("far", "file:///lus/f"),  # its folders may not be shared
         ("local", "https://here/f"),
         ("local", "/home/me/f"),
     ],

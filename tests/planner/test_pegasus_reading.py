@@ -48,7 +48,7 @@ def test_a_dag_that_cannot_be_read_is_named(planned: Path) -> None:
         read(planned)
 
 
-def test_a_planner_that_leaves_no_dag_is_told_of(planned: Path) -> None:
+def test_a_planner_that_leaves_no_dag_is_an_error(planned: Path) -> None:
     (planned / "demo-0.dag").unlink()
     with pytest.raises(CatalogError, match=r"left no \.dag"):
         read(planned)

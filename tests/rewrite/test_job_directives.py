@@ -75,7 +75,7 @@ def test_a_directory_needs_no_option(inputs: Inputs, directory_plan: Target) -> 
     assert add_job_directives(inputs, directory_plan) is inputs
 
 
-def test_nobody_moves_the_scratch_or_adds_a_job(inputs: Inputs, plan: Target) -> None:
+def test_scratch_and_jobs_stay_as_they_were(inputs: Inputs, plan: Target) -> None:
     after = rewrite(inputs, plan, JOB_PASSES)
     sites = [s.data["sites"][1] for s in (inputs.sites, after.sites)]
     assert sites[0]["directories"] == sites[1]["directories"]

@@ -132,54 +132,39 @@ class TestInputDir:
 @pytest.mark.parametrize(
     ("name", "text", "what", "line"),
     [
-        ("sites.yml", "sites: {a: 1}\n", "needs a list of sites", 1),
-        ("sites.yml", "sites:\n  - {arch: x}\n", "a site needs: name", 2),
-        ("sites.yml", "sites:\n  - {name: a}\n  - {name: a}\n", "one name", 3),
+        ("sites.yml", " {a: 1}\n", "needs a list of sites", 1),
+        ("sites.yml", "\n  - {arch: x}\n", "a site needs: name", 2),
+        ("sites.yml", "\n  - {name: a}\n  - {name: a}\n", "one name", 3),
         (
             "sites.yml",
-            "sites:\n  - name: a\n    directories:\n      - {type: sharedScratch}\n",
+            "\n  - name: a\n    directories:\n      - {type: sharedScratch}\n",
             "a directory needs: path",
             4,
         ),
-        ("transformations.yml", "transformations: {a: 1}\n", "are a list", 1),
+        ("transformations.yml", " {a: 1}\n", "are a list", 1),
+        ("transformations.yml", "\n  - {sites: []}\n", "transformation needs: name", 2),
         (
             "transformations.yml",
-            "transformations:\n  - {sites: []}\n",
-            "a transformation needs: name",
-            2,
-        ),
-        (
-            "transformations.yml",
-            "transformations:\n  - name: a\n    sites:\n      - {name: x}\n",
+            "\n  - name: a\n    sites: [{}]\n",
             "needs: name, pfn",
-            4,
-        ),
-        ("replicas.yml", "replicas: {a: 1}\n", "are a list", 1),
-        ("replicas.yml", "replicas:\n  - {pfns: []}\n", "needs: lfn", 2),
-        (
-            "replicas.yml",
-            "replicas:\n  - lfn: f.*\n    regex: true\n    pfns: []\n",
-            "patterns of replicas",
             3,
         ),
+        ("replicas.yml", " {a: 1}\n", "are a list", 1),
+        ("replicas.yml", "\n  - {pfns: []}\n", "needs: lfn", 2),
+        ("replicas.yml", "\n  - lfn: f.*\n    regex: true\n", "patterns of", 3),
         (
             "replicas.yml",
-            "replicas:\n  - lfn: f\n    pfns:\n      - {site: x}\n",
+            "\n  - lfn: f\n    pfns:\n      - {site: x}\n",
             "needs: pfn",
             4,
         ),
-        (
-            "replicas.yml",
-            "replicas:\n  - lfn: f\n    metadata: {size: 1.5G}\n",
-            "a file's size",
-            3,
-        ),
+        ("replicas.yml", "\n  - lfn: f\n    metadata: {size: 1.5G}\n", "'s size", 3),
     ],
 )
 def test_a_mistake_has_file_and_line(
     folder: Path, name: str, text: str, what: str, line: int
 ) -> None:
-    (folder / name).write_text(text)
+    (folder / name).write_text(f"{Path(name).stem}:{text}")
     with pytest.raises(CatalogError, match=what) as error:
         read(folder)
     assert (error.value.file, error.value.line) == (str(folder / name), line)

@@ -22,14 +22,7 @@ def test_a_job_s_profile_is_about_what_it_writes(user: User) -> None:
     assert "ID1, which writes it" in user.placed("mid.txt").reason
 
 
-def test_an_input_moves_where_its_only_reader_says_so(user: User) -> None:
-    user.jobs[0]["profiles"] = profile("pfs")
-    assert user.homes()["in.txt"] == ("pfs", "copy")
-    assert user.homes()["ref.txt"] == ("bb", "copy")
-    assert "every job that reads it" in user.placed("in.txt").reason
-
-
-def test_an_input_stays_where_its_readers_do_not_all_agree(user: User) -> None:
+def test_an_input_moves_if_all_its_readers_say_so(user: User) -> None:
     user.jobs[1]["uses"].append(use("in.txt", "input"))
     user.jobs[0]["profiles"] = profile("pfs")
     assert user.homes()["in.txt"] == ("bb", "copy")
@@ -37,6 +30,7 @@ def test_an_input_stays_where_its_readers_do_not_all_agree(user: User) -> None:
     assert user.homes()["in.txt"] == ("bb", "copy")
     user.jobs[1]["profiles"] = profile("pfs")
     assert user.homes()["in.txt"] == ("pfs", "copy")
+    assert "every job that reads it" in user.placed("in.txt").reason
 
 
 def test_the_metadata_of_a_file_wins_over_the_profile_of_its_job(

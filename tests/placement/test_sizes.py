@@ -31,34 +31,24 @@ def test_of_two_declared_sizes_the_larger_counts(user: User) -> None:
     assert user.placed("mid.txt").size == 11
 
 
-def test_a_replica_on_this_disk_is_measured(user: User) -> None:
+@pytest.mark.parametrize(
+    ("site", "scheme", "written", "size"),
+    [("local", "file://", 33, 33), ("cluster", "", 0, 0), ("far", "", 1, None)],
+)
+def test_a_replica_on_this_disk_is_measured(
+    user: User, site: str, scheme: str, written: int, size: int | None
+) -> None:
     reads(user, **sized(1))
-    (user.folder / "data.bin").write_bytes(b"x" * 33)
+    (user.folder / "data.bin").write_bytes(b"x" * written)
     user.replicas = {
         "data.bin": [
             {"site": "far", "pfn": "http://far/data.bin"},
-            {"site": "local", "pfn": f"file://{user.folder}/data.bin"},
+            {"site": site, "pfn": f"{scheme}{user.folder}/data.bin"},
         ]
     }
-    assert user.placed("data.bin").size == 33
-
-
-def test_an_empty_file_has_size_zero_and_is_known(user: User) -> None:
-    reads(user, **sized(1))
-    (user.folder / "data.bin").touch()
-    user.replicas = {
-        "data.bin": [{"site": "cluster", "pfn": f"{user.folder}/data.bin"}]
-    }
     placement = user.decide()
-    assert placement.files["data.bin"].size == 0
-    assert placement.unknown == ()
-
-
-def test_a_path_of_another_site_is_not_taken_for_a_path_here(user: User) -> None:
-    reads(user, **sized(1))
-    (user.folder / "data.bin").write_bytes(b"x")
-    user.replicas = {"data.bin": [{"site": "far", "pfn": f"{user.folder}/data.bin"}]}
-    assert user.placed("data.bin").size is None
+    assert placement.files["data.bin"].size == size
+    assert placement.unknown == (("data.bin",) if size is None else ())
 
 
 def test_what_nobody_knows_is_reported_not_zero(user: User) -> None:

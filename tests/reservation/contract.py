@@ -13,7 +13,7 @@ from typing import Protocol
 import pytest
 
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
-from pegasus_bb.model.reservation import Request, State, Status
+from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.units import MIB
 
@@ -58,6 +58,13 @@ def until(bench: Bench, wanted: State, request: Request = REQUEST) -> Status:
             return found
         time.sleep(0.02)
     raise AssertionError(f"still {found}, not {wanted}")
+
+
+def ready(bench: Bench) -> Reservation:
+    """The reservation of REQUEST, once it can be used."""
+    noted = bench.backend.create(REQUEST)
+    until(bench, State.READY)
+    return noted
 
 
 def names(bench: Bench) -> list[str]:
@@ -151,24 +158,21 @@ class Contract:
     def test_the_path_is_given_only_where_it_is_ready(self, bench: Bench) -> None:
         with pytest.raises(ReservationFailed, match=REQUEST.name):
             bench.backend.path(REQUEST, {})
-        bench.backend.create(REQUEST)
-        until(bench, State.READY)
+        ready(bench)
         environ = bench.environ(REQUEST)
         path = bench.backend.path(REQUEST, environ)
         assert path.startswith("/")
         assert bench.backend.path(REQUEST, environ) == path
 
     def test_the_path_is_never_that_of_another_run(self, bench: Bench) -> None:
-        bench.backend.create(REQUEST)
-        until(bench, State.READY)
+        ready(bench)
         environ = bench.environ(REQUEST)
         bench.backend.path(REQUEST, environ)
         with pytest.raises(ReservationFailed, match=REQUEST.uuid):
             bench.backend.path(OTHER_RUN, environ)
 
     def test_given_back_it_is_absent_and_its_name_is_free(self, bench: Bench) -> None:
-        bench.backend.create(REQUEST)
-        until(bench, State.READY)
+        ready(bench)
         bench.backend.delete(REQUEST)
         assert bench.backend.status(REQUEST).state is State.ABSENT
         bench.backend.delete(REQUEST)
@@ -177,8 +181,7 @@ class Contract:
         assert until(bench, State.READY)
 
     def test_rows_show_it_with_owner_and_size(self, bench: Bench) -> None:
-        noted = bench.backend.create(REQUEST)
-        until(bench, State.READY)
+        noted = ready(bench)
         [row] = bench.backend.list_reservations([]).rows
         assert (row.name, row.own) == (REQUEST.name, True)
         assert row.status.state is State.READY
@@ -188,8 +191,7 @@ class Contract:
     def test_a_listing_has_the_same_status_for_each_as_asked_alone(
         self, bench: Bench
     ) -> None:
-        bench.backend.create(REQUEST)
-        until(bench, State.READY)
+        ready(bench)
         waits = replace(REQUEST, name="pbbwaits", capacity=1000 * MIB)
         bench.backend.create(waits)
         never = replace(REQUEST, name="pbbnever")
@@ -206,15 +208,13 @@ class Contract:
 
     def test_pools_count_what_is_held(self, bench: Bench) -> None:
         [before] = bench.backend.pools()
-        bench.backend.create(REQUEST)
-        until(bench, State.READY)
+        ready(bench)
         [after] = bench.backend.pools()
         assert before.total == after.total == 1024 * MIB
         assert before.free - after.free >= REQUEST.capacity
 
     def test_without_an_answer_nothing_is_known(self, bench: Bench) -> None:
-        bench.backend.create(REQUEST)
-        until(bench, State.READY)
+        ready(bench)
         bench.go_down()
         status = bench.backend.status(REQUEST)
         assert status.state is State.UNKNOWN

@@ -18,7 +18,7 @@ from pegasus_bb.reservation import slurm
 from pegasus_bb.reservation.datawarp import DataWarp
 from pegasus_bb.reservation.scontrol import parse_burst
 from pegasus_bb.reservation.slurm import create_line
-from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, until
+from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, ready, until
 from tests.reservation.fakeslurm.fakeslurm import FRESH
 
 FAKE = Path(__file__).parent / "fakeslurm"
@@ -280,8 +280,7 @@ def test_a_squeue_that_says_something_else_is_no_answer(
 def test_an_end_that_slurm_cannot_bring_about_is_bounded_and_told(
     bench: DataWarpBench,
 ) -> None:
-    bench.backend.create(REQUEST)
-    until(bench, State.READY)
+    ready(bench)
     bench.change(destroy_fails="dwsd: device busy")
     with pytest.raises(ReservationFailed, match="dwsd: device busy"):
         bench.backend.delete(REQUEST)
@@ -292,8 +291,7 @@ def test_an_end_that_slurm_cannot_bring_about_is_bounded_and_told(
 def test_a_job_that_outlives_its_buffer_is_not_waited_for(bench: DataWarpBench) -> None:
     """Slurm ends it some scheduling passes after the buffer came up."""
     bench.change(lingers=True)
-    first = bench.backend.create(REQUEST)
-    until(bench, State.READY)
+    first = ready(bench)
     bench.backend.delete(REQUEST)
     assert bench.read()["jobs"][0]["state"] == "PENDING"
     assert bench.backend.status(REQUEST).state is State.ABSENT
@@ -323,8 +321,7 @@ def test_a_request_taken_back_leaves_no_job_behind(bench: DataWarpBench) -> None
 def test_a_controller_that_goes_down_meanwhile_is_not_success(
     bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench.backend.create(REQUEST)
-    until(bench, State.READY)
+    ready(bench)
     submit = bench.backend.slurm.submit
 
     def submit_then_down(*args: str) -> str:

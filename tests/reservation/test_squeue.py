@@ -35,19 +35,18 @@ def test_whose_it_is_and_for_which_run(jobs: dict[str, Job]) -> None:
     assert jobs["5"].comment == ""
 
 
-def test_a_failed_create_is_held_and_its_words_are_whole_in_one_line(
-    jobs: dict[str, Job],
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        ("2", "create_persistent: dwsd: no space left on any server: 507"),
+        ("3", "create_persistent: Duplicate buffer name"),
+    ],
+)
+def test_a_request_that_slurm_holds_says_why_in_one_line(
+    jobs: dict[str, Job], number: str, message: str
 ) -> None:
-    assert jobs["2"].held
-    assert jobs["2"].message.endswith(
-        "burst_buffer/datawarp: create_persistent: "
-        "dwsd: no space left on any server: 507"
-    )
-
-
-def test_a_name_of_another_user_is_held_and_says_so(jobs: dict[str, Job]) -> None:
-    assert jobs["3"].held
-    assert jobs["3"].message.endswith("create_persistent: Duplicate buffer name")
+    assert jobs[number].held
+    assert jobs[number].message.endswith(message)
 
 
 def test_what_waits_what_has_ended_and_what_was_cancelled(
@@ -61,10 +60,6 @@ def test_what_waits_what_has_ended_and_what_was_cancelled(
     }
     assert not jobs["6"].held
     assert jobs["6"].message == "BurstBufferResources"
-
-
-def test_an_answer_of_no_jobs_names_none() -> None:
-    assert parse_queue("") == []
 
 
 @pytest.mark.parametrize("slurm", SLURMS)

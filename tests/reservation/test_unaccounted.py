@@ -9,7 +9,7 @@ import pytest
 from pegasus_bb.errors import SchedulerUnreachable
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.datawarp import DataWarp
-from tests.reservation.contract import REQUEST, until
+from tests.reservation.contract import REQUEST, ready
 from tests.reservation.test_datawarp import SETTINGS, DataWarpBench, bench
 
 __all__ = ["bench"]
@@ -22,8 +22,7 @@ def unread(bench: DataWarpBench) -> None:
 
 
 def test_space_that_no_row_accounts_for_may_be_the_buffer(bench: DataWarpBench) -> None:
-    bench.backend.create(REQUEST)
-    until(bench, State.READY)
+    ready(bench)
     unread(bench)
     status = DataWarp(SETTINGS).status(REQUEST)
     assert status.state is State.UNKNOWN
@@ -45,8 +44,7 @@ def test_less_than_its_size_is_not_it(
 def test_what_was_so_while_it_was_shown_is_not_it(bench: DataWarpBench) -> None:
     """A server that is down, say: in use all the time, and nobody's row."""
     bench.change(unseen=300)
-    bench.backend.create(REQUEST)
-    until(bench, State.READY)
+    ready(bench)
     fresh = DataWarp(SETTINGS)
     fresh.delete(REQUEST)
     assert fresh.status(REQUEST).state is State.ABSENT
@@ -56,8 +54,7 @@ def test_an_end_that_is_not_seen_is_not_success(
     bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """slurmctld is started again between the question and the answer."""
-    bench.backend.create(REQUEST)
-    until(bench, State.READY)
+    ready(bench)
     submit = bench.backend.slurm.submit
 
     def submit_then_unread(*args: str) -> str:

@@ -13,7 +13,7 @@ from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.run_state import ReservationRecord
 from pegasus_bb.units import MIB
 from tests.inventory.conftest import OneRun, Runs
-from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench
+from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench, play
 from tests.reservation.test_listing_many import RECORDED, recorded
 
 __all__ = ["bench", "recorded"]
@@ -54,10 +54,11 @@ def test_recorded_rows_join_the_lines_of_the_ledger(
     assert not any(one.goes for one in leftovers())
 
 
-def test_with_the_controller_down_all_is_unknown(runs: Runs, recorded: Path) -> None:
+def test_with_the_controller_down_all_is_unknown(
+    runs: Runs, recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     words = next(line for line in DOWN.read_text().splitlines() if "slurm_load" in line)
-    scontrol = recorded.parent / "tools" / "scontrol"
-    scontrol.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
+    play("scontrol", f"echo '{words}' >&2; exit 1", recorded.parent, monkeypatch)
     runs.note(name="csb", uuid="1", backend="datawarp", size=5)
     [found] = list_reservations()
     assert found.state == "unknown"

@@ -8,13 +8,12 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
 import click
 
-from pegasus_bb.errors import BUG, INTERRUPTED, USAGE, PegasusBBError
+from pegasus_bb.errors import BUG, INTERRUPTED, PegasusBBError
 
 # Command -> module; a command's module is imported only when it is called.
 COMMANDS = {
@@ -106,16 +105,9 @@ def main() -> None:
         click.echo(f"pegasus-bb: {error}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:
-        if not _can_speak():
-            _end_unheard(error)
-        if not _is_nowhere():
+        if _can_speak():
             raise
-        click.echo(
-            "pegasus-bb: the folder that you are in was removed, and so a path in it "
-            "leads nowhere; go to another (cd)",
-            err=True,
-        )
-        sys.exit(USAGE)
+        _end_unheard(error)
     except SystemExit as end:
         try:
             sys.stdout.flush()
@@ -139,15 +131,6 @@ def _have_standard_files() -> None:
         os.set_inheritable(number, True)
         # Names and words may be in any alphabet, and nobody reads them.
         setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", errors="replace"))
-
-
-def _is_nowhere() -> bool:
-    """Whether the current folder has no name any more."""
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        return True
-    return False
 
 
 def _can_speak() -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from pegasus_bb.cli.fallback import pfs_lines
-from pegasus_bb.engine import Quiet, choose, run
+from pegasus_bb.engine import Lines, Quiet, run
 from pegasus_bb.engine.choice import AUTO, DAGMAN, ENGINES, choose_engine
 from pegasus_bb.engine.dagman import running
 from pegasus_bb.engine.lost_inputs import Ask
@@ -68,7 +68,7 @@ def command(
     Exit status: 0 all nodes are done, or ABORT-DAG-ON of the DAG calls it so; 80 a
     node failed; 130 it was interrupted.
     """
-    progress = Quiet(sys.stderr) if quiet else choose(submit_dir)
+    progress = Quiet(sys.stderr) if quiet else Lines(sys.stderr, submit_dir)
     try:
         with told(submit_dir):
             chosen = choose_engine(find_submit_dir(submit_dir), engine, restart)

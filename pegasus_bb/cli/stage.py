@@ -97,16 +97,32 @@ def _places(source: str, dest: str) -> tuple[str, str]:
 def _run(stage: Stage, shown: bool) -> int:
     try:
         if shown and sys.stderr.isatty():
-            from pegasus_bb.cli.stage_progress import shown_progress
-
-            with shown_progress(stage) as tell:
-                done = stage.run(tell)
+            done = _run_with_progress(stage)
         else:
             done = stage.run()
     except KeyboardInterrupt:
         click.echo("pegasus-bb: interrupted; run it again to go on", err=True)
         return INTERRUPTED
     return DONE if done else NOT_COPIED
+
+
+def _run_with_progress(stage: Stage) -> bool:
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.fields[files]} files"),
+        progress.FileSizeColumn(),
+        progress.TransferSpeedColumn(),
+    )
+    on_terminal = Console(stderr=True)
+    with progress.Progress(*columns, console=on_terminal, transient=True) as bar:
+        task = bar.add_task("", total=None, files=0)
+
+        def tell(size: int) -> None:
+            bar.update(task, advance=size, files=stage.files + stage.kept)
+
+        return stage.run(tell)
 
 
 def _collect_rarely() -> None:

@@ -12,6 +12,6 @@ SERVICE and PROVISIONER are refused by name.
 from __future__ import annotations
 
 from pegasus_bb.engine.local import Outcome, run
-from pegasus_bb.engine.progress import Quiet, Watcher, choose
+from pegasus_bb.engine.progress import Lines, Quiet, Watcher
 
-__all__ = ["Outcome", "Quiet", "Watcher", "choose", "run"]
+__all__ = ["Lines", "Outcome", "Quiet", "Watcher", "run"]

@@ -71,7 +71,6 @@ def prepare(
     """
     check_alone(place)
     check_engine()
-    check_programs(place, dag)
     check_directory(place.path, dag)
     end_left_over(place.processes)
     for half in place.halves():
@@ -100,21 +99,6 @@ def check_place(place: SubmitDir) -> None:
             f"{place.path} was planned as {planned} and moved since; what it would "
             "start lies there, if anywhere. Move it back, or plan it again"
         )
-
-
-def check_programs(place: SubmitDir, dag: Dag) -> None:
-    """Raises UsageError where scripts are of another submit directory's bb folder, also
-    where no braindump.yml tells of it."""
-    if not place.bb.is_dir():
-        return
-    scripts = [s for node in dag.nodes.values() for s in (node.pre, node.post) if s]
-    folders = {s.executable.rpartition("/")[0] for s in scripts}
-    for folder in sorted(f for f in folders if f.endswith("/bb/bin")):
-        if (place.path / folder).resolve() != (place.bb / "bin").resolve():
-            raise UsageError(
-                f"{place.dag}: starts the programs of {folder}; it was planned there "
-                "and moved since. Move it back, or plan it again"
-            )
 
 
 def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:

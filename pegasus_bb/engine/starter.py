@@ -112,7 +112,10 @@ class Starter:
         except (OSError, ValueError) as error:
             if not Path(command.cwd).is_dir():
                 raise CannotStart(f"{command.cwd}: no such folder to run in") from error
-            raise CannotStart(_why_not(command.argv[0], error)) from error
+            reason = getattr(error, "strerror", None) or str(error)
+            raise CannotStart(
+                f"{command.argv[0]} cannot be started: {reason}"
+            ) from error
 
     @staticmethod
     def _open(command: Command, files: list[int]) -> None:
@@ -128,30 +131,6 @@ class Starter:
                 raise CannotStart(
                     f"{name} cannot be opened: {error.strerror}"
                 ) from error
-
-
-def _why_not(program: str, error: OSError | ValueError) -> str:
-    """The system says "No such file" also where the file is there, and what its first
-    line names is not."""
-    reason = getattr(error, "strerror", None) or str(error)
-    interpreter = _interpreter(program)
-    if interpreter and not os.access(interpreter, os.X_OK):
-        return (
-            f"{program} cannot be started: its first line names {interpreter!r}, "
-            f"and that cannot: {reason}"
-        )
-    return f"{program} cannot be started: {reason}"
-
-
-def _interpreter(program: str) -> str:
-    """What ``#!`` of a script names, as the kernel reads it; empty without one."""
-    try:
-        with Path(program).open("rb") as file:
-            line = file.read(256).partition(b"\n")[0]
-    except (OSError, ValueError):
-        return ""
-    words = line[2:].replace(b"\t", b" ").split(b" ") if line[:2] == b"#!" else []
-    return os.fsdecode(next(filter(None, words), b""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import glob
 import json
-import os
 import re
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +14,6 @@ import yaml
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK
 
-_DEPTH = 5  # <base>/<user>/<vogroup>/<label>/<run> and one more
-_LOOKED_AT = 1000  # folders; a home directory is not walked to its end
-_SHOWN = 3
 _RESCUE = re.compile(r"\.rescue([0-9]{3})")
 
 
@@ -101,16 +96,9 @@ def find_submit_dir(path: Path) -> SubmitDir:
         names = ", ".join(dag.name for dag in dags) or "none"
         raise UsageError(
             f"{path}: a submit directory has one .dag file, found: {names}; "
-            + _would_do(folder if not dags else None)
+            "plan one with pegasus-bb plan"
         )
     return SubmitDir(folder, dags[0])
-
-
-def _would_do(folder: Path | None) -> str:
-    near = newest_below(folder) if folder is not None else []
-    if not near:
-        return "plan one with pegasus-bb plan"
-    return "below it are, newest first:\n" + "\n".join(f"  {place}" for place in near)
 
 
 def _planned_dag(plan: Path) -> str:
@@ -119,23 +107,3 @@ def _planned_dag(plan: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{plan}: does not name a DAG file ({error})") from error
     return str(name)
-
-
-def newest_below(folder: Path) -> list[Path]:
-    """Some submit directories below ``folder``, the newest first."""
-    found = []
-    for here, folders, names in islice(os.walk(folder), _LOOKED_AT):
-        folders.sort()
-        is_run = any(name.endswith(".dag") for name in names)
-        if is_run:
-            found.append(Path(here))
-        if is_run or len(Path(here).relative_to(folder).parts) >= _DEPTH:
-            folders.clear()
-    return sorted(found, key=_age)[:_SHOWN]
-
-
-def _age(folder: Path) -> float:
-    try:
-        return -folder.stat().st_mtime
-    except OSError:
-        return 0.0

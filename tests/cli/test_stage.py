@@ -24,11 +24,9 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def stage(
-    work: Path, *words: str, before: tuple[str, ...] = ()
-) -> subprocess.CompletedProcess[str]:
+def stage(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*before, sys.executable, "-m", "pegasus_bb", "stage", *words],
+        [sys.executable, "-m", "pegasus_bb", "stage", *words],
         cwd=work,
         capture_output=True,
         text=True,
@@ -122,15 +120,6 @@ def test_ctrl_c_leaves_no_part_and_what_has_arrived_stays(work: Path) -> None:
     assert "run it again to go on" in said
     assert not any((work / "copy").glob(".*.part"))
     assert stage(work, "data", "copy").returncode == DONE
-
-
-def test_a_folder_that_was_removed_under_us(work: Path) -> None:
-    (work / "gone").mkdir()
-    before = ("sh", "-c", 'cd gone && rmdir ../gone && exec "$@"', "sh")
-    done = stage(work, "a", "b", before=before)
-    assert done.returncode == USAGE
-    assert done.stderr.startswith("pegasus-bb: the folder that you are in was removed")
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

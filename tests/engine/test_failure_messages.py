@@ -12,7 +12,7 @@ from pegasus_bb.dag.nodes import Node, Script
 from pegasus_bb.engine.evidence import evidence
 from pegasus_bb.engine.failure_messages import failure_messages
 from pegasus_bb.engine.journal import Journal, read_history
-from pegasus_bb.engine.progress import Lines, choose
+from pegasus_bb.engine.progress import Lines
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item
 
@@ -53,7 +53,7 @@ def test_a_log_gets_a_line_per_node(folder: Folder) -> None:
     folder.job("b", pre=folder.script("gate", "exits=75,75,0", defer=75))
     folder.chain("a", "b")
     out = io.StringIO()
-    folder.run(progress=choose(folder.path, out))
+    folder.run(progress=Lines(out, folder.path))
     lines = [re.sub(r"[0-9.]+ s", "T", line) for line in out.getvalue().splitlines()]
     assert lines[0] == "2 nodes"
     assert lines[1] == "[1/2] a: done (T)"

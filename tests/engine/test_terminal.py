@@ -1,11 +1,10 @@
-"""The bar's words about the reservation, and a terminal that is closed."""
+"""What a run that is not done keeps, and a terminal that is closed."""
 
 from __future__ import annotations
 
 import io
 import os
 import pty
-import re
 import signal
 import subprocess
 import sys
@@ -13,10 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from pegasus_bb.engine.failure_messages import leftover_messages
-from pegasus_bb.engine.progress import Bar, reservation_words
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.terminal import unbreakable
 from pegasus_bb.files import write_json
@@ -39,25 +36,6 @@ def bb(tmp_path: Path) -> BBDir:
     return BBDir(str(tmp_path / "bb"))
 
 
-def test_the_reservation_in_words(bb: BBDir, tmp_path: Path) -> None:
-    assert reservation_words(None) == reservation_words(tmp_path / "bb") == ""
-    assert reservation_words(tmp_path) == "burst buffer not asked for yet"
-    bb.note_reservation(NOTED)
-    assert reservation_words(tmp_path) == "burst buffer asked for"
-    write_json(bb.file("gate.json"), {"since": 1})
-    assert reservation_words(tmp_path) == "waiting for the burst buffer"
-    ready(bb, requested_at=3.0)  # of a request before this one
-    assert reservation_words(tmp_path) == "waiting for the burst buffer"
-    ready(bb, requested_at=17.5)
-    assert reservation_words(tmp_path) == "burst buffer up"
-    bb.note_reservation(replace(NOTED, released_at=20.0))
-    assert reservation_words(tmp_path) == "burst buffer given back"
-    bb.note_reservation(replace(NOTED, failure="no such project"))
-    assert reservation_words(tmp_path) == "burst buffer refused"
-    Path(bb.file("reservation.json")).write_text("{")
-    assert reservation_words(tmp_path) == "burst buffer"
-
-
 def test_a_run_that_is_not_done_says_what_it_keeps(bb: BBDir, tmp_path: Path) -> None:
     place = SubmitDir(tmp_path, tmp_path / "w.dag")
     assert leftover_messages(place) == []
@@ -77,25 +55,6 @@ def test_a_run_that_is_not_done_says_what_it_keeps(bb: BBDir, tmp_path: Path) ->
         assert leftover_messages(place) == []
 
 
-def test_the_bar_ends_with_how_it_ended(bb: BBDir, tmp_path: Path) -> None:
-    bb.note_reservation(NOTED)
-    screen = io.StringIO()
-    bar = Bar(Console(file=screen, force_terminal=True, width=100), tmp_path)
-    bar.begin(3, 1)
-    for name in ("[a]", "b"):
-        bar.running(name)
-    bar.waiting("b")
-    bar.ended("b", "failed: [x]", 0.1)
-    bb.note_reservation(replace(NOTED, released_at=20.0))
-    bar.ended("[a]", "done", 0.1)
-    bar.close()
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
-    assert "b: failed: [x]" in text
-    last = [line for line in text.splitlines() if line.strip()][-1]
-    assert "burst buffer given back" in last
-    assert re.search(r"2/3 0:00:0\d", last), "nodes done, and the time that it took"
-
-
 def on_terminal(folder: Folder, *options: str) -> tuple[subprocess.Popen[bytes], int]:
     """``pegasus-bb run`` on a terminal of its own, and the hand that holds it."""
     folder.write()
@@ -111,7 +70,7 @@ def on_terminal(folder: Folder, *options: str) -> tuple[subprocess.Popen[bytes],
     return engine, hand
 
 
-@pytest.mark.parametrize("options", [(), ("--quiet",)], ids=["bar", "quiet"])
+@pytest.mark.parametrize("options", [(), ("--quiet",)], ids=["lines", "quiet"])
 def test_a_closed_terminal_stops_it(folder: Folder, options: tuple[str, ...]) -> None:
     folder.job("a", "until=never", "ready=up")
     engine, hand = on_terminal(folder, *options)

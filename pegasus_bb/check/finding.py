@@ -7,8 +7,6 @@ from enum import Enum
 
 
 class Level(Enum):
-    """How bad it is."""
-
     OK = "ok"
     NOTE = "note"  # nothing is wrong, or it cannot be seen from here
     WRONG = "no"  # a run would be refused, or would fail
@@ -16,8 +14,6 @@ class Level(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line for a person."""
-
     level: Level
     about: (
         str  # workflow | capacity | catalogs | tier | slurm | ...: what to look after
@@ -27,15 +23,12 @@ class Finding:
 
 
 def ok(about: str, what: str) -> Finding:
-    """It is as it must be."""
     return Finding(Level.OK, about, what)
 
 
 def note(about: str, what: str, would_do: str = "") -> Finding:
-    """The user should know it."""
     return Finding(Level.NOTE, about, what, would_do)
 
 
 def wrong(about: str, what: str, would_do: str = "") -> Finding:
-    """It has to be mended."""
     return Finding(Level.WRONG, about, what, would_do)

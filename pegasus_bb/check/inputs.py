@@ -18,7 +18,6 @@ from pegasus_bb.units import format_size
 
 
 def of_files(placed: PlanningInput) -> Iterator[Finding]:
-    """What the workflow is made of, and whether its inputs are anywhere."""
     placement = placed.placement
     jobs = len(placed.workflow.jobs)
     if placement is None:
@@ -45,7 +44,6 @@ def of_files(placed: PlanningInput) -> Iterator[Finding]:
 
 
 def _of_replicas(placed: PlanningInput) -> Iterator[Finding]:
-    """Those that should be on this machine are looked for."""
     replicas, site = placed.catalogs.replicas.replicas, placed.site.name
     gone = [
         lfn
@@ -100,7 +98,6 @@ def _is_here(pfn: str) -> bool:
 
 
 def of_size(placed: PlanningInput) -> tuple[list[Finding], PlanningInput | None]:
-    """How much would be reserved, and what was decided; None where it cannot be."""
     try:
         decided = with_capacity(placed)
     except PegasusBBError as error:

@@ -31,7 +31,6 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\S*")
 
 
 def of_pegasus(home: Home, given: Given, site: Site) -> Iterator[Finding]:
-    """The findings that need no planning."""
     yield _of_version(home)
     yield from _of_preflight(home)
     if shutil.which(SUBMIT) is None:
@@ -85,7 +84,6 @@ def _of_kickstart(given: Given, site: Site) -> Iterator[Finding]:
 
 
 def _program(given: Given, site: Site) -> str:
-    """The path that pegasus-plan writes; empty where it would find none."""
     path = site.profile("pegasus", _PATH)
     path = path or given.catalogs.properties.get(f"pegasus.{_PATH}", "")
     entry = given.catalogs.transformations.executable("pegasus::kickstart", site.name)

@@ -82,7 +82,6 @@ def of_scratch(site: Site, mode: str) -> Iterator[Finding]:
 
 
 def of_submit_dir(folder: Path) -> Finding:
-    """Where it would be made."""
     there = _nearest(folder.parent)
     if os.access(there, os.W_OK | os.X_OK):
         return ok("submit", f"{folder} can be made")

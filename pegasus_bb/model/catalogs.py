@@ -30,8 +30,6 @@ STORAGE = ("localStorage", "sharedStorage", "local-storage", "shared-storage")
 
 @dataclass(frozen=True)
 class Directory:
-    """A directory of a site."""
-
     kind: str  # sharedScratch | localStorage | ...
     path: str
     index: int  # its place in the site's list
@@ -58,7 +56,6 @@ class Site:
         return next((d for d in self.directories if d.kind in STORAGE), None)
 
     def profile(self, namespace: str, key: str) -> str | None:
-        """A profile of the site, as text, or None."""
         value = self.profiles.get(namespace, {}).get(key)
         return None if value is None else plain(value)
 
@@ -71,7 +68,6 @@ class SiteCatalog:
     sites: dict[str, Site]
 
     def site(self, name: str) -> Site:
-        """Raises CatalogError if there is no such site."""
         if name not in self.sites:
             raise self.document.error(
                 f"there is no site {name!r}",
@@ -125,7 +121,6 @@ class Catalogs:
     tiers: dict[str, list[Tier]]  # by site
 
     def tier_entry(self, tier: Tier) -> Entry:
-        """Where ``tier`` is declared, for an error."""
         names = [known.name for known in self.tiers[tier.site]]
         return self.sites.document.entry(KEY, tier.site, names.index(tier.name))
 

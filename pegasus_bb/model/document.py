@@ -49,7 +49,6 @@ class Document:
         return replace(self, data=self.data[key], root=(*self.root, key))
 
     def entry(self, *keys: Key) -> Entry:
-        """The value under ``keys``, all of which are there."""
         value: Any = self.data
         for key in keys:
             value = value[key]
@@ -256,8 +255,6 @@ class _NotExpanded(Exception):
 def _expanded(
     text: str, known: Mapping[str, str], values: dict[str, str], depth: int = 0
 ) -> str:
-    """``text`` with its variables replaced. Raises _NotExpanded."""
-
     def value(match: re.Match[str]) -> str:
         if match.group(1):
             return match.group(0)[1:]

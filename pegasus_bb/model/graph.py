@@ -44,7 +44,6 @@ def build_graph(workflow: Workflow) -> Graph:
 
 
 def _files(workflow: Workflow) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """LFN -> the job that makes it, and LFN -> the jobs that read it."""
     producer: dict[str, str] = {}
     consumers: dict[str, list[str]] = {}
     for ident, job in workflow.jobs.items():

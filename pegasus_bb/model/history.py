@@ -40,7 +40,6 @@ class History:
 
     @property
     def tells(self) -> bool:
-        """Whether there is a past of any job."""
         return bool(self.jobs or self.transformations or self.programs)
 
     def of(self, job: str, transformation: str) -> Past | None:
@@ -53,7 +52,6 @@ class History:
 
 
 def _name(transformation: str) -> str:
-    """Without namespace and version."""
     return transformation.rpartition("::")[2].partition(":")[0]
 
 

@@ -68,11 +68,9 @@ class Placement:
 
     @property
     def job_tier(self) -> Tier:
-        """The tier of the job reservations."""
         return self.other_tier or self.tier
 
     def on_tier(self, lfn: str) -> bool:
-        """Whether the bytes of ``lfn`` lie on the tier."""
         return self.files[lfn].tier != PFS
 
     @cached_property

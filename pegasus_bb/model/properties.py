@@ -48,7 +48,6 @@ class Properties(Mapping[str, str]):
         return len(self._settings)
 
     def with_values(self, values: Mapping[str, str], origin: str) -> Properties:
-        """These properties with ``values`` laid over them."""
         added = {key: Setting(value, origin) for key, value in values.items()}
         return Properties({**self._settings, **added})
 
@@ -142,7 +141,6 @@ class Settings:
 
 
 def property_of(name: str) -> str:
-    """The property that sets the field ``name`` of Settings."""
     return PREFIX + name.replace("_", ".")
 
 

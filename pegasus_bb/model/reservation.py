@@ -84,8 +84,6 @@ class Request(_Noted):
 
 @dataclass(frozen=True)
 class Status:
-    """One answer of a scheduler about one reservation."""
-
     state: State
     message: str = ""  # the scheduler's own words, for the user
     owner: str = ""  # of the reservation, if known

@@ -121,7 +121,6 @@ class Task:
 
     @property
     def end(self) -> float:
-        """Seconds since the epoch when the task was over."""
         return self.start + self.duration
 
 
@@ -156,7 +155,6 @@ class NodeTimes:
 
     @property
     def unsubmitted(self) -> tuple[tuple[float, float], ...]:
-        """From, to: those seconds."""
         if self.ready is None or self.submitted is None:
             return ()
         if self.pre_started is None or self.pre_ended is None:

@@ -48,15 +48,12 @@ class Speed:
 
 @dataclass(frozen=True)
 class Speeds:
-    """The places of one site, by tier; ``pfs`` is one of them."""
-
     slots: int  # jobs that run at the same time
     places: Mapping[str, Speed]
     said_by: str  # file and line, for a person
 
     @property
     def pfs(self) -> Speed:
-        """The parallel file system."""
         return self.places[PFS]
 
 

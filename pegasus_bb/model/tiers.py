@@ -55,7 +55,6 @@ class Tier:
 
     @property
     def is_of_one_node(self) -> bool:
-        """Whether a node sees no other's part of it."""
         return self.backend == NODE_LOCAL or self.access == "private"
 
     @property
@@ -66,7 +65,6 @@ class Tier:
 
 
 def keys_of(backend: str) -> tuple[str, ...]:
-    """What a tier of that backend may say."""
     left_out = _RESERVED if backend == NODE_LOCAL else ()
     return (*(key for key in KEYS if key not in left_out), *BACKEND_KEYS[backend])
 
@@ -202,7 +200,6 @@ def _capacity(entry: Entry, text: str) -> int | None:
 
 
 def _size(entry: Entry, key: str, would_do: str) -> int | None:
-    """Bytes under ``key``; None if it is missing."""
     if key not in entry.data:
         return None
     size = entry.below(key).size(would_do=would_do)

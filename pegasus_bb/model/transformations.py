@@ -55,7 +55,6 @@ class Transformation:
 
     @property
     def full_name(self) -> str:
-        """``namespace::name:version`` as far as there are such parts."""
         return full_name(self.namespace, self.name, self.version)
 
 

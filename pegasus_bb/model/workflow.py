@@ -58,7 +58,6 @@ class Job:
         return full_name(self.namespace, self.name, self.version)
 
     def profile(self, namespace: str, key: str) -> str | None:
-        """The job's own profile, as text, or None."""
         value = (self.data.get("profiles") or {}).get(namespace, {}).get(key)
         return None if value is None else plain(value)
 
@@ -67,7 +66,6 @@ class Job:
         return (use for use in self.uses if use.kind == "input")
 
     def outputs(self) -> Iterator[Use]:
-        """Files that the job makes."""
         return (use for use in self.uses if use.kind == "output")
 
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import altair as alt
 
-from pegasus_bb.model.readable import readable
 from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.model.text import readable
 from pegasus_bb.page.figure import Chart, Column, Dataset
 
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart

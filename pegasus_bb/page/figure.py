@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pegasus_bb.model.readable import readable
+from pegasus_bb.model.text import readable
 from pegasus_bb.units import format_duration, format_size
 
 ROWS = 200  # of a table; --json has all of them

@@ -8,7 +8,7 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pegasus_bb.model.readable import readable
+from pegasus_bb.model.text import readable
 from pegasus_bb.page.charts import CONFIG
 from pegasus_bb.page.figure import format_quantity
 from pegasus_bb.units import format_duration, format_size

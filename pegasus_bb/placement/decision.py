@@ -35,7 +35,6 @@ class PlanningInput:
 
     @property
     def placement(self) -> Placement | None:
-        """As ``decision``."""
         return self.decision.placement if self.decision else None
 
     @property
@@ -49,7 +48,6 @@ class PlanningInput:
         return max(self.graph.level.values(), default=0)
 
     def in_mode(self, mode: str) -> PlanningInput:
-        """The same for a planning in another mode."""
         return replace(self, settings=replace(self.settings, mode=mode))
 
 
@@ -77,8 +75,6 @@ class Selection:
 
 @dataclass(frozen=True)
 class PlacementDecision:
-    """A placement, and how it came about."""
-
     placement: Placement
     pinned: frozenset[str] = frozenset()  # LFNs on the tier by more than its own rules
     for_jobs: frozenset[str] = frozenset()  # LFNs that the user wants on ``job_tier``

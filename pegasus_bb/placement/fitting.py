@@ -65,7 +65,6 @@ def _moved(
     free: list[int],
     limit: int,
 ) -> tuple[PlacementDecision, int]:
-    """``fitted`` with some files on the PFS."""
     kept = _keep(_candidates(given, decision, lives), free)
     stays = decision.pinned.union(each.lfn for each in kept)
     smaller = _with_moved(decision.placement, stays, limit)
@@ -136,7 +135,6 @@ def _keep(candidates: Iterable[Candidate], free: list[int]) -> list[Candidate]:
 def _candidates(
     given: PlanningInput, decision: PlacementDecision, lives: Lives
 ) -> Iterator[Candidate]:
-    """The files that no narrower rule keeps on the tier."""
     placement, catalog = decision.placement, given.catalogs.transformations
     programs = program_users(given.workflow, catalog, placement.tier.site)
     for lfn, (first, last) in lives.items():

@@ -92,7 +92,6 @@ def _select(
 
 
 def _why_none(given: PlanningInput, placement: Placement) -> str:
-    """Why no job can have a reservation, whatever its files are; empty if one may."""
     if wanted_capacity(placement.tier, given.settings) != AUTO:
         return "the capacity was given: a job reservation would save nothing of it"
     if given.has_sub_workflows:

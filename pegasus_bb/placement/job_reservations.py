@@ -164,7 +164,6 @@ def _owner(job: Job) -> Owner:
 def _check_size(
     given: PlanningInput, tier: Tier, owner: Owner, own: JobReservation
 ) -> None:
-    """Raises CatalogError if ``own`` is more than was given, or than the quota."""
     wanted, quota = wanted_capacity(tier, given.settings), quota_of(tier)
     document = given.workflow.document
     if wanted != AUTO and 0 < wanted < own.need:

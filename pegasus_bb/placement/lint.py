@@ -66,7 +66,6 @@ def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
 
 
 def _lint_job_tier(entry: Entry, tier: Tier) -> None:
-    """What of the tier cannot carry any reservation. Raises CatalogError."""
     if tier.access == "private" and tier.backend == "directory":
         raise entry.below("access").error(
             "a directory tier is one folder, which all nodes see",

@@ -22,8 +22,6 @@ _WOULD_DO = "- {lfn: chr1*, tier: pfs}"
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the file."""
-
     pattern: str
     word: str
     keys: tuple[Key, ...]  # where it stands
@@ -37,8 +35,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class PlacementFile:
-    """A placement file, its entries in their order."""
-
     document: Document
     entries: list[Entry]
 

@@ -35,8 +35,6 @@ JOB = "job"  # mode hybrid: on another tier, in the reservation of the job that 
 
 
 class Rule(NamedTuple):
-    """What decided where a file lives."""
-
     where: str  # bb | pfs | link (inputs only) | job
     reason: str  # for a person: which rule, and where it was said
 
@@ -121,7 +119,6 @@ class TierWords:
         )
 
     def choices(self, file: File | None = None) -> str:
-        """What would do, for an error."""
         fit = (word for word in self.meaning if not self.fault(word, file))
         return "one of " + ", ".join(fit)
 
@@ -167,7 +164,6 @@ def rules_of_jobs(
 def _profiles(
     workflow: Workflow, files: Mapping[str, File], words: TierWords
 ) -> dict[str, str]:
-    """Job -> its word."""
     found: dict[str, str] = {}
     for job in workflow.jobs.values():
         word = job.profile("pegasus", KEY) if "profiles" in job.data else None
@@ -190,7 +186,6 @@ def _profiles(
 def _fault_of_made(
     job: Job, files: Mapping[str, File], words: TierWords, word: str
 ) -> str:
-    """Why not all that ``job`` makes can be in a reservation of its own."""
     made = (files[use.lfn] for use in job.uses if use.kind != "input")
     return next(filter(None, (words.fault(word, file) for file in made)), "")
 

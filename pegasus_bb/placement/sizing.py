@@ -67,7 +67,6 @@ def _error(
 def unknown_sizes(
     given: PlanningInput, tier: Tier, unknown: Sequence[str]
 ) -> CatalogError:
-    """Sizes have to be known, and these are not."""
     wanted = wanted_capacity(tier, given.settings)
     names = [_where_looked(lfn, given.catalogs, tier.site) for lfn in unknown[:10]]
     shown = ", ".join(names) + (", ..." if len(unknown) > 10 else "")

@@ -47,7 +47,6 @@ class Prediction:
         return self.stage_in + self.compute + self.stage_out + self.other
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, with the makespan."""
         return {**asdict(self), "makespan": self.makespan}
 
 
@@ -82,7 +81,6 @@ def predict_shared(
 def _levels(
     work: Workload, placement: Placement, speeds: Speeds
 ) -> tuple[dict[int, float], float]:
-    """Seconds of each level, and the bytes x seconds that job reservations take."""
     tier, job_tier = placement.tier.name, placement.job_tier
     own_place = job_tier.name if job_tier.name in speeds.places else tier
     where = {lfn: file.tier for lfn, file in placement.files.items()}
@@ -177,7 +175,6 @@ def awaited(found: Prediction, wait: float | None) -> Prediction:
 def _staged(
     work: Workload, placement: Placement, of: Callable[[str], bool]
 ) -> tuple[list[int], list[int]]:
-    """Sizes of the inputs that are copied in and of the results that are copied out."""
     into: list[int] = []
     out: list[int] = []
     for lfn, file in placement.files.items():

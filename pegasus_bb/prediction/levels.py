@@ -24,7 +24,6 @@ class Level:
         self.moved = [[0, 0] for _ in range(places)]  # bytes read and written, by place
 
     def add(self, seconds: float) -> None:
-        """One more job."""
         self.total += seconds
         if seconds > self.longest:
             self.longest = seconds
@@ -39,7 +38,6 @@ class JobTimes:
         self._at = {lfn: names.index(place) for lfn, place in where.items()}
 
     def seconds(self, load: Load, moved: list[list[int]] | None = None) -> float:
-        """Of one job. ``moved``, if given, counts its bytes by place."""
         seconds, places, at = load.compute, self.places, self._at
         for lfn, size in load.reads:
             place = places[at[lfn]]
@@ -55,14 +53,11 @@ class JobTimes:
 
 
 class Levels:
-    """All levels of a workflow."""
-
     def __init__(self, slots: int, places: Sequence[Speed]) -> None:
         self._slots, self._places = slots, places
         self._levels: dict[int, Level] = {}
 
     def of(self, load: Load) -> Level:
-        """The level of that job."""
         level = self._levels.get(load.level)
         if level is None:
             level = self._levels[load.level] = Level(len(self._places))

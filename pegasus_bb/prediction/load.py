@@ -77,7 +77,6 @@ def _sizes(
 
 
 def _files(job: Job, sizes: Mapping[str, int]) -> tuple[_Sized, _Sized]:
-    """What ``job`` reads, and what it writes: one look at each use."""
     reads: list[tuple[str, int]] = []
     writes: list[tuple[str, int]] = []
     for use in job.uses:
@@ -88,7 +87,6 @@ def _files(job: Job, sizes: Mapping[str, int]) -> tuple[_Sized, _Sized]:
 
 
 def _past(job: Job, history: History) -> tuple[Past | None, str]:
-    """What is known of ``job``, and where its files were then."""
     past = history.of(job.id, job.transformation)
     if past is not None:
         return past, history.place

@@ -15,14 +15,11 @@ ALIKE = 0.05  # of the shortest makespan: the model is no better than that
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen; ``reason`` is for a person."""
-
     mode: str
     reason: str
 
 
 def choose(predictions: Sequence[Prediction]) -> Choice:
-    """One of ``predictions``, of which there is at least one."""
     shortest = min(predictions, key=lambda p: p.makespan)
     alike = [p for p in predictions if p.makespan <= shortest.makespan * (1 + ALIKE)]
     chosen = min(alike, key=lambda p: (p.byte_hours, p.makespan))
@@ -57,7 +54,6 @@ class Predicted:
     unknown_times: int  # jobs that count as if they did not compute
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values: seconds, and byte-hours that are reserved."""
         return {
             "modes": [found.to_json() for found in self.modes],
             "speeds": self.speeds,
@@ -75,6 +71,5 @@ class Compared(Predicted):
     refused: Mapping[str, str]  # mode -> why the workflow cannot be planned in it
 
     def to_json(self) -> dict[str, Any]:
-        """The same, with the choice."""
         chosen = {"choice": self.choice.mode, "reason": self.choice.reason}
         return {**super().to_json(), **chosen, "refused": dict(self.refused)}

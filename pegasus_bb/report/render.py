@@ -12,8 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.markup import escape
 
-from pegasus_bb.model.readable import readable
 from pegasus_bb.model.run import Run
+from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.tables import MOST, PLAIN, Tables, fitting
 from pegasus_bb.units import format_size

@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from pegasus_bb.model.readable import readable
 from pegasus_bb.model.run import PARTS
 from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison, Row
 from pegasus_bb.report.metrics import IOWait
 from pegasus_bb.report.rows import JOB_COLUMNS

@@ -12,8 +12,8 @@ from typing import Any
 
 from pegasus_bb.dag.blahp import GRID, GUARDED_RELEASE, PERIODIC_RELEASE
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.batch import WOULD_DO, is_plain
 from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.text import WOULD_DO, is_plain
 
 # namespace -> key -> value, merged from every source and checked
 Profiles = Mapping[str, Mapping[str, str]]

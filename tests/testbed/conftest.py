@@ -50,6 +50,9 @@ class Dw:
             errors="surrogateescape",
         )
 
+    def run(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([self.program, *argv], capture_output=True, text=True)
+
     def call(self, function: str, *options: str) -> tuple[int, str]:
         """Exit status, and both outputs in one, as Slurm reads them."""
         process = self.start(function, *options)
@@ -82,7 +85,7 @@ class Dw:
         path.write_text("\n".join(["#!/bin/bash", *directives, "true", ""]))
         return str(path)
 
-    def setup(self, job: str, script: str, size: int = 0) -> str:
+    def setup(self, job: str, script: str, size: int | str = 0) -> str:
         words = f"--token {job} --caller SLURM --user {UID} --groupid {GID}"
         return self.good(
             "setup", *words.split(), "--capacity", f"wlm_pool:{size}", "--job", script
@@ -96,7 +99,7 @@ class Dw:
         assert said == ""
         return dict(line.split("=", 1) for line in file.read_text().splitlines())
 
-    def run_job(self, job: str, script: str, size: int = 0) -> dict[str, str]:
+    def run_job(self, job: str, script: str, size: int | str = 0) -> dict[str, str]:
         """Up to where the job itself runs."""
         self.setup(job, script, size)
         self.good("data_in", "--token", job, "--job", script)

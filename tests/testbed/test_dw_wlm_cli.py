@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
+
+import pytest
 
 from tests.testbed.conftest import MIB, UID, Dw
 
@@ -12,24 +15,10 @@ from tests.testbed.conftest import MIB, UID, Dw
 
 
 def test_pools_are_told_in_granules_and_bytes(dw: Dw) -> None:
-    assert json.loads(dw.good("pools")) == {
-        "pools": [
-            {
-                "id": "wlm_pool",
-                "units": "bytes",
-                "granularity": MIB,
-                "quantity": 1024,
-                "free": 1024,
-            },
-            {
-                "id": "small",
-                "units": "bytes",
-                "granularity": 4 * MIB,
-                "quantity": 2,
-                "free": 2,
-            },
-        ]
-    }
+    wide = {"id": "wlm_pool", "granularity": MIB, "quantity": 1024, "free": 1024}
+    small = {"id": "small", "granularity": 4 * MIB, "quantity": 2, "free": 2}
+    pools = [{**pool, "units": "bytes"} for pool in (wide, small)]
+    assert json.loads(dw.good("pools")) == {"pools": pools}
 
 
 def test_with_nothing_granted_the_lists_are_empty(dw: Dw) -> None:
@@ -54,25 +43,15 @@ def test_ids_are_whole_numbers_and_link_an_instance_to_its_session(dw: Dw) -> No
 # -- persistent buffers
 
 
-def test_create_says_created(dw: Dw) -> None:
-    assert dw.create("csb") == "created\n"
-    assert dw.tokens() == ["csb"]
-    assert dw.free() == 924
-
-
 def test_create_rounds_up_to_granules(dw: Dw) -> None:
-    dw.create("csb", 10 * MIB + 1)
+    assert dw.create("csb", 10 * MIB + 1) == "created\n"
+    assert dw.tokens() == ["csb"]
     assert dw.free() == 1024 - 11
 
 
-def test_create_again_after_a_lost_answer_is_the_same_buffer(dw: Dw) -> None:
+def test_a_name_asked_for_again_is_the_same_buffer_or_refused(dw: Dw) -> None:
     dw.create("csb")
-    assert dw.create("csb") == "created\n"
-    assert dw.free() == 924
-
-
-def test_a_name_of_another_user_or_size_is_refused(dw: Dw) -> None:
-    dw.create("csb")
+    assert dw.create("csb") == "created\n"  # after a lost answer
     assert "already exists" in dw.refused(*dw.create_words("csb", uid=UID + 1))
     assert "another size" in dw.refused(*dw.create_words("csb", 200 * MIB))
     assert dw.free() == 924
@@ -99,16 +78,10 @@ def test_teardown_of_a_name_destroys_the_buffer_with_its_data(dw: Dw) -> None:
     assert list(dw.place.trash.iterdir()) == []
 
 
-def test_teardown_of_what_is_gone_has_the_words_that_end_it(dw: Dw) -> None:
-    said = dw.refused("teardown", "--token", "csb", "--job", dw.script())
+@pytest.mark.parametrize("function", ["teardown", "data_in", "data_out"])
+def test_what_is_gone_has_the_words_that_end_it(dw: Dw, function: str) -> None:
+    said = dw.refused(function, "--token", "9", "--job", dw.script())
     assert "No matching session" in said
-    script = dw.script()
-    assert "No matching session" in dw.refused(
-        "data_in", "--token", "9", "--job", script
-    )
-    assert "No matching session" in dw.refused(
-        "data_out", "--token", "9", "--job", script
-    )
 
 
 # -- jobs that use one
@@ -132,10 +105,8 @@ def test_a_job_that_uses_no_space_of_its_own_needs_none_on_a_full_pool(dw: Dw) -
     dw.create("csb", 1024 * MIB)
     script = dw.script("#DW persistentdw name=csb")
     assert dw.run_job("43", script)
-    assert json.loads(dw.good("real_size", "--token", "43")) == {
-        "capacity": 0,
-        "units": "bytes",
-    }
+    size = json.loads(dw.good("real_size", "--token", "43"))
+    assert size == {"capacity": 0, "units": "bytes"}
 
 
 def test_a_buffer_that_is_not_there_is_named(dw: Dw) -> None:
@@ -146,9 +117,10 @@ def test_a_buffer_that_is_not_there_is_named(dw: Dw) -> None:
     assert dw.tokens() == []
 
 
-def test_a_job_buffer_lives_from_setup_to_teardown(dw: Dw) -> None:
+@pytest.mark.parametrize("size", [10 * MIB - 5, "10MiB"])  # Slurm prints either
+def test_a_job_buffer_lives_from_setup_to_teardown(dw: Dw, size: int | str) -> None:
     script = dw.script("#DW jobdw type=scratch capacity=10MiB access_mode=striped")
-    environ = dw.run_job("44", script, 10 * MIB - 5)
+    environ = dw.run_job("44", script, size)
     assert list(environ) == ["DW_JOB_STRIPED"]
     assert Path(environ["DW_JOB_STRIPED"]).name == "44_striped_scratch"
     assert json.loads(dw.good("real_size", "--token", "44"))["capacity"] == 10 * MIB
@@ -156,13 +128,6 @@ def test_a_job_buffer_lives_from_setup_to_teardown(dw: Dw) -> None:
     dw.end_job("44", script)
     assert dw.free() == 1024
     assert dw.tokens() == []
-
-
-def test_a_job_buffers_size_has_the_unit_that_slurm_prints(dw: Dw) -> None:
-    script = dw.script("#DW jobdw capacity=10MiB access_mode=striped")
-    words = f"--token 48 --caller SLURM --user {UID} --groupid 0"
-    dw.good("setup", *words.split(), "--capacity", "wlm_pool:10MiB", "--job", script)
-    assert dw.free() == 1014
 
 
 def test_a_task_of_an_array_has_its_space_though_slurm_has_no_folder_for_it(
@@ -194,26 +159,30 @@ def test_every_step_may_be_repeated(dw: Dw) -> None:
     assert dw.free() == 1023
 
 
-def test_a_wrong_directive_is_told_at_submission(dw: Dw) -> None:
-    for line, says in [
-        ("#DW jobdw type=scratch", "capacity is missing"),
-        ("#DW jobdw capacity=1GiB access_mode=wide", "striped or private"),
-        ("#DW persistentdw", "name is missing"),
-        ("#DW stage_in source=/a destination=$DW_JOB_STRIPED/a", "type is"),
-        ("#DW stage_in type=file source=a destination=$DW_JOB_STRIPED", "absolute"),
-        ("#DW stage_out type=file source=/a destination=/b", "does not begin"),
-        ("#DW stage_out type=file source=$DW_JOB_STRIPED/../b destination=/b", "out"),
-        ("#DW create_persistent name=x", "no such directive"),
-    ]:
-        assert says in dw.refused("job_process", "--job", dw.script(line)), line
-    good = dw.script("#SBATCH -N1", "#DW persistentdw name=csb", "#DW swap 1GiB")
-    assert dw.good("job_process", "--job", good) == ""
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("jobdw type=scratch", "capacity is missing"),
+        ("jobdw capacity=1GiB access_mode=wide", "striped or private"),
+        ("persistentdw", "name is missing"),
+        ("stage_in source=/a destination=$DW_JOB_STRIPED/a", "type is"),
+        ("stage_in type=file source=a destination=$DW_JOB_STRIPED", "absolute"),
+        ("stage_out type=file source=/a destination=/b", "does not begin"),
+        ("stage_out type=file source=$DW_JOB_STRIPED/../b destination=/b", "out"),
+        ("create_persistent name=x", "no such directive"),
+    ],
+)
+def test_a_wrong_directive_is_told_at_submission(
+    dw: Dw, line: str, message: str
+) -> None:
+    assert message in dw.refused("job_process", "--job", dw.script(f"#DW {line}"))
 
 
 def test_directives_end_with_the_head_of_the_script_and_may_be_continued(
     dw: Dw,
 ) -> None:
-    late = dw.script("echo", "#DW nonsense")
+    head = ("#SBATCH -N1", "#DW persistentdw name=csb", "#DW swap 1GiB")
+    late = dw.script(*head, "echo", "#DW nonsense")
     assert dw.good("job_process", "--job", late) == ""
     script = dw.script("#DW jobdw capacity=1MiB \\", "#DW access_mode=private")
     assert list(dw.run_job("47", script, MIB)) == ["DW_JOB_PRIVATE"]
@@ -222,21 +191,18 @@ def test_directives_end_with_the_head_of_the_script_and_may_be_continued(
 # -- dwstat
 
 
-def test_dwstat_shows_tables_and_refuses_the_rest(dw: Dw) -> None:
+def test_dwstat_shows_tables(dw: Dw) -> None:
     dw.create("csb")
     dw.program = str(dw.place.root / "bin" / "dwstat")
-    import subprocess
+    assert "924.0 MiB" in dw.run().stdout
+    assert "csb" in dw.run("sessions").stdout
+    assert "100" in dw.run("instances").stdout
+    assert dw.run("most").stdout.count("\n\n") == 2
 
-    def ask(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [dw.program, *words], capture_output=True, text=True, check=False
-        )
 
-    assert "924.0 MiB" in ask().stdout
-    assert "csb" in ask("sessions").stdout
-    assert "100" in ask("instances").stdout
-    assert ask("most").stdout.count("\n\n") == 2
-    for hostile in (["; id"], ["pools", "x"], ["--help"], ["$(id)"], ["../../etc"]):
-        answer = ask(*hostile)
-        assert (answer.returncode, answer.stdout) == (1, "")
-        assert answer.stderr.startswith("usage: dwstat")
+@pytest.mark.parametrize("words", ["'; id'", "pools x", "--help", "'$(id)'", "../etc"])
+def test_dwstat_refuses_the_rest(dw: Dw, words: str) -> None:
+    dw.program = str(dw.place.root / "bin" / "dwstat")
+    answer = dw.run(*shlex.split(words))
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert answer.stderr.startswith("usage: dwstat")

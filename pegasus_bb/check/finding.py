@@ -15,9 +15,7 @@ class Level(Enum):
 @dataclass(frozen=True)
 class Finding:
     level: Level
-    about: (
-        str  # workflow | capacity | catalogs | tier | slurm | ...: what to look after
-    )
+    about: str  # workflow | capacity | catalogs | tier | slurm | ...
     what: str
     would_do: str = ""
 

@@ -20,12 +20,9 @@ _SECONDS = 20.0
 def of_htcondor(style: str) -> Iterator[Finding]:
     """``style``: how the site's jobs are submitted, glite, ssh or condor."""
     if shutil.which("condor_version") is None:
-        reason = (
-            "no HTCondor on PATH: `pegasus-bb run` starts every job on this machine"
-        )
-        yield note(
-            "htcondor", reason, "for jobs elsewhere, a submit host with HTCondor"
-        )
+        reason = "no HTCondor on PATH: `pegasus-bb run` starts every job here"
+        mend = "for jobs elsewhere, a submit host with HTCondor"
+        yield note("htcondor", reason, mend)
         return
     yield from _of_version()
     why = why_not()

@@ -110,16 +110,16 @@ def of_size(placed: PlanningInput) -> tuple[list[Finding], PlanningInput | None]
 
 def _reserved(decided: Placement, mode: str) -> str:
     """What would be reserved, or has to be free: a node's disk is not reserved."""
-    size, rooms = format_size(decided.capacity), decided.job_reservations
-    if not rooms:
+    size, jobs = format_size(decided.capacity), decided.job_reservations
+    if not jobs:
         return f"{size} would be reserved"
     if mode == "transient":
-        return f"up to {size} for each of {len(rooms)} jobs {_granted(decided.tier)}"
-    most = format_size(max(room.capacity for room in rooms.values()))
+        return f"up to {size} for each of {len(jobs)} jobs {_granted(decided.tier)}"
+    most = format_size(max(own.capacity for own in jobs.values()))
     if decided.job_tier.is_reserved:
-        each = f"up to {most} more for each of {len(rooms)} jobs"
+        each = f"up to {most} more for each of {len(jobs)} jobs"
         return f"{size}, and {each}, would be reserved"
-    each = f"up to {most} for each of {len(rooms)} jobs {_granted(decided.job_tier)}"
+    each = f"up to {most} for each of {len(jobs)} jobs {_granted(decided.job_tier)}"
     return f"{size} would be reserved, and {each},"
 
 

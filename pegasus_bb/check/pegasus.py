@@ -14,39 +14,32 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import is_dir, is_file
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.planner.pegasus import Home
-from pegasus_bb.planner.pegasus.checks import check_kickstart, profiles_of
+from pegasus_bb.planner.pegasus.checks import check_kickstart
 from pegasus_bb.planner.reading import Given
-from pegasus_bb.process import Finished, ask
+from pegasus_bb.process import ask
 from pegasus_bb.rewrite import Inputs
 
 _PATH = "gridstart.path"
-_OPTIONS = "gridstart.arguments"
-# Of Kickstart 5.1; in either case of letters.
-_DOUBTFUL = {
-    "-t": "ptrace stops some tasks with threads for ever; bytes are counted without it",
-    "-z": "its records are then no YAML, and Pegasus's own tools read none of them",
-}
 _TRIED = (5, 1)
 _VERSION = re.compile(r"(\d+)\.(\d+)\S*")
 
 
 def of_pegasus(home: Home, given: Given, site: Site) -> Iterator[Finding]:
     yield _of_version(home)
-    yield from _of_preflight(home)
     if shutil.which(SUBMIT) is None:
         yield wrong(
             "pegasus",
             f"pegasus-plan calls {SUBMIT}, which is not on PATH",
             "a submit host with HTCondor, or --bb-planner builtin",
         )
-    yield from _of_kickstart(given, site)
+    yield _of_kickstart(given, site)
 
 
 def _of_version(home: Home) -> Finding:
     answer = ask([home.tool("pegasus-version")], timeout=60)
     found = _VERSION.match(answer.out.strip())
     if found is None:
-        message = _message(answer)
+        message = " ".join((answer.err or answer.out).split())[:120]
         return wrong(
             "pegasus", f"{home.bin}/pegasus-version does not answer: {message}"
         )
@@ -60,27 +53,13 @@ def _of_version(home: Home) -> Finding:
     )
 
 
-def _of_preflight(home: Home) -> Iterator[Finding]:
-    """Pegasus looks for its Python packages itself; a home may be without the tool."""
-    answer = ask([home.tool("pegasus-preflight-check")], timeout=60)
-    if answer.status not in (0, 127):
-        yield wrong("pegasus", f"pegasus-preflight-check: {_message(answer)}")
-
-
-def _message(answer: Finished) -> str:
-    return " ".join((answer.err or answer.out).split())[:120]
-
-
-def _of_kickstart(given: Given, site: Site) -> Iterator[Finding]:
+def _of_kickstart(given: Given, site: Site) -> Finding:
     """Whether every task gets a record. pegasus-plan looks for none of this itself."""
-    inputs = Inputs.of(given.workflow, given.catalogs)
     try:
-        check_kickstart(inputs, site.name)
+        check_kickstart(Inputs.of(given.workflow, given.catalogs), site.name)
     except PegasusBBError as error:
-        yield wrong("kickstart", str(error))
-        return
-    yield _of_program(_program(given, site), site.name)
-    yield from _of_options(inputs, site.name)
+        return wrong("kickstart", str(error))
+    return _of_program(_program(given, site), site.name)
 
 
 def _program(given: Given, site: Site) -> str:
@@ -115,12 +94,3 @@ def _of_program(program: str, site: str) -> Finding:
         f"{program} is not on this machine",
         f"nothing where site {site} has it; else its PEGASUS_HOME in the site catalog",
     )
-
-
-def _of_options(inputs: Inputs, site: str) -> Iterator[Finding]:
-    given = {each.value for each in profiles_of(inputs, site, _OPTIONS)}
-    given.add(inputs.properties.get(f"pegasus.{_OPTIONS}", ""))
-    words = {word for value in given for word in value.split()}
-    for option, why in _DOUBTFUL.items():
-        for word in sorted(words & {option, option.upper()}):
-            yield note("kickstart", f"{_OPTIONS} has {word}: {why}", "leave it out")

@@ -9,17 +9,16 @@ from collections.abc import Iterator
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.model.placement import JobReservation, Placement
+from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.process import ask
 from pegasus_bb.reservation.base import Pool
 from pegasus_bb.reservation.scontrol import Plugin
 from pegasus_bb.reservation.slurm import PERSISTENT, Slurm
-from pegasus_bb.units import format_duration, format_size, round_up
+from pegasus_bb.units import format_size, round_up
 
 _TRIED = ((22, 5), (24, 11))
 _VERSION = re.compile(r"slurm(?:-wlm)? (\d+)\.(\d+)\S*")
-_FAST = 1 << 30  # bytes a second for the files of one job: more than most sites have
 
 
 def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Finding]:
@@ -44,8 +43,6 @@ def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Fin
         return
     yield _of_pool(pool, placement.capacity if placement else 0)
     yield from _of_granularity(tier, pool)
-    if placement is not None and tier.is_staged:
-        yield from _of_staging(plugin, placement)
 
 
 def _of_version() -> Finding:
@@ -132,29 +129,3 @@ def _of_granularity(tier: Tier, pool: Pool) -> Iterator[Finding]:
             f"granularity: {format_size(pool.granularity)}, so that plan says what "
             "will be granted",
         )
-
-
-def _of_staging(plugin: Plugin, placement: Placement) -> Iterator[Finding]:
-    """Slurm ends what takes longer, and the job with it."""
-    for key, way in (("StageInTimeout", "in"), ("StageOutTimeout", "out")):
-        limit = plugin.header.get(key, "")
-        moved = (
-            _bytes(placement, room, way) for room in placement.job_reservations.values()
-        )
-        most = max(moved, default=0)
-        if not most or not limit.isdigit() or limit == "0":
-            continue
-        what = (
-            f"{key} of {format_duration(int(limit))}: the job that moves most, "
-            f"{format_size(most)} {way}, needs {format_size(most // int(limit))}/s"
-        )
-        if most // int(limit) > _FAST:
-            would_do = f"a longer {key} in burst_buffer.conf, or --bb-mode persistent"
-            yield note("slurm", what, would_do)
-        else:
-            yield ok("slurm", what)
-
-
-def _bytes(placement: Placement, room: JobReservation, way: str) -> int:
-    lfns = room.stage_in if way == "in" else room.stage_out
-    return sum(placement.files[lfn].size or 0 for lfn in lfns)

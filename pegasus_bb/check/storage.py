@@ -44,13 +44,10 @@ def _of_directory(tier: Tier, capacity: int) -> Finding:
     path = Path(tier.settings.get("path", ""))
     there = _nearest(path)
     if not os.access(there, os.W_OK | os.X_OK):
-        what, mend = (
-            f"nothing can be made in {there}",
-            "a path of your own, or its mode",
-        )
-        return wrong("tier", what, mend)
-    room = os.statvfs(there)
-    free = room.f_bavail * room.f_frsize
+        what = f"nothing can be made in {there}"
+        return wrong("tier", what, "a path of your own, or its mode")
+    found = os.statvfs(there)
+    free = found.f_bavail * found.f_frsize
     if capacity > free:
         return wrong(
             "tier",

@@ -34,7 +34,6 @@ from pegasus_bb.placement import (
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import containers_file
-from pegasus_bb.reservation.injected_faults import parse_faults
 from pegasus_bb.rewrite import JOB_PASSES, WORKFLOW_PASSES, Inputs, rewrite
 
 _MODE = f"{PREFIX}mode"
@@ -134,7 +133,6 @@ def place(options: PlanOptions, given: Given) -> PlanningInput:
     if settings.mode == "off":
         return read
     tier = choose_tier(catalogs, settings, site.name)
-    check_injected_faults(catalogs, tier)
     return replace(read, decision=place_files(read, tier))
 
 
@@ -239,17 +237,6 @@ def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
         f"site {site} has no such tier",
         "one of " + ", ".join(tier.name for tier in tiers),
     )
-
-
-def check_injected_faults(catalogs: Catalogs, tier: Tier) -> None:
-    """Read the tier's key `fail` before anything runs. Raises CatalogError."""
-    try:
-        parse_faults(tier.settings.get("fail", ""))
-    except UsageError as error:
-        names = [known.name for known in catalogs.tiers[tier.site]]
-        at = [KEY, tier.site, names.index(tier.name), "fail"]
-        found = tier.settings["fail"]
-        raise catalogs.sites.document.error(str(error), at, found) from error
 
 
 def rewritten_inputs(given: Inputs, context: RunPlan) -> Inputs:

@@ -57,6 +57,11 @@ class Site:
         change(data)
         (self.work / name).write_text(json.dumps(data))
 
+    def good(self, recorded: str = GOOD) -> None:
+        """The answers of a Slurm, and jobs that reach it."""
+        self.slurm(recorded)
+        self.glite()
+
     def glite(self) -> None:
         def change(sites: dict[str, Any]) -> None:
             profiles = sites["sites"][1]["profiles"]
@@ -100,8 +105,11 @@ class Site:
         )
         return list(findings(options))
 
+    def about(self, topic: str, **said: Any) -> Finding:
+        (found,) = (f for f in self.check(**said) if f.about == topic)
+        return found
+
     def wrong(self, **said: Any) -> list[str]:
-        """What is wrong, in words."""
         return [
             f"{f.about}: {' '.join(f.what.split())} -> {f.would_do}"
             for f in self.check(**said)

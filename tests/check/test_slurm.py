@@ -30,37 +30,33 @@ def test_what_slurm_lacks_is_told(
 
 
 def test_a_slurm_that_serves_users_is_fine(site: Site) -> None:
-    site.slurm(GOOD)
-    site.glite()
+    site.good()
     assert site.wrong() == []
 
 
 def test_a_job_s_own_buffer_needs_no_flag(site: Site) -> None:
-    site.slurm("show-burst.no-persistent.txt")
-    site.glite()
+    site.good("show-burst.no-persistent.txt")
     (site.work / "scratch").mkdir()
     site.sizes()
-    assert site.wrong(mode="transient", capacity="auto") == []
-    told = [f.what for f in site.check(mode="transient", capacity="auto")]
-    assert f"{site.work}/scratch is seen from here" in told
-    (staging,) = [what for what in told if what.startswith("StageOutTimeout of 5 min")]
-    assert staging.endswith("the job that moves most, 100 B out, needs 0 B/s")
+    said = {"mode": "transient", "capacity": "auto"}
+    assert site.wrong(**said) == []
+    assert (
+        site.about("scratch", **said).what == f"{site.work}/scratch is seen from here"
+    )
 
 
-def test_rooms_beside_a_shared_buffer_are_named(site: Site) -> None:
-    site.slurm(GOOD)
-    site.glite()
+def test_job_reservations_are_named_with_the_shared_one(site: Site) -> None:
+    site.good()
     site.tier(granularity="1")
     site.sizes()
-    assert site.wrong(mode="hybrid", capacity="auto", headroom="0") == []
-    told = [f.what for f in site.check(mode="hybrid", capacity="auto", headroom="0")]
-    (capacity,) = [what for what in told if " would be reserved for " in what]
+    said = {"mode": "hybrid", "capacity": "auto", "headroom": "0"}
+    assert site.wrong(**said) == []
+    capacity = site.about("capacity", **said).what
     assert "more for each of 1 jobs, would be reserved" in capacity
 
 
 def test_a_scratch_that_this_machine_does_not_see_is_told(site: Site) -> None:
-    site.slurm(GOOD)
-    site.glite()
+    site.good()
     site.sizes()
     site.edit("sites.yml", lambda s: lead_away(s["sites"][1], "/lus/scratch"))
     assert site.wrong() == []
@@ -96,8 +92,7 @@ def test_only_allowed_users_may_use_it(site: Site, line: str, fits: bool) -> Non
 
 
 def test_a_slurm_that_was_not_tried_is_a_word_and_no_mistake(site: Site) -> None:
-    site.slurm(GOOD)
-    site.glite()
+    site.good()
     file = site.bin / "scontrol"
     file.write_text(file.read_text().replace("24.11.5", "25.05.1"))
     assert site.wrong() == []
@@ -107,16 +102,14 @@ def test_a_slurm_that_was_not_tried_is_a_word_and_no_mistake(site: Site) -> None
 
 
 def test_no_slurm_at_all_is_told(site: Site) -> None:
-    site.slurm(GOOD)
-    site.glite()
+    site.good()
     (site.bin / "scontrol").unlink()
     (found,) = site.wrong()
     assert "no Slurm on this machine's PATH" in found
 
 
 def test_more_than_the_pool_has_is_told(site: Site) -> None:
-    site.slurm(GOOD)
-    site.glite()
+    site.good()
     (found,) = site.wrong(capacity="900TiB")
     assert "would leave the request pending for ever" in found
 
@@ -131,7 +124,6 @@ def test_a_pool_that_there_is_not_is_told(site: Site) -> None:
 
 def test_root_gets_no_buffer(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    site.slurm(GOOD)
-    site.glite()
+    site.good()
     (found,) = site.wrong()
     assert "no burst buffer for root" in found

@@ -9,12 +9,12 @@ import click
 import orjson
 
 from pegasus_bb.check import Finding, Level, findings
-from pegasus_bb.cli.columns import printable
 from pegasus_bb.cli.options import (
     PlanCommand,
     options_of_a_planning,
     plan_options,
 )
+from pegasus_bb.cli.output import printable
 from pegasus_bb.errors import USAGE
 
 

@@ -9,16 +9,16 @@ from typing import Any
 import click
 import orjson
 
-from pegasus_bb.cli.files import write_page
 from pegasus_bb.cli.options import (
     PlanCommand,
     only_of_pegasus,
     options_of_a_planning,
     plan_options,
 )
+from pegasus_bb.cli.output import columns, write_page
 from pegasus_bb.cli.prediction import shown
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.placement import PlacedFile, Placement
+from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.reservation import NODE_LOCAL
 from pegasus_bb.placement import (
     Explanation,
@@ -41,7 +41,6 @@ from pegasus_bb.planner.summary import (
     fit_lines,
     reservation_lines,
 )
-from pegasus_bb.prediction import Compared
 from pegasus_bb.units import format_size
 
 _MORE = (fit_lines, reservation_lines)
@@ -68,12 +67,12 @@ def command(
     Takes the options of plan, writes nothing, and asks no scheduler. If plan would
     refuse the capacity or miss an input, the table comes first, then the error.
     """
-    said = plan_options(options, mode="persistent")
+    planned = plan_options(options, mode="persistent")
     if html is not None:
         import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
     with no_collection():
-        elsewhere = _is_said(ctx, "--cache", "--inherited-rc-files")
-        placed, fault = _placed(said, elsewhere)
+        elsewhere = _is_given(ctx, "--cache", "--inherited-rc-files")
+        placed, fault = _placed(planned, elsewhere)
         _show(placed, as_json, html)
         for note in _notes(ctx, placed):
             click.echo(note, err=True)
@@ -105,7 +104,14 @@ def _show(placed: PlanningInput, as_json: bool, html: Path | None) -> None:
     peak = planned_peak(placed, decision.placement)
     explanation = explain(decision, placed.settings, peak)
     if html is not None:
-        _write_page(html, placed, decision.placement, explanation, predicted)
+        from pegasus_bb.page import explained_page  # templates are slow to load
+
+        placement, flow = decision.placement, live_flow(placed, decision.placement)
+        workflow, graph = placed.workflow, placed.graph
+        write_page(
+            html,
+            explained_page(workflow, graph, placement, explanation, flow, predicted),
+        )
     if as_json:
         more = {} if predicted is None else {"predicted": predicted.to_json()}
         document = {**explanation.to_json(), **more}
@@ -116,56 +122,38 @@ def _show(placed: PlanningInput, as_json: bool, html: Path | None) -> None:
         click.echo("\n".join(("", *shown(predicted))))
 
 
-def _write_page(
-    path: Path,
-    placed: PlanningInput,
-    placement: Placement,
-    explanation: Explanation,
-    predicted: Compared | None,
-) -> None:
-    """Raises UsageError if the page cannot be written."""
-    from pegasus_bb.page import explained_page  # templates are slow to load
-
-    flow = live_flow(placed, placement)
-    workflow, graph = placed.workflow, placed.graph
-    text = explained_page(workflow, graph, placement, explanation, flow, predicted)
-    write_page(path, text)
-
-
 def _notes(ctx: click.Context, placed: PlanningInput) -> Iterator[str]:
     """Differences from what plan does."""
     mode = note_on_mode(placed.catalogs.properties)
     if mode:
         yield mode
-    if placed.settings.mode == "transient" and _is_said(ctx, "--cluster"):
+    if placed.settings.mode == "transient" and _is_given(ctx, "--cluster"):
         yield (
             "--cluster: these are the reservations of single jobs; pegasus-plan makes "
             "the clusters, and plan then reserves for all jobs of a cluster together"
         )
 
 
-def _is_said(ctx: click.Context, *options: str) -> bool:
+def _is_given(ctx: click.Context, *options: str) -> bool:
     """Whether one of these options of pegasus-plan is given."""
     return any(option in options for option, *_ in only_of_pegasus(ctx))
 
 
 def _print(explanation: Explanation, fit: list[str]) -> None:
     rows = [("LFN", "size", "tier", "how", "reason"), *map(_row, explanation.files)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:4]
-    form = "{{:{}}}  {{:>{}}}  {{:{}}}  {{:{}}}  {{}}".format(*widths)
-    click.echo("\n".join(form.format(*row) for row in rows))
-    click.echo("\n".join([*_rooms(explanation), *_totals(explanation), *fit]))
+    click.echo("\n".join(columns(rows, right=(1,))))
+    jobs = _job_reservations(explanation)
+    click.echo("\n".join([*jobs, *_totals(explanation), *fit]))
 
 
-def _rooms(explanation: Explanation) -> Iterator[str]:
-    """A line for every job with a reservation of its own."""
+def _job_reservations(explanation: Explanation) -> Iterator[str]:
     where = f" on {explanation.job_tier}" if explanation.job_tier else ""
-    for job, room in explanation.job_reservations.items():
-        shared = f", {len(room.share)} shared" if room.share else ""
+    for job, own in explanation.job_reservations.items():
+        shared = f", {len(own.share)} shared" if own.share else ""
         yield (
-            f"job {job}: {format_size(room.capacity)}{where} for "
-            f"{format_size(room.need)}, {len(room.stage_in)} files in, "
-            f"{len(room.stage_out)} out{shared}"
+            f"job {job}: {format_size(own.capacity)}{where} for "
+            f"{format_size(own.need)}, {len(own.stage_in)} files in, "
+            f"{len(own.stage_out)} out{shared}"
         )
 
 

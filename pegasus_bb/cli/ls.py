@@ -10,7 +10,7 @@ from dataclasses import asdict
 import click
 
 from pegasus_bb import ledger
-from pegasus_bb.cli.columns import columns, printable
+from pegasus_bb.cli.output import columns, one_line
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.run_state import ReservationRecord
 from pegasus_bb.units import format_duration, format_size
@@ -87,8 +87,3 @@ def _fallback(record: ReservationRecord) -> str:
         return ""
     to, because = record.fallback["to"].upper(), record.fallback["because"]
     return f"its run is on the {to}, not on this: {because}"
-
-
-def one_line(text: str) -> str:
-    """``text`` with its lines joined."""
-    return printable(" ".join(text.split()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.cli.columns import columns
+from pegasus_bb.cli.output import columns
 from pegasus_bb.prediction import Compared, Prediction
 from pegasus_bb.units import format_duration, format_size
 

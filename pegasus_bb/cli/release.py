@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
 import click
 
 from pegasus_bb import ledger
-from pegasus_bb.engine.dagman.find import find
 from pegasus_bb.engine.lock import locked
-from pegasus_bb.engine.processes import left_over
-from pegasus_bb.engine.submitdir import find_submit_dir
-from pegasus_bb.errors import DataNotSafe, PegasusBBError, RunFailed, UsageError
-from pegasus_bb.files import ENGINE_LOCK, lock_holder
-from pegasus_bb.inventory.leftovers import discard_of_one_job
+from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
+from pegasus_bb.errors import DataNotSafe, UsageError
+from pegasus_bb.inventory.leftovers import check_not_running, discard_of_one_job
 from pegasus_bb.inventory.located import LocatedReservation, RunFinder
 from pegasus_bb.inventory.nothing_lost import why_nothing_lost
 from pegasus_bb.ledger import LedgerReservation
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import give_up, release
 from pegasus_bb.runtime.release import discard_orphan, give_up_orphan
-
-_PID = re.compile(r"pid (\d+) ")  # of who holds the lock
 
 
 @click.command("release", short_help="Give a reservation back by hand.")
@@ -58,72 +52,36 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     if bb is None:
         click.echo(_unseen(one, discard, bool(gone)))
         return
-    running = _running(Path(bb.path).parent)
-    if running:
-        raise UsageError(f"the run that uses {known} is going on: {running}")
-    if one.is_of_one_job:
-        with locked(Path(bb.path).parent / ENGINE_LOCK):
+    place = find_submit_dir(Path(bb.path).parent)
+    with locked(place.lock):
+        check_not_running(place)
+        if one.is_of_one_job:
             click.echo(discard_of_one_job(known))
-        return
+            return
+        if discard:
+            _confirm(name, known)
+        click.echo(give_up(bb) if gone else _release(place, bb, discard))
     if discard:
-        _confirm(name, known)
-    with locked(Path(bb.path).parent / ENGINE_LOCK):
-        click.echo(give_up(bb) if gone else _release(bb, discard))
-    if discard:
-        click.echo(f"`pegasus-bb run --restart {Path(bb.path).parent}` starts over")
+        click.echo(f"`pegasus-bb run --restart {place.path}` starts over")
 
 
-def _release(bb: BBDir, discard: bool) -> str:
+def _release(place: SubmitDir, bb: BBDir, discard: bool) -> str:
     try:
         return release(bb, discard)
     except DataNotSafe:
-        claim = _why_nothing_lost(bb)
+        claim = why_nothing_lost(place)
         if not claim:
             raise
     return release(bb, why_nothing_lost=claim)
 
 
-def _why_nothing_lost(bb: BBDir) -> str:
-    try:
-        return why_nothing_lost(find_submit_dir(Path(bb.path).parent))
-    except PegasusBBError:
-        return ""
-
-
-def _running(submit_dir: Path) -> str:
-    """Who works on the run, or may, and what stops it; empty where nothing does."""
-    holder = lock_holder(str(submit_dir / ENGINE_LOCK))
-    if holder:
-        pid = _PID.match(holder)
-        how = f"`kill {pid.group(1)}` on that host" if pid else "end it"
-        return f"{holder}; stop it first: Ctrl-C where it runs, or {how}"
-    if not any(submit_dir.glob("*.dag.dagman.log")):
-        return _left(submit_dir)
-    found = find(find_submit_dir(submit_dir))
-    if found is None or not found.words:
-        return ""
-    return f"{found.words}; stop it first: condor_rm {found.life.cluster}"
-
-
-def _left(submit_dir: Path) -> str:
-    """Tasks that a killed engine has left at work."""
-    try:
-        left = left_over(submit_dir / "bb" / "engine.jsonl")
-    except RunFailed:  # of another host: unknown here
-        return ""
-    if not left:
-        return ""
-    pids = " ".join(str(pid) for pid in left)
-    return f"its engine was killed and left processes; stop them first: kill {pids}"
-
-
-def _confirm(said: str, known: str) -> None:
+def _confirm(typed: str, known: str) -> None:
     """Raises UsageError unless the user said the name of what will be lost."""
     if sys.stdin.isatty():
-        said = click.prompt(f"Unsaved data on {known} will be lost. Type its name")
-    if said != known:
+        typed = click.prompt(f"Unsaved data on {known} will be lost. Type its name")
+    if typed != known:
         raise UsageError(
-            f"{said!r} is not the name of the reservation; nothing was given back. To "
+            f"{typed!r} is not the name of the reservation; nothing was given back. To "
             f"drop what is on it: pegasus-bb release {known} --discard"
         )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from pegasus_bb.cli.files import write_page
+from pegasus_bb.cli.output import write_page
 from pegasus_bb.errors import UsageError
 from pegasus_bb.report import (
     WIDTH,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 import orjson
-from rich.console import Console
-from rich.table import Table
 
-from pegasus_bb import ledger
 from pegasus_bb.cli.fallback import fallback_of, pfs_lines
-from pegasus_bb.engine.status import RunStatus, bytes_below, run_status, submit_place
+from pegasus_bb.cli.output import columns
+from pegasus_bb.engine.status import RunStatus, bytes_below, run_status
+from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.report.reserved import reserved_byte_hours
@@ -30,8 +30,7 @@ _STATES = (
     *("held", "deferred", "failed", "futile"),
 )
 _OVER = "MORE THAN RESERVED, at the cost of other runs on this tier"
-_FAILED = "failed"
-_EARLIER, _MENDED = "failed in an earlier attempt", "failed earlier, then done"
+_SHOWN = 8  # names of nodes
 
 
 @click.command("status")
@@ -41,8 +40,8 @@ def command(as_json: bool, submit_dir: Path) -> None:
     """Show the nodes of a run by state, its reservation, the bytes on the tier and
     the last failures. Asks the files of SUBMIT_DIR and the backend; changes nothing.
     """
-    status = run_status(submit_dir)
-    place = submit_place(submit_dir)
+    place = find_submit_dir(submit_dir)
+    status = run_status(place)
     reservation, fallback = reservation_status(place.bb), fallback_of(place.bb)
     hours = reserved_byte_hours(place.path)
     if as_json:
@@ -52,7 +51,7 @@ def command(as_json: bool, submit_dir: Path) -> None:
         document["on_pfs"] = [asdict(job) for job in jobs_on_pfs(place.path)[0]]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
     else:
-        _show(status, reservation)
+        click.echo("\n".join(_lines(status, reservation)))
         if hours is not None:
             so_far = " so far" if status.engine else ""
             click.echo(f"reserved{so_far}: {format_size(int(hours))} x hours")
@@ -77,7 +76,6 @@ def reservation_status(bb: Path) -> dict[str, Any] | None:
         "capacity": request.capacity,
         "waiting_since": _waiting_since(folder),
         "released_at": noted.released_at if noted else None,
-        "how_released": _how_released(noted) if noted else "",
     }
     if lost:
         return found | _found_again(folder, request)
@@ -93,8 +91,8 @@ def _found_again(bb: BBDir, request: Request) -> dict[str, Any]:
     except PegasusBBError as error:
         return {"message": str(error)}
     if noted is None:
-        words = "reservation.json was lost, and nothing of it is there"
-        return {"state": State.ABSENT.value, "message": words}
+        message = "reservation.json was lost, and nothing of it is there"
+        return {"state": State.ABSENT.value, "message": message}
     return _asked(bb, request, noted)
 
 
@@ -116,17 +114,6 @@ def _asked(bb: BBDir, request: Request, noted: Reservation) -> dict[str, Any]:
     return found
 
 
-def _how_released(noted: Reservation) -> str:
-    """In words, empty where it was not; the ledger knows whether data went with it."""
-    if noted.released_at is None:
-        return ""
-    for entry in ledger.find(noted.name):  # the newest first
-        event = entry.get("event")
-        if entry.get("uuid") == noted.uuid and event in ("released", "discarded"):
-            return "discarded" if event == "discarded" else "given back"
-    return "given back"
-
-
 def _waiting_since(folder: BBDir) -> float | None:
     try:
         gate = orjson.loads(Path(folder.file("gate.json")).read_bytes())
@@ -135,65 +122,41 @@ def _waiting_since(folder: BBDir) -> float | None:
         return None
 
 
-def _show(status: RunStatus, reservation: dict[str, Any] | None) -> None:
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+def _lines(status: RunStatus, reservation: dict[str, Any] | None) -> Iterator[str]:
     running = f"running ({status.engine})" if status.engine else ""
-    who = running or _not_running(status, (reservation or {}).get("how_released", ""))
-    console.print(f"{status.submit_dir}/{status.dag}: {who}")
-    table = Table(box=None, pad_edge=False)
+    given_back = reservation is not None and reservation["released_at"] is not None
+    who = running or _not_running(status, given_back)
+    yield f"{status.submit_dir}/{status.dag}: {who}"
     shown = [name for name in _STATES if status.nodes.get(name) or name in _STATES[:4]]
-    for name in (*shown, "total"):
-        table.add_column(name, justify="right")
-    table.add_row(*(str(status.nodes.get(name, 0)) for name in (*shown, "total")))
-    console.print(table)
+    shown.append("total")
+    counts = [str(status.nodes.get(name, 0)) for name in shown]
+    yield from columns([shown, counts], right=range(len(shown)))
     if status.running:
-        console.print(f"running: {_names(status.running)}")
+        yield f"running: {_names(status.running)}"
     if status.held:
-        console.print(
-            f"held: {_names(status.held)}\n  `condor_q -hold` says why, and "
-            "`condor_release` lets a job go on once that is mended"
+        yield f"held: {_names(status.held)}"
+        yield (
+            "  `condor_q -hold` says why, and `condor_release` lets a job go on once "
+            "that is mended"
         )
     if reservation is not None:
-        console.print(reservation_line(reservation))
-    failures = status.last_failures
-    for heading in (_FAILED, _EARLIER, _MENDED):
-        here = [failure for failure in failures if _heading(failure) == heading]
-        _show_failures(console, heading, here)
+        yield reservation_line(reservation)
+    if status.last_failures:
+        yield "failed:"
+        yield from status.last_failures
 
 
 def _names(nodes: list[str]) -> str:
-    more = len(nodes) - 8
-    return ", ".join(nodes[:8]) + (f" and {more} more" * (more > 0))
+    more = len(nodes) - _SHOWN
+    return ", ".join(nodes[:_SHOWN]) + (f" and {more} more" * (more > 0))
 
 
-def _heading(failure: dict[str, Any]) -> str:
-    if failure["done_since"]:
-        return _MENDED
-    return _EARLIER if failure["earlier"] else _FAILED
-
-
-def _show_failures(
-    console: Console, heading: str, failures: list[dict[str, Any]]
-) -> None:
-    if failures:
-        console.print(f"{heading}:")
-    for failure in failures:
-        when = _clock(failure["time"])
-        console.print(f"  {when} {failure['node']}: {failure['why']}")
-        for line in failure["lines"]:
-            console.print(f"  {line}")
-
-
-def _clock(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
-
-
-def _not_running(status: RunStatus, how_released: str) -> str:
+def _not_running(status: RunStatus, given_back: bool) -> str:
     left = status.nodes["total"] - status.nodes["done"]
     if not left:
         return "done"
     # Once the space was given back, bb_delete alone can still be run.
-    if how_released == "discarded" or (how_released and left > 1):
+    if given_back and left > 1:
         return "stopped; pegasus-bb run --restart starts over"
     if status.finished is not None:
         return "stopped; pegasus-bb run goes on"
@@ -204,8 +167,9 @@ def reservation_line(found: dict[str, Any]) -> str:
     """What ``reservation_status`` has found, for a person."""
     parts = []
     absent = found.get("state") == State.ABSENT.value
-    if found["how_released"]:
-        parts.append(f"{found['how_released']} at {_clock(found['released_at'])}")
+    if found["released_at"] is not None:
+        when = time.localtime(found["released_at"])
+        parts.append(f"given back at {time.strftime('%Y-%m-%d %H:%M:%S', when)}")
     if not absent:
         parts.append(str(found.get("state", "state not known")))
     if found.get("waiting_since"):
@@ -219,6 +183,6 @@ def reservation_line(found: dict[str, Any]) -> str:
             parts.append(_OVER)
         elif found.get("free", found["capacity"]) < found["capacity"] - found["bytes"]:
             parts.append(f"ONLY {format_size(found['free'])} FREE on its file system")
-    if found.get("message") and not (absent and found["how_released"]):
+    if found.get("message") and not (absent and found["released_at"]):
         parts.append(str(found["message"]))
     return f"reservation {found['name']} ({found['backend']}): {', '.join(parts)}"

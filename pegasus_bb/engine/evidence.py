@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,10 @@ _LONG = 600  # characters of a line: our own reasons with what would do are that
 _READ = 1 << 20
 _PLANNER_LOG = "-Dpegasus.log.*="  # pegasus-plan of a sub-workflow is told its log so
 _DAGMAN_LOG, _OUT = "_CONDOR_DAGMAN_LOG", ".dagman.out"
+
+
+# By the depth of its lines in a Kickstart record.
+_QUOTED = r"^ {{4}}{}:\n(?: {{6}}.*\n)*? {{6}}data: \|\n((?: {{8}}.*\n| *\n)*)"
 
 
 class Evidence(NamedTuple):
@@ -99,34 +103,15 @@ def _of_job(file: Path) -> Evidence:
     text = _tail(file)
     if "- invocation:" in text:
         record = text[text.rindex("- invocation:") :]
-        return Evidence(file, _last(_block(record, "stderr:") or _block(record)))
+        return Evidence(file, _last(_block(record, "stderr") or _block(record)))
     return Evidence(file, _last(text) if ".err" in file.name else [])
 
 
-def _block(record: str, stream: str = "stdout:") -> str:
-    """The block ``data: |`` of ``stream`` in a record; empty where it is blank."""
-    lines = iter(record.splitlines())
-    depth = _skip_to(lines, stream, 0)
-    depth = _skip_to(lines, "data: |", depth + 1) if depth >= 0 else depth
-    if depth < 0:
-        return ""
-    inside = takewhile(lambda line: not line.strip() or _indent(line) > depth, lines)
-    return "\n".join(line.strip() for line in inside).strip()
-
-
-def _skip_to(lines: Iterator[str], begins: str, least: int) -> int:
-    """Go past the line that begins so, and give its depth; -1 where none comes."""
-    for line in lines:
-        depth = _indent(line)
-        if line.strip() and depth < least:
-            return -1
-        if line[depth:].startswith(begins):
-            return depth
-    return -1
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+def _block(record: str, stream: str = "stdout") -> str:
+    """What the task wrote to ``stream``, as Kickstart quotes it; mostly empty."""
+    found = re.search(_QUOTED.format(stream), f"{record}\n", re.MULTILINE)
+    lines = found[1].splitlines() if found else []
+    return "\n".join(line.strip() for line in lines).strip()
 
 
 def _last(text: str) -> list[str]:

@@ -46,21 +46,19 @@ def failed_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
     return (named | set(table.names(State.FAILED))) - set(table.names(State.DONE))
 
 
-def stage_of(event: str) -> str:
-    """pre, job or post: what the event is about."""
-    return event.partition("_")[0].lower()
-
-
 def _place_nodes(table: Table, dag: Dag, events: list[Event], alive: bool) -> None:
     """From done and waiting, which the table knows, to ready, running and failed."""
     last = {event.node: event for event in events}
+    jobs = {(e.node, e.sequence): e for e in events if e.event == "JOB_FAILURE"}
     for name, item in table.items.items():
         if item.state is State.DONE:
             continue
         event = last[name].event if name in last else ""
         if event in FAILURES and not _goes_on(dag, name, event, alive):
-            item.stage = stage_of(event)
-            item.reason = failure(event, last[name].detail)
+            item.stage = event.partition("_")[0].lower()
+            # A POST script that fails after its job only passes that failure on.
+            cause = jobs.get((name, last[name].sequence), last[name])
+            item.reason = failure(cause.event, cause.detail)
             table.failed(item)
         elif alive and _under_way(dag, name, event) is not None:
             table.move(item, _under_way(dag, name, event) or State.READY)

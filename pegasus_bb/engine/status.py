@@ -5,22 +5,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.dagman.find import find
-from pegasus_bb.engine.evidence import evidence
-from pegasus_bb.engine.failure_messages import evidence_lines
-from pegasus_bb.engine.journal import Event, failure, read_history
-from pegasus_bb.engine.nodestates import FAILURES, stage_of, table_now
-from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.engine.table import Item, State, Table
+from pegasus_bb.engine.failure_messages import failure_messages
+from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.nodestates import table_now
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import State
 from pegasus_bb.files import lock_holder
 
-_FAILURES = 5
 _DU_SECONDS = 5.0
 
 
@@ -35,17 +31,17 @@ class RunStatus:
     running: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
-    last_failures: list[dict[str, Any]] = field(default_factory=list)
+    last_failures: list[str] = field(default_factory=list)  # lines for a person
     finished: int | None = None  # exit status of the last run that came to an end
     last_event: int = 0  # seconds since the epoch
 
 
-def run_status(submit_dir: Path) -> RunStatus:
+def run_status(place: SubmitDir) -> RunStatus:
     """Read the DAG, the rescue files and the journal. Raises UsageError."""
-    place = find_submit_dir(submit_dir)
     dag = read_dag(place.dag)
     history = read_history(place.journal)
-    engine = lock_holder(str(place.lock)) or _dagman(place)
+    dagman = find(place)
+    engine = lock_holder(str(place.lock)) or (dagman.words if dagman else "")
     table = table_now(place, dag, history, bool(engine))
     status = RunStatus(str(place.path), place.dag.name, engine)
     status.nodes = {state.value: count for state, count in table.counts.items()}
@@ -53,64 +49,11 @@ def run_status(submit_dir: Path) -> RunStatus:
     status.running = table.names(State.RUNNING)
     status.held = table.names(State.HELD)
     status.failed = table.names(State.FAILED)
-    status.last_failures = list(_last_failures(history.events, table, place))
+    failed = [table.items[name] for name in status.failed]
+    status.last_failures = failure_messages(failed, place)
     status.finished = None if history.crashed else history.finished
     status.last_event = history.events[-1].time if history.events else 0
     return status
-
-
-def _dagman(place: SubmitDir) -> str:
-    found = find(place)
-    return found.words if found is not None else ""
-
-
-def _last_failures(
-    events: list[Event], table: Table, place: SubmitDir
-) -> Iterator[dict[str, Any]]:
-    """One entry per attempt that failed, the last few."""
-    failures = _attempts(events)
-    last = {event.node: event for event in failures}
-    for event in failures[-_FAILURES:]:
-        item = table.items.get(event.node)
-        state = item.state if item else None
-        files, lines = _to_read(item, event, place)
-        earlier = event is not last[event.node] or state is not State.FAILED
-        yield {
-            "node": event.node,
-            "event": event.event,
-            "status": event.detail,
-            "why": failure(event.event, event.detail),
-            "files": files,
-            "lines": [] if earlier else lines,
-            "time": event.time,
-            "done_since": state is State.DONE,
-            "earlier": earlier,
-        }
-
-
-def _to_read(
-    item: Item | None, event: Event, place: SubmitDir
-) -> tuple[list[str], list[str]]:
-    """Files of the node's newest attempt, and what they say."""
-    if item is None:
-        return [], []
-    item.stage = item.stage or stage_of(event.event)
-    files = [str(one.file) for one in evidence(item, place)]
-    return files, evidence_lines(item, place)
-
-
-def _attempts(events: list[Event]) -> list[Event]:
-    """The failures. A POST script that passes on what its job said adds nothing."""
-    told = {(e.node, e.sequence) for e in events if e.event == "JOB_FAILURE"}
-    return [
-        event
-        for event in events
-        if event.event in FAILURES
-        and not (
-            event.event == "POST_SCRIPT_FAILURE"
-            and (event.node, event.sequence) in told
-        )
-    ]
 
 
 def bytes_below(path: Path, seconds: float = _DU_SECONDS) -> tuple[int, bool]:
@@ -131,8 +74,3 @@ def bytes_below(path: Path, seconds: float = _DU_SECONDS) -> tuple[int, bool]:
         except OSError:
             continue
     return total, True
-
-
-def submit_place(submit_dir: Path) -> SubmitDir:
-    """The parts of a submit directory, for callers that look further."""
-    return find_submit_dir(submit_dir)

@@ -86,6 +86,20 @@ def discard_of_one_job(name: str) -> str:
     raise UsageError(f"{name} is no reservation of a job on this ledger")
 
 
+def check_not_running(place: SubmitDir) -> None:
+    """Raises UsageError where DAGMan or tasks of a killed engine work on ``place``;
+    SchedulerUnreachable and RunFailed where that is unknown. The caller holds the
+    engine's lock, or only looks."""
+    check_alone(place)
+    left = left_over(place.processes)
+    if left:
+        pids = " ".join(str(pid) for pid in left)
+        raise UsageError(
+            f"{place.path}: its engine was killed and left processes; stop them "
+            f"first: kill {pids}"
+        )
+
+
 def _judged(record: ReservationRecord) -> Leftover:
     why = _in_doubt(record)
     if why:
@@ -114,10 +128,7 @@ def _may_go(place: SubmitDir, record: ReservationRecord) -> tuple[str, str]:
     Raises where it is kept: DataNotSafe, ReservationFailed, SchedulerUnreachable, and
     UsageError where its run is alive.
     """
-    check_alone(place)
-    left = left_over(place.processes)
-    if left:
-        raise UsageError(f"processes of its killed engine run on: {sorted(left)}")
+    check_not_running(place)
     if record.job:
         return "", why_not_needed(place, record)
     bb = BBDir(str(place.bb))
@@ -130,7 +141,7 @@ def _may_go(place: SubmitDir, record: ReservationRecord) -> tuple[str, str]:
         if record.run != runs.DONE and not bb.placement().get("outputs"):
             raise DataNotSafe(
                 "its run did not come to its end and promised no results: whether "
-                "anybody needs what is on it cannot be told"
+                "what is on it is still needed cannot be told"
             )
         return "", message
     except DataNotSafe:

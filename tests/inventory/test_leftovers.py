@@ -165,7 +165,7 @@ KEPT: dict[Happened, str] = {
     changed(None): "No such file",
     changed("resulx"): "expected sha256",
     changed("short"): "has 5 bytes, expected 6",
-    lambda run: run.promise({}): "promised no results: whether anybody needs what is",
+    lambda run: run.promise({}): "promised no results: whether what is on it is still",
     may_go_on_from_a_checkpoint: UNSAFE,
     one_task_is_done: UNSAFE,
     the_journal_alone_tells_that_a_job_had_it: UNSAFE,

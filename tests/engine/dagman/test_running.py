@@ -99,7 +99,7 @@ def test_a_live_dagman_is_joined_and_nobody_else_comes_near(
     place.journal.write_text((RECORDED / "failed.jobstate.log").read_text())
     (place.path / "w.dag.rescue001").write_text("DONE A\nDONE E\n")
     tools.queue("2\tundefined")
-    assert run_status(place.path).engine == "DAGMan, job 32"
+    assert run_status(place).engine == "DAGMan, job 32"
     with pytest.raises(UsageError, match="DAGMan works on it as job 32"):
         run_locally(place.path)
     with pytest.raises(UsageError, match="DAGMan works on it as job 32"):
@@ -131,7 +131,7 @@ def test_without_an_answer_nothing_starts(place: SubmitDir, tools: Tools) -> Non
     for engine in (run_locally, running.run):
         with pytest.raises(SchedulerUnreachable, match="Failed to fetch ads"):
             engine(place.path)
-    assert "perhaps" in run_status(place.path).engine
+    assert "perhaps" in run_status(place).engine
 
 
 def test_on_another_host_the_queue_here_is_no_answer(

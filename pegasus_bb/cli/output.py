@@ -1,10 +1,13 @@
-"""Text in columns, as many lines as there are."""
+"""What commands print: columns, single lines, and the pages that a user asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from rich.cells import cell_len
+
+from pegasus_bb.errors import UsageError
 
 
 def columns(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
@@ -29,6 +32,22 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def one_line(text: str) -> str:
+    """``text`` with its lines joined."""
+    return printable(" ".join(text.split()))
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write ``text`` to ``path``. Raises UsageError where that cannot be."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be written ({error.strerror}); name a file in a folder "
+            "that exists and is yours"
+        ) from error
 
 
 def _padded(text: str, width: int, right: bool) -> str:

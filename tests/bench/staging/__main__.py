@@ -7,7 +7,6 @@ a ratio within one round. `make bench-staging` runs this.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import signal
@@ -16,20 +15,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pegasus_bb.runtime.install import install_runtime
-from tests.bench.staging.goals import fastest, goals_of
-from tests.bench.staging.peers import CORES, OURS, UNVERIFIED, Peer, all_peers
-from tests.bench.staging.scenes import (
-    KEPT,
-    Run,
-    Scene,
-    how_cold,
-    play,
-    takes_part,
-    why_absent,
-)
+from tests.bench.staging.peers import OURS, UNVERIFIED, all_peers
+from tests.bench.staging.results import fastest, goals_of, table
+from tests.bench.staging.scenes import KEPT, Run, Scene, how_cold, play, why_absent
 from tests.bench.staging.sets import GIB, SETS, FileSet, write_set
-from tests.bench.staging.table import as_json, table
 
 # From tmpfs, from disk warm, from disk cold: 30 minutes in all.
 ROUNDS = {"large": (3, 3, 3), "mixed": (3, 3, 2), "small": (5, 5, 3), "many": (1, 1, 1)}
@@ -44,8 +33,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--sets", nargs="+", choices=SETS, default=list(SETS))
     add("--src", nargs="+", choices=("tmpfs", "disk"), default=["tmpfs", "disk"])
-    add("--cache", nargs="+", choices=("warm", "cold"), default=["warm", "cold"])
-    add("--peers", nargs="+", metavar="NAME", help="these only; ours always")
     add("--rounds", type=int, help="of every set (else as many as the set is worth)")
     add("--scale", type=float, default=1.0, help="of every set; goals are for 1")
     add("--disk", type=Path, help="work here (else in TMPDIR, or /var/tmp)")
@@ -53,7 +40,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     add(
         "--pegasus-transfer", default="", help="the program, or its virtual environment"
     )
-    add("--json", type=Path, help="write every single run into this file")
     return parser.parse_args(argv)
 
 
@@ -75,50 +61,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def bench(options: argparse.Namespace, disk: Path, tmpfs: Path) -> int:
-    """Play every scene and say what came out: 0 where all goals are met, else 1."""
+    """Play every scene and print the results: 0 if all goals are met, else 1."""
     (disk / "copies").mkdir()
-    install_runtime(str(disk / "bb"))
-    peers = all_peers(options.pegasus_transfer, disk / "bb")
-    limits = [peer.name for peer in peers if peer.is_limit]
-    unknown = set(options.peers or ()) - {peer.name for peer in peers}
-    if unknown:
-        sys.exit(
-            f"--peers: no {', '.join(sorted(unknown))}; there are "
-            + ", ".join(peer.name for peer in peers)
-        )
-    peers = [peer for peer in peers if asked_for(peer, options.peers)]
-    if {"cold", "disk"} <= {*options.cache, *options.src}:
+    peers = all_peers(options.pegasus_transfer)
+    if "disk" in options.src:
         print(how_cold(), flush=True)
-    print(how_busy(os.getloadavg()[0], CORES), flush=True)
     runs: list[Run] = []
     for scene, source in scenes(options, disk, tmpfs):
-        asked = [peer for peer in peers if takes_part(peer, scene.files)]
+        # The set of many files is there for our memory alone.
+        asked = peers[:1] if scene.files.name == "many" else peers
         rounds = options.rounds or rounds_of(scene)
         is_first = all(run.scene.files != scene.files for run in runs)
         absent = {peer.name: why_absent(peer, is_first) for peer in asked}
         present = [peer for peer in asked if not absent[peer.name]]
         of_scene = list(play(scene, source, disk, present, range(rounds)))
         if scene.files.name == "large" and options.rounds is None:
-            best = fastest(of_scene, limits)
+            best = fastest(of_scene)
             close = [peer for peer in present if peer.name in (OURS, UNVERIFIED, best)]
             more = range(rounds, rounds + CLOSE_ROUNDS)
             of_scene += play(scene, source, disk, close, more)
         print("\n" + table(scene, of_scene, absent), flush=True)
         runs += of_scene
-    goals = goals_of(runs, limits)
+    goals = goals_of(runs)
     print("\n" + "\n".join(map(str, goals)))
-    if options.json:
-        missing = {peer.name: peer.missing for peer in peers if peer.missing}
-        options.json.write_text(json.dumps(as_json(runs, goals, missing), indent=1))
     return 0 if all(goal.met for goal in goals) else 1
-
-
-def how_busy(load: float, cores: int) -> str:
-    """Marks the figures of a shared machine, which are not those of an idle one."""
-    busy = f"{cores} cores, load {load:.1f} before the first run"
-    if load > cores / 2:
-        busy += ": others are at work, and seconds are theirs as well; compare CPU s"
-    return busy
 
 
 def rounds_of(scene: Scene) -> int:
@@ -126,11 +92,6 @@ def rounds_of(scene: Scene) -> int:
     if scene.on == "tmpfs":
         return of_tmpfs
     return of_warm if scene.cache == "warm" else of_cold
-
-
-def asked_for(peer: Peer, names: Sequence[str] | None) -> bool:
-    named = names is None or peer.name in names
-    return named or peer.is_limit or peer.name.startswith(OURS)
 
 
 def scenes(
@@ -146,7 +107,7 @@ def scenes(
             source = root / f"source-{name}"
             write_set(files, source)
             for cache in ("warm", "cold"):
-                if cache in options.cache and worth(name, on, cache, options.src):
+                if worth(name, on, cache, options.src):
                     yield Scene(files, on, cache), source
             remove_source(source, on)
 

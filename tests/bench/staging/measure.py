@@ -14,14 +14,17 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from pegasus_bb.staging import durable
+from tests.bench.staging.sets import RunFailed
 
 TIMEOUT = 900.0
 _EVERY = 0.05
 _SUBREAPER, _DEATH_SIGNAL = 36, 1  # of prctl
-_libc = ctypes.CDLL(None, use_errno=True)
+_libc = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,6 @@ class Cost:
     wall: float
     cpu: float
     mib: float
-
-
-class RunFailed(Exception):
-    """A program that did not do its work: what it said."""
 
 
 def run(argv: Sequence[str], dest: Path, said: Path) -> Cost:
@@ -75,22 +74,23 @@ def _supervised(argv: Sequence[str], dest: Path, said: Path) -> tuple[float, ...
     _libc.prctl(_SUBREAPER, 1, 0, 0, 0)
     _libc.prctl(_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
     begun = time.perf_counter()
+    # A signal that comes between the start and the handler would leave the program.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     pid = _start(argv, said)
     signal.signal(signal.SIGTERM, lambda *_: _kill(pid))
-    with _Watch() as watch:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    with _memory_watch() as most:
         status = _wait_for_all(pid, begun + TIMEOUT)
         sync_file_system(dest)
     wall = time.perf_counter() - begun
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return status, wall, usage.ru_utime + usage.ru_stime, watch.most / 1024
+    return status, wall, usage.ru_utime + usage.ru_stime, most[0] / 1024
 
 
 def sync_file_system(path: Path) -> None:
-    """What `sync -f` does, without its start."""
     where = os.open(path, os.O_RDONLY)
     try:
-        if _libc.syncfs(where) != 0:
-            raise OSError(ctypes.get_errno(), "syncfs", str(path))
+        durable.sync_file_system(where)
     finally:
         os.close(where)
 
@@ -102,6 +102,7 @@ def _start(argv: Sequence[str], said: Path) -> int:
         list(argv),
         os.environ,
         setsid=True,
+        setsigmask=(),
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, str(said), flags, 0o600),
@@ -131,26 +132,23 @@ def _kill(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-class _Watch:
-    """Looks, a few times a second, how much all processes below this one hold."""
+@contextmanager
+def _memory_watch() -> Iterator[list[int]]:
+    """One number: the most KiB that all processes below this one held."""
+    most, done = [0], threading.Event()
 
-    def __init__(self) -> None:
-        self.most = 0  # KiB
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
-
-    def __enter__(self) -> _Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        while not self._done.wait(_EVERY):
+    def look() -> None:
+        while not done.wait(_EVERY):
             # Each one's own peak, so that a short one between two looks still counts.
-            self.most = max(self.most, sum(map(_peak, _below(os.getpid()))))
+            most[0] = max(most[0], sum(map(_peak, _below(os.getpid()))))
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield most
+    finally:
+        done.set()
+        thread.join()
 
 
 def _below(pid: int) -> Iterator[int]:

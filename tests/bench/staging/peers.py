@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench.staging.sets import MIB, FileSet
+from tests.bench.staging.sets import FileSet
 
 OURS, UNVERIFIED = "pegasus-bb", "pegasus-bb, unverified"
-PLAIN, LIST = "pegasus-bb, Python alone", "pegasus-bb, job list"
 PEGASUS = "pegasus-transfer"
 CORES = len(os.sched_getaffinity(0))
 
@@ -30,34 +29,22 @@ class Task:
 
 @dataclass(frozen=True)
 class Peer:
-    """A program that copies trees. ``missing`` says why it cannot, where it cannot."""
+    """A program that copies trees; ``missing`` is the reason why it cannot."""
 
     name: str
     argv: Callable[[Task], list[str]]
     missing: str = ""
     makes_dest: bool = True  # a program that does not finds it there, empty
-    is_limit: bool = False  # copies nothing: a row to compare with
     takes_minutes: bool = False  # so it has one round of a set's first scene
-    only: tuple[str, ...] = ()  # sets that it is asked to do; all where empty
 
 
-def all_peers(pegasus_transfer: str, bb: Path) -> list[Peer]:
+def all_peers(pegasus_transfer: str) -> list[Peer]:
     """Ours first. ``pegasus_transfer``: a program, or the virtual environment that pip
-    has put it into. ``bb``: a folder with the runtime that a workflow gets."""
+    has put it into."""
     start, missing = pegasus_transfer_start(pegasus_transfer)
     return [
         Peer(OURS, lambda task: _stage(task, "digest")),
         Peer(UNVERIFIED, lambda task: _stage(task, "none")),
-        Peer(
-            PLAIN,
-            lambda task: ["env", "PEGASUS_BB_HELPER=none", *_stage(task, "digest")],
-            only=("mixed", "small"),
-        ),
-        Peer(
-            LIST,
-            lambda task: [f"{bb}/bin/transfer", "--file", _job_list(task)],
-            only=("small",),
-        ),
         Peer("cp -r", lambda task: ["cp", "-r", str(task.source), str(task.dest)]),
         Peer(
             "rsync -a",
@@ -76,19 +63,11 @@ def all_peers(pegasus_transfer: str, bb: Path) -> list[Peer]:
             makes_dest=False,
             takes_minutes=True,
         ),
-        Peer(
-            "dd, write only",
-            _dd_write,
-            only=("large", "mixed"),
-            makes_dest=False,
-            is_limit=True,
-        ),
-        Peer("dd, read only", _dd_read, only=("large",), is_limit=True),
     ]
 
 
 def pegasus_transfer_start(place: str) -> tuple[list[str], str]:
-    """How pegasus-transfer is started, and why it cannot be, where it cannot.
+    """The command, and the reason why it cannot be started, if there is one.
 
     The package of PyPI brings it as a module without a program.
     """
@@ -128,18 +107,6 @@ def _fpsync(task: Task) -> list[str]:
 def _dcp(task: Task) -> list[str]:
     ranks = ["mpirun", "-n", str(CORES)] if shutil.which("mpirun") else []
     return [*ranks, "dcp", str(task.source), str(task.dest)]
-
-
-def _dd_write(task: Task) -> list[str]:
-    """What the disk takes from one stream: no copy can be faster for long."""
-    count = f"count={max(1, task.files.size // MIB)}"
-    target = f"of={task.dest}/zeros"
-    return ["dd", "if=/dev/zero", target, "bs=1M", count, "conv=fsync"]
-
-
-def _dd_read(task: Task) -> list[str]:
-    script = 'for f in "$1"/*; do dd if="$f" of=/dev/null bs=1M || exit; done'
-    return ["sh", "-c", script, "sh", str(task.source)]
 
 
 def _job_list(task: Task) -> str:

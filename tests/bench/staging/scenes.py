@@ -11,10 +11,16 @@ from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
-from tests.bench.staging.check import check_copy, empty_files
-from tests.bench.staging.measure import Cost, RunFailed, run, sync_file_system
-from tests.bench.staging.peers import OURS, Peer, Task
-from tests.bench.staging.sets import MIB, SEED, FileSet
+from tests.bench.staging.measure import Cost, run, sync_file_system
+from tests.bench.staging.peers import Peer, Task
+from tests.bench.staging.sets import (
+    MIB,
+    SEED,
+    FileSet,
+    RunFailed,
+    check_copy,
+    empty_files,
+)
 
 KEPT = 256 * MIB  # copies up to this size stay: emptying thousands of files takes long
 FEW = 3  # programs; all their orders are as many rounds as one can wait for
@@ -77,8 +83,7 @@ def _one(scene: Scene, turn: int, peer: Peer, source: Path, work: Path) -> Run:
     prepare_cache(scene, source)
     try:
         cost = run(argv, work, work / "said")
-        if not peer.is_limit:
-            check_copy(scene.files, source, task.dest)
+        check_copy(scene.files, source, task.dest)
         failed = ""
     except (RunFailed, OSError) as error:
         cost, failed = Cost(0, 0, 0), str(error)
@@ -121,15 +126,8 @@ def how_cold() -> str:
     )
 
 
-def takes_part(peer: Peer, files: FileSet) -> bool:
-    """Whether ``peer`` is asked to copy ``files``."""
-    if files.name == "many":  # there for our memory alone
-        return peer.name == OURS or "many" in peer.only
-    return not peer.only or files.name in peer.only
-
-
 def why_absent(peer: Peer, is_first: bool) -> str:
-    """Empty where ``peer`` takes its turns; ``is_first``: in a set's first scene."""
+    """Empty if ``peer`` takes its turns; ``is_first``: in a set's first scene."""
     if not peer.missing and peer.takes_minutes and not is_first:
         return "in the first scene of a set only: it takes minutes"
     return peer.missing

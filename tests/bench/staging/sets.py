@@ -1,8 +1,9 @@
-"""The trees that are copied: the same bytes on every machine and in every run."""
+"""The trees that are copied, the same bytes in every run, and the check of a copy."""
 
 from __future__ import annotations
 
 import math
+import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +12,11 @@ from pathlib import Path
 SEED = 20_000
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _POOL = 16 * MIB  # random bytes, made once: files are slices of them
-_CHUNK = MIB
+_SAMPLE = 50  # files of a copy that are compared, by parts of a MiB
+
+
+class RunFailed(Exception):
+    """A program did not do its work; the message has its output."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +30,10 @@ class FileSet:
     def size(self) -> int:
         return sum(size for _, size in self.files)
 
-    @property
-    def folders(self) -> list[str]:
-        """Every folder that holds files."""
-        return sorted({str(Path(path).parent) for path, _ in self.files})
-
 
 def small(scale: float) -> FileSet:
     """20,000 files of 4 KiB, a thousand in a folder."""
-    paths = (f"{n // 1000:03d}/file-{n:06d}" for n in range(math.ceil(20_000 * scale)))
-    return FileSet("small", tuple((path, 4 * KIB) for path in paths))
+    return FileSet("small", _in_folders(math.ceil(20_000 * scale), 4 * KIB))
 
 
 def large(scale: float) -> FileSet:
@@ -56,31 +55,65 @@ def mixed(scale: float) -> FileSet:
 
 def many(scale: float) -> FileSet:
     """200,000 empty files: whether memory grows with their number."""
-    count = math.ceil(200_000 * scale)
-    paths = (f"{n // 1000:03d}/file-{n:06d}" for n in range(count))
-    return FileSet("many", tuple((path, 0) for path in paths))
+    return FileSet("many", _in_folders(math.ceil(200_000 * scale), 0))
 
 
 SETS = {"large": large, "mixed": mixed, "small": small, "many": many}
 
 
+def _in_folders(count: int, size: int) -> tuple[tuple[str, int], ...]:
+    return tuple((f"{n // 1000:03d}/file-{n:06d}", size) for n in range(count))
+
+
 def write_set(files: FileSet, root: Path) -> None:
-    """Make the tree below ``root``, which must not be there yet."""
+    """Make the tree below ``root``, of bytes that no compression shrinks."""
     draw = random.Random(SEED)
-    pool = draw.randbytes(_POOL)
-    for folder in files.folders:
+    pool = memoryview(draw.randbytes(_POOL))
+    for folder in sorted({str(Path(path).parent) for path, _ in files.files}):
         (root / folder).mkdir(parents=True, exist_ok=True)
     for path, size in files.files:
         with (root / path).open("xb", buffering=0) as out:
-            for part in _slices(pool, size, draw):
-                out.write(part)
+            for at in range(0, size, MIB):
+                length = min(size - at, MIB)
+                start = draw.randrange(len(pool) - length + 1)
+                out.write(pool[start : start + length])
 
 
-def _slices(pool: bytes, size: int, draw: random.Random) -> Iterator[memoryview]:
-    """``size`` bytes that no compression shrinks: pieces of ``pool``."""
-    view = memoryview(pool)
-    while size > 0:
-        length = min(size, _CHUNK)
-        start = draw.randrange(len(pool) - length + 1)
-        yield view[start : start + length]
-        size -= length
+def check_copy(files: FileSet, source: Path, dest: Path) -> None:
+    """The same names and sizes, the same bytes in a sample. Raises RunFailed."""
+    sizes, wanted = dict(_sizes(dest)), dict(files.files)
+    if sizes != wanted:
+        missing, other = wanted.keys() - sizes.keys(), sizes.keys() - wanted.keys()
+        raise RunFailed(
+            f"{dest}: {len(missing)} of {len(wanted)} files are missing, {len(other)} "
+            f"are there that should not be, {sum(sizes.values())} of "
+            f"{files.size} bytes"
+        )
+    draw = random.Random(len(sizes))
+    for path in draw.sample(sorted(wanted), min(_SAMPLE, len(wanted))):
+        size = wanted[path]
+        for start in (0, size // 2, max(0, size - MIB)):
+            if _part(source / path, start) != _part(dest / path, start):
+                raise RunFailed(f"{dest / path}: not what {source / path} has")
+
+
+def empty_files(dest: Path) -> None:
+    """Give back the room, but not the names.
+
+    For minutes after an inode was freed an ext4 without a journal looks at it again and
+    again before it gives out another: the next program that creates files would pay.
+    """
+    for path, _ in list(_sizes(dest)):
+        os.truncate(dest / path, 0)
+
+
+def _sizes(root: Path) -> Iterator[tuple[str, int]]:
+    for path in root.rglob("*"):
+        if not path.is_dir():
+            yield str(path.relative_to(root)), path.lstat().st_size
+
+
+def _part(path: Path, start: int) -> bytes:
+    with path.open("rb", buffering=0) as source:
+        source.seek(start)
+        return source.read(MIB)

@@ -14,7 +14,7 @@ from pegasus_bb.check.planning import of_planning
 from pegasus_bb.check.storage import of_scratch, of_tier
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import Site
-from pegasus_bb.placement import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus import chosen_home
 from pegasus_bb.planner.predictions import chosen_mode

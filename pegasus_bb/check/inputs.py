@@ -11,7 +11,8 @@ from pegasus_bb.model.catalogs import Replica
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import local_path
-from pegasus_bb.placement import PlacementDecision, PlanningInput, lint_replicas
+from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
+from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.survey import INPUT, runs_on
 from pegasus_bb.planner.reading import with_capacity
 from pegasus_bb.units import format_size

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.storage import of_submit_dir
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.placement import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.survey import runs_on
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.options import PlanOptions

@@ -8,7 +8,8 @@ from typing import Any
 import click
 import orjson
 
-from pegasus_bb.check import Finding, Level, findings
+from pegasus_bb.check.everything import findings
+from pegasus_bb.check.finding import Finding, Level
 from pegasus_bb.cli.options import (
     PlanCommand,
     options_of_a_planning,

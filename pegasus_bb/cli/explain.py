@@ -20,14 +20,10 @@ from pegasus_bb.cli.prediction import shown
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.reservation import NODE_LOCAL
-from pegasus_bb.placement import (
-    Explanation,
-    PlanningInput,
-    explain,
-    lint_replicas,
-    live_flow,
-    planned_peak,
-)
+from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.placement.explain import Explanation, explain
+from pegasus_bb.placement.lint import lint_replicas
+from pegasus_bb.placement.liveness import live_flow, planned_peak
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import compare
 from pegasus_bb.planner.reading import (

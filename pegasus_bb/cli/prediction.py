@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pegasus_bb.cli.output import columns
-from pegasus_bb.prediction import Compared, Prediction
+from pegasus_bb.prediction.cost import Prediction
+from pegasus_bb.prediction.predicted import Compared
 from pegasus_bb.units import format_duration, format_size
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")

@@ -11,8 +11,8 @@ from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.page.live import levels
 from pegasus_bb.page.templates import templates
 from pegasus_bb.page.workflow import grouped, picture
-from pegasus_bb.placement import Explanation
-from pegasus_bb.prediction import Compared
+from pegasus_bb.placement.explain import Explanation
+from pegasus_bb.prediction.predicted import Compared
 
 ROWS = 2_000  # files in the table; all of them are in --json
 

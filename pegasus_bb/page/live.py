@@ -18,7 +18,7 @@ from pegasus_bb.page.figure import (
     Table,
     format_quantity,
 )
-from pegasus_bb.placement import Explanation
+from pegasus_bb.placement.explain import Explanation
 from pegasus_bb.report.document import Comparison, ReportedRun
 
 _TITLE = "Live bytes on the tier"

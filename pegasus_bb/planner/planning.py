@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.placement import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin import (
     Executable,
     build,

@@ -10,31 +10,24 @@ from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Key, load
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
-from pegasus_bb.placement import (
-    PlacementDecision,
-    PlanningInput,
-    apply_hybrid_mode,
-    automatic_capacity,
-    capacity_maker,
-    lint_tier,
-    place_by_rules,
-    reserve,
-)
+from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
+from pegasus_bb.placement.hybrid_mode import apply_hybrid_mode
+from pegasus_bb.placement.job_reservations import capacity_maker
+from pegasus_bb.placement.lint import lint_tier
+from pegasus_bb.placement.place_files import place_by_rules, reserve
+from pegasus_bb.placement.sizing import automatic_capacity
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
-from pegasus_bb.prediction import (
-    Compared,
-    Predicted,
+from pegasus_bb.prediction.cost import (
     Prediction,
-    Workload,
     awaited,
-    choose,
     corrected,
     predict_off,
     predict_shared,
     predict_transient,
-    workload,
 )
+from pegasus_bb.prediction.load import Workload, workload
+from pegasus_bb.prediction.predicted import Compared, Predicted, choose
 
 MODES = ("off", "persistent", "transient", "hybrid")
 

@@ -25,12 +25,8 @@ from pegasus_bb.model.properties import (
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.placement import (
-    Ending,
-    PlanningInput,
-    place_files,
-    reserve,
-)
+from pegasus_bb.placement.decision import Ending, PlanningInput
+from pegasus_bb.placement.place_files import place_files, reserve
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import containers_file

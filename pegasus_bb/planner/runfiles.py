@@ -12,7 +12,7 @@ from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.transformations import containers_for
 from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.placement import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.lint import link_target
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal import PHASES, ExecutableWorkflow, phases_json

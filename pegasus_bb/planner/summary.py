@@ -12,8 +12,8 @@ from pegasus_bb.model.properties import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.paths import local_path
-from pegasus_bb.placement import PlacementDecision, PlanningInput, wanted_capacity
-from pegasus_bb.placement.decision import Selection
+from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
+from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.planner.run_plan import untried
 from pegasus_bb.units import format_size
 

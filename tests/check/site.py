@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.check import Finding, Level, findings
+from pegasus_bb.check.everything import findings
+from pegasus_bb.check.finding import Finding, Level
 from pegasus_bb.planner.options import PlanOptions
 from tests.planner.pegasus_site import write_site
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pegasus_bb.check import Level
+from pegasus_bb.check.finding import Level
 from pegasus_bb.cli import cli
 from tests.check.site import GOOD, Site
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.check import Level
+from pegasus_bb.check.finding import Level
 from tests.check.site import GOOD, RECORDED, Site
 
 

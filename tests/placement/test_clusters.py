@@ -6,8 +6,8 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.placement import (
-    job_reservation_lint,
+from pegasus_bb.placement import job_reservation_lint
+from pegasus_bb.placement.job_reservations import (
     join_job_reservations,
     planned_job_reservations,
 )

@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.transformations import Transformation
-from pegasus_bb.placement import staged_name
+from pegasus_bb.placement.survey import staged_name
 from tests.placement.user_files import User
 
 

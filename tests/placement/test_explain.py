@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.placement import explain, planned_peak
+from pegasus_bb.placement.explain import explain
+from pegasus_bb.placement.liveness import planned_peak
 from pegasus_bb.units import MIB
 from tests.placement.user_files import User, job, sized, use
 

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from pegasus_bb.cli.explain import command
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.placement import PlannedPhases
-from pegasus_bb.placement import Ending
-from pegasus_bb.placement.decision import MovedFiles
+from pegasus_bb.placement.decision import Ending, MovedFiles
 from pegasus_bb.units import MIB
 from tests.placement.test_liveness import chain
 from tests.placement.user_files import User, said, sized, use

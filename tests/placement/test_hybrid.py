@@ -12,12 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.placement import (
-    Ending,
-    PlacementDecision,
-    automatic_capacity,
-    place_files,
-)
+from pegasus_bb.placement.decision import Ending, PlacementDecision
+from pegasus_bb.placement.place_files import place_files
+from pegasus_bb.placement.sizing import automatic_capacity
 from pegasus_bb.units import MIB
 from tests.placement.user_files import User, job, said, sized, use
 

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.placement import Ending, planned_peak
-from pegasus_bb.placement.liveness import fullest, lifetimes, peak, phase_ends
+from pegasus_bb.placement.decision import Ending
+from pegasus_bb.placement.liveness import (
+    fullest,
+    lifetimes,
+    peak,
+    phase_ends,
+    planned_peak,
+)
 from tests.placement.user_files import User, job, sized, use
 
 

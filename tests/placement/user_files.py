@@ -13,13 +13,8 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.properties import Settings, read_properties, read_settings
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement import (
-    Ending,
-    PlacementDecision,
-    PlanningInput,
-    place_files,
-    reserve,
-)
+from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
+from pegasus_bb.placement.place_files import place_files, reserve
 
 
 def use(lfn: str, kind: str, **more: Any) -> dict[str, Any]:

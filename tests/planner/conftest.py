@@ -18,7 +18,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement import Ending, PlacementDecision, PlanningInput
+from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.planner.builtin import Executable, build, check_files, write
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.placement import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import rehearsed

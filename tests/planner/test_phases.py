@@ -22,7 +22,7 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.placement import Ending, PlacementDecision, PlanningInput
+from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.placement.fitting import fitted
 from pegasus_bb.planner.builtin import Executable
 from pegasus_bb.planner.seal import Phases, check_phases

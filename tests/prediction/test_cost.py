@@ -12,17 +12,16 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.placement import JobReservation, Placement, PlannedPhases
 from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.prediction import (
+from pegasus_bb.prediction.cost import (
     Prediction,
-    Workload,
     awaited,
-    choose,
     corrected,
     predict_off,
     predict_shared,
     predict_transient,
-    workload,
 )
+from pegasus_bb.prediction.load import Workload, workload
+from pegasus_bb.prediction.predicted import choose
 from tests.counting import calls
 from tests.placement.user_files import User, job, sized, use
 

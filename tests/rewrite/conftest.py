@@ -16,7 +16,8 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.properties import Settings, read_properties
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.placement import Ending, PlanningInput, place_files, reserve
+from pegasus_bb.placement.decision import Ending, PlanningInput
+from pegasus_bb.placement.place_files import place_files, reserve
 from pegasus_bb.rewrite import Inputs, Target
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.workflow import Job
-from pegasus_bb.placement import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay
 from pegasus_bb.planner.builtin.checks import (
     check_context,

@@ -18,7 +18,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import as_json, dump
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.placement import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.executable import (
     VERSION,
     Executable,

@@ -16,8 +16,8 @@ from pegasus_bb.dag.nodefiles import submit_text
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.dag.writer import script_line
-from pegasus_bb.placement import (
-    PlanningInput,
+from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.placement.job_reservations import (
     join_job_reservations,
     planned_job_reservations,
 )

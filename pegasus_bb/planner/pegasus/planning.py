@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.placement import PlanningInput
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.options import PlanOptions, home_of_runs
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.checks import (

@@ -69,7 +69,6 @@ def reservation_status(bb: Path) -> dict[str, Any] | None:
         return None
     request = folder.request()
     noted = folder.reservation()
-    lost = noted is None and bool(reservation_identity.asked_at(folder))
     found: dict[str, Any] = {
         "name": request.name,
         "backend": request.backend,
@@ -77,23 +76,12 @@ def reservation_status(bb: Path) -> dict[str, Any] | None:
         "waiting_since": _waiting_since(folder),
         "released_at": noted.released_at if noted else None,
     }
-    if lost:
-        return found | _found_again(folder, request)
+    if noted is None and reservation_identity.asked_at(folder):
+        message = "its note was lost; `pegasus-bb run` writes it again"
+        return {**found, "message": message}
     if noted is None:
         return {**found, "state": State.ABSENT.value, "message": "not asked for yet"}
     return found | _asked(folder, request, noted)
-
-
-def _found_again(bb: BBDir, request: Request) -> dict[str, Any]:
-    """Where reservation.json was lost: `run` writes it again."""
-    try:
-        noted = reservation_identity.found_again(bb)
-    except PegasusBBError as error:
-        return {"message": str(error)}
-    if noted is None:
-        message = "reservation.json was lost, and nothing of it is there"
-        return {"state": State.ABSENT.value, "message": message}
-    return _asked(bb, request, noted)
 
 
 def _asked(bb: BBDir, request: Request, noted: Reservation) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class RunFinder:
     """Finds the runs of many reservations; lists each folder of runs once."""
 
     def __init__(self) -> None:
-        self._listed: dict[str, dict[str, list[str]] | None] = {}
+        self._listed: dict[str, dict[str, list[str]]] = {}
 
     def locate(self, entry: LedgerReservation) -> LocatedReservation:
         """Raises nothing: the answer says what cannot be read."""
@@ -81,21 +81,18 @@ class RunFinder:
         parent, name = os.path.split(entry.submit_dir)
         if parent not in self._listed:
             self._listed[parent] = _runs(parent)
-        runs = self._listed[parent]
-        names = [name] if runs is None else runs.get(name, [])
+        names = self._listed[parent].get(name, [])
         places = (_of(Path(parent, found), entry) for found in names)
         return next((bb for bb in places if bb is not None), None)
 
 
-def _runs(parent: str) -> dict[str, list[str]] | None:
+def _runs(parent: str) -> dict[str, list[str]]:
     """Name of a run in ``parent`` -> itself, and where --force has moved earlier ones
-    of that name to; None where this user may not list the folder."""
+    of that name to; empty where the folder cannot be listed."""
     found: dict[str, list[str]] = {}
     try:
         with os.scandir(parent) as entries:
             names = sorted(entry.name for entry in entries)
-    except PermissionError:
-        return None
     except (OSError, ValueError):
         return {}
     for name in names:

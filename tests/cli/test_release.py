@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from pegasus_bb import ledger
 from pegasus_bb.cli import release as module
 from pegasus_bb.engine.lock import locked
-from pegasus_bb.errors import SchedulerUnreachable, UsageError
+from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
@@ -64,15 +64,6 @@ def test_a_later_run_in_the_same_place_stays(
     assert given_back == []
 
 
-def test_a_run_moved_aside_is_found_there(
-    given_back: list[str], tmp_path: Path
-) -> None:
-    planned(tmp_path / "run", "pbbold").rename(tmp_path / "run.001")
-    planned(tmp_path / "run", "pbbnew")
-    release("pbbold", "--discard")
-    assert given_back == ["pbbold discarded"]
-
-
 def test_a_folder_of_that_name_does_not_count(
     given_back: list[str], tmp_path: Path
 ) -> None:
@@ -120,17 +111,3 @@ def test_storage_that_is_gone_is_named_once_more(
     assert given_back == []
     release("pbbone", "--discard", "--gone", "pbbone")
     assert given_back == ["pbbone discarded"]
-
-
-def test_not_under_a_dagman_that_works_on_it(
-    given_back: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = planned(tmp_path / "run", "pbbone")
-    host = "<127.0.0.1:1?alias=testbed>"
-    (folder / "w.dag.dagman.log").write_text(
-        f"000 (032.000.000) 2026-11-21 14:04:29 Job submitted from host: {host}\n...\n"
-    )
-    monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
-    with pytest.raises(SchedulerUnreachable, match="works on it as job 32, or did"):
-        release(str(folder))
-    assert given_back == []

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import signal
 import struct
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 _TRACEME, _CONT, _SETOPTIONS, _GET_SYSCALL_INFO = 0, 7, 0x4200, 0x420E
-_POKEUSER, _GETREGSET, _SETREGSET = 6, 0x4204, 0x4205
+_POKEUSER = 6
 _RAX, _ORIG_RAX = 80, 120  # where x86_64 has them in struct user
-_GENERAL_REGISTERS, _ARM_SYSTEM_CALL = 1, 0x404
 _FORK, _VFORK, _CLONE, _EXEC, _SECCOMP = 0x2, 0x4, 0x8, 0x10, 0x80
 _EXITKILL = 0x100000  # should the tests themselves be killed, nothing stays behind
 _OPTIONS = _FORK | _VFORK | _CLONE | _EXEC | _SECCOMP | _EXITKILL
@@ -167,29 +165,8 @@ def call_of(pid: int) -> tuple[int, list[int]] | None:
 
 def refuse(pid: int, number: int) -> None:
     """Let the kernel answer the call that ``pid`` is about to make with an errno."""
-    if platform.machine() == "aarch64":
-        _refuse_on_arm(pid, number)
-        return
     _ptrace(_POKEUSER, pid, _RAX, -number)
     _ptrace(_POKEUSER, pid, _ORIG_RAX, -1)
-
-
-def _refuse_on_arm(pid: int, number: int) -> None:
-    registers = ctypes.create_string_buffer(34 * 8)
-    _register_set(_GETREGSET, pid, _GENERAL_REGISTERS, registers)
-    registers.raw = struct.pack("q", -number) + registers.raw[8:]
-    _register_set(_SETREGSET, pid, _GENERAL_REGISTERS, registers)
-    none = ctypes.create_string_buffer(struct.pack("i", -1), 4)
-    _register_set(_SETREGSET, pid, _ARM_SYSTEM_CALL, none)
-
-
-def _register_set(
-    request: int, pid: int, kind: int, data: ctypes.Array[ctypes.c_char]
-) -> None:
-    """A struct iovec says where a set of registers is read to or written from."""
-    place = struct.pack("PN", ctypes.addressof(data), len(data))
-    vector = ctypes.create_string_buffer(place)
-    _ptrace(request, pid, kind, ctypes.addressof(vector))
 
 
 def text_at(pid: int, address: int) -> str:

@@ -1,7 +1,7 @@
 """Which system calls change what is on a disk, and what each of them touches.
 
-The numbers of the two machines that we know; the kernel tells the arguments in the same
-way on each (PTRACE_GET_SYSCALL_INFO).
+The numbers are those of x86_64; the kernel tells the arguments
+(PTRACE_GET_SYSCALL_INFO).
 """
 
 from __future__ import annotations
@@ -25,72 +25,68 @@ class Kind(NamedTuple):
     """
 
     name: str
-    x86_64: int | None
-    aarch64: int | None
+    number: int  # on x86_64
     touches: str
 
 
 KINDS = [
-    Kind("write", 1, 64, "f"),
-    Kind("writev", 20, 66, "f"),
-    Kind("pwrite64", 18, 68, "f"),
-    Kind("pwritev", 296, 70, "f"),
-    Kind("pwritev2", 328, 287, "f"),
-    Kind("sendfile", 40, 71, "f"),
-    Kind("splice", 275, 76, "--f"),
-    Kind("copy_file_range", 326, 285, "--f"),
-    Kind("ioctl", 16, 29, "f"),
-    Kind("truncate", 76, 45, "p"),
-    Kind("ftruncate", 77, 46, "f"),
-    Kind("fallocate", 285, 47, "f"),
-    Kind("open", 2, None, "p"),
-    Kind("creat", 85, None, "p"),
-    Kind("openat", 257, 56, "dp"),
-    Kind("openat2", 437, 437, "dp"),
-    Kind("mknod", 133, None, "p"),
-    Kind("mknodat", 259, 33, "dp"),
-    Kind("mkdir", 83, None, "p"),
-    Kind("mkdirat", 258, 34, "dp"),
-    Kind("rmdir", 84, None, "p"),
-    Kind("unlink", 87, None, "p"),
-    Kind("unlinkat", 263, 35, "dp"),
-    Kind("rename", 82, None, "pp"),
-    Kind("renameat", 264, 38, "dpdp"),
-    Kind("renameat2", 316, 276, "dpdp"),
-    Kind("link", 86, None, "pp"),
-    Kind("linkat", 265, 37, "dpdp"),
-    Kind("symlink", 88, None, "-p"),
-    Kind("symlinkat", 266, 36, "-dp"),
-    Kind("chmod", 90, None, "p"),
-    Kind("fchmod", 91, 52, "f"),
-    Kind("fchmodat", 268, 53, "dp"),
-    Kind("fchmodat2", 452, 452, "dp"),
-    Kind("chown", 92, None, "p"),
-    Kind("lchown", 94, None, "p"),
-    Kind("fchown", 93, 55, "f"),
-    Kind("fchownat", 260, 54, "dp"),
-    Kind("utime", 132, None, "p"),
-    Kind("utimes", 235, None, "p"),
-    Kind("futimesat", 261, None, "dp"),
-    Kind("utimensat", 280, 88, "dp"),
-    Kind("setxattr", 188, 5, "p"),
-    Kind("lsetxattr", 189, 6, "p"),
-    Kind("fsetxattr", 190, 7, "f"),
-    Kind("fsync", 74, 82, "f"),
-    Kind("fdatasync", 75, 83, "f"),
-    Kind("syncfs", 306, 267, "f"),
-    Kind("execve", 59, 221, "p"),
-    Kind("execveat", 322, 281, "dp"),
+    Kind("write", 1, "f"),
+    Kind("writev", 20, "f"),
+    Kind("pwrite64", 18, "f"),
+    Kind("pwritev", 296, "f"),
+    Kind("pwritev2", 328, "f"),
+    Kind("sendfile", 40, "f"),
+    Kind("splice", 275, "--f"),
+    Kind("copy_file_range", 326, "--f"),
+    Kind("ioctl", 16, "f"),
+    Kind("truncate", 76, "p"),
+    Kind("ftruncate", 77, "f"),
+    Kind("fallocate", 285, "f"),
+    Kind("open", 2, "p"),
+    Kind("creat", 85, "p"),
+    Kind("openat", 257, "dp"),
+    Kind("openat2", 437, "dp"),
+    Kind("mknod", 133, "p"),
+    Kind("mknodat", 259, "dp"),
+    Kind("mkdir", 83, "p"),
+    Kind("mkdirat", 258, "dp"),
+    Kind("rmdir", 84, "p"),
+    Kind("unlink", 87, "p"),
+    Kind("unlinkat", 263, "dp"),
+    Kind("rename", 82, "pp"),
+    Kind("renameat", 264, "dpdp"),
+    Kind("renameat2", 316, "dpdp"),
+    Kind("link", 86, "pp"),
+    Kind("linkat", 265, "dpdp"),
+    Kind("symlink", 88, "-p"),
+    Kind("symlinkat", 266, "-dp"),
+    Kind("chmod", 90, "p"),
+    Kind("fchmod", 91, "f"),
+    Kind("fchmodat", 268, "dp"),
+    Kind("fchmodat2", 452, "dp"),
+    Kind("chown", 92, "p"),
+    Kind("lchown", 94, "p"),
+    Kind("fchown", 93, "f"),
+    Kind("fchownat", 260, "dp"),
+    Kind("utime", 132, "p"),
+    Kind("utimes", 235, "p"),
+    Kind("futimesat", 261, "dp"),
+    Kind("utimensat", 280, "dp"),
+    Kind("setxattr", 188, "p"),
+    Kind("lsetxattr", 189, "p"),
+    Kind("fsetxattr", 190, "f"),
+    Kind("fsync", 74, "f"),
+    Kind("fdatasync", 75, "f"),
+    Kind("syncfs", 306, "f"),
+    Kind("execve", 59, "p"),
+    Kind("execveat", 322, "dp"),
 ]
 
 
-def numbered(machine: str = "") -> dict[int, Kind]:
-    """Number -> system call on this kind of machine; empty where we do not know it."""
-    machine = machine or platform.machine()
-    if machine not in Kind._fields:
-        return {}
-    found = ((getattr(kind, machine), kind) for kind in KINDS)
-    return {number: kind for number, kind in found if number is not None}
+def numbered() -> dict[int, Kind]:
+    """Number -> system call; empty on a machine whose numbers we do not know."""
+    known = platform.machine() == "x86_64"
+    return {kind.number: kind for kind in KINDS} if known else {}
 
 
 class Call(NamedTuple):

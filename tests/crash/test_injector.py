@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from .injector import run_traced
-from .syscalls import numbered
 
 STORY = "echo a > x; cat x; mkdir y; mv x y/z; rm y/z"
 TOLD = [
@@ -107,15 +106,7 @@ def test_threads_are_followed(tmp_path: Path) -> None:
     assert found(tmp_path) == ["0", "1"]
 
 
-def test_what_it_said_and_how_it_ended_are_told(tmp_path: Path) -> None:
-    done = run_traced(
-        ["/bin/sh", "-c", "cat; echo no >&2; exit 3"], tmp_path, stdin=b"a\n"
-    )
-    assert (done.status, done.said) == (3, "a\nno\n")
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS])
-def test_a_call_can_be_refused_and_is_not_done(tmp_path: Path, number: int) -> None:
+def test_a_call_can_be_refused_and_is_not_done(tmp_path: Path) -> None:
     script = (
         "import os\n"
         "os.mkdir('a')\n"
@@ -124,8 +115,8 @@ def test_a_call_can_be_refused_and_is_not_done(tmp_path: Path, number: int) -> N
         "os.mkdir('c')\n"
     )
     argv = [sys.executable, "-IS", "-c", script]
-    done = run_traced(argv, tmp_path, strike_at=2, error=number)
-    assert (done.status, done.said) == (0, f"{number}\n")
+    done = run_traced(argv, tmp_path, strike_at=2, error=errno.ENOSPC)
+    assert (done.status, done.said) == (0, f"{errno.ENOSPC}\n")
     assert [call.name for call in done.calls] == ["mkdir"] * 3
     assert found(tmp_path) == ["a", "c"]
 
@@ -175,22 +166,3 @@ def test_each_kind_of_call_is_seen(tmp_path: Path, name: str) -> None:
     done = run_traced([sys.executable, "-IS", "-c", script], tmp_path)
     assert [call.name for call in done.calls] == [name], done.said
     assert done.calls[0].paths[-1].startswith(f"{tmp_path}/")
-
-
-HEADERS = {
-    "x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
-    "aarch64": "/usr/include/asm-generic/unistd.h",
-}
-
-
-@pytest.mark.parametrize("machine", HEADERS)
-def test_the_numbers_are_the_kernels_own(machine: str) -> None:
-    header = Path(HEADERS[machine])
-    if not header.exists():
-        pytest.skip(f"no {header}")
-    lines = re.findall(r"#define __NR3?2?6?4?_(\w+)\s+(\d+)\n", header.read_text())
-    known = {name: int(number) for name, number in lines}
-    for number, kind in numbered(machine).items():
-        # Headers may be older than the kernel.
-        assert known.get(kind.name) in (number, None), kind
-    assert set(known) > {"write", "copy_file_range", "openat2", "renameat2"}

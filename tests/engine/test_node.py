@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 
@@ -62,13 +63,6 @@ def test_a_gate_killed_by_a_signal_has_not_opened(folder: Folder) -> None:
     assert folder.ran() == ["gate"]
 
 
-def test_pre_skip_makes_the_node_done_without_its_job(folder: Folder) -> None:
-    folder.job("a", pre=folder.script("pre", "exits=4"), pre_skip=4)
-    folder.job("b")
-    folder.chain("a", "b")
-    assert folder.tasks_run() == ["pre", "b"]
-
-
 def test_a_pre_script_may_write_the_submit_file(folder: Folder) -> None:
     folder.job("a")
     (folder.path / "a.sub").rename(folder.path / "ready.sub")
@@ -79,40 +73,27 @@ def test_a_pre_script_may_write_the_submit_file(folder: Folder) -> None:
     assert folder.tasks_run() == ["a"]
 
 
-def test_post_decides_and_may_forgive(folder: Folder) -> None:
-    folder.job("a", "exits=3", post=folder.script("post"))
+@pytest.mark.parametrize(
+    ("pre", "job", "post", "fields", "ran"),
+    [
+        ("pre exits=4", "a", "", {"pre_skip": 4}, "pre"),
+        ("", "a exits=3", "post", {}, "a post"),
+        ("", "a exits=3", "$RETURN", {}, "a 3"),
+        ("", "a kill=9", "$RETURN", {}, "a -9"),
+        ("pre", "a", "post", {"noop": True}, "pre post"),
+        ("pre", "a exits=1,0", "post exits=1,0", {"retry": 2}, "pre a post " * 2),
+    ],
+    ids=["skipped", "forgiven", "status", "signal", "noop", "retried"],
+)
+def test_the_parts_of_a_node_that_ends_well(
+    folder: Folder, pre: str, job: str, post: str, fields: dict[str, Any], ran: str
+) -> None:
+    scripts = {"pre": pre, "post": post}
+    made = {kind: folder.script(text) for kind, text in scripts.items() if text}
+    folder.job(*job.split(), **made, **fields)
     folder.job("b")
     folder.chain("a", "b")
-    assert folder.tasks_run() == ["a", "post", "b"]
-
-
-def test_post_decides_and_may_refuse(folder: Folder) -> None:
-    folder.job("a", post=folder.script("post", "exits=1", "err=incomplete"))
-    folder.fails(r"POST script ended with exit status 1[\s\S]*\| incomplete")
-
-
-@pytest.mark.parametrize(("word", "status"), [("exits=3", "3"), ("kill=9", "-9")])
-def test_post_learns_how_the_job_ended(folder: Folder, word: str, status: str) -> None:
-    folder.job("a", word, post=folder.script("$RETURN"))
-    assert folder.tasks_run() == ["a", status]
-
-
-def test_post_may_defer_too(folder: Folder) -> None:
-    folder.job("a", post=folder.script("post", "exits=4,0", defer=4))
-    assert folder.tasks_run() == ["a", "post", "post"]
-
-
-def test_a_retry_runs_all_parts_again(folder: Folder) -> None:
-    pre, post = folder.script("pre"), folder.script("post", "exits=1,1,0")
-    folder.job("a", "exits=1,1,0", pre=pre, post=post, retry=2)
-    assert folder.tasks_run() == ["pre", "a", "post"] * 3
-
-
-def test_each_call_gives_all_retries_again(folder: Folder) -> None:
-    folder.job("a", "exits=1", retry=1)
-    for times in (2, 4):
-        folder.fails()
-        assert folder.times()["a"] == times
+    assert folder.tasks_run() == [*ran.split(), "b"]
 
 
 def test_unless_exit_ends_retrying(folder: Folder) -> None:
@@ -121,10 +102,21 @@ def test_unless_exit_ends_retrying(folder: Folder) -> None:
     assert folder.times()["a"] == 2
 
 
-def test_a_noop_node_runs_its_scripts_only(folder: Folder) -> None:
-    pre, post = folder.script("pre"), folder.script("post")
-    folder.job("a", pre=pre, post=post, noop=True)
-    assert folder.tasks_run() == ["pre", "post"]
+def test_post_may_defer_too(folder: Folder) -> None:
+    folder.job("a", post=folder.script("post", "exits=4,0", defer=4))
+    assert folder.tasks_run() == ["a", "post", "post"]
+
+
+def test_post_decides_and_may_refuse(folder: Folder) -> None:
+    folder.job("a", post=folder.script("post", "exits=1", "err=incomplete"))
+    folder.fails(r"POST script ended with exit status 1[\s\S]*\| incomplete")
+
+
+def test_each_call_gives_all_retries_again(folder: Folder) -> None:
+    folder.job("a", "exits=1", retry=1)
+    for times in (2, 4):
+        folder.fails()
+        assert folder.times()["a"] == times
 
 
 def test_a_done_node_is_not_run(folder: Folder) -> None:

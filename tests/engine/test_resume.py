@@ -66,18 +66,6 @@ def test_the_rescue_file_is_dagmans(folder: Folder) -> None:
     ]
 
 
-def test_a_second_run_does_the_rest_only(folder: Folder) -> None:
-    diamond(folder)
-    folder.submit("c", ["c", "exits=1,0"])
-    folder.dag.nodes["c"].post = None
-    folder.fails()
-    outcome = folder.run()
-    assert outcome.done_before == 2
-    assert folder.times()["c"] == 2
-    assert all(folder.times()[name] == 1 for name in "abd")
-    assert folder.rescues() == ["w.dag.rescue001"]
-
-
 def test_half_a_rescue_file_of_a_killed_engine_is_swept(folder: Folder) -> None:
     folder.job("a")
     names = (".w.dag.rescue001.x1y2.part", ".mine.part")
@@ -123,16 +111,6 @@ def test_after_the_end_there_is_nothing_to_do(folder: Folder) -> None:
     outcome = folder.run()
     assert outcome.done_before == outcome.total == 4
     assert (folder.path / "jobstate.log").read_bytes() == before
-
-
-def test_restart_runs_all_again_and_deletes_nothing(folder: Folder) -> None:
-    folder.steps("a", "b exits=1,0")
-    folder.fails()
-    outcome = folder.run(restart=True)
-    assert folder.times() == {"a": 2, "b": 2}
-    names = sorted(file.name for file in outcome.aside)
-    assert names == ["jobstate.log.000", "w.dag.rescue001.000"]
-    assert all(file.exists() for file in outcome.aside)
 
 
 @pytest.mark.parametrize("node", DIAMOND)

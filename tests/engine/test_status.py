@@ -21,7 +21,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 
-from .conftest import Folder, give_back, request_of, vanish
+from .conftest import Folder, give_back, request_of
 
 MONITORD = "found a failure in what its job left (job 27.0)"
 pytestmark = pytest.mark.usefixtures("any_dag_will_do")
@@ -190,19 +190,11 @@ def test_a_file_system_that_has_less_than_is_reserved_is_said(
     assert "used, ONLY 0 B FREE on its file system" in reservation_line(found)
 
 
-@pytest.mark.parametrize("state", ["ready", "absent"])
-def test_one_whose_note_is_lost_is_seen_and_nothing_changed(
-    folder: Folder, request_: Request, state: str
-) -> None:
+def test_one_whose_note_is_lost_is_seen(folder: Folder, request_: Request) -> None:
     ledger.note("requested", name=request_.name, uuid=request_.uuid)
-    ask_for(folder, request_)
-    (folder.path / "bb/reservation.json").unlink()
-    if state == "absent":
-        vanish(request_)
     found = reservation_status(folder.path / "bb")
-    assert found is not None and found["state"] == state
-    assert ("was lost" in found["message"]) == (state == "absent")
-    assert not (folder.path / "bb/reservation.json").exists()
+    assert found is not None and "was lost" in found["message"]
+    assert "state" not in found
 
 
 @pytest.mark.parametrize(

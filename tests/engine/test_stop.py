@@ -63,18 +63,6 @@ def test_a_second_ctrl_c_does_not_wait(folder: Folder) -> None:
     assert time.monotonic() - started < 9  # a deaf one has ten
 
 
-def test_a_waiting_gate_can_be_stopped(folder: Folder) -> None:
-    gate = folder.script("gate", "exits=75", defer=75)
-    gate.defer_time = 60
-    folder.job("a", pre=gate)
-    engine = folder.start(until="gate")
-    time.sleep(0.1)  # until it sleeps
-    engine.send_signal(signal.SIGINT)
-    engine.communicate(timeout=120)
-    assert engine.returncode == 130
-    assert folder.ran() == ["gate"]
-
-
 def test_a_second_engine_is_refused_by_name_of_the_first(folder: Folder) -> None:
     folder.job("a", "until=go", "ready=up")
     engine = folder.start(until="up")

@@ -82,18 +82,6 @@ def test_a_closed_terminal_stops_it(folder: Folder, options: tuple[str, ...]) ->
     assert children_named(f"_PEGASUS_BB_NODE={folder.path}#") == []
 
 
-def test_a_terminal_lost_without_a_signal_ends_nothing(folder: Folder) -> None:
-    folder.job("a", "until=a.sub", "ready=up")
-    folder.job("b", "exits=1,0", "until=go", "ready=b-is-up", retry=1)
-    folder.chain("a", "b")
-    engine, hand = on_terminal(folder)
-    folder.wait_for("b-is-up")
-    os.close(hand)
-    (folder.path / "go").touch()
-    assert engine.wait(timeout=120) == 0
-    assert folder.times()["b"] == 2
-
-
 @pytest.mark.parametrize(("exits", "status"), [("0", 0), ("1", 80)])
 def test_a_reader_that_ends_ends_nothing(
     folder: Folder, exits: str, status: int

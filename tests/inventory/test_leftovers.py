@@ -304,14 +304,6 @@ def test_a_tier_that_gives_no_answer(saved: OneRun) -> None:
     assert saved.held().ended == ""
 
 
-def test_why_one_is_kept_is_said_line_by_line(run: OneRun) -> None:
-    first, *more, count = gc().output.splitlines()
-    assert first.endswith("promised results are not safe")
-    assert all(line.startswith(" " * 12) for line in more)
-    assert f"discard: pegasus-bb release {run.name} --discard" in more[-1]
-    assert count == "0 would be given back, 1 would be kept"
-
-
 def test_one_that_stays_is_an_error_and_the_others_go(runs: Runs) -> None:
     stays = runs.dead("pbbstays", fail="delete: dwsd is busy")
     stays.saves()

@@ -114,18 +114,6 @@ def test_a_run_that_was_moved_aside_is_found(run: OneRun) -> None:
     assert run.held().submit_dir == str(aside)
 
 
-def test_a_folder_that_is_shut(run: OneRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = os.scandir
-
-    def scandir(path: str) -> Any:
-        if str(path) == str(run.submit.parent):
-            raise PermissionError(path)
-        return real(path)
-
-    monkeypatch.setattr("os.scandir", scandir)
-    assert run.held().run == "dead: nobody works on it"
-
-
 @pytest.mark.parametrize("odd", [{"submit_dir": "/home/caf\udce9/run"}, {"size": 1e30}])
 @pytest.mark.parametrize("said", [command, gc_command])
 def test_any_line_as_json(run: OneRun, said: Command, odd: dict[str, Any]) -> None:
@@ -222,21 +210,6 @@ def test_one_that_is_there_though_it_was_given_back_is_shown(saved: OneRun) -> N
     [found] = list_reservations()
     assert (found.ended, found.state) == ("released", "ready")
     assert "noted as released already" in found.message
-
-
-def test_a_long_ledger_takes_about_a_second(runs: Runs) -> None:
-    run = runs.dead()
-    [line] = ledger.entries()
-    with runs.ledger.open("a") as out:
-        for number in range(50_000):
-            name = f"pbb{number}"
-            told = {**line, "name": name, "request": {**line["request"], "name": name}}
-            out.write(json.dumps(told) + "\n")
-            out.write(json.dumps({**told, "event": "released", "request": 0}) + "\n")
-    begin = time.process_time()
-    [found] = list_reservations()
-    assert time.process_time() - begin < 5.0  # 1.0 s where nobody else is at work
-    assert found.name == run.name
 
 
 def test_a_name_cannot_speak_to_the_terminal(runs: Runs) -> None:

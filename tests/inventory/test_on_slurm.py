@@ -80,19 +80,6 @@ def test_a_request_that_waits_on_is_withdrawn(runs: Runs, bench: DataWarpBench) 
     assert "pbbone" not in shown()
 
 
-def test_a_request_slurm_holds_is_withdrawn(runs: Runs, bench: DataWarpBench) -> None:
-    bench.change(create_fails="dwsd: no space left")
-    run = on_slurm(runs, "pbbone")
-    run.begins()
-    assert run.gate() == 76
-    run.ends(1)
-    found = shown()["pbbone"]
-    assert (found.state, "no space left" in found.message) == ("failed", True)
-    [verdict] = leftovers()
-    assert give_back(verdict).goes, verdict.why
-    assert [job["state"] for job in bench.read()["jobs"]] == ["CANCELLED"]
-
-
 def test_unsaved_results_keep_the_buffer(runs: Runs, bench: DataWarpBench) -> None:
     for name in ("pbbunsaved", "pbbsafe"):
         safe = up(runs, name)

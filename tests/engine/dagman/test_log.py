@@ -24,23 +24,6 @@ def lives(act: str, folder: Path) -> list[list[Life]]:
     return grown
 
 
-def test_one_that_ended(tmp_path: Path) -> None:
-    assert LifeLog(tmp_path / "log").read() == {}
-    assert lives("failed", tmp_path) == [
-        [],
-        [Life(25, "testbed")],
-        [Life(25, "testbed", "running")],
-        [Life(25, "testbed", "ended", 1)],
-    ]
-
-
-def test_one_that_was_removed(tmp_path: Path) -> None:
-    [last] = lives("removed", tmp_path)[-1]
-    words = "via condor_rm (by user wfuser)"
-    assert last == Life(32, "testbed", "removed", words=words)
-    assert last.over
-
-
 def test_one_that_was_held_and_killed_was_not_over(tmp_path: Path) -> None:
     """The second one was submitted by hand while the first was alive."""
     seen = lives("held-and-killed", tmp_path)

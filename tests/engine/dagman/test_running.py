@@ -9,7 +9,6 @@ import pytest
 
 from pegasus_bb.engine.dagman import follow, running
 from pegasus_bb.engine.local import run as run_locally
-from pegasus_bb.engine.processes import Processes
 from pegasus_bb.engine.status import run_status
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import (
@@ -181,16 +180,6 @@ def test_the_journal_of_a_lost_dagman_is_used(place: SubmitDir, tools: Tools) ->
     assert listener.heard[0] == "6 nodes, 2 done"
     assert not (place.path / "w.dag.lock").exists()  # it would have won over the rescue
     assert "DONE A\n" in (place.path / "w.dag.rescue001").read_text()
-
-
-def test_dagman_learns_what_was_done_locally(place: SubmitDir, tools: Tools) -> None:
-    Processes(place.processes).close()
-    place.journal.write_text(
-        "1 INTERNAL *** DAGMAN_STARTED 4.0 ***\n1 A JOB_SUCCESS 0 - - 1\n"
-    )
-    fails(place)
-    rescue = (place.path / "w.dag.rescue001").read_text()
-    assert "DONE A\n" in rescue
 
 
 def test_without_a_journal_dagman_is_not_used(place: SubmitDir, tools: Tools) -> None:

@@ -230,7 +230,8 @@ def test_a_reservation_that_vanishes_while_the_first_job_waits(
     submit_host: SlurmSite, home: Home, planners: None
 ) -> None:
     """Slurm lets that job wait for ever, so DAGMan is ended; the next run goes on."""
-    runner = start(home, "fallback-vanished", "builtin", *FALLBACK)
+    quick = ("--bb-poll", "1s")  # it has to be missing three times, 6 polls apart
+    runner = start(home, "fallback-vanished", "builtin", *FALLBACK, *quick)
     name = runner.reservation("bb")
     with drained(submit_host):
         run = runner.start("bb")
@@ -240,4 +241,5 @@ def test_a_reservation_that_vanishes_while_the_first_job_waits(
     assert done.status == 76, done.err
     assert "the next run goes on on the PFS" in done.err
     assert not (runner.submit_dir("bb") / "bb" / "storage_decision.json").exists()
-    check_ran_on_pfs(runner, runner.run_to_the_end("bb"), "was up and is gone")
+    done = runner.run_to_the_end("bb", "--engine", "local")  # a minute less
+    check_ran_on_pfs(runner, done, "was up and is gone")

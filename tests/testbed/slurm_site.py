@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ import pytest
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.removal import remove
+from pegasus_bb.reservation import slurm
+from pegasus_bb.reservation.datawarp import DataWarp
 from pegasus_bb.reservation.scontrol import Buffer, Job, parse_burst, parse_jobs
 from pegasus_bb.testbed import site
 from pegasus_bb.testbed.datawarp.accounts import open_accounts
@@ -21,7 +24,6 @@ from pegasus_bb.testbed.datawarp.place import Place
 from pegasus_bb.testbed.home import FLAVOURS, Home
 from pegasus_bb.testbed.namespace import inside
 from pegasus_bb.units import MIB
-from tests.testbed.remote import Remote, copy_code
 
 POOL = 1024 * MIB
 
@@ -31,9 +33,6 @@ def on_slurm(*versions: str) -> Any:
     flavours = [FLAVOURS[version] for version in versions]
     words = {"indirect": True, "scope": "module"}
     return pytest.mark.parametrize("home", flavours, ids=versions, **words)
-
-
-SETTINGS = {"timeout": "60s", "poll": "1s"}
 
 
 class SlurmSite:
@@ -119,13 +118,19 @@ class SlurmSite:
 
 
 class ContractBench(SlurmSite):
-    """The contract's bench: wfuser's backend inside, the other user's hands."""
+    """The contract's bench: wfuser's backend asks Slurm inside, as other users do."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(home)
-        program = copy_code(self.work / "lib")
-        argv = ["python3", "-B", str(program)]
-        self.backend = Remote(inside(home, argv, "wfuser", str(self.work)), SETTINGS)
+        monkeypatch.setattr(slurm, "ask", self._ask)
+        monkeypatch.setattr(tempfile, "tempdir", str(self.work))
+        self.backend = DataWarp({"timeout": "60s", "poll": "1s", "mount": "any"})
+        self.backend.owner, self.backend.uid = "wfuser", site.USERS["wfuser"]
+
+    def _ask(self, argv: list[str], timeout: float) -> Finished:
+        for made in self.work.glob("pegasus-bb-*"):  # sbatch reads directives there
+            made.chmod(0o755)
+        return self.run("wfuser", *argv)
 
     def occupy(self, name: str) -> str:
         self.hold("other", name, 10 * MIB)
@@ -141,15 +146,11 @@ class ContractBench(SlurmSite):
         site.stop_controller(self.home)
 
     def environ(self, request: Request) -> Mapping[str, str]:
-        """Of a job that runs until the test's end."""
-        said = self.work / "environ"
-        said.unlink(missing_ok=True)
-        directive = f"#DW persistentdw name={request.name}"
-        lines = [directive, f"env > {said}.part", f"mv {said}.part {said}", "sleep 60"]
-        self.sbatch("wfuser", self.script("hold.sh", *lines))
-        self.until(said.exists)
-        pairs = (line.partition("=") for line in Path(said).read_text().splitlines())
-        return {key: value for key, _, value in pairs if key.startswith("DW_")}
-
-    def close(self) -> None:
-        self.backend.close()
+        """Of a job that runs until the test's end, with the path as seen from here."""
+        variable, seen = f"DW_PERSISTENT_STRIPED_{request.name}", self.work / "seen"
+        seen.unlink(missing_ok=True)
+        use = f"#DW persistentdw name={request.name}"
+        look = f"[ -d ${variable} ] && touch {seen}"
+        self.sbatch("wfuser", self.script("hold.sh", use, look, "sleep 60"))
+        self.until(seen.exists)
+        return {variable: str(self.folder_of(request.name))}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 import types
-from collections.abc import Iterator
 
 import pytest
 
@@ -16,15 +16,11 @@ pytestmark = [pytest.mark.site, on_slurm("22.05", "24.11")]
 
 
 @pytest.fixture
-def bench(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[ContractBench]:
-    import time
-
+def bench(home: Home, monkeypatch: pytest.MonkeyPatch) -> ContractBench:
     # A real scheduler takes seconds where the fake one takes none.
     patient = types.SimpleNamespace(time=time.time, sleep=lambda _: time.sleep(0.2))
     monkeypatch.setattr(contract, "time", patient)
-    bench = ContractBench(home)
-    yield bench
-    bench.close()
+    return ContractBench(home, monkeypatch)
 
 
 class TestDataWarpOnSlurm(Contract):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -26,24 +25,23 @@ def test_a_persistent_buffer_is_created_used_by_two_jobs_and_destroyed(
     slurm.hold("wfuser", "csb", 100 * MIB)
     row = slurm.buffers()["csb"]
     assert (row.size, row.user, row.pool) == (100 * MIB, "wfuser", "wlm_pool")
-    use = "#DW persistentdw name=csb"
-    place, said = "$DW_PERSISTENT_STRIPED_csb", slurm.work / "said"
-    first = slurm.script("one.sh", use, f"echo kept > {place}/x; echo {place} > {said}")
-    slurm.ended(slurm.sbatch("wfuser", first))
-    mount = said.read_text().strip()
-    second = slurm.script(
-        "two.sh", use, f"cat {place}/x > {said}; echo {place} >> {said}"
-    )
-    number = slurm.sbatch("wfuser", second)
-    slurm.ended(number)
-    kept, again = said.read_text().split()
-    assert kept == "kept"
-    assert again == f"{site.MOUNTS}/csb_{number}_striped_scratch"
-    assert again != mount
-    inside = Path(f"{slurm.home.root}{site.MOUNTS}")
-    slurm.until(lambda: list(inside.iterdir()) == [])
+    use, place = "#DW persistentdw name=csb", "$DW_PERSISTENT_STRIPED_csb"
+    said = slurm.work / "said"
+    ended(slurm, use, f"echo kept > {place}/x")
+    number = ended(slurm, use, f"cat {place}/x > {said}; echo {place} >> {said}")
+    assert said.read_text().split() == [
+        "kept",
+        f"{site.MOUNTS}/csb_{number}_striped_scratch",
+    ]
     slurm.give_back("wfuser", "csb")
     assert list(slurm.place.buffers.iterdir()) == []
+
+
+def ended(slurm: SlurmSite, *lines: str) -> str:
+    """The number of a job of wfuser with these lines, once it has ended."""
+    number = slurm.sbatch("wfuser", slurm.script("job.sh", *lines))
+    slurm.ended(number)
+    return number
 
 
 def test_use_before_create_waits_for_it(slurm: SlurmSite) -> None:
@@ -57,51 +55,26 @@ def test_use_before_create_waits_for_it(slurm: SlurmSite) -> None:
     slurm.give_back("wfuser", "later")
 
 
-def test_a_job_buffer_is_staged_in_and_out(slurm: SlurmSite) -> None:
+JOB = "#DW jobdw type=scratch capacity=10MiB access_mode=striped"
+STAGE_IN = "#DW stage_in type=file destination=$DW_JOB_STRIPED/in source="
+STAGE_OUT = "#DW stage_out type=file source=$DW_JOB_STRIPED/out destination="
+
+
+def test_a_job_buffer_is_staged_in_before_and_out_after(slurm: SlurmSite) -> None:
+    slurm.inject("data_in times=1 delay=3\ndata_out times=1 delay=3\n")
     source, out = slurm.work / "in.txt", slurm.work / "out.txt"
+    after = slurm.work / "after.txt"
     source.write_text("input\n")
-    script = slurm.script(
-        "job.sh",
-        "#DW jobdw type=scratch capacity=10MiB access_mode=striped",
-        f"#DW stage_in type=file source={source} destination=$DW_JOB_STRIPED/in",
-        f"#DW stage_out type=file source=$DW_JOB_STRIPED/out destination={out}",
-        "tr a-z A-Z < $DW_JOB_STRIPED/in > $DW_JOB_STRIPED/out",
+    work = "tr a-z A-Z < $DW_JOB_STRIPED/in > $DW_JOB_STRIPED/out"
+    staged = slurm.script(
+        "job.sh", JOB, f"{STAGE_IN}{source}", f"{STAGE_OUT}{out}", work
     )
-    slurm.ended(slurm.sbatch("wfuser", script))
-    slurm.until(out.exists)
-    assert out.read_text() == "INPUT\n"
+    first = slurm.sbatch("wfuser", staged)
+    later = slurm.script("after.sh", f"cat {out} > {after}")
+    slurm.ended(slurm.sbatch("wfuser", f"--dependency=afterburstbuffer:{first}", later))
+    assert (out.read_text(), after.read_text()) == ("INPUT\n", "INPUT\n")
     assert out.stat().st_uid == site.USERS["wfuser"]
     slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
-
-
-def test_a_job_starts_only_after_its_stage_in(slurm: SlurmSite) -> None:
-    source, said = slurm.work / "slow.txt", slurm.work / "slow.out"
-    source.write_text("came\n")
-    slurm.inject("data_in times=1 delay=3\n")
-    script = slurm.script(
-        "slow.sh",
-        "#DW jobdw type=scratch capacity=10MiB access_mode=striped",
-        f"#DW stage_in type=file source={source} destination=$DW_JOB_STRIPED/in",
-        f"cat $DW_JOB_STRIPED/in > {said}",
-    )
-    slurm.ended(slurm.sbatch("wfuser", script))
-    assert said.read_text() == "came\n"
-
-
-def test_a_dependency_waits_for_the_stage_out(slurm: SlurmSite) -> None:
-    out, said = slurm.work / "late.txt", slurm.work / "after.txt"
-    slurm.inject("data_out times=1 delay=3\n")
-    script = slurm.script(
-        "before.sh",
-        "#DW jobdw type=scratch capacity=10MiB access_mode=striped",
-        f"#DW stage_out type=file source=$DW_JOB_STRIPED/out destination={out}",
-        "echo made > $DW_JOB_STRIPED/out",
-    )
-    first = slurm.sbatch("wfuser", script)
-    after = slurm.script("after.sh", f"cat {out} > {said}")
-    second = slurm.sbatch("wfuser", f"--dependency=afterburstbuffer:{first}", after)
-    slurm.ended(second)
-    assert said.read_text() == "made\n"
 
 
 def test_a_job_of_no_node_makes_its_buffer_and_runs_no_script(slurm: SlurmSite) -> None:
@@ -118,11 +91,7 @@ def test_a_job_of_no_node_makes_its_buffer_and_runs_no_script(slurm: SlurmSite) 
 def test_what_stage_in_cannot_find_holds_the_job_with_its_words(
     slurm: SlurmSite,
 ) -> None:
-    script = slurm.script(
-        "missing.sh",
-        "#DW jobdw type=scratch capacity=5MiB access_mode=striped",
-        "#DW stage_in type=file source=/no/such destination=$DW_JOB_STRIPED/x",
-    )
+    script = slurm.script("missing.sh", JOB, f"{STAGE_IN}/no/such")
     number = slurm.sbatch("wfuser", script)
     slurm.until(lambda: "/no/such" in slurm.job(number).message)
     assert slurm.job(number).native == "PENDING"
@@ -135,27 +104,6 @@ def test_a_wrong_directive_is_refused_at_submission(slurm: SlurmSite) -> None:
     answer = slurm.run("wfuser", "sbatch", script)
     assert answer.status != 0
     assert "scratch only" in answer.err
-
-
-def test_the_name_of_another_user_is_refused_in_slurms_words(slurm: SlurmSite) -> None:
-    slurm.hold("other", "taken", MIB)
-    line = "#BB create_persistent name=taken capacity=1048576 access_mode=striped"
-    number = slurm.directive("wfuser", f"{line} type=scratch")
-    slurm.until(lambda: slurm.job(number).held)
-    assert "Duplicate buffer name" in slurm.job(number).message
-    slurm.run("root", "scancel", number)
-    slurm.give_back("other", "taken")
-
-
-def test_a_failure_on_request_holds_the_create_with_its_words(slurm: SlurmSite) -> None:
-    says = "dwsd: no space left on any server: 507"
-    slurm.inject(f"create_persistent token=boom says={says}\n")
-    line = "#BB create_persistent name=boom capacity=1048576 access_mode=striped"
-    number = slurm.directive("wfuser", f"{line} type=scratch")
-    slurm.until(lambda: slurm.job(number).held)
-    assert says in slurm.job(number).message
-    assert "boom" not in slurm.buffers()
-    slurm.run("root", "scancel", number)
 
 
 def test_a_restart_of_slurmctld_keeps_buffers_with_owner_and_size(

@@ -22,7 +22,7 @@ INTERRUPTED = 130
 class PegasusBBError(Exception):
     """Root of everything that this package raises on purpose.
 
-    The text is for a person: what was found, where, and what would do.
+    The text is for a person: what was found, where, and the fix.
     """
 
     exit_code = BUG
@@ -87,7 +87,7 @@ class NotMeasured(PegasusBBError):
 
 
 class CatalogError(UsageError):
-    """A mistake in a file of the user's: file, line, key, found, what would do."""
+    """A mistake in a file of the user's: file, line, key, found, fix."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class CatalogError(UsageError):
         if found:
             lines.append(f"  found:    {found}")
         if would_do:
-            lines.append(f"  would do: {would_do}")
+            lines.append(f"  fix:      {would_do}")
         super().__init__("\n".join(lines))
         self.file, self.line, self.key = file, line, key
         self.found, self.would_do = found, would_do

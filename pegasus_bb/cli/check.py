@@ -51,8 +51,9 @@ def command(
 
 
 def _lines(finding: Finding) -> list[str]:
-    what = " ".join(finding.what.split())
+    what, *more = [" ".join(line.split()) for line in finding.what.splitlines()] or [""]
     lines = [f"{finding.level.value:<5} {finding.about:<9} {printable(what)}"]
+    lines += [f"{'':15} {printable(line)}" for line in more]
     if finding.would_do:
-        lines.append(f"{'':15} would do: {printable(finding.would_do)}")
+        lines.append(f"{'':15} fix: {printable(finding.would_do)}")
     return lines

@@ -179,14 +179,14 @@ def _live(explanation: Explanation) -> list[str]:
     tier, least = explanation.tier, format_size(explanation.planned_order)
     return [
         f"needed on tier {tier}: {format_size(explanation.any_order)} in any order of "
-        "the jobs, for none waits for a clean-up",
-        f"needed where the jobs run level by level, clean-ups at once: {least}",
+        "the jobs, even if all clean-ups run last",
+        f"needed if jobs run level by level with clean-ups between: {least}",
     ]
 
 
 def _capacity(explanation: Explanation) -> str:
     if explanation.capacity is None:
-        return "capacity: none, for the reason below"
+        return "capacity: none; the error below says why"
     how = (
         "as given"
         if explanation.headroom is None

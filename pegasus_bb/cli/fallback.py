@@ -1,5 +1,5 @@
 """What is said of a run that went on on the PFS (--bb-fallback pfs), and of single jobs
-that did, for their tier had no room."""
+that did because their tier was full."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pfs_lines(submit_dir: Path) -> Iterator[str]:
     jobs, _ = jobs_on_pfs(submit_dir)
     if jobs:
         many = f"{len(jobs)} of {count_job_reservations(submit_dir)} jobs"
-        yield f"ON THE PFS, FOR THE TIER HAD NO ROOM: {many}"
+        yield f"ON THE PFS, BECAUSE THE TIER WAS FULL: {many}"
         yield from (f"  {job.node}: {job.because}" for job in jobs[:_SHOWN])
     if len(jobs) > _SHOWN:
         yield f"  and {len(jobs) - _SHOWN} more"

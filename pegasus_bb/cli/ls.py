@@ -74,7 +74,7 @@ def remarks(found: list[ReservationRecord]) -> list[str]:
             record.message,
             _fallback(record),
             record.run_words,
-            *(f"say: {command}" for command in record.next),
+            *(f"next: {command}" for command in record.next),
         )
         told = [f"  {one_line(text)}" for text in about if text]
         if told:

@@ -88,7 +88,7 @@ def command(
     for line in pfs_lines(find_submit_dir(submit_dir).path):
         click.echo(line, err=True)
     for file in done.aside:
-        click.echo(f"kept from before: {file}", err=True)
+        click.echo(f"moved aside: {file}", err=True)
     if done.done_before == done.total:
         click.echo(
             f"all {done.total} nodes were done before; --restart runs them again",

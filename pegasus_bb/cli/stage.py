@@ -101,7 +101,7 @@ def _run(stage: Stage, shown: bool) -> int:
         else:
             done = stage.run()
     except KeyboardInterrupt:
-        click.echo("pegasus-bb: interrupted; run it again to go on", err=True)
+        click.echo("pegasus-bb: interrupted; run it again to continue", err=True)
         return INTERRUPTED
     return DONE if done else NOT_COPIED
 

@@ -147,8 +147,10 @@ def _not_running(status: RunStatus, given_back: bool) -> str:
     if given_back and left > 1:
         return "stopped; pegasus-bb run --restart starts over"
     if status.finished is not None:
-        return "stopped; pegasus-bb run goes on"
-    return "killed; pegasus-bb run goes on" if status.last_event else "not started"
+        return "stopped; `pegasus-bb run` continues it"
+    return (
+        "killed; `pegasus-bb run` continues it" if status.last_event else "not started"
+    )
 
 
 def reservation_line(found: dict[str, Any]) -> str:

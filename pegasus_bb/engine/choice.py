@@ -39,11 +39,11 @@ def choose_engine(place: SubmitDir, wish: str, restart: bool = False) -> Choice:
         check_alone(place)
     begun = "" if restart else _begun_by(place, found)
     if begun == LOCAL:
-        return Choice(LOCAL, "which has begun it; --engine dagman hands it over")
+        return Choice(LOCAL, "it began this run; --engine dagman hands it over")
     problem = queue.why_not() or why_not_followed(place, read_dag(place.dag))
     if not problem:
         return Choice(
-            DAGMAN, "it has begun it" if begun else "a schedd takes jobs here"
+            DAGMAN, "it began this run" if begun else "a schedd takes jobs here"
         )
     if begun:
         raise UsageError(

@@ -93,7 +93,7 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
     left = total - counts[State.DONE] - len(failed)
     lines = [
         f"{how}: {counts[State.DONE]} of {total} nodes are done, "
-        f"{len(failed)} failed, {left} were not brought to an end"
+        f"{len(failed)} failed, {left} did not finish"
     ]
     lines += failure_messages(failed, place)
     if rescue is not None:
@@ -104,7 +104,7 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
     lost = _lost_inputs(table, place, failed)
     lines += messages(lost)
     option = "--remake " if lost else ""
-    lines.append(f"to go on:    pegasus-bb run {option}{place.path}")
+    lines.append(f"to continue: pegasus-bb run {option}{place.path}")
     if any(_was_refused(item) for item in failed):
         lines.append(
             "             (pool and capacity are the plan's: where one is the cause, "

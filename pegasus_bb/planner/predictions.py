@@ -69,10 +69,12 @@ class ModePredictions:
         # Of a mode that the user names it is known, and refused, already.
         wants = settings.mode == "auto" and settings.fallback == "pfs"
         if wants and not replace(settings, mode=mode).falls_back:
-            return "--bb-fallback pfs was said, which mode persistent has"
+            return "--bb-fallback pfs works only in mode persistent"
         if self.persistent.for_jobs and mode != "hybrid":
             some = ", ".join(sorted(self.persistent.for_jobs)[:3])
-            return f"a room on another tier was said for {some}: mode hybrid has these"
+            return (
+                f"bb.tier puts {some} on a tier of job reservations: mode hybrid only"
+            )
         try:
             lint_tier(self.decided.catalogs, self.whole.tier, mode)
             self._reserved(mode)

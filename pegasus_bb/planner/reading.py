@@ -33,7 +33,7 @@ from pegasus_bb.planner.runfiles import containers_file
 from pegasus_bb.rewrite import JOB_PASSES, WORKFLOW_PASSES, Inputs, rewrite
 
 _MODE = f"{PREFIX}mode"
-_NO_MODE = "no mode was said"  # the origin of a mode that a command takes by itself
+_NO_MODE = "no --bb-mode given"  # the origin of a mode that a command takes by itself
 
 
 def properties_of(options: PlanOptions) -> Properties:
@@ -47,12 +47,12 @@ def properties_of(options: PlanOptions) -> Properties:
 
 
 def note_on_mode(properties: Properties) -> str:
-    """What to tell the user where the mode was not said; empty where it was."""
+    """What to tell the user if no mode is given; else empty."""
     if properties.origin(_MODE) != _NO_MODE:
         return ""
     return (
-        f"no mode was said: this is mode {properties[_MODE]}; without --bb-mode, plan "
-        "plans mode off and uses no tier"
+        f"no --bb-mode given: this shows mode {properties[_MODE]}; plan would "
+        "take mode off and use no tier"
     )
 
 

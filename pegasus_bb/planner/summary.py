@@ -1,4 +1,4 @@
-"""What a planning chose, where each choice was said, and what it leaves out."""
+"""What planning chose, which file or option set it, and what it leaves out."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ def fit_lines(decision: PlacementDecision) -> list[str]:
     if moved is not None:
         size = sum(placement.files[lfn].size or 0 for lfn in moved.lfns)
         lines.append(
-            f"moved:    {len(moved.lfns)} files, {format_size(size)}, to the PFS, for "
-            f"capacity is short; tasks read and write {format_size(moved.benefit)} of "
-            "the others on the tier"
+            f"moved:    {len(moved.lfns)} files, {format_size(size)}, go to the PFS "
+            "because capacity is short; tasks read and write "
+            f"{format_size(moved.benefit)} of the others on the tier"
         )
     return lines
 
@@ -112,17 +112,17 @@ def reservation_lines(decision: PlacementDecision) -> list[str]:
     sizes = [own.capacity for own in placement.job_reservations.values()]
     if selection.why_none or not selection.asked:
         why = selection.why_none or "no file lives and dies with one job"
-        return [f"rooms:    none: {why}"]
+        return [f"jobs:     no job reservations: {why}"]
     if not sizes:
         return [
-            f"rooms:    none: for {selection.asked} jobs a room was looked at, and "
-            f"would {_no_gain(placement)}; {_figures(selection)}"
+            f"jobs:     no job reservations: for {selection.asked} jobs one would "
+            f"{_no_gain(placement)}; {_figures(selection)}"
         ]
     on = placement.other_tier
     where = f" on tier {on.name}, {on.backend}" if on else ""
     return [
-        f"rooms:    {len(sizes)} of {selection.asked} jobs with files of their own, "
-        f"{_span_of(sizes)} each{where}; {_figures(selection)}"
+        f"jobs:     {len(sizes)} of {selection.asked} jobs with own files have a "
+        f"reservation, {_span_of(sizes)} each{where}; {_figures(selection)}"
     ]
 
 
@@ -134,7 +134,7 @@ def _no_gain(placement: Placement) -> str:
 def _figures(selection: Selection) -> str:
     persistent, shared = int(selection.persistent), int(selection.shared)
     own = int(selection.job_reservations)
-    jobs = f" and {format_size(own)} in rooms" if own else ""
+    jobs = f" and {format_size(own)} in job reservations" if own else ""
     return (
         f"bytes x {selection.unit} reserved: {format_size(shared)} shared{jobs}; in "
         f"mode persistent {format_size(persistent)}"

@@ -76,7 +76,7 @@ def _on_run(name: str, run: Run) -> Iterator[str]:
         jobs = _count(run.job_reservations, "job")
         yield (
             f"{name}: {len(run.jobs_on_pfs)} of {jobs} with a place of their own "
-            f"worked on the PFS, for the tier had no room ({some}): their "
+            f"worked on the PFS because the tier was full ({some}): their "
             "numbers say nothing about the burst buffer."
         )
     if run.retries:

@@ -266,7 +266,7 @@ def test_the_command_ends_with_2_where_something_is_wrong(site: Site) -> None:
     assert done.exit_code == 2
     first, mend, *_ = done.output.splitlines()
     assert first.startswith("no    replicas ")
-    assert mend.strip().startswith("would do: ")
+    assert mend.strip().startswith("fix: ")
     rows = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
     assert {row["level"] for row in rows} == {"ok", "note", "no"}
 
@@ -322,5 +322,5 @@ def test_where_no_mode_was_said_it_says_which_one_it_looks_at(
     monkeypatch.chdir(site.work)
     shown = CliRunner().invoke(cli, ["check", "--json"]).stdout
     told = {f["about"]: f["what"] for f in json.loads(shown)}
-    words = "this is mode persistent; without --bb-mode, plan plans mode off"
+    words = "this shows mode persistent; plan would take mode off"
     assert words in told["mode"]

@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.cli.fallback import pfs_lines
 
-HEAD = "ON THE PFS, FOR THE TIER HAD NO ROOM:"
+HEAD = "ON THE PFS, BECAUSE THE TIER WAS FULL:"
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_ctrl_c_leaves_no_part_and_what_has_arrived_stays(work: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=120)
     assert process.returncode == INTERRUPTED, said
-    assert "run it again to go on" in said
+    assert "run it again to continue" in said
     assert not any((work / "copy").glob(".*.part"))
     assert stage(work, "data", "copy").returncode == DONE
 

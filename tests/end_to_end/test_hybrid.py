@@ -111,10 +111,10 @@ def test_explain_tells_single_jobs_reservations_reasons_and_savings(site: Site) 
     assert "job E: 69.0 KiB for 62.5 KiB, 0 files in, 1 out" in told.stdout
     assert "an input that job A alone reads: it stays on the PFS" in told.stdout
     assert "job E makes it, no other reads it: on a reservation of that" in told.stdout
-    assert "rooms:    1 of 1 jobs with files of their own" in told.stdout
+    assert "jobs:     1 of 1 jobs with own files have a reservation" in told.stdout
     site.declare(granularity="1MiB")
     told = site.bb("explain", *EXPLAIN, check=True)
-    assert "rooms:    none: for 1 jobs a room was looked at" in told.stdout
+    assert "jobs:     no job reservations: for 1 jobs one would" in told.stdout
     document = json.loads(site.bb("explain", "--json", *EXPLAIN, check=True).stdout)
     assert document["selection"]["job_reservations"] == 0
 

@@ -46,7 +46,7 @@ def test_a_full_disk_sends_its_job_to_the_pfs_and_says_so(
     assert site.content("bb") == expected()
     assert f"{disk} on " in errors_of(folder, "mix_A")
     assert "this job works on the PFS" in errors_of(folder, "mix_A")
-    said = "ON THE PFS, FOR THE TIER HAD NO ROOM: 5 of 5 jobs"
+    said = "ON THE PFS, BECAUSE THE TIER WAS FULL: 5 of 5 jobs"
     told = site.bb("status", str(folder)).stdout
     assert said in done.stderr and said in told
     assert f"mix_A: {disk} on " in told
@@ -66,7 +66,7 @@ def started_over_with_room_all_is_well(site: Site, folder: Path) -> None:
         file.write_text(json.dumps(data))
     done = site.bb("run", "--restart", str(folder))
     assert done_well(done)
-    assert "kept from before: " in done.stderr and "elsewhere.000" in done.stderr
+    assert "moved aside: " in done.stderr and "elsewhere.000" in done.stderr
     assert json.loads(site.bb("status", "--json", str(folder)).stdout)["on_pfs"] == []
     assert not (site.root / "ledger.jsonl").exists()
     assert read_run(folder).reserved is None

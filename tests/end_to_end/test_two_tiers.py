@@ -38,7 +38,7 @@ def test_auto_knows_that_one_mode_alone_has_the_room_that_was_said(site: Site) -
     assert done.returncode == 0, done.stderr
     for mode in ("persistent", "transient"):
         assert (
-            f"{mode} cannot be chosen: a room on another tier was said for e.dat"
+            f"{mode} cannot be chosen: bb.tier puts e.dat on a tier of job reservations"
             in (done.stderr)
         )
     assert "preferred: hybrid: " in done.stderr

@@ -255,7 +255,7 @@ def test_it_says_what_was_taken_away(folder: Folder, request_: Request) -> None:
     told = says(folder)
     assert "lost:        reservation pbbbefore is not there any more" in told
     assert f"pegasus-bb run --restart {folder.path}" in told
-    assert "to go on:" not in told
+    assert "to continue:" not in told
     assert "kept:" not in told
 
 

@@ -36,7 +36,7 @@ def test_all_that_can_still_run_runs(folder: Folder) -> None:
     folder.chain("futile", "d")
     text = folder.fails()
     assert {"a", "b", "c", "bad"} == set(folder.ran()) & {*DIAMOND, "bad", "futile"}
-    assert "3 of 6 nodes are done, 1 failed, 2 were not brought to an end" in text
+    assert "3 of 6 nodes are done, 1 failed, 2 did not finish" in text
     assert "bad: the job ended with exit status 1" in text
     assert "/bad.err" in text and "| disk full" in text
     assert f"pegasus-bb run {folder.path}" in text

@@ -66,7 +66,7 @@ def test_after_a_failure(folder: Folder) -> None:
     assert (status.nodes["done"], status.nodes["futile"]) == (1, 1)
     assert status.last_failures[0] == "  b: its job ended with exit status 7"
     text = folder.command("status", str(folder.path)).stdout
-    assert "stopped; pegasus-bb run goes on" in text
+    assert "stopped; `pegasus-bb run` continues it" in text
 
 
 def test_a_failure_that_a_retry_mended_is_not_a_failed_node(folder: Folder) -> None:

@@ -29,7 +29,7 @@ def test_a_signal_stops_cleanly_and_it_can_go_on(folder: Folder, number: int) ->
     _, text = engine.communicate(timeout=120)
     assert engine.returncode == 130
     assert "stopped: 2 of 4 nodes are done, 0 failed" in text
-    assert "to go on:    pegasus-bb run" in text
+    assert "to continue: pegasus-bb run" in text
     assert children_named(f"_PEGASUS_BB_NODE={folder.path}#") == []
     assert ("b", "JOB_ABORTED") in folder.events()
     assert folder.rescues() == ["w.dag.rescue001"]

@@ -228,7 +228,7 @@ def test_the_table_and_what_to_say(run: OneRun) -> None:
     assert row.endswith("l-pbbone  failed, data kept")
     assert more[0] == "pbbone:"
     assert f"  {run.submit}" in more
-    assert f"  say: pegasus-bb run {run.submit}" in more
+    assert f"  next: pegasus-bb run {run.submit}" in more
 
 
 def test_no_ledger_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ def test_a_catalog_inside_a_workflow_keeps_file_and_line(tmp_path: Path) -> None
         f"{file}:4: wrong\n"
         "  key:      siteCatalog.sites.0.name\n"
         "  found:    here\n"
-        "  would do: there"
+        "  fix:      there"
     )
 
 

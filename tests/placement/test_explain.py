@@ -49,7 +49,7 @@ def test_the_command_prints_every_file_with_its_reason(here: User) -> None:
     assert lines[0].split() == ["LFN", "size", "tier", "how", "reason"]
     assert lines[2].split()[:5] == ["mid.txt", "10", "B", "bb", "write"]
     assert "needed on tier bb: 360 B in any order of the jobs" in result.output
-    assert "level by level, clean-ups at once: 260 B\n" in result.output
+    assert "level by level with clean-ups between: 260 B\n" in result.output
     assert "capacity: 4.0 MiB (10 % headroom, in steps of 4.0 MiB)" in result.output
 
 
@@ -134,9 +134,7 @@ def test_where_no_mode_was_said_it_says_that_plan_would_use_no_tier(
     here: User,
 ) -> None:
     unsaid = CliRunner().invoke(command, [])
-    assert "this is mode persistent; without --bb-mode, plan plans mode off" in (
-        unsaid.stderr
-    )
+    assert "this shows mode persistent; plan would take mode off" in (unsaid.stderr)
     assert CliRunner().invoke(command, ["--bb-mode", "persistent"]).stderr == ""
 
 

@@ -15,7 +15,7 @@ LONG = "\u00e9" * 65536
 OWN = "jobs/0/profiles"
 MISSING = (
     r"job ID2 \(count\) needs an input .* 'words.txt'.*"
-    "would do: add 'words.txt' to /home/wfuser/replicas.yml"
+    "fix:      add 'words.txt' to /home/wfuser/replicas.yml"
 )
 STAGED = {"lfn": "count", "type": "output", "stageOut": False}
 # (where the user writes it, what, and what planning says)

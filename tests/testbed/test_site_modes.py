@@ -143,7 +143,10 @@ class Started:
         assert "mix_B: record 1 says that its task failed (exit code 1)" in failed.err
         assert "| mix: the disk on my desk is full" in failed.err
         assert "rescue file: diamond-0.dag.rescue001" in failed.err
-        assert "stopped; pegasus-bb run goes on" in runner.bb("status", str(submit)).out
+        assert (
+            "stopped; `pegasus-bb run` continues it"
+            in runner.bb("status", str(submit)).out
+        )
         if mode == "persistent":
             buffers = runner.ask("scontrol", "show", "burst").out
             assert runner.reservation("bb") in buffers

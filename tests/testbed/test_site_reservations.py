@@ -239,7 +239,7 @@ def test_a_reservation_that_vanishes_while_the_first_job_waits(
         submit_host.give_back("wfuser", name)
         done = run.end()
     assert done.status == 76, done.err
-    assert "the next run goes on on the PFS" in done.err
+    assert "the next run is on the PFS" in done.err
     assert not (runner.submit_dir("bb") / "bb" / "storage_decision.json").exists()
     done = runner.run_to_the_end("bb", "--engine", "local")  # a minute less
     check_ran_on_pfs(runner, done, "was up and is gone")

@@ -123,7 +123,7 @@ class Follower:
         if not there and life is not None and not life.over:
             raise RunFailed(
                 f"DAGMan, job {cluster}, is in the queue no more, and its log tells of "
-                f"no end; to go on: pegasus-bb run {self._place.path}"
+                f"no end; to continue: pegasus-bb run {self._place.path}"
             )
 
 

@@ -59,7 +59,7 @@ class ReservationWatch:
             return ""
         words = f"reservation {request.name} was up and is not there any more"
         if may_use_pfs(self._bb, request):
-            return f"{words}. No job had it yet: the next run goes on on the PFS"
+            return f"{words}. No job had it yet: the next run is on the PFS"
         return words
 
     def _ending(self) -> bool:

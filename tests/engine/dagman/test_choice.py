@@ -49,7 +49,7 @@ def test_the_local_engine_ends_what_it_began(place: SubmitDir, tools: Tools) -> 
 def test_what_dagman_began_is_not_taken_over(place: SubmitDir, tools: Tools) -> None:
     with pytest.raises(RunFailed):
         running.run(place.path)
-    assert choose_engine(place, "auto") == ("dagman", "it has begun it")
+    assert choose_engine(place, "auto") == ("dagman", "it began this run")
     tools.falls_silent()
     with pytest.raises(UsageError, match="begun under DAGMan, and here no schedd"):
         choose_engine(place, "auto")

@@ -29,10 +29,10 @@ def fails(place: SubmitDir, listener: Listener | None = None) -> str:
 def test_a_failed_run_tells_why(place: SubmitDir, tools: Tools) -> None:
     listener = Listener()
     said = fails(place, listener)
-    assert "not done: 2 of 6 nodes are done, 3 failed, 1 were not" in said
+    assert "not done: 2 of 6 nodes are done, 3 failed, 1 did not" in said
     assert "  C: its job ended with exit status 1" in said
     assert "rescue file: w.dag.rescue001" in said
-    assert f"to go on:    pegasus-bb run {place.path}" in said
+    assert f"to continue: pegasus-bb run {place.path}" in said
     assert listener.heard[:2] == ["6 nodes, 0 done", "DAGMan runs it, as job 25"]
     assert tools.submitted == ["-update_submit w.dag"]
 
@@ -48,7 +48,7 @@ def test_a_journal_whose_writer_died_does_not_hide_what_failed(
     record = RECORDED.parent / "kickstart" / "kickstart-5.1.2-failed.yml"
     shutil.copy(record, place.path / "s.out.001")
     said = fails(place)
-    assert "not done: 2 of 6 nodes are done, 3 failed, 1 were not" in said
+    assert "not done: 2 of 6 nodes are done, 3 failed, 1 did not" in said
     assert "  B: record 1 says that its task failed" in said
     assert f"    see {place.path}/s.out.001" in said
 

@@ -129,7 +129,7 @@ def with_fallback(fixture: SubmitDirFixture) -> None:
 
 def test_before_any_job_had_it_the_pfs_takes_over(fixture: SubmitDirFixture) -> None:
     with_fallback(fixture)
-    assert "the next run goes on on the PFS" in "".join(fixture.looks(40))
+    assert "the next run is on the PFS" in "".join(fixture.looks(40))
     decide_storage(fixture.bb, StorageDecision("bb"))
     said = "".join(fixture.looks(6))
     assert "is not there any more" in said and "PFS" not in said

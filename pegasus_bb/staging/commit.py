@@ -11,15 +11,15 @@ import queue
 import threading
 import time
 from collections import deque
-from typing import Callable, Deque, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Deque, Iterator, List, Optional, Tuple
 
 from pegasus_bb.staging.failures import CopyFailed, explained
 from pegasus_bb.staging.items import Batch, Elsewhere, Outcome
 from pegasus_bb.staging.plain import discard
 from pegasus_bb.staging.sync import Broken, sync
-from pegasus_bb.staging.waiting import put_in, until
 
 _PAUSE = 0.5  # seconds between rounds, while less than that is copied
+_MOMENT = 0.25  # seconds
 
 
 class Committer:
@@ -165,3 +165,23 @@ def _unless(broken: Broken, outcome: Outcome) -> Outcome:
     if error is None:
         return outcome
     return Outcome(item, None, explained(error, item.source_path, item.dest_path))
+
+
+# Waiting ends every moment, so that it can be interrupted. Not by Thread.join: Ctrl-C
+# in it makes Python 3.7 to 3.13 take the thread for ended while it still works.
+def until(event: threading.Event) -> Iterator[None]:
+    """Ends when ``event`` is set; the caller has a turn every moment."""
+    while not event.wait(_MOMENT):
+        yield
+    yield
+
+
+def put_in(line: queue.Queue[Any], thing: Any) -> Iterator[None]:
+    """Ends when ``thing`` is in ``line``; the caller has a turn every moment."""
+    while True:
+        try:
+            line.put(thing, timeout=_MOMENT)
+            break
+        except queue.Full:
+            yield
+    yield

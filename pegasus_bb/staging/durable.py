@@ -1,12 +1,15 @@
-"""What the standard library has no name for: syncfs, and writing out early."""
+"""Making things durable: syncfs, writing out early, and the pace of a journal."""
 
 from __future__ import annotations
 
 import os
+import time
 from typing import Any, Optional
 
 _WRITE = 2  # SYNC_FILE_RANGE_WRITE: begin to write these pages out, wait for nothing
 _libc: Optional[Any] = None
+_LARGE = 8 << 20  # bytes; copying as many takes longer than a sync
+_SOON = 1.0  # seconds
 
 
 def sync_file_system(folder: int) -> None:
@@ -47,3 +50,23 @@ def _functions() -> Any:
         except (ImportError, OSError):
             _libc = object()
     return _libc
+
+
+class Pace:
+    """When a journal writes its lines about files that arrived: they cost a sync, and a
+    crash costs the files whose lines were not written."""
+
+    def __init__(self, many: int) -> None:
+        """``many``: so many lines are written at once, however fast they come."""
+        self._many = many
+        self._last = time.monotonic()
+
+    def is_due(self, waiting: int, size: int = 0) -> bool:
+        """True if ``waiting`` lines should be written now, the last of a file of
+        ``size`` bytes. The caller then writes them."""
+        now = time.monotonic()
+        late = now - self._last >= _SOON
+        due = waiting > 0 and (waiting >= self._many or size >= _LARGE or late)
+        if due:
+            self._last = now
+        return due

@@ -28,13 +28,13 @@ _PIECE = 64 << 10
 
 def pour_hashed(
     source: int, out: int, size: int, hollow: bool, digest: Digest, tell: Tell
-) -> Tuple[int, str, str]:
-    """Copy ``size`` bytes, and hash them: bytes, digest, how. Raises OSError."""
+) -> Tuple[int, str]:
+    """Copy ``size`` bytes, and hash them: bytes, digest. Raises OSError."""
     with _Hasher(source, digest, size > _ALONE) as hasher:
-        total, how = move_all(source, out, size, hollow, tell, hasher.take, hasher.move)
+        total = move_all(source, out, size, hollow, tell, hasher.take, hasher.move)
     if hasher.error is not None:
         raise hasher.error
-    return total, hasher.words(), how
+    return total, hasher.words()
 
 
 def hash_of(source: int, size: int, hollow: bool, digest: Digest) -> str:
@@ -100,16 +100,14 @@ class _Hasher:
         else:
             self._todo.put(piece)
 
-    def move(
-        self, source: int, out: int, offset: int, length: int, tell: Tell
-    ) -> Tuple[int, str]:
+    def move(self, source: int, out: int, offset: int, length: int, tell: Tell) -> int:
         """As ``moves.move``, and hash what went over."""
         if self._thread is not None and not _AT_WORK.are_too_many:
-            moved, how = move(source, out, offset, length, tell)
+            moved = move(source, out, offset, length, tell)
             self._todo.put((offset, moved, False))
-            return moved, how
+            return moved
         self._todo.join()  # what comes before is hashed, and the buffer is free
-        return self._through(out, offset, length, tell), "read and write"
+        return self._through(out, offset, length, tell)
 
     def _through(self, out: int, offset: int, length: int, tell: Tell) -> int:
         done = 0

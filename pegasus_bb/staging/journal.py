@@ -22,9 +22,9 @@ from typing import Any, List
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_journal
+from pegasus_bb.staging.durable import Pace
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.items import Landed, stamp
-from pegasus_bb.staging.pace import Pace
 from pegasus_bb.staging.parts import is_tag
 
 _MANY = 5000  # lines that are written at once

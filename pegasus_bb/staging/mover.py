@@ -15,14 +15,13 @@ from collections import deque
 from typing import Callable, Deque, Iterable, Iterator, List, Optional, Set
 
 from pegasus_bb.paths import is_long
-from pegasus_bb.staging.commit import Committer
+from pegasus_bb.staging.commit import Committer, put_in, until
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.items import Batch, Copier, Folder, Item, Outcome
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import new_tag
 from pegasus_bb.staging.plain import Alone, Plain, discard
 from pegasus_bb.staging.pour import ignore_progress
-from pegasus_bb.staging.waiting import put_in, until
 
 _FILES = 512  # of a batch
 _BYTES = 32 << 20

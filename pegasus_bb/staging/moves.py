@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Callable, Iterator, List, Tuple
+from typing import Callable, Iterator, Tuple
 
 from pegasus_bb.staging.durable import begin_writing
 
@@ -30,7 +30,7 @@ Tell = Callable[[int], None]  # bytes that have just been copied
 Range = Tuple[int, int, bool]  # offset, bytes, whether it is a hole
 Take = Callable[[Range], None]
 Way = Callable[[int, int, int, int], int]  # source, out, offset, length -> bytes moved
-Move = Callable[[int, int, int, int, Tell], Tuple[int, str]]
+Move = Callable[[int, int, int, int, Tell], int]
 
 
 def data_of(source: int, size: int) -> Iterator[Tuple[int, int]]:
@@ -57,18 +57,14 @@ def write_all(out: int, view: memoryview, offset: int) -> None:
         view, offset = view[done:], offset + done
 
 
-def move(
-    source: int, out: int, offset: int, length: int, tell: Tell
-) -> Tuple[int, str]:
-    """Bytes moved of this range, and by which way the last of them. Raises OSError."""
-    done, how = 0, ""
-    for name, way in _ways():
-        more = _by(way, source, out, offset + done, length - done, tell)
-        how = name if more or not how else how
-        done += more
+def move(source: int, out: int, offset: int, length: int, tell: Tell) -> int:
+    """Bytes moved of this range. Raises OSError."""
+    done = 0
+    for way in _ways():
+        done += _by(way, source, out, offset + done, length - done, tell)
         if done == length:
             break
-    return done, how
+    return done
 
 
 def move_all(
@@ -79,32 +75,31 @@ def move_all(
     tell: Tell,
     hole: Take = lambda piece: None,
     by: Move = move,
-) -> Tuple[int, str]:
-    """Move all of it in steps: (bytes there were, how). Holes are left out, but
-    ``hole`` hears of them. Raises OSError."""
-    end, how = 0, "read and write"
+) -> int:
+    """Move all of it in steps: the bytes there were. Holes are left out, but ``hole``
+    hears of them. Raises OSError."""
+    end = 0
     for offset, length in data_of(source, size) if hollow else [(0, size)]:
         hole((end, offset - end, True))
         end = offset
         while end < offset + length:
             step = min(STEP, offset + length - end)
-            moved, how = by(source, out, end, step, tell)
+            moved = by(source, out, end, step, tell)
             end += moved
             if moved < step:
-                return end, how
+                return end
     if end < size:  # to set a length in vain waits for the disk
         hole((end, size - end, True))
         os.ftruncate(out, size)
-    return size, how
+    return size
 
 
-def _ways() -> List[Tuple[str, Way]]:
-    found: List[Tuple[str, Way]] = []
+def _ways() -> Iterator[Way]:
     if hasattr(os, "copy_file_range"):  # Python 3.8
-        found.append(("copy_file_range", _copy_file_range))
+        yield _copy_file_range
     if hasattr(os, "sendfile"):
-        found.append(("sendfile", _sendfile))
-    return [*found, ("read and write", _read_and_write)]
+        yield _sendfile
+    yield _read_and_write
 
 
 def _by(way: Way, source: int, out: int, offset: int, length: int, tell: Tell) -> int:

@@ -20,7 +20,6 @@ class Poured(NamedTuple):
 
     size: int  # bytes, holes included
     digest: str  # sha256:... say, or "" if not asked for
-    how: str  # reflink, copy_file_range, sendfile, read and write
 
 
 def ignore_progress(_: int) -> None:
@@ -40,23 +39,21 @@ def pour(
     Fewer arrive where the source ends before that. Raises OSError.
     """
     if size == 0:
-        words = digest.words(digest.new()) if digest else ""
-        return Poured(0, words, "read and write")
+        return Poured(0, digest.words(digest.new()) if digest else "")
     cloned = _clone(source, out)
     if not (cloned or hollow):
         _check_room(out, size)
     if digest is not None:
         from pegasus_bb.staging.hashing import hash_of, pour_hashed  # needs threads
 
-        if cloned:
-            tell(size)
-            return Poured(size, hash_of(source, size, hollow, digest), "reflink")
-        return Poured(*pour_hashed(source, out, size, hollow, digest, tell))
-    if cloned:
+        if not cloned:
+            return Poured(*pour_hashed(source, out, size, hollow, digest, tell))
         tell(size)
-        return Poured(os.fstat(out).st_size, "", "reflink")
-    total, how = move_all(source, out, size, hollow, tell)
-    return Poured(total, "", how)
+        return Poured(size, hash_of(source, size, hollow, digest))
+    if not cloned:
+        return Poured(move_all(source, out, size, hollow, tell), "")
+    tell(size)
+    return Poured(os.fstat(out).st_size, "")
 
 
 def is_hollow(found: os.stat_result) -> bool:

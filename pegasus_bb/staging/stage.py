@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import stat
-from typing import Callable, Iterator, List, Optional
+from typing import Callable, Dict, Iterator, List, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
@@ -18,7 +17,6 @@ from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import remove_parts
 from pegasus_bb.staging.pour import ignore_progress, is_hollow
-from pegasus_bb.staging.spill_map import SpillMap
 from pegasus_bb.staging.tree import Tree, set_mode
 
 Fail = Callable[[CopyFailed], None]
@@ -46,7 +44,8 @@ class Stage:
         self.files = self.bytes = self.kept = self.failed = 0
         self.folders = self.links = 0
         self._told: Tell = ignore_progress
-        self._linked = SpillMap()  # files that will have further names, as they landed
+        # files that will have further names, as they landed
+        self._linked: Dict[str, Landed] = {}
         check_places(source, dest)
 
     def run(self, tell: Tell = ignore_progress) -> bool:
@@ -104,17 +103,14 @@ class Stage:
             name = self._name(item)
             self._journal.note(name, landed)
             if item.mark.st_nlink > 1:
-                self._linked.put(os.fsencode(name), json.dumps(landed).encode())
+                self._linked[name] = landed
 
     def _has_another_name(self, name: str, before: List[int], after: List[int]) -> None:
         """The line of ``name`` holds no more, since its copy got another name."""
-        key = os.fsencode(name)
-        known = self._linked.get(key)
-        landed = None if known is None else Landed(*json.loads(known))
+        landed = self._linked.get(name)
         if landed is not None and landed.stamp == before:
-            landed = landed._replace(stamp=after)
-            self._linked.put(key, json.dumps(landed).encode())
-            self._journal.note(name, landed)
+            self._linked[name] = landed._replace(stamp=after)
+            self._journal.note(name, self._linked[name])
 
     def _missing(self, items: Iterator[Item]) -> Iterator[Item]:
         """Those that an earlier try has not brought; its parts of them are removed."""

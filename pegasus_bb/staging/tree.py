@@ -8,15 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import (
-    Callable,
-    Iterator,
-    List,
-    Optional,
-    Sequence,
-    Set,
-    Tuple,
-)
+from typing import Callable, Iterator, List, Optional, Sequence, Set, Tuple
 
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
@@ -95,7 +87,7 @@ class Tree:
         ``linked`` hears of each file that got a name: its path below the copy, and its
         stamps before and after, since a new name is a change of the file.
         """
-        for each in self._names:
+        for each in self._names.further:
             if each.first in self._failed:
                 self._fail(self._without_first(each))
                 continue

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,15 +33,17 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(hashing, "_ALONE", 0)
     monkeypatch.setattr(pour, "_clone", lambda source, out: False)
     seen: list[str] = []
-    move = hashing._Hasher.move
-
-    def noted(self: hashing._Hasher, *given: object) -> tuple[int, str]:
-        moved, how = move(self, *given)  # type: ignore[arg-type]
-        seen.append(how)
-        return moved, how
-
-    monkeypatch.setattr(hashing._Hasher, "move", noted)
+    for place, name in ((hashing, "move"), (hashing._Hasher, "_through")):
+        monkeypatch.setattr(place, name, noted(getattr(place, name), seen))
     return seen
+
+
+def noted(way: Callable[..., int], seen: list[str]) -> Callable[..., int]:
+    def call(*arguments: object) -> int:
+        seen.append(way.__name__)
+        return way(*arguments)
+
+    return call
 
 
 def copied(source: Path) -> bool:
@@ -71,7 +74,7 @@ def test_the_way_may_change_with_every_step(
 ) -> None:
     monkeypatch.setattr(hashing, "_AT_WORK", Sometimes(turns))
     assert copied(source)
-    assert ways.count("read and write") == 10 // turns
+    assert ways.count("_through") == 10 // turns
     assert len(ways) == 10
 
 
@@ -96,11 +99,11 @@ def test_a_file_alone_is_read_beside_and_many_are_not(
     at_work._most = 1  # of two processors
     monkeypatch.setattr(hashing, "_AT_WORK", at_work)
     assert copied(source)
-    assert "read and write" not in ways
+    assert "_through" not in ways
     ways.clear()
     at_work.count(1)  # another one
     assert copied(source)
-    assert set(ways) == {"read and write"}
+    assert set(ways) == {"_through"}
     at_work.count(-1)
     assert not at_work.are_too_many
 
@@ -113,7 +116,7 @@ def test_without_room_for_a_thread_one_reading_does_for_both(
 
     monkeypatch.setattr(threading.Thread, "start", refused)
     assert copied(source)
-    assert set(ways) == {"read and write"}
+    assert set(ways) == {"_through"}
 
 
 def test_a_disk_that_cannot_be_read_ends_the_copy_either_way(

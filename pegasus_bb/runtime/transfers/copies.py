@@ -17,11 +17,11 @@ from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfers.ways import Way
 from pegasus_bb.staging.digests import SHA256
+from pegasus_bb.staging.durable import Pace
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.items import Folder, Item, Landed, item_of, stamp
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import same_file
-from pegasus_bb.staging.pace import Pace
 from pegasus_bb.staging.parts import parts_in
 
 _FOLDERS = 50  # kept open for the next file of the list

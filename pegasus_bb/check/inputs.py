@@ -62,7 +62,6 @@ def _of_replicas(placed: PlanningInput) -> Iterator[Finding]:
 
 
 def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
-    """What is installed on the site need not be seen from here, but it may be."""
     site, catalog = placed.site.name, placed.catalogs.transformations
     names = {
         j.transformation for j in placed.workflow.jobs.values() if runs_on(j, site)

@@ -45,7 +45,6 @@ def _of_planner(
     context: RunPlan,
     home: Home | None,
 ) -> Iterator[Finding]:
-    """Raises what the planning would raise."""
     if decided.placement is not None:
         for tier in (decided.placement.tier, decided.placement.job_tier):
             check_style(decided.site, decided.catalogs, tier.backend)

@@ -47,7 +47,6 @@ class Site:
 
     @property
     def scratch(self) -> Directory | None:
-        """Where workflows run on this site."""
         return next((d for d in self.directories if d.kind in SCRATCH), None)
 
     @property
@@ -62,8 +61,6 @@ class Site:
 
 @dataclass(frozen=True)
 class SiteCatalog:
-    """Sites by name, in the order of the file."""
-
     document: Document
     sites: dict[str, Site]
 
@@ -80,8 +77,6 @@ class SiteCatalog:
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """One copy of a file."""
-
     lfn: str
     pfn: str  # a URL or a path
     site: str
@@ -246,7 +241,6 @@ def read_replicas(document: Document) -> ReplicaCatalog:
 
 
 def _entries_with(known: Iterable[Data], found: dict[str, str]) -> Iterator[Data]:
-    """The entries of a catalog with the files that were found in a folder."""
     new = {lfn: [{"site": "local", "pfn": pfn}] for lfn, pfn in found.items()}
     for entry in known:
         first = new.pop(str(entry["lfn"]), [])

@@ -55,7 +55,6 @@ class Document:
         return Entry(self, keys, value)
 
     def line(self, keys: Sequence[object]) -> int:
-        """The line (from 1) of the value under ``keys``, or of its nearest parent."""
         from pegasus_bb.model.lines import line_of  # its import costs, errors are few
 
         return line_of(self.text, (*self.root, *keys))
@@ -67,7 +66,6 @@ class Document:
         found: object = "",
         would_do: str = "",
     ) -> CatalogError:
-        """An error about the value under ``keys``, with its file and line."""
         return CatalogError(
             what,
             file=str(self.path),
@@ -96,7 +94,6 @@ class Entry:
     def error(
         self, what: str, found: object = None, would_do: str = ""
     ) -> CatalogError:
-        """An error about this value, which it shows unless ``found`` is given."""
         shown = self.data if found is None else found
         return self.document.error(what, self.at, shown, would_do)
 
@@ -108,7 +105,6 @@ class Entry:
             raise self.error(f"{what}{error}", would_do=would_do) from error
 
     def items(self, key: str) -> list[Any]:
-        """The list under ``key``, empty if there is none."""
         value = self.data.get(key)
         if value is None:
             return []
@@ -127,7 +123,6 @@ class Entry:
         return found
 
     def mapping(self, key: str) -> Data:
-        """The mapping under ``key``, empty if there is none."""
         value = self.data.get(key)
         if value is None:
             return {}
@@ -136,7 +131,6 @@ class Entry:
         return value
 
     def profiles(self) -> Data:
-        """The profiles: namespace -> key -> value."""
         profiles = self.data.get("profiles")
         if profiles is None:
             return {}
@@ -204,15 +198,10 @@ def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
     return parse(text, path), text
 
 
-def dump(data: Data) -> bytes:
+def as_json(data: Any) -> bytes:
     """``data`` as JSON, which every YAML reader takes, in the order of its keys."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
     return orjson.dumps(data, option=option)
-
-
-def as_json(data: Any) -> bytes:
-    """As every small JSON file of a submit directory is written."""
-    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def plain(value: object) -> str:

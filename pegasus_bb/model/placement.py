@@ -75,11 +75,9 @@ class Placement:
 
     @cached_property
     def need(self) -> int:
-        """Bytes of all files on the tier whose size is known."""
         return sum(f.size or 0 for f in self.files.values() if f.tier != PFS)
 
     @cached_property
     def unknown(self) -> tuple[str, ...]:
-        """LFNs of the files on the tier whose size is unknown."""
         files = self.files.values()
         return tuple(f.lfn for f in files if f.size is None and f.tier != PFS)

@@ -25,8 +25,6 @@ AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
 @dataclass(frozen=True)
 class Setting:
-    """One property and where it was said, for errors."""
-
     value: str
     origin: str  # a file name, or "-D"
     line: int = 0
@@ -71,7 +69,6 @@ class Properties(Mapping[str, str]):
         )
 
     def to_text(self) -> str:
-        """All properties in their order as a properties file, in ASCII."""
         lines = (join_key_value(key, value) for key, value in self.items())
         return "".join(f"{line}\n" for line in lines)
 

@@ -60,8 +60,6 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class FileUse:
-    """One file that a task's record names."""
-
     name: str  # the LFN, or the path where the record has no LFN
     path: str  # where the task found it: its tier can be told from this
     size: int | None = None  # bytes when the task ended
@@ -164,7 +162,6 @@ class NodeTimes:
 
     @property
     def queue(self) -> float | None:
-        """Seconds from the job's submission until it ran."""
         return _between(self.submitted, self.executing)
 
     @property

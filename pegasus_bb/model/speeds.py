@@ -42,7 +42,6 @@ class Speed:
         return moving + files * self.latency
 
     def of_all(self, read: int, written: int) -> float:
-        """Seconds that all jobs together take at least."""
         return read / self.read + written / self.write
 
 

@@ -31,7 +31,6 @@ class Pair:
 
     @property
     def ratio(self) -> float | None:
-        """PFS to BB; None if either is unknown or the BB's is zero."""
         if self.pfs is None or self.bb is None or self.bb.mean == 0:
             return None
         return self.pfs.mean / self.bb.mean

@@ -32,8 +32,6 @@ _ARGUMENTS = "container.arguments"
 
 @dataclass(frozen=True, slots=True)
 class Executable:
-    """A program on one site."""
-
     site: str
     pfn: str
     kind: str  # installed | stageable
@@ -59,15 +57,12 @@ class Transformation:
 
 
 def full_name(namespace: str, name: str, version: str) -> str:
-    """``namespace::name:version`` as far as there are such parts."""
     space = f"{namespace}::" if namespace else ""
     return f"{space}{name}" + (f":{version}" if version else "")
 
 
 @dataclass(frozen=True)
 class TransformationCatalog:
-    """Transformations by full name, in the order of the file."""
-
     document: Document
     transformations: dict[str, Transformation]
 
@@ -97,7 +92,6 @@ def read_transformations(document: Document) -> TransformationCatalog:
 
 
 def _joined(known: Transformation | None, more: Transformation) -> Transformation:
-    """One program may have several entries, such as one per site."""
     if known is None:
         return more
     return replace(

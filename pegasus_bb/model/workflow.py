@@ -26,8 +26,6 @@ _PLAIN_LFN = re.compile(r"[A-Za-z0-9._+@=,:-]{1,255}")
 
 @dataclass(slots=True)
 class Use:
-    """A file that a job uses."""
-
     lfn: str
     kind: str  # input | output | checkpoint
     stage_out: bool = False
@@ -52,7 +50,6 @@ class Job:
 
     @property
     def transformation(self) -> str:
-        """The full name, ``namespace::name:version``, as Pegasus writes it."""
         if not self.namespace and not self.version:  # nearly every job
             return self.name
         return full_name(self.namespace, self.name, self.version)
@@ -62,7 +59,6 @@ class Job:
         return None if value is None else plain(value)
 
     def inputs(self) -> Iterator[Use]:
-        """Files that must be there before the job runs."""
         return (use for use in self.uses if use.kind == "input")
 
     def outputs(self) -> Iterator[Use]:

@@ -39,7 +39,6 @@ class PlanningInput:
 
     @property
     def has_sub_workflows(self) -> bool:
-        """Whether a job of the workflow is a workflow itself: its files are unknown."""
         return any(job.kind != "job" for job in self.workflow.jobs.values())
 
     @property
@@ -53,8 +52,6 @@ class PlanningInput:
 
 @dataclass(frozen=True, slots=True)
 class MovedFiles:
-    """Files that went to the PFS because the capacity is short."""
-
     lfns: tuple[str, ...]
     benefit: int  # bytes that tasks read and write of the files that could have moved
 

@@ -112,7 +112,6 @@ class Candidate(NamedTuple):
 
     @property
     def benefit(self) -> int:
-        """The bytes that tasks read and write."""
         return self.size * self.uses
 
     @property

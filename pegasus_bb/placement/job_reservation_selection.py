@@ -77,8 +77,6 @@ def _known(given: PlanningInput) -> Iterator[tuple[str, float]]:
 
 
 class Candidate(NamedTuple):
-    """A job that could have a reservation."""
-
     job: str
     reservation: JobReservation  # its ``stage_out`` are files that no other job reads
     saved: int  # bytes of these
@@ -189,7 +187,6 @@ def _reservation(
 def split_named(
     decision: PlacementDecision, found: Iterable[Candidate]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Those with a file that the user wants in a job reservation, and all others."""
     named: list[Candidate] = []
     others: list[Candidate] = []
     for each in found:

@@ -45,11 +45,16 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     lint_job_reservations(given, placement, reservations)
     if not reservations:
         return replace(placement, capacity=tier.granularity)
-    job, largest = max(reservations.items(), key=lambda pair: pair[1].need)
+    ident, largest = max(reservations.items(), key=lambda pair: pair[1].need)
     if wanted_capacity(tier, given.settings) == AUTO:
         files = (placement.files[lfn] for lfn in unknown)
         lint_replicas(given.workflow, given.catalogs, files)
-    _check_size(given, tier, _owner(given.workflow.jobs[job]), largest)
+    job, mend = (
+        given.workflow.jobs[ident],
+        "some of its files on the PFS (bb.tier: pfs)",
+    )
+    owner = Owner(f"job {ident} ({job.transformation})", job.index, mend)
+    _check_size(given, tier, owner, largest)
     capacity = choose_capacity(given, tier, largest.need, unknown)
     return replace(placement, job_reservations=reservations, capacity=capacity)
 
@@ -100,7 +105,6 @@ def _with(placement: Placement, found: dict[str, JobReservation]) -> Placement:
 
 
 def capacity_maker(tier: Tier, settings: Settings) -> Callable[[int], int]:
-    """The function from the bytes that a job needs to those that it reserves."""
     wanted = wanted_capacity(tier, settings)
 
     @cache
@@ -149,16 +153,9 @@ def _maker(
 
 
 class Owner(NamedTuple):
-    """What has a job reservation, for an error about it."""
-
     name: str
     place: int  # of the job, or of a cluster's first one
     mend: str  # what would make it smaller
-
-
-def _owner(job: Job) -> Owner:
-    mend = "some of its files on the PFS (bb.tier: pfs)"
-    return Owner(f"job {job.id} ({job.transformation})", job.index, mend)
 
 
 def _check_size(
@@ -166,7 +163,7 @@ def _check_size(
 ) -> None:
     wanted, quota = wanted_capacity(tier, given.settings), quota_of(tier)
     document = given.workflow.document
-    if wanted != AUTO and 0 < wanted < own.need:
+    if 0 < wanted < own.need:
         raise document.error(
             f"in mode transient each job reserves {format_size(wanted)}, and the files "
             f"of {owner.name} on tier {tier.name} have {format_size(own.need)} "

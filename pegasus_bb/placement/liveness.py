@@ -28,7 +28,6 @@ def planned_peak(given: PlanningInput, placement: Placement) -> int:
 def live_flow(
     given: PlanningInput, placement: Placement
 ) -> tuple[list[int], list[int]]:
-    """Bytes of ``placement`` that are born in each level, and that die with it."""
     return flow(lifetimes(given, placement), sizes(placement), given.levels)
 
 

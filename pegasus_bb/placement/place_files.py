@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.files import is_there
 from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO
@@ -106,7 +105,6 @@ def _all_files(given: PlanningInput, tier: Tier) -> dict[str, File]:
 def _narrow_rules(
     given: PlanningInput, tier: Tier, files: Mapping[str, File]
 ) -> dict[str, Rule]:
-    """LFN -> the narrowest rule of a user. Raises CatalogError."""
     workflow, graph = given.workflow, given.graph
     tiers = given.catalogs.tiers.get(tier.site, [tier])
     words = tier_words(tier, tiers, _other_job_tier(given, tier), graph.consumers)
@@ -135,13 +133,7 @@ def _other_job_tier(given: PlanningInput, tier: Tier) -> Tier | None:
 def _patterns(
     given: PlanningInput, files: Mapping[str, File], words: TierWords
 ) -> dict[str, Rule]:
-    file, properties = given.settings.placement, given.catalogs.properties
-    if file is None:
+    if given.settings.placement is None:
         return {}
-    if not is_there(file):
-        raise properties.error(
-            "pegasus.bb.placement",
-            f"{file}: there is no such file",
-            "the path of a placement file, such as placement.yml",
-        )
-    return read_placement_file(file, environment(properties)).rules(files, words)
+    variables = environment(given.catalogs.properties)
+    return read_placement_file(given.settings.placement, variables).rules(files, words)

@@ -86,7 +86,6 @@ def unknown_sizes(
 
 
 def _where_looked(lfn: str, catalogs: Catalogs, site: str) -> str:
-    """The LFN, with the places where an input was looked for in vain."""
     places = looked_at(lfn, catalogs.replicas, site)
     return f"{lfn} (no file here at {' or '.join(places)})" if places else lfn
 
@@ -94,7 +93,6 @@ def _where_looked(lfn: str, catalogs: Catalogs, site: str) -> str:
 def too_small(
     given: PlanningInput, tier: Tier, need: int, which: str = ""
 ) -> CatalogError:
-    """``need`` bytes, of ``which`` files, are more than what was asked for."""
     wanted = wanted_capacity(tier, given.settings)
     return _error(
         given,

@@ -24,8 +24,6 @@ OUTPUT = "output"  # a job makes it and it is staged out, read by others or not
 
 @dataclass(slots=True)
 class File:
-    """A file of the workflow."""
-
     lfn: str
     role: str = INPUT  # input | intermediate | output
     size: int | None = None  # declared bytes, the largest if jobs disagree
@@ -182,7 +180,6 @@ def program_users(
 
 
 def runs_on(job: Job, site: str) -> bool:
-    """Whether ``job`` is a task, and one of that site."""
     if job.kind != "job" or "profiles" not in job.data:  # nearly every job
         return job.kind == "job"
     return job.profile("selector", "execution.site") in (None, site)

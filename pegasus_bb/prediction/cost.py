@@ -188,14 +188,12 @@ def _staged(
 
 
 def _copy_time(sizes: list[int], source: Speed, dest: Speed) -> float:
-    """Seconds for several files at a time."""
     size = sum(sizes)
     moving = max(size / source.read, size / dest.write)
     return moving + len(sizes) * (source.latency + dest.latency)
 
 
 def _copy_time_of_job(sizes: list[int], source: Speed, dest: Speed) -> float:
-    """Seconds for the files of one job, one after the other."""
     size = sum(sizes)
     moving = max(size / source.job_read, size / dest.job_write)
     return moving + len(sizes) * (source.latency + dest.latency)

@@ -15,8 +15,6 @@ from pegasus_bb.prediction.load import Load
 
 
 class Level:
-    """The jobs of one level, added up."""
-
     __slots__ = ("longest", "moved", "total")
 
     def __init__(self, places: int) -> None:
@@ -64,11 +62,9 @@ class Levels:
         return level
 
     def seconds(self) -> dict[int, float]:
-        """Of each, by its number."""
         return {number: self._lasts(level) for number, level in self._levels.items()}
 
     def _lasts(self, level: Level) -> float:
-        """Seconds of a level: the longest of what holds it up."""
         places = zip(self._places, level.moved, strict=True)
         moving = (place.of_all(*moved) for place, moved in places)
         return max(level.longest, level.total / self._slots, *moving)

@@ -34,8 +34,6 @@ class Load:
 
 @dataclass(frozen=True)
 class Workload:
-    """All jobs, and how much of them is unknown."""
-
     loads: tuple[Load, ...]
     sizes: Mapping[str, int]  # bytes by LFN, of those that are known
     unknown_sizes: tuple[str, ...]  # LFNs; they count as empty
@@ -49,7 +47,6 @@ def workload(
     speeds: Speeds,
     history: History,
 ) -> Workload:
-    """Of every job of the user's. Linear in the workflow."""
     sizes = dict(_sizes(files, history))
     loads, unknown, tells = [], 0, history.tells
     for job in workflow.jobs.values():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.document import Document, dump, expand, load
+from pegasus_bb.model.document import Document, as_json, expand, load
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "1000genome-nersc"
 NERSC = {
@@ -39,7 +39,7 @@ def test_reading_and_writing_loses_nothing_and_keeps_the_order(
 ) -> None:
     document = load(RECORDED / f"{name}.yml", NERSC)
     again = tmp_path / "again.json"
-    again.write_bytes(dump(document.data))
+    again.write_bytes(as_json(document.data))
     data = load(again, {}).data
     assert data == document.data
     assert keys_in_order(data) == keys_in_order(document.data)
@@ -49,7 +49,7 @@ def test_a_key_that_nobody_knows_survives(tmp_path: Path) -> None:
     file = written(tmp_path, "z: 1\nx-lab: {b: [1, 2], a: null}\na: text\n1: one\n")
     data = load(file, {}).data
     assert list(data) == ["z", "x-lab", "a", 1]
-    assert " ".join(dump(data).decode().split()) == (
+    assert " ".join(as_json(data).decode().split()) == (
         '{ "z": 1, "x-lab": { "b": [ 1, 2 ], "a": null }, "a": "text", "1": "one" }'
     )
 

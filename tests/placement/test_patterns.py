@@ -106,10 +106,3 @@ def test_an_entry_that_cannot_be_is_refused_with_its_line(
 )
 def test_a_file_of_another_shape_is_refused(user: User, text: str, what: str) -> None:
     assert what in str(refused(user, text))
-
-
-def test_a_file_that_is_not_there_is_refused(user: User) -> None:
-    user.defines = ["pegasus.bb.placement=nowhere.yml"]
-    with pytest.raises(CatalogError, match=r"nowhere.yml: there is no such") as error:
-        user.decide()
-    assert (error.value.file, error.value.key) == ("-D", "pegasus.bb.placement")

@@ -16,7 +16,7 @@ from pegasus_bb.dag.joblists import job_list
 from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.document import as_json, dump
+from pegasus_bb.model.document import as_json
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.executable import (
@@ -143,10 +143,14 @@ def top_files(
     """What stands beside the .dag, by path below the submit directory."""
     name = f"{context.label}-0"
     workflow, catalogs = planning.workflow, planning.catalogs
-    yield "workflow.yml", dump(workflow.document.data)
-    yield "catalogs/sites.yml", dump(catalogs.sites.document.data)
-    yield "catalogs/replicas.yml", dump(catalogs.replicas.document.data)
-    yield "catalogs/transformations.yml", dump(catalogs.transformations.document.data)
+    yield "workflow.yml", as_json(workflow.document.data)
+    documents = {
+        "sites": catalogs.sites.document,
+        "replicas": catalogs.replicas.document,
+        "transformations": catalogs.transformations.document,
+    }
+    for name, document in documents.items():
+        yield f"catalogs/{name}.yml", as_json(document.data)
     yield properties_file(context.uuid), catalogs.properties.to_text().encode()
     yield "braindump.yml", _braindump(executable, workflow, context, host).encode()
     yield f"{name}.cache", "".join(_cache(executable, workflow, context)).encode()

@@ -149,8 +149,8 @@ def top_files(
         "replicas": catalogs.replicas.document,
         "transformations": catalogs.transformations.document,
     }
-    for name, document in documents.items():
-        yield f"catalogs/{name}.yml", as_json(document.data)
+    for kind, document in documents.items():
+        yield f"catalogs/{kind}.yml", as_json(document.data)
     yield properties_file(context.uuid), catalogs.properties.to_text().encode()
     yield "braindump.yml", _braindump(executable, workflow, context, host).encode()
     yield f"{name}.cache", "".join(_cache(executable, workflow, context)).encode()

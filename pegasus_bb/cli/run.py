@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -13,10 +16,22 @@ from pegasus_bb.engine import Lines, Quiet, run
 from pegasus_bb.engine.choice import AUTO, DAGMAN, ENGINES, choose_engine
 from pegasus_bb.engine.dagman import running
 from pegasus_bb.engine.lost_inputs import Ask
-from pegasus_bb.engine.refused import told
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.engine.terminal import mute_if_gone, unbreakable
+from pegasus_bb.errors import RunFailed
 from pegasus_bb.units import format_duration
+
+# What an administrator, a quota or `ulimit` answers; any other OSError is a bug.
+_SYSTEM = {
+    errno.EDQUOT: "free some space",
+    errno.EFBIG: "raise the limit of file sizes (ulimit -f)",
+    errno.EIO: "look after the file system",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "let others close files",
+    errno.ENOSPC: "free some space",
+    errno.EROFS: "make it writable",
+    errno.ESTALE: "look after the file system",
+}
 
 
 @click.command("run")
@@ -70,11 +85,11 @@ def command(
     """
     progress = Quiet(sys.stderr) if quiet else Lines(sys.stderr, submit_dir)
     try:
-        with told(submit_dir):
+        with _system_errors(submit_dir):
             chosen = choose_engine(find_submit_dir(submit_dir), engine, restart)
             if not quiet:
-                words = f"engine: {chosen.engine} ({chosen.why})"
-                print(words, file=unbreakable(sys.stderr), flush=True)
+                line = f"engine: {chosen.engine} ({chosen.why})"
+                print(line, file=unbreakable(sys.stderr), flush=True)
             start = (
                 running.run
                 if chosen.engine == DAGMAN
@@ -107,6 +122,22 @@ def command(
             f"all {done.total} nodes are done ({format_duration(done.seconds)})",
             err=True,
         )
+
+
+@contextmanager
+def _system_errors(submit_dir: Path) -> Iterator[None]:
+    """Raises RunFailed in place of an OSError that is the system's to mend."""
+    try:
+        yield
+    except OSError as error:
+        would_do = _SYSTEM.get(error.errno or 0)
+        if would_do is None:
+            raise
+        raise RunFailed(
+            f"{error.filename or submit_dir}: {error.strerror}; the run could not go "
+            f"on, and what it had started was stopped. {would_do.capitalize()}, then: "
+            f"pegasus-bb run {submit_dir}"
+        ) from error
 
 
 def _ask(remake: bool) -> Ask:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pegasus_bb.dag.nodes import Script
+from pegasus_bb.dag.nodes import Dag, Script
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.engine.evidence import evidence, inner_dag, job_files
 from pegasus_bb.engine.journal import ending, read_history
 from pegasus_bb.engine.lost_inputs import LostInput, find_lost_inputs, messages
 from pegasus_bb.engine.nodestates import table_now
-from pegasus_bb.engine.rescue import read_failed
+from pegasus_bb.engine.rescue import read_failed, read_rescue
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.errors import (
@@ -34,7 +34,6 @@ _EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
 _AWAIT_STAGE_OUT = "await_stage_out"
 _OWN = 3  # its arguments before the POST script that it stands for
 
-
 _NODES = 5  # told in full
 _CALLED_FAILED = "DAGMan calls it failed; the journal ends before"
 
@@ -54,9 +53,9 @@ def why_script(item: Item, kind: str, script: Script, status: int) -> str:
 
 def judged_by(post: Script) -> str:
     """The program that judges a node: the node's own script behind await_stage_out."""
-    words = post.arguments.split()
-    if Path(post.executable).name == _AWAIT_STAGE_OUT and len(words) > _OWN:
-        return words[_OWN]
+    arguments = post.arguments.split()
+    if Path(post.executable).name == _AWAIT_STAGE_OUT and len(arguments) > _OWN:
+        return arguments[_OWN]
     return post.executable
 
 
@@ -74,10 +73,13 @@ def recorded(item: Item, submit_dir: Path) -> str:
     return "it has written no output: the job never started, or was lost"
 
 
-def believe_rescue(table: Table, place: SubmitDir, names: Iterable[str]) -> None:
-    """Take ``names`` for failed, as DAGMan's rescue file does, where the journal was
-    behind: monitord, which writes it, may die before."""
-    for name in names:
+def believe_rescue(table: Table, place: SubmitDir, dag: Dag) -> None:
+    """Take from the newest rescue file what is done and what failed, where the journal
+    was behind: monitord, which writes it, may die before."""
+    for name in read_rescue(place.last_rescue, dag):
+        if table.items[name].state is not State.DONE:
+            table.move(table.items[name], State.DONE)
+    for name in read_failed(place.last_rescue, dag):
         item = table.items[name]
         if item.state not in (State.DONE, State.FAILED):
             found = recorded(item, place.path)
@@ -148,9 +150,9 @@ def evidence_lines(item: Item, place: SubmitDir) -> list[str]:
         return [f"  in its sub-workflow {dag}:", *inside]
     found = evidence(item, place)
     lines: list[str] = []
-    for file, words in [one for one in found if one.lines] or found:
+    for file, last_lines in [one for one in found if one.lines] or found:
         lines.append(f"  see {file}")
-        lines += (f"  | {line}" for line in words)
+        lines += (f"  | {line}" for line in last_lines)
     return lines
 
 
@@ -160,8 +162,7 @@ def _inside(dag_file: Path) -> list[str]:
     try:
         dag = read_dag(dag_file)
         table = table_now(place, dag, read_history(place.journal), alive=False)
-        rescues = place.rescues()
-        believe_rescue(table, place, read_failed(rescues[-1], dag) if rescues else ())
+        believe_rescue(table, place, dag)
     except (CatalogError, OSError):
         return []
     failed = [item for item in table.items.values() if item.state is State.FAILED]

@@ -41,8 +41,7 @@ def table_now(place: SubmitDir, dag: Dag, history: History, alive: bool) -> Tabl
 def failed_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
     """Nodes that an earlier run has left failed, by its journal or its rescue file."""
     table = table_now(place, dag, history, alive=False)
-    rescues = place.rescues()
-    named = set(read_failed(rescues[-1], dag)) if rescues else set()
+    named = set(read_failed(place.last_rescue, dag))
     return (named | set(table.names(State.FAILED))) - set(table.names(State.DONE))
 
 
@@ -96,10 +95,9 @@ def done_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
 
 def _said_done(place: SubmitDir, dag: Dag, history: History) -> set[str]:
     done = {node.name for node in dag.nodes.values() if node.done}
-    rescues = place.rescues()
-    if rescues:
-        done |= read_rescue(rescues[-1], dag)
-    if history.finished == 0 or not rescues:
+    rescue = place.last_rescue
+    done |= read_rescue(rescue, dag)
+    if history.finished == 0 or rescue is None:
         return done | succeeded(dag, history.events)
     if history.crashed:
         done |= succeeded(dag, history.events[history.since :])

@@ -66,19 +66,15 @@ def end_left_over(path: Path, patience: float = 30.0) -> list[str]:
 
     Returns when all of it has ended. Raises RunFailed where something stays.
     """
-    marks, known = _left(path)
-    if not marks:
-        return []
-    found = dict(_with_marks(marks)) | _same(known)
+    found = alive = left_over(path)
     deadline = time.monotonic() + patience
     pause = 0.005
-    alive = found
     while alive:
         for pid in alive:
             _kill(pid)
         time.sleep(pause)
         pause = min(pause * 2, 0.2)
-        alive = dict(_with_marks(marks)) | _same(known)
+        alive = left_over(path)
         if alive and time.monotonic() > deadline:
             raise RunFailed(
                 "an earlier run was killed and left processes that do not end: "

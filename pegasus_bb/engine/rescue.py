@@ -43,12 +43,14 @@ def write_rescue(
     write_text(str(path), "\n".join(lines) + "\n")
 
 
-def read_rescue(path: Path, dag: Dag) -> set[str]:
-    """The nodes that a rescue file calls done.
+def read_rescue(path: Path | None, dag: Dag) -> set[str]:
+    """The nodes that a rescue file calls done; none without a file.
 
     Raises CatalogError where it names a node that ``dag`` does not have.
     """
-    done = set()
+    done: set[str] = set()
+    if path is None:
+        return done
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
@@ -67,8 +69,10 @@ def read_rescue(path: Path, dag: Dag) -> set[str]:
     return done
 
 
-def read_failed(path: Path, dag: Dag) -> list[str]:
+def read_failed(path: Path | None, dag: Dag) -> list[str]:
     """The nodes of ``dag`` that a rescue file calls failed, in comments at its top."""
+    if path is None:
+        return []
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     _, _, after = text.partition(_FAILED)
     names, _, _ = after.partition(_ENDLIST)

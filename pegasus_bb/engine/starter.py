@@ -183,11 +183,7 @@ def _macros(item: Item, table: Table, post: bool) -> dict[str, str]:
             "$PRE_SCRIPT_RETURN": str(item.pre_status),
             "$JOBID": f"{item.sequence}.0",
             "$CLUSTERID": str(item.sequence),
-            "$JOB_COUNT": "1",
             "$SUCCESS": str(item.status == 0),
-            "$EXIT_CODES": str(item.status),
-            "$EXIT_CODE_COUNTS": f"{item.status}:1",
-            "$JOB_ABORT_COUNT": "0",
         }
     return macros
 

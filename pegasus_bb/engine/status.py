@@ -41,7 +41,7 @@ def run_status(place: SubmitDir) -> RunStatus:
     dag = read_dag(place.dag)
     history = read_history(place.journal)
     dagman = find(place)
-    engine = lock_holder(str(place.lock)) or (dagman.words if dagman else "")
+    engine = lock_holder(str(place.lock)) or (dagman.description if dagman else "")
     table = table_now(place, dag, history, bool(engine))
     status = RunStatus(str(place.path), place.dag.name, engine)
     status.nodes = {state.value: count for state, count in table.counts.items()}

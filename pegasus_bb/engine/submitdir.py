@@ -69,6 +69,11 @@ class SubmitDir:
                 found.append((int(match[1]), file))
         return [file for _, file in sorted(found)]
 
+    @property
+    def last_rescue(self) -> Path | None:
+        """The newest rescue file: it alone counts."""
+        return next(reversed(self.rescues()), None)
+
     def halves(self) -> list[Path]:
         """What an engine that was killed while it wrote a rescue file left of it."""
         found = self.path.glob(f".{glob.escape(self.dag.name)}.rescue*.part")
@@ -76,8 +81,8 @@ class SubmitDir:
 
     def next_rescue(self) -> Path:
         """The name of the rescue file that would be written now."""
-        last = self.rescues()
-        number = int(last[-1].name[-3:]) + 1 if last else 1
+        last = self.last_rescue
+        number = int(last.name[-3:]) + 1 if last else 1
         return self.path / f"{self.dag.name}.rescue{min(number, 999):03d}"
 
 

@@ -120,8 +120,6 @@ def _of(folder: Path, entry: LedgerReservation) -> BBDir | None:
 def _request(entry: LedgerReservation) -> Request:
     """As the ledger has it. Raises UsageError."""
     noted = entry.request or {}
-    if not noted and entry.backend == "datawarp":  # its name is all that Slurm needs
-        noted = _least(entry)
     try:
         request = Request.from_json(noted)
     except TypeError:
@@ -141,18 +139,6 @@ def _is_text(settings: Any) -> bool:
     return isinstance(settings, dict) and all(
         isinstance(value, str) for value in settings.values()
     )
-
-
-def _least(entry: LedgerReservation) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "backend": entry.backend,
-        "capacity": entry.size,
-        "prefix": f"/bb/{entry.name}",
-        "uuid": entry.uuid,
-        "tier": "",
-        "site": "",
-    }
 
 
 @dataclass

@@ -22,7 +22,7 @@ RUNNING = "running"
 PERHAPS = "cannot tell"  # it may run: on another host, or the schedd gives no answer
 DONE = "ended ok"
 FAILED = "failed, data kept"
-DEAD = "dead: nobody works on it"
+DEAD = "dead: no engine works on it"
 AWAY = "submit directory not here"
 _HOST = re.compile(r"pid \d+ on host (\S+)")  # engine/lock.py writes it
 
@@ -45,8 +45,8 @@ def run_state(submit_dir: Path, why_held: WhyHeld) -> RunState:
         if holder:
             return RunState(RUNNING, holder)
         found = find(place, why_held)
-        if found is not None and found.words:
-            return RunState(PERHAPS if found.unknown else RUNNING, found.words)
+        if found is not None and found.description:
+            return RunState(PERHAPS if found.unknown else RUNNING, found.description)
         history = read_history(place.journal)
         if history.finished is None or history.crashed:
             return _without_an_end(place)
@@ -76,8 +76,8 @@ def _begun_on(place: SubmitDir) -> str:
         text = place.lock.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return ""
-    said = _HOST.match(text)
-    return said[1] if said else ""
+    found = _HOST.match(text)
+    return found[1] if found else ""
 
 
 @dataclass(frozen=True)

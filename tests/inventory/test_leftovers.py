@@ -322,7 +322,7 @@ def test_as_json(runs: Runs) -> None:
     runs.dead("pbbsafe").saves()
     keeps, safe = json.loads(gc("--json").output)
     assert (keeps["name"], keeps["goes"], safe["goes"]) == ("pbbone", False, True)
-    assert keeps["reservation"]["run"] == "dead: nobody works on it"
+    assert keeps["reservation"]["run"] == "dead: no engine works on it"
     [_, done] = json.loads(gc("--json", "--yes").output)
     assert (done["name"], done["goes"], done["exit_code"]) == ("pbbsafe", True, 0)
     assert [one.record.name for one in leftovers()] == ["pbbone"]

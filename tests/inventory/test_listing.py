@@ -54,7 +54,7 @@ def test_a_run_that_has_ended(run: OneRun, status: int, doing: str) -> None:
 
 
 def test_a_run_that_was_killed_and_then_goes_on(run: OneRun) -> None:
-    assert run.held().run == "dead: nobody works on it"
+    assert run.held().run == "dead: no engine works on it"
     with run.at_work():
         found = run.held()
     words = f"pid {os.getpid()} on host {socket.gethostname()}"
@@ -76,7 +76,7 @@ def test_a_task_that_outlives_its_killed_engine_is_the_run(run: OneRun) -> None:
     finally:
         task.kill()
         task.wait()
-    assert run.held().run == "dead: nobody works on it"
+    assert run.held().run == "dead: no engine works on it"
 
 
 def test_all_dagmans_are_asked_after_in_one_question(
@@ -92,7 +92,7 @@ def test_all_dagmans_are_asked_after_in_one_question(
     assert doing == {
         "pbb31": ("running", "DAGMan, job 31"),
         "pbb32": ("running", "DAGMan, job 32"),
-        "pbb33": ("dead: nobody works on it", ""),
+        "pbb33": ("dead: no engine works on it", ""),
     }
     [asked] = (tools.folder / "asked").read_text().splitlines()
     assert "-allusers" in asked

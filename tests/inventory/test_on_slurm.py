@@ -11,6 +11,7 @@ import pytest
 from pegasus_bb.inventory.leftovers import give_back, leftovers
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.run_state import ReservationRecord
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.units import MIB
 from tests.inventory.conftest import OneRun, Runs
 from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench, play
@@ -34,6 +35,13 @@ def up(runs: Runs, name: str) -> OneRun:
     return run
 
 
+def note_asked(runs: Runs, name: str, size: int) -> None:
+    request = Request(name, "datawarp", size, f"/bb/{name}", "1", "bb", "cori")
+    line = {"uuid": "1", "submit_dir": "/gone", "host": "login3"}
+    line |= {"name": name, "backend": "datawarp", "request": request.to_json()}
+    runs.note(**line, size=size)
+
+
 def shown() -> dict[str, ReservationRecord]:
     return {holding.name: holding for holding in list_reservations()}
 
@@ -42,9 +50,8 @@ def test_recorded_rows_join_the_lines_of_the_ledger(
     runs: Runs, recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.getuid", lambda: 1000)
-    asked = {"backend": "datawarp", "submit_dir": "/gone", "host": "login3"}
-    runs.note(name="csb", uuid="1", size=700 * MIB, label="cyber", **asked)
-    runs.note(name="pbbgone", uuid="2", size=5 * MIB, **asked)
+    note_asked(runs, "csb", 700 * MIB)
+    note_asked(runs, "pbbgone", 5 * MIB)
     found = shown()
     assert (found["csb"].state, found["csb"].size) == ("ready", 700 * MIB)
     assert found["csb"].message == "allocated in pool wlm_pool"
@@ -59,7 +66,7 @@ def test_with_the_controller_down_all_is_unknown(
 ) -> None:
     words = next(line for line in DOWN.read_text().splitlines() if "slurm_load" in line)
     play("scontrol", f"echo '{words}' >&2; exit 1", recorded.parent, monkeypatch)
-    runs.note(name="csb", uuid="1", backend="datawarp", size=5)
+    note_asked(runs, "csb", 5)
     [found] = list_reservations()
     assert found.state == "unknown"
     assert "Unable to contact slurm" in found.message

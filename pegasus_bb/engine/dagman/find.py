@@ -27,14 +27,14 @@ class Found:
     unknown: str = ""  # why it cannot be told whether it lives
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Who it is and what it does, for people; empty where it does nothing."""
         if self.unknown:
             return f"DAGMan, job {self.life.cluster}, perhaps: {self.unknown}"
         if not self.alive:
             return ""
         held = self.life.state == "held"
-        state = f", held: {self.life.words}" if held else ""
+        state = f", held: {self.life.reason}" if held else ""
         return f"DAGMan, job {self.life.cluster}{state}"
 
 
@@ -124,7 +124,7 @@ class Life:
     host: str = ""  # of its schedd; empty where the log does not say
     state: str = "idle"  # idle | running | held | ended | removed
     status: int | None = None  # its exit status; None too where a signal ended it
-    words: str = ""  # why it is held, or who removed it
+    reason: str = ""  # why it is held, or who removed it
 
     @property
     def over(self) -> bool:
@@ -170,11 +170,11 @@ def _after(life: Life, event: Any) -> Life:
         found = _HOST.search(event.get("SubmitHost", ""))
         return Life(event.cluster, found[1] if found else "")
     if kind in (_EXECUTE, _RELEASED):
-        return replace(life, state="running", words="")
+        return replace(life, state="running", reason="")
     if kind == _HELD:
-        return replace(life, state="held", words=event.get("HoldReason", ""))
+        return replace(life, state="held", reason=event.get("HoldReason", ""))
     if kind == _ABORTED:
-        return replace(life, state="removed", words=event.get("Reason", ""))
+        return replace(life, state="removed", reason=event.get("Reason", ""))
     if kind == _TERMINATED:
         return replace(life, state="ended", status=event.get("ReturnValue"))
     return life

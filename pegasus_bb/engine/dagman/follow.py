@@ -14,6 +14,7 @@ from pegasus_bb.engine.dagman.watch import ReservationWatch, StageOutWatch
 from pegasus_bb.engine.journal import Tail
 from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import Table
 from pegasus_bb.errors import RunFailed, RunInterrupted, SchedulerUnreachable
 
 _LOOK = 1.0  # seconds between two looks at the files
@@ -44,17 +45,18 @@ class Follower:
     def __init__(
         self,
         place: SubmitDir,
-        replay: Replay,
-        tail: Tail,
+        table: Table,
+        offset: int,
         watcher: Watcher,
         signals: Signals,
-        watch: ReservationWatch,
-        stageouts: StageOutWatch,
     ) -> None:
+        """``offset``: where the journal of this DAGMan begins."""
         self.gone = ""  # why the DAGMan was stopped from here
         self._place, self._watcher, self._signals = place, watcher, signals
-        self._replay, self._tail = replay, tail
-        self._watch, self._stageouts = watch, stageouts
+        self._replay = Replay(table, place, watcher, _why_held)
+        self._tail = Tail(place.journal, offset)
+        self._reservation = ReservationWatch(place, table)
+        self._stageouts = StageOutWatch(place, table)
         self._log = LifeLog(log_of(place))
         self._held, self._ended = "", False
         self._asked = time.monotonic()
@@ -81,7 +83,7 @@ class Follower:
         """Where the reservation has vanished its jobs would wait for ever."""
         if self.gone:
             return
-        self.gone = self._watch.gone()
+        self.gone = self._reservation.gone()
         if self.gone:
             self._watcher.warn(f"{self.gone}: DAGMan, job {cluster}, is removed")
             queue.remove(cluster)
@@ -103,7 +105,7 @@ class Follower:
         life = self._log.read().get(cluster)
         self._read_journal()
         self._replay.tick()
-        held = life.words if life is not None and life.state == "held" else ""
+        held = life.reason if life is not None and life.state == "held" else ""
         if held and held != self._held and life is not None:
             self._watcher.warn(
                 f"DAGMan is held: {held}; condor_release {life.cluster} lets it go on"
@@ -125,6 +127,13 @@ class Follower:
                 f"DAGMan, job {cluster}, is in the queue no more, and its log tells of "
                 f"no end; to continue: pegasus-bb run {self._place.path}"
             )
+
+
+def _why_held(cluster: int) -> str | None:
+    try:
+        return queue.held(cluster)
+    except SchedulerUnreachable as error:
+        return f"why is not known: {error}"
 
 
 def _goes_on(place: SubmitDir, cluster: int) -> str:

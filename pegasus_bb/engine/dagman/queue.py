@@ -34,7 +34,7 @@ def held(cluster: int) -> str | None:
     Raises SchedulerUnreachable where the schedd does not answer.
     """
     for status, *reason in _rows([str(cluster)], "JobStatus", "HoldReason"):
-        return _words(status, reason)
+        return _why(status, reason)
     return None
 
 
@@ -60,13 +60,13 @@ class AllHeld:
             self._error = error
             return
         self._found = {
-            int(cluster): _words(status, reason)
+            int(cluster): _why(status, reason)
             for cluster, status, *reason in rows
             if cluster.isdigit()
         }
 
 
-def _words(status: str, reason: Sequence[str]) -> str:
+def _why(status: str, reason: Sequence[str]) -> str:
     return (" ".join(reason) or "no reason given") if status == _HELD else ""
 
 

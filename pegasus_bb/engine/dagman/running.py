@@ -19,16 +19,15 @@ from pegasus_bb.engine.dagman.find import (
     log_of,
 )
 from pegasus_bb.engine.dagman.follow import Follower, wait_for_life
-from pegasus_bb.engine.dagman.replay import Replay
 from pegasus_bb.engine.dagman.submit import (
+    Verdict,
     hand_over,
     read_verdict,
     submit,
     why_not_followed,
 )
-from pegasus_bb.engine.dagman.watch import ReservationWatch, StageOutWatch
 from pegasus_bb.engine.failure_messages import believe_rescue, not_done
-from pegasus_bb.engine.journal import Tail, offset_of, read_history
+from pegasus_bb.engine.journal import offset_of, read_history
 from pegasus_bb.engine.local import Outcome
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.lost_inputs import Ask, refuse
@@ -39,7 +38,6 @@ from pegasus_bb.engine.preparation import (
     prepare,
 )
 from pegasus_bb.engine.progress import Watcher
-from pegasus_bb.engine.rescue import read_failed, read_rescue
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
 from pegasus_bb.errors import (
@@ -47,7 +45,6 @@ from pegasus_bb.errors import (
     ReservationFailed,
     RunFailed,
     RunInterrupted,
-    SchedulerUnreachable,
     UsageError,
 )
 
@@ -124,75 +121,40 @@ class _Following:
         self._place, self._dag, self._begun = place, dag, begun
         self._watcher = watcher
         self._table = Table(dag, begun.prepared.done)
-        self._began = time.monotonic()
-        self._gone = ""  # why nothing could go on
 
     def run(self, signals: Signals) -> Outcome:
-        total, before = len(self._dag.nodes), len(self._begun.prepared.done)
-        self._watcher.begin(total, before)
+        began, begun, watcher = time.monotonic(), self._begun, self._watcher
+        follower = Follower(self._place, self._table, begun.offset, watcher, signals)
+        total, before = len(self._dag.nodes), len(begun.prepared.done)
+        watcher.begin(total, before)
         try:
-            self._watcher.note(f"DAGMan runs it, as job {self._begun.cluster}")
-            for note in self._begun.prepared.notes:
-                self._watcher.note(note)
-            life = self._follow(signals)
+            watcher.note(f"DAGMan runs it, as job {begun.cluster}")
+            for note in begun.prepared.notes:
+                watcher.note(note)
+            life = follower.follow(begun.cluster)
         finally:
-            self._watcher.close()
-        if life.state == "ended" and life.status == 0 and self._ended_well():
-            seconds = time.monotonic() - self._began
+            watcher.close()
+        verdict = read_verdict(self._place)
+        ended_well = verdict is None or verdict.status == 0
+        if life.state == "ended" and life.status == 0 and ended_well:
+            seconds = time.monotonic() - began
             done = self._table.counts[State.DONE]
-            return Outcome(total, done, before, seconds, self._begun.prepared.aside)
-        raise self._ended_badly(life)
+            return Outcome(total, done, before, seconds, begun.prepared.aside)
+        raise self._ended_badly(life, follower.gone, verdict)
 
-    def _follow(self, signals: Signals) -> Life:
-        replay = Replay(self._table, self._place, self._watcher, _held)
-        tail = Tail(self._place.journal, self._begun.offset)
-        watch = ReservationWatch(self._place, self._table)
-        stageouts = StageOutWatch(self._place, self._table)
-        follower = Follower(
-            self._place, replay, tail, self._watcher, signals, watch, stageouts
-        )
-        life = follower.follow(self._begun.cluster)
-        self._gone = follower.gone
-        return life
-
-    def _ended_badly(self, life: Life) -> PegasusBBError:
-        rescues = self._place.rescues()
-        rescue = rescues[-1] if rescues else None
-        if rescue is not None:
-            self._believe(rescue)
-        if self._gone:
-            told = not_done(self._table, self._place, rescue, "stopped")
-            return ReservationFailed(f"{self._gone}\n{told}")
+    def _ended_badly(
+        self, life: Life, gone: str, verdict: Verdict | None
+    ) -> PegasusBBError:
+        believe_rescue(self._table, self._place, self._dag)
+        if gone:
+            return ReservationFailed(f"{gone}\n{self._not_done('stopped')}")
         if life.state == "removed":
-            how = f"stopped: DAGMan, job {life.cluster}, was removed ({life.words})"
-            return RunInterrupted(not_done(self._table, self._place, rescue, how))
-        told = not_done(self._table, self._place, rescue, "not done")
-        if not self._table.counts[State.FAILED]:
-            told = "\n".join([told, *self._what_dagman_says()])
-        return RunFailed(told)
+            how = f"stopped: DAGMan, job {life.cluster}, was removed ({life.reason})"
+            return RunInterrupted(self._not_done(how))
+        lines = [self._not_done("not done")]
+        if verdict is not None and not self._table.counts[State.FAILED]:
+            lines += (f"DAGMan says: {line}" for line in verdict.errors)
+        return RunFailed("\n".join(lines))
 
-    def _ended_well(self) -> bool:
-        """pegasus-dagman's exit status alone does not tell."""
-        verdict = read_verdict(self._place)
-        return verdict is None or verdict.status == 0
-
-    def _what_dagman_says(self) -> list[str]:
-        """Where it ended, and no node is to blame."""
-        verdict = read_verdict(self._place)
-        return [f"DAGMan says: {line}" for line in verdict.errors] if verdict else []
-
-    def _believe(self, rescue: Path) -> None:
-        """DAGMan's own word on what is done and what failed, where the journal was
-        behind: monitord, which writes it, may die before."""
-        for name in read_rescue(rescue, self._dag):
-            item = self._table.items[name]
-            if item.state is not State.DONE:
-                self._table.move(item, State.DONE)
-        believe_rescue(self._table, self._place, read_failed(rescue, self._dag))
-
-
-def _held(cluster: int) -> str | None:
-    try:
-        return queue.held(cluster)
-    except SchedulerUnreachable as error:
-        return f"why is not known: {error}"
+    def _not_done(self, how: str) -> str:
+        return not_done(self._table, self._place, self._place.last_rescue, how)

@@ -19,7 +19,7 @@ from pegasus_bb.process import ask
 _SECONDS = 120.0
 _RUN = "pegasus-run"
 _READ = 1 << 20
-_LINES = 3
+_LINES, _QUOTED = 3, 8
 _BEGUN = b") STARTING UP"
 _ENDED = re.compile(rb"\) pid \d+ EXITING WITH STATUS (\d+)$", re.MULTILINE)
 _TELLING = ("ERROR", "Warning")
@@ -45,8 +45,7 @@ def why_not_followed(place: SubmitDir, dag: Dag) -> str:
     if home is not None:
         there = _pegasus_run(home)
         return "" if there else f"{_RUN} is neither in {home} nor on PATH"
-    words = JOBSTATE_LOG.split()
-    if any(line.split() == words for line in dag.other):
+    if any(line.split() == JOBSTATE_LOG.split() for line in dag.other):
         return ""
     return f"{place.dag.name} lacks the line {JOBSTATE_LOG}"
 
@@ -64,10 +63,12 @@ def submit(place: SubmitDir) -> str:
         argv = [SUBMIT, "-update_submit", place.dag.name]
     answer = ask(argv, timeout=_SECONDS, cwd=str(place.path))
     if answer.status != 0:
-        said = "\n".join(f"  | {line}" for line in _said(answer.err, answer.out))
+        answered = (answer.err + "\n" + answer.out).splitlines()
+        lines = [line.rstrip() for line in answered if line.strip(" -")][-_QUOTED:]
+        quoted = "\n".join(f"  | {line}" for line in lines)
         raise RunFailed(
             f"{place.path}: {argv[0]} ended with exit status {answer.status}, and "
-            f"nothing runs:\n{said}"
+            f"nothing runs:\n{quoted}"
         )
     return answer.out
 
@@ -76,9 +77,8 @@ def hand_over(place: SubmitDir, dag: Dag, done: Set[str]) -> Path | None:
     """Let the next DAGMan know what is done, where the newest rescue file does not say
     so: an engine could not write its own, or nodes are to run again. Gives back the
     one that was written."""
-    rescues = place.rescues()
     known = {node.name for node in dag.nodes.values() if node.done}
-    known |= read_rescue(rescues[-1], dag) if rescues else set()
+    known |= read_rescue(place.last_rescue, dag)
     lock_of(place).unlink(missing_ok=True)  # its log knows less than the journal
     if done == known:
         return None
@@ -89,11 +89,6 @@ def hand_over(place: SubmitDir, dag: Dag, done: Set[str]) -> Path | None:
 
 def _pegasus_run(home: Path) -> str | None:
     return shutil.which(_RUN, path=str(home)) or shutil.which(_RUN)
-
-
-def _said(*texts: str) -> list[str]:
-    lines = [line.rstrip() for text in texts for line in text.splitlines()]
-    return [line for line in lines if line.strip(" -")][-8:]
 
 
 class Verdict(NamedTuple):
@@ -118,5 +113,5 @@ def read_verdict(place: SubmitDir) -> Verdict | None:
     own = text[text.rfind(_BEGUN) + 1 :]
     ended = _ENDED.findall(own)
     lines = (_STAMP.sub("", line) for line in own.decode(errors="replace").splitlines())
-    said = [line for line in lines if line.startswith(_TELLING)]
-    return Verdict(int(ended[-1]) if ended else None, tuple(said[-_LINES:]))
+    errors = [line for line in lines if line.startswith(_TELLING)]
+    return Verdict(int(ended[-1]) if ended else None, tuple(errors[-_LINES:]))

@@ -39,7 +39,7 @@ def test_one_that_was_held_and_killed_was_not_over(tmp_path: Path) -> None:
         [(38, "running"), (44, "ended")],
         [(44, "ended"), (38, "ended")],
     ]
-    assert seen[3][0].words == "via condor_hold (by user wfuser)"
+    assert seen[3][0].reason == "via condor_hold (by user wfuser)"
 
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_an_engine_that_was_killed(site: Site, node: str) -> None:
     killed_when(site, "bb", node)
     found = dead(site)
     assert (found["run"], found["submit_dir"]) == (
-        "dead: nobody works on it",
+        "dead: no engine works on it",
         str(submit),
     )
     assert f"pegasus-bb run {submit}" in found["next"]

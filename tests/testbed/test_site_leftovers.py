@@ -17,7 +17,7 @@ from tests.testbed.workflow_runner import (
 )
 
 pytestmark = [pytest.mark.site]
-ENDED = ("failed, data kept", "dead: nobody works on it")
+ENDED = ("failed, data kept", "dead: no engine works on it")
 
 
 def listed(runner: WorkflowRunner) -> dict[str, Any]:

@@ -43,8 +43,8 @@ def _reads(tier: Tier) -> Iterator[str]:
         Cache.MEMORY: f"{kind} is memory: all figures are those of memory",
         Cache.WARM: "reads marked w came, at least in part, from the page cache",
         Cache.UNKNOWN: f"{kind} does not tell whether the page cache dropped the files",
-        Cache.DROPPED: "the page cache held nothing of what was read; caches of "
-        "servers and devices are out of our reach",
+        Cache.DROPPED: "reads without a w came from the storage, or from caches of "
+        "servers and devices, which are out of our reach",
     }
     return (sentence for cache, sentence in words.items() if cache in found)
 

@@ -100,7 +100,7 @@ def _of_planner(
         yield wrong("pegasus", str(error))
         return
     if home is None:
-        yield ok("pegasus", "the built-in planner plans")
+        yield ok("pegasus", "none; the built-in planner plans")
     else:
         yield from of_pegasus(home, given, site)
     if decided is not None and Level.WRONG not in seen:
@@ -115,5 +115,5 @@ def _of_python(given: Given) -> Iterator[Finding]:
         yield wrong("python", str(error))
         return
     notes = untried(python)
-    where = python or "the system's own"
-    yield ok("python", notes[0] if notes else f"of the jobs: {where}")
+    where = python or "/usr/bin/python3 or that of PATH"
+    yield ok("python", notes[0] if notes else f"jobs use {where}")

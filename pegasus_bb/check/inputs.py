@@ -55,10 +55,10 @@ def _of_replicas(placed: PlanningInput) -> Iterator[Finding]:
         yield wrong(
             "replicas",
             f"{len(gone)} of the inputs are not where the catalog says: {_some(gone)}",
-            f"the path on this machine, or site: {site} for what is there alone",
+            f"the path on this machine, or site: {site} for files that are only there",
         )
     else:
-        yield ok("replicas", "every input has one, those on this machine are there")
+        yield ok("replicas", "every input has a replica; those of this machine exist")
 
 
 def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
@@ -75,9 +75,8 @@ def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
     if gone:
         yield note(
             "programs",
-            f"{len(gone)} are not on this machine: {_some(gone)}",
-            f"nothing where site {site} has them; else the pfn in the transformation "
-            "catalog",
+            f"not on this machine: {_some(gone)}",
+            f"none if site {site} has them; else the pfn in the transformation catalog",
         )
 
 

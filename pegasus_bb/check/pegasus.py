@@ -92,5 +92,5 @@ def _of_program(program: str, site: str) -> Finding:
     return note(
         "kickstart",
         f"{program} is not on this machine",
-        f"nothing where site {site} has it; else its PEGASUS_HOME in the site catalog",
+        f"none if site {site} has it; else its PEGASUS_HOME in the site catalog",
     )

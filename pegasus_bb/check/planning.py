@@ -51,7 +51,7 @@ def _of_planner(
     if home is None:
         options.check_builtin()
         planned = rehearsed(decided, context)
-        yield ok("catalogs", f"they can be planned, as {len(planned.jobs)} nodes")
+        yield ok("catalogs", f"planning works; the DAG has {len(planned.jobs)} nodes")
         yield from (note("planner", text) for text in planned.notes)
         return
     if decided.placement is None:
@@ -60,7 +60,7 @@ def _of_planner(
         return
     notes = left_out(decided, is_builtin=False) + check_sub_workflows(decided, ())
     rewritten_inputs(Inputs.of(given.workflow, given.catalogs), context)
-    yield ok("catalogs", "nothing in them stands in the way of a buffer")
+    yield ok("catalogs", "nothing in them prevents a buffer")
     yield from (note("planner", text) for text in notes)
 
 

@@ -44,7 +44,7 @@ def _of_directory(tier: Tier, capacity: int) -> Finding:
     path = Path(tier.settings.get("path", ""))
     there = _nearest(path)
     if not os.access(there, os.W_OK | os.X_OK):
-        what = f"nothing can be made in {there}"
+        what = f"no folder can be made in {there}"
         return wrong("tier", what, "a path of your own, or its mode")
     found = os.statvfs(there)
     free = found.f_bavail * found.f_frsize
@@ -52,7 +52,7 @@ def _of_directory(tier: Tier, capacity: int) -> Finding:
         return wrong(
             "tier",
             f"{there} has {format_size(free)} free, less than {format_size(capacity)}",
-            "a path with more room, or a lower --bb-capacity",
+            "a path with more space, or a lower --bb-capacity",
         )
     return ok("tier", f"{path}: {format_size(free)} free")
 

@@ -93,7 +93,7 @@ def _table_lines(session: Session) -> Iterator[str]:
         yield from columns(rows, right=range(len(_HEAD)))
         yield ""
     if session.engine is not None:
-        yield _wrapped(f"measured by {session.engine.name}: {session.engine.because}")
+        yield _wrapped(f"engine: {session.engine.name} ({session.engine.because})")
 
 
 def _wrapped(text: str) -> str:

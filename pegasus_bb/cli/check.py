@@ -31,11 +31,12 @@ def command(
     submit: bool,
     **options: Any,
 ) -> None:
-    """Look whether WORKFLOW would run on its site: the workflow, the catalogs, the
-    planner, HTCondor, Slurm and the room on the tier. A line for each thing that has to
-    hold, and what would mend it.
+    """Check whether WORKFLOW would run on its site.
 
-    Takes the options of plan. Writes nothing and reserves nothing. Exit status 2 where
+    Looks at the workflow, catalogs, programs, planner, HTCondor, Slurm and the free
+    space on the tier. Prints a line for each, with the fix if something is wrong.
+
+    Takes the options of plan. Writes nothing and reserves nothing. Exit status 2 if
     something is wrong.
     """
     found = []

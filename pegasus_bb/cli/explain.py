@@ -43,7 +43,7 @@ _MORE = (fit_lines, reservation_lines)
 
 
 @click.command(
-    "explain", cls=PlanCommand, short_help="Say where each file would live, and why."
+    "explain", cls=PlanCommand, short_help="Show where each file would live, and why."
 )
 @options_of_a_planning
 @click.option("--html", type=Path, help="Write a page with figures into this file.")

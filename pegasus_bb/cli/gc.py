@@ -16,18 +16,18 @@ from pegasus_bb.inventory.leftovers import Leftover, give_back, leftovers
 from pegasus_bb.units import format_size
 
 
-@click.command("gc")
-@click.option("--yes", is_flag=True, help="Do it; else nothing is changed.")
+@click.command("gc", short_help="Give back what ended runs left behind.")
+@click.option("--yes", is_flag=True, help="Give them back; without it nothing changes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(yes: bool, as_json: bool) -> None:
-    """Give back the reservations that dead runs have left. Without --yes, say which
-    would go, and why each other one is kept.
+    """List the reservations that ended runs left behind, and with --yes give back those
+    that hold nothing to lose. The others are kept, each with the reason.
 
-    A reservation goes only if it is on this user's ledger, its run is dead, and nothing
-    can be lost: all promised results are safe, no job ever had it, or no task of its
-    failed run is done. `pegasus-bb release NAME --discard` is for the others.
+    A reservation is given back only if it is on your ledger, its run has ended, and
+    one of these holds: all promised results are safe, no job ever had it, or its run
+    failed before any task was done. For others: `pegasus-bb release NAME --discard`.
 
-    Exit status: that of the first that could not be given back, else 0.
+    Exit status: that of the first release that failed, else 0.
     """
     found = leftovers()
     told = (give_back(one) if yes and one.goes else one for one in found)

@@ -13,18 +13,18 @@ from pegasus_bb.planner.pegasus.home import find_home
 from pegasus_bb.planner.pegasus.hook import cache_folder, hooked_home, shell_words
 
 
-@click.command(
-    "hook", short_help="Put pegasus-plan --bb-mode in front of the real one."
-)
+@click.command("hook", short_help="Let pegasus-plan take --bb-mode, in this shell.")
 def command() -> None:
-    """Print what a shell evaluates: eval "$(pegasus-bb hook)".
+    """Print a line for the shell to evaluate: eval "$(pegasus-bb hook)".
 
-    After that pegasus-plan, and Workflow.plan() of Pegasus.api, take --bb-X and
-    pegasus.bb.X; without any of these the real pegasus-plan gets the call untouched.
+    Then pegasus-plan takes --bb-X and pegasus.bb.X, and Workflow.plan() of Pegasus.api
+    takes pegasus.bb.X. A call without them reaches the real pegasus-plan unchanged.
     """
     home = find_home(os.environ)
     if home is None:
-        click.echo("no Pegasus found: pegasus-plan will be the built-in one", err=True)
+        click.echo(
+            "no Pegasus found: pegasus-plan will use the built-in planner", err=True
+        )
     folder = hooked_home(home, _this_program(), cache_folder(os.environ))
     click.echo(shell_words(folder))
 

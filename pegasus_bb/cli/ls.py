@@ -19,13 +19,13 @@ _HEAD = ("reservation", "site/tier", "backend", "size", "state", "age", "run", "
 _RIGHT = (3, 5)
 
 
-@click.command("ls")
-@click.option("--all", "everything", is_flag=True, help="Also those given back.")
+@click.command("ls", short_help="List your reservations.")
+@click.option("--all", "everything", is_flag=True, help="Include those given back.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(everything: bool, as_json: bool) -> None:
-    """List the reservations that this user has asked for, whatever run asked, with what
-    their scheduler says now and what their run is doing; and reservations of this user
-    that are not on the ledger. Changes nothing.
+    """List your reservations: the state of each, what its run is doing, and the next
+    command. Those that the scheduler lists and the ledger does not are shown, too.
+    Changes nothing.
     """
     gc.disable()  # of a long ledger, half the time went into looking for garbage
     found = list_reservations(everything)

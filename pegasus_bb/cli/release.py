@@ -21,26 +21,27 @@ from pegasus_bb.runtime.release import discard_orphan, give_up_orphan
 
 
 @click.command("release", short_help="Give a reservation back by hand.")
-@click.option("--discard", is_flag=True, help="Even where results were not saved.")
+@click.option(
+    "--discard", is_flag=True, help="Release it even if results are not saved."
+)
 @click.option(
     "--gone",
     metavar="NAME",
-    help="With --discard: its storage is gone for good. Says the name again.",
+    help="With --discard: the storage of NAME is gone for good.",
 )
 @click.argument("name")
 def command(name: str, discard: bool, gone: str | None) -> None:
-    """Give the reservation NAME back, or that of the submit directory NAME.
+    """Give back the reservation NAME, or that of the submit directory NAME.
 
-    Without --discard only where every promised result is at its destination. With it,
-    data that lives only on the burst buffer is lost, so its name has to be said: as
-    NAME, or once more on a terminal.
+    Without --discard this is refused unless every promised result is at its
+    destination, no job ever had the reservation, or its run failed before any task was
+    done.
 
-    A reservation that no job ever had holds nothing, so it needs no --discard; nor
-    does that of a failed run none of whose tasks is done.
+    --discard loses data that is only on the burst buffer. It needs the name of the
+    reservation: as NAME, or typed once more on a terminal.
 
-    Where the folder of a directory tier is not there any more, or is another one,
-    it may only be not mounted; --gone NAME says that it will not
-    come back, and notes what was on the reservation as lost.
+    If the folder of a directory tier is missing, it may only be unmounted. --gone NAME
+    says that it will not come back, and records its data as lost.
     """
     one = _locate(name)
     known, bb = one.entry.name, one.bb

@@ -24,7 +24,9 @@ from pegasus_bb.report import (
 _PATH = click.Path(path_type=Path)
 
 
-@click.command(name="report", short_help="Compare runs on the PFS and on the BB.")
+@click.command(
+    name="report", short_help="Compare runs on the PFS with runs on the buffer."
+)
 @click.option(
     "--pfs",
     multiple=True,
@@ -49,7 +51,7 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--bench",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="what `pegasus-bb bench --json` has written, for page and JSON",
+    help="output of `pegasus-bb bench --json`, for page and JSON",
 )
 def command(
     pfs: tuple[Path, ...],

@@ -34,36 +34,35 @@ _SYSTEM = {
 }
 
 
-@click.command("run")
+@click.command("run", short_help="Run a planned workflow, or continue it.")
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
     default=AUTO,
     show_default=True,
-    help="dagman: HTCondor's, followed from here; local: this machine, as DAGMan "
-    "would; auto: dagman where a schedd takes jobs; the engine that began a run "
-    "continues it.",
+    help="dagman: HTCondor runs the jobs; local: this machine does; auto: the engine "
+    "that began the run, else dagman if a schedd takes jobs.",
 )
 @click.option(
     "--slots",
     "-s",
     type=click.IntRange(min=1),
-    help="Local engine: jobs that run at the same time; by default one per processor. "
-    "Jobs of universe local take no slot.",
+    help="Local engine: jobs that run at the same time (default: one per processor). "
+    "Jobs of universe local do not count.",
 )
 @click.option(
     "--restart",
     is_flag=True,
-    help="Start over: the journal and rescue files of earlier runs are moved aside. "
-    "Refused while the reservation of the run still stands.",
+    help="Start over; journal and rescue files of earlier runs are moved aside. "
+    "Refused while the run still has its reservation.",
 )
 @click.option(
     "--remake",
     is_flag=True,
-    help="Where an input of a failed node is not on the tier any more, run the node "
-    "that makes it again, without asking.",
+    help="If the tier lost an input of a failed node, run the node that makes it "
+    "again, without asking.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing while all goes well.")
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @click.argument("submit_dir", type=click.Path(path_type=Path))
 def command(
     engine: str,
@@ -73,15 +72,14 @@ def command(
     quiet: bool,
     submit_dir: Path,
 ) -> None:
-    """Run the DAG in SUBMIT_DIR: under HTCondor's DAGMan where there is one, else on
-    this machine, as DAGMan would.
+    """Run the DAG in SUBMIT_DIR, under HTCondor's DAGMan or on this machine.
 
-    Run it again after a failure, after Ctrl-C or after a crash: it goes on where it
-    stopped, and no node that was done is run again. Under DAGMan, Ctrl-C ends the
-    following alone; the workflow goes on, and the same command follows it again.
+    After a failure, Ctrl-C or a crash, run the same command again: it continues where
+    it stopped and repeats no finished node. Under DAGMan, Ctrl-C only stops following
+    the workflow; the same command follows it again.
 
-    Exit status: 0 all nodes are done, or ABORT-DAG-ON of the DAG calls it so; 80 a
-    node failed; 130 it was interrupted.
+    Exit status: 0 if all nodes are done, or ABORT-DAG-ON ends the DAG with 0; 80 if a
+    node failed; 130 if interrupted.
     """
     progress = Quiet(sys.stderr) if quiet else Lines(sys.stderr, submit_dir)
     try:

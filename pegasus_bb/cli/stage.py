@@ -23,23 +23,22 @@ from pegasus_bb.staging.stage import Stage, check_places
 from pegasus_bb.units import format_duration, format_size
 
 
-@click.command("stage", short_help="Copy a file or a folder, verified; go on later.")
+@click.command("stage", short_help="Copy a file or folder, verified; can be resumed.")
 @click.option(
     "--verify",
     type=click.Choice(["none", "size", "digest"]),
     default="digest",
     show_default=True,
-    help="digest: of what is copied, into the journal. Sizes are compared in "
-    "any case: that costs nothing.",
+    help="digest: the journal gets the digest of each file. Sizes are always compared.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Say what was done as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option(
     "--journal",
     "journal_path",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where it is noted what has arrived; by default in your state folder.",
+    help="Record of the copied files (default: in your state folder).",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Only say what went wrong.")
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @click.argument("source", type=click.Path())
 @click.argument("dest", type=click.Path())
 def command(
@@ -52,12 +51,12 @@ def command(
 ) -> None:
     """Copy SOURCE, a file or a folder, to DEST.
 
-    A folder becomes DEST, or is merged into it where it is one already; a file goes
-    into DEST where that is a folder, or ends in a slash. Each file appears under its
-    name whole and durable, or not at all. Run it again after a failure or a crash: what
-    has arrived, and was not changed on either side, is not copied again.
+    The contents of a folder go into DEST; a file becomes DEST, or goes into it if DEST
+    is a folder or ends in a slash. Each file appears under its name whole and durable,
+    or not at all. After a failure or a crash run it again: files that arrived, and did
+    not change on either side, are not copied again.
 
-    Exit status: 0 all is there; 81 some files did not arrive, each is named.
+    Exit status: 0 if all files are there; 81 if some did not arrive (each is named).
     """
     begun = time.monotonic()
     come, go = _places(source, dest)

@@ -33,11 +33,11 @@ _OVER = "MORE THAN RESERVED, at the cost of other runs on this tier"
 _SHOWN = 8  # names of nodes
 
 
-@click.command("status")
+@click.command("status", short_help="Show how far a run is.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.argument("submit_dir", type=click.Path(path_type=Path))
 def command(as_json: bool, submit_dir: Path) -> None:
-    """Show the nodes of a run by state, its reservation, the bytes on the tier and
+    """Show the nodes of a run by state, its reservation, the bytes on the tier, and
     the last failures. Asks the files of SUBMIT_DIR and the backend; changes nothing.
     """
     place = find_submit_dir(submit_dir)

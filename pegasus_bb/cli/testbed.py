@@ -24,29 +24,27 @@ _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 @click.option(
     "--slurm",
     default=DEFAULT.slurm,
-    help=f"Which one: {', '.join(FLAVOURS)}. Only {DEFAULT.slurm} has HTCondor.",
+    help=f"Version: {', '.join(FLAVOURS)}. Only {DEFAULT.slurm} has HTCondor.",
 )
 @click.pass_context
 def command(context: click.Context, slurm: str) -> None:
-    """A whole site on one Linux machine: HTCondor, Slurm with its own burst_buffer/
-    datawarp plugin, an emulated DataWarp, two users, a work folder that both sides see.
+    """A whole site on one Linux machine: HTCondor, Slurm with its burst_buffer/datawarp
+    plugin, an emulated DataWarp, two users, and a work folder that both sides see.
 
-    Needs root. It lives in ~/.cache/pegasus-bb/testbed, or in $PEGASUS_BB_TESTBED.
+    Needs root. All of it is in ~/.cache/pegasus-bb/testbed, or in $PEGASUS_BB_TESTBED.
     """
     context.obj = Home(flavour(slurm))
 
 
 @command.command("up")
-@click.option(
-    "--install", is_flag=True, help="Install debootstrap where it is missing."
-)
+@click.option("--install", is_flag=True, help="Install debootstrap if it is missing.")
 @click.option("--pool", default="40GiB", help="Size of the burst buffer.")
 @click.option(
     "--share",
     "shares",
     multiple=True,
     type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
-    help="A folder to be seen inside at the same path, too.",
+    help="A further folder to show inside at the same path.",
 )
 @click.option(
     "--pegasus",
@@ -62,7 +60,7 @@ def up(
     shares: tuple[Path, ...],
     with_pegasus: bool,
 ) -> None:
-    """Bring the site up: minutes the first time, then seconds. Twice is fine."""
+    """Start the site: minutes the first time, then seconds. May be repeated."""
     begin = time.monotonic()
     size = parse_size(pool)
     if size < MIB:
@@ -79,7 +77,7 @@ def up(
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_obj
 def run(home: Home, user: str, argv: tuple[str, ...]) -> None:
-    """Run ARGV inside, in the work folder; ends with its exit status."""
+    """Run ARGV inside, in the work folder; exits with its status."""
     sys.exit(testbed.run(home, argv, user))
 
 
@@ -87,14 +85,14 @@ def run(home: Home, user: str, argv: tuple[str, ...]) -> None:
 @_USER
 @click.pass_obj
 def shell(home: Home, user: str) -> None:
-    """A shell inside, in the work folder."""
+    """Open a shell inside, in the work folder."""
     sys.exit(testbed.run(home, ["bash", "-i"], user))
 
 
 @command.command("status")
 @click.pass_obj
 def status(home: Home) -> None:
-    """What is up, in the daemons' own words. Ends with 1 where nothing is."""
+    """Show what the daemons report. Exit status 1 if nothing is up."""
     found = testbed.status(home)
     built = "built" if found.built else "not built yet; `pegasus-bb testbed up` does it"
     click.echo(f"{found.folder}: {built}")
@@ -111,7 +109,7 @@ def status(home: Home) -> None:
 @command.command("down")
 @click.pass_obj
 def down(home: Home) -> None:
-    """End everything inside; the work folder stays. Twice is fine."""
+    """End everything inside; the work folder stays. May be repeated."""
     click.echo("down" if testbed.down(home) else "was down already")
 
 

@@ -53,7 +53,7 @@ def test_a_table_for_each_tier(work: Path) -> None:
     assert f"pfs: {work}/pfs (" in done.stdout
     assert f"fast: {work}/bb (" in done.stdout
     assert done.stdout.count("64.0 KiB") >= 4  # 2 tiers, 1 and 2 processes
-    assert "measured by own: no ior on PATH" in done.stdout
+    assert "engine: own (no ior on PATH)" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100 + len(str(work))
 
 

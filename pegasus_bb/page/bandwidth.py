@@ -1,6 +1,6 @@
 """Bandwidth by processes: of the runs, and of a benchmark.
 
-Ferreira da Silva et al. 2017, Figs. 10 and 11; Figs. 4 and 5.
+Ferreira da Silva et al. 2019, Figs. 10 and 11; Figs. 4 and 5.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Time per process in I/O calls (Ferreira da Silva et al. 2017, Figs. 12 and 13)."""
+"""Time per process in I/O calls (Ferreira da Silva et al. 2019, Figs. 12 and 13)."""
 
 from __future__ import annotations
 

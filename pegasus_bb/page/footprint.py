@@ -1,4 +1,4 @@
-"""Run time and waiting against footprint (Ferreira da Silva et al. 2017, Fig. 7)."""
+"""Run time and waiting against footprint (Ferreira da Silva et al. 2019, Fig. 7)."""
 
 from __future__ import annotations
 

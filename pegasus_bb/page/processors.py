@@ -1,4 +1,4 @@
-"""User time to system time (Ferreira da Silva et al. 2017, Figs. 14 and 15)."""
+"""User time to system time (Ferreira da Silva et al. 2019, Figs. 14 and 15)."""
 
 from __future__ import annotations
 

@@ -67,9 +67,7 @@ class Site:
         (self.root / "inputs").mkdir()
         for name, content in INPUTS.items():
             (self.root / "inputs" / name).write_bytes(content)
-        task = self.root / "mix.py"
-        task.write_text(MIX.format(python=sys.executable))
-        task.chmod(0o755)
+        self.write_task()
         self.write()
 
     @property
@@ -91,6 +89,11 @@ class Site:
 
     def submit_dir(self, run: str) -> Path:
         return self.root / "submit" / run
+
+    def write_task(self) -> None:
+        task = self.root / "mix.py"
+        task.write_text(MIX.format(python=sys.executable))
+        task.chmod(0o755)
 
     def document(self, name: str) -> Any:
         return yaml.safe_load((self.work / name).read_text())
@@ -165,9 +168,9 @@ class Site:
         return {str(p.relative_to(folder)): p.read_bytes() for p in files}
 
     def records(self, run: str) -> dict[str, Any]:
-        """The Kickstart record of each node that has ended."""
+        """The last Kickstart record of each node that has ended."""
         found = {}
-        for path in self.submit_dir(run).glob("*/*/*.out.*"):
+        for path in sorted(self.submit_dir(run).glob("*/*/*.out.*")):
             text = path.read_text()
             if not text:  # of a job that Slurm or blahp has lost: it is tried again
                 continue

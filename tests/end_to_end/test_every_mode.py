@@ -145,27 +145,26 @@ ELSEWHERE = (
     {"outputs": "pfs"},
 )
 ON_THE_PFS = {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"}
+CHOSEN = ("persistent", "inplace", ON_THE_PFS)  # the one in make test
 
 
-@pytest.mark.parametrize("tier", [*ELSEWHERE, ON_THE_PFS], ids=str)
-@pytest.mark.parametrize("cleanup", ["none", "inplace"])
-@pytest.mark.parametrize("mode", ["persistent", "transient", "hybrid"])
-@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("mode", "cleanup", "tier"),
+    [
+        pytest.param(
+            *(mode, cleanup, tier),
+            marks=[] if (mode, cleanup, tier) == CHOSEN else pytest.mark.sweep,
+        )
+        for mode in ("persistent", "transient", "hybrid")
+        for cleanup in ("none", "inplace")
+        for tier in (*ELSEWHERE, ON_THE_PFS)
+    ],
+)
 def test_wherever_files_live_the_results_are_the_same(
-    site: Site, mode: str, tier: dict[str, str], cleanup: str
+    site: Site, mode: str, cleanup: str, tier: dict[str, str]
 ) -> None:
     site.declare(granularity="1KiB", **tier)
     site.planned("bb", "--bb-mode", mode, "--bb-poll", "1s", "--cleanup", cleanup)
-    results_are_right_and_inputs_untouched(site)
-
-
-def test_with_all_files_on_the_pfs_the_results_are_the_same(site: Site) -> None:
-    site.declare(**ON_THE_PFS)
-    site.planned("bb", "--bb-mode", "persistent")
-    results_are_right_and_inputs_untouched(site)
-
-
-def results_are_right_and_inputs_untouched(site: Site) -> None:
     assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
     assert {p.name: p.read_bytes() for p in (site.root / "inputs").iterdir()} == INPUTS

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.reservation.directory import Directory
@@ -32,7 +30,7 @@ def ran_on_the_pfs(site: Site, because: str) -> None:
 
 
 def assert_no_task_saw_the_tier(site: Site) -> None:
-    cwds = folders_of_tasks(site)
+    cwds = [task["cwd"] for task in site.tasks("bb").values()]
     assert len(cwds) == 5
     assert all(str(site.root / "pfs") in cwd for cwd in cwds)
     outs = [p.read_text() for p in site.submit_dir("bb").glob("*/*/*.out.*")]
@@ -40,40 +38,26 @@ def assert_no_task_saw_the_tier(site: Site) -> None:
     assert not any(fast in out for out in outs)
 
 
-def folders_of_tasks(site: Site) -> list[str]:
-    """Of each task's last attempt."""
-    last: dict[str, Path] = {}
-    for path in sorted(site.submit_dir("bb").glob("*/*/mix_*.out.*")):
-        last[path.name.split(".out.")[0]] = path
-    records = [yaml.safe_load(path.read_text())[0] for path in last.values()]
-    return [record["cwd"] for record in records]
-
-
 def request(site: Site) -> Request:
     path = site.submit_dir("bb") / "bb" / "request.json"
     return Request.from_json(json.loads(path.read_text()))
 
 
-def settled(site: Site) -> dict[str, Any]:
+def decision(site: Site) -> dict[str, Any]:
     path = site.submit_dir("bb") / "bb" / "storage_decision.json"
     data: dict[str, Any] = json.loads(path.read_text())
     return data
 
 
 def events(site: Site) -> list[str]:
-    lines = (site.root / "ledger.jsonl").read_text().splitlines()
-    return [json.loads(line)["event"] for line in lines]
-
-
-def on_the_tier(site: Site) -> Directory:
-    return Directory(request(site).settings)
+    return [line["event"] for line in site.ledger()]
 
 
 def test_a_refused_reservation(site: Site) -> None:
     site.declare(fail="create: no such project")
     site.planned("bb", *FALLBACK)
     ran_on_the_pfs(site, "no such project")
-    found = settled(site)
+    found = decision(site)
     assert (found["to"], found["exit_code"]) == ("pfs", 76)
     assert found["prefix"] == str(site.root / "pfs")
     assert events(site) == ["requested", "refused"]
@@ -119,7 +103,7 @@ def test_a_reservation_that_comes_too_late_is_given_back(
     site.declare(**tier)
     site.planned("bb", *FALLBACK, "--bb-wait", "0s")
     ran_on_the_pfs(site, because)
-    assert settled(site)["exit_code"] == exit_code
+    assert decision(site)["exit_code"] == exit_code
     assert events(site) == ["requested", "released"]
 
 
@@ -141,27 +125,14 @@ def test_once_anything_was_written_there_is_no_fallback(site: Site) -> None:
     site.trouble.write_text("d.dat")
     site.planned("bb", *FALLBACK, ONCE)
     assert site.run("bb").returncode == 80
-    assert settled(site)["to"] == "bb"
-    on_the_tier(site).delete(request(site))
+    assert decision(site)["to"] == "bb"
+    Directory(request(site).settings).delete(request(site))
     site.trouble.unlink()
     again = site.run("bb")
     assert again.returncode == 76
     assert "is not there any more" in again.stderr
-    assert settled(site)["to"] == "bb"
+    assert decision(site)["to"] == "bb"
     assert SAID not in again.stderr
-
-
-def test_a_rescue_run_keeps_the_decision_though_the_tier_is_mended(site: Site) -> None:
-    site.declare(fail="create*1: no such project")
-    site.trouble.write_text("d.dat")
-    site.planned("bb", *FALLBACK, ONCE)
-    failed = site.run("bb")
-    assert failed.returncode == 80
-    assert "this run is on the PFS" in failed.stderr
-    before = settled(site)
-    site.trouble.unlink()
-    ran_on_the_pfs(site, "no such project")
-    assert settled(site) == before
 
 
 @pytest.mark.parametrize(
@@ -172,14 +143,9 @@ def test_a_rescue_run_keeps_the_decision_though_the_tier_is_mended(site: Site) -
     ],
     ids=str,
 )
-@pytest.mark.parametrize(
-    "cleanup", ["none", pytest.param("inplace", marks=pytest.mark.sweep)]
-)
-def test_files_that_live_behind_links(
-    site: Site, tier: dict[str, str], cleanup: str
-) -> None:
+def test_files_that_live_behind_links(site: Site, tier: dict[str, str]) -> None:
     site.declare(fail="create: no such project", **tier)
-    site.planned("bb", *FALLBACK, "--cleanup", cleanup)
+    site.planned("bb", *FALLBACK, "--cleanup", "none")
     assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
     left = [p for p in (site.root / "pfs").rglob("*") if p.is_symlink()]
@@ -187,41 +153,22 @@ def test_files_that_live_behind_links(
     assert (site.root / "inputs" / "in.txt").read_text() == "ACGT" * 1000
 
 
-def with_a_result_removed(site: Site) -> None:
-    """Somebody does, before bb_delete looks."""
-    site.declare(fail="create: no such project")
-    folder = site.planned("bb", *FALLBACK, ONCE, "--cleanup", "none")
-    delete, real = (folder / "bb" / "bin" / name for name in ("delete", "delete.real"))
-    delete.rename(real)
-    result = site.results("bb") / "d.dat"
-    delete.write_text(f'#!/bin/sh\nrm {result}\nexec {real} --bb {folder}/bb "$@"\n')
-    delete.chmod(0o755)
-    failed = site.run("bb")
-    assert failed.returncode == 80
-    said = "1 of 2 promised results are not safe; this run is on the PFS"
-    assert said in failed.stderr
-    real.rename(delete)
-
-
-def test_a_result_that_is_not_safe_any_more_is_staged_out_again(site: Site) -> None:
-    with_a_result_removed(site)
-    again = site.run("bb")
-    assert again.returncode == 0, again.stderr
-    assert "to run again: stage_out_" in again.stderr
-    assert site.content("bb") == expected()
-
-
-def test_started_over_though_one_stands_that_came_late(site: Site) -> None:
-    """Nothing of the run is on it, so nobody has to discard it first."""
+@pytest.fixture
+def late(site: Site) -> None:
+    """A run on the PFS has failed; its reservation came too late, and stands."""
     site.declare(delay="1s")
     site.trouble.write_text("d.dat")
     site.planned("bb", *FALLBACK, ONCE, "--bb-wait", "0s")
     assert site.run("bb").returncode == 80
     assert len(site.reservations()) == 1
     site.trouble.unlink()
+
+
+def test_started_over_though_one_stands_that_came_late(site: Site, late: None) -> None:
+    """Nothing of the run is on it, so it need not be discarded first."""
     done = site.bb("run", "--restart", str(site.submit_dir("bb")))
     assert done.returncode == 0, done.stderr
-    assert settled(site)["to"] == "bb"
+    assert decision(site)["to"] == "bb"
     assert site.content("bb") == expected()
     assert site.reservations() == []
 
@@ -252,26 +199,23 @@ def test_status_ls_and_report_say_so(site: Site) -> None:
     assert run["fallback"] == listed["fallback"]
 
 
-def test_gc_gives_back_what_a_run_on_the_pfs_does_not_need(site: Site) -> None:
-    site.declare(delay="1s")
-    site.trouble.write_text("d.dat")
-    site.planned("bb", *FALLBACK, ONCE, "--bb-wait", "0s")
-    assert site.run("bb").returncode == 80
-    assert len(site.reservations()) == 1
+def test_gc_gives_back_what_a_run_on_the_pfs_does_not_need(
+    site: Site, late: None
+) -> None:
     assert site.bb("gc", "--yes").returncode == 0
     assert site.reservations() == []
-    site.trouble.unlink()
     ran_on_the_pfs(site, "did not come up")
 
 
 # -- where it cannot work
 
 
-def test_mode_off_is_refused_where_it_was_said(site: Site) -> None:
-    told = site.plan("bb", "--bb-mode", "off", "--bb-fallback", "pfs")
-    assert told.returncode == 2
-    assert "is for --bb-mode persistent" in told.stderr
-    assert not site.submit_dir("bb").exists()
+def test_other_modes_are_refused_if_it_is_an_option(site: Site) -> None:
+    for mode in ("off", "hybrid"):
+        told = site.plan("bb", "--bb-mode", mode, "--bb-fallback", "pfs")
+        assert told.returncode == 2
+        assert "--bb-fallback pfs is for --bb-mode persistent" in told.stderr
+        assert not site.submit_dir("bb").exists()
     site.planned("bb", "--bb-mode", "off", "-Dpegasus.bb.fallback=pfs")
 
 

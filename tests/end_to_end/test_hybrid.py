@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.report import read_run
 from pegasus_bb.units import parse_size
 
-from .conftest import Site, done_well, expected, killed_when
+from .conftest import Site
 from .examples import GRANULE, SMALL, example_of, gives_what_it_gives_on_the_pfs
 
 EXPLAIN = ("--sites", "cluster", "--output-sites", "local", "--bb-mode", "hybrid")
@@ -27,20 +26,6 @@ def small_granules(site: Site) -> None:
 
 def hybrid(site: Site, run: str, *more: str) -> Path:
     return site.planned(run, "--bb-mode", "hybrid", "--bb-poll", "1s", *more)
-
-
-def test_the_plan_has_one_gate_and_one_job_that_waits_for_its_results(
-    site: Site,
-) -> None:
-    submit = hybrid(site, "bb")
-    dag = (submit / "diamond-0.dag").read_text()
-    assert dag.count(" PRE create_dir_") == 1
-    waiting = [
-        line.split()[5] for line in dag.splitlines() if "/await_stage_out " in line
-    ]
-    assert waiting == ["mix_E"]
-    assert site.plan_file("bb")["mode"] == "hybrid"
-    assert [p.name for p in (submit / "bb/nodes").iterdir()] == ["mix_E.json"]
 
 
 def test_less_is_reserved_than_in_mode_persistent_and_it_is_measured(
@@ -68,42 +53,6 @@ def assert_no_more_than(capacity: int, submit: Path) -> None:
     assert noted["size"] * hours < reserved <= capacity * hours  # single jobs' count
 
 
-def killed_in_a_reservation_of_its_own(site: Site) -> tuple[Path, str]:
-    """The engine is killed while job E runs; both reservations stay."""
-    begun = site.slow(60, "e.dat")
-    folder = hybrid(site, "bb")
-    killed_when(site, "bb", "mix_E", begun)
-    (own,) = set(site.reservations()) - {site.request("bb")["name"]}
-    return folder, own
-
-
-def test_what_a_killed_job_has_left_is_given_back_and_the_shared_one_kept(
-    site: Site,
-) -> None:
-    folder, own = killed_in_a_reservation_of_its_own(site)
-    shared = site.request("bb")["name"]
-    listed = site.bb("ls", check=True).stdout
-    assert own in listed
-    assert shared in listed
-    assert "not on this ledger" not in listed
-    end_left_over(folder / "bb" / "engine.jsonl")
-    site.bb("gc", "--yes", check=True)
-    assert site.reservations() == [shared]  # with results that are nowhere else
-    task = site.root / "mix.py"
-    task.write_text(task.read_text().replace("time.sleep(60", "time.sleep(0"))
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
-
-
-@pytest.mark.sweep
-def test_release_gives_back_what_a_killed_job_has_left(site: Site) -> None:
-    folder, own = killed_in_a_reservation_of_its_own(site)
-    end_left_over(folder / "bb" / "engine.jsonl")
-    assert done_well(site.bb("release", own))
-    assert site.reservations() == [site.request("bb")["name"]]
-
-
 def test_explain_tells_single_jobs_reservations_reasons_and_savings(site: Site) -> None:
     told = site.bb("explain", *EXPLAIN[:-2])
     assert "rooms" not in told.stdout
@@ -117,13 +66,6 @@ def test_explain_tells_single_jobs_reservations_reasons_and_savings(site: Site) 
     assert "jobs:     no job reservations: for 1 jobs one would" in told.stdout
     document = json.loads(site.bb("explain", "--json", *EXPLAIN, check=True).stdout)
     assert document["selection"]["job_reservations"] == 0
-
-
-def test_the_fallback_is_for_runs_on_one_reservation(site: Site) -> None:
-    done = site.plan("bb", "--bb-mode", "hybrid", "--bb-fallback", "pfs")
-    assert done.returncode == 2
-    assert "--bb-fallback pfs is for --bb-mode persistent" in done.stderr
-    assert not site.submit_dir("bb").exists()
 
 
 @pytest.mark.sweep

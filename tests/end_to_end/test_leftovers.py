@@ -5,7 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .conftest import Site, expected, kill, killed_when, until, wait_for_event
+import pytest
+
+from pegasus_bb.engine.processes import end_left_over
+
+from .conftest import (
+    Site,
+    done_well,
+    expected,
+    kill,
+    killed_when,
+    until,
+    wait_for_event,
+)
 from .test_kill import PERSISTENT, at
 
 # The node at whose start the engine is killed -> whether gc may give back then.
@@ -110,3 +122,42 @@ def test_a_submit_directory_that_was_removed(site: Site) -> None:
     assert (dropped.returncode, site.reservations()) == (0, []), dropped.stderr
     assert listed(site) == []
     assert [h["ended"] for h in listed(site, "--all")] == ["discarded"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "way"),
+    [
+        ("transient", "gc"),
+        ("transient", "release"),
+        ("transient", "run"),
+        ("hybrid", "gc"),
+        pytest.param("hybrid", "release", marks=pytest.mark.sweep),
+    ],
+)
+def test_the_reservation_of_a_killed_job(site: Site, mode: str, way: str) -> None:
+    """gc and release give it back, and the next run takes it over."""
+    site.declare(granularity="1KiB")
+    node, result = ("mix_E", "e.dat") if mode == "hybrid" else ("mix_A", "a.dat")
+    begun = site.slow(60, result)
+    folder = site.planned("bb", "--bb-mode", mode, "--bb-poll", "1s")
+    killed_when(site, "bb", node, begun)
+    shared = [site.request("bb")["name"]] if mode == "hybrid" else []
+    (own,) = set(site.reservations()) - set(shared)
+    told = site.bb("ls", check=True).stdout
+    assert own in told and "not on this ledger" not in told
+    assert site.bb("gc", "--yes").returncode == 0
+    assert own in site.reservations(), "its task runs on"
+    end_left_over(folder / "bb" / "engine.jsonl")  # as a reboot does
+    if way == "gc":
+        told = site.bb("gc", check=True).stdout
+        assert "left by a job that was killed" in " ".join(told.split())
+        site.bb("gc", "--yes", check=True)
+        assert site.ledger()[-1]["event"] == "discarded"
+    elif way == "release":
+        site.bb("release", own, check=True)
+    assert site.reservations() == shared + ([own] if way == "run" else [])
+    site.write_task()
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+    assert (folder / f"bb/stage_out/{node}.json").exists()

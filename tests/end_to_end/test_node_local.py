@@ -87,12 +87,12 @@ def test_a_disk_that_is_not_there_fails_its_jobs_by_name(
 
 @pytest.mark.sweep
 def test_a_killed_run_goes_on_and_its_folder_goes(site: Site, disk: Path) -> None:
-    task, begun = site.root / "mix.py", site.slow(60)
+    begun = site.slow(60)
     folder = planned(site, "bb")
     killed_when(site, "bb", "mix_A", begun)
     end_left_over(folder / "bb" / "engine.jsonl")
     assert list(disk.iterdir()) != []
-    task.write_text(task.read_text().replace("time.sleep(60)", ""))
+    site.write_task()
     assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
     assert list(disk.iterdir()) == []

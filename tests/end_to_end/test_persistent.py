@@ -28,17 +28,6 @@ def time_of(log: list[str], words: str) -> int:
     return next(int(line.split()[0]) for line in log if words in line)
 
 
-def test_a_refused_reservation_fails_at_once_with_the_scheduler_s_words(
-    site: Site,
-) -> None:
-    site.declare(fail="create:no such project")
-    site.planned("bb", "--bb-mode", "persistent")
-    done = site.run("bb")
-    assert done.returncode != 0
-    assert "no such project" in done.stdout + done.stderr
-    assert site.reservations() == []
-
-
 def test_two_workflows_share_one_tier(site: Site) -> None:
     for run in ("one", "two"):
         site.planned(run, "--bb-mode", "persistent")
@@ -137,6 +126,21 @@ def test_a_run_that_another_version_planned_is_seen_given_back_and_not_run(
     assert site.bb("release", name).returncode == 79
     assert done_well(site.bb("release", name, "--discard"))
     assert site.reservations() == []
+
+
+def test_a_dag_that_was_edited_so_that_results_would_be_lost_is_not_run(
+    site: Site,
+) -> None:
+    """The folder is removed without waiting for stage-out."""
+    folder = site.planned("bb", "--bb-mode", "persistent")
+    file = folder / "diamond-0.dag"
+    lines = file.read_text().splitlines()
+    kept = [x for x in lines if not x.startswith("PARENT stage_out_remote_cluster_")]
+    file.write_text("\n".join([*kept, ""]))
+    done = site.run("bb")
+    assert done.returncode == 2, done.stderr
+    assert "could remove results that are nowhere else" in done.stderr
+    assert not (folder / "jobstate.log").exists()
 
 
 def test_plan_says_what_it_chose_and_where_that_was_said(site: Site) -> None:

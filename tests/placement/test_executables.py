@@ -7,27 +7,28 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.transformations import Transformation
-from pegasus_bb.placement.survey import staged_name
 from tests.placement.user_files import User
 
 
-def program(name: str, pfn: str, kind: str, **more: Any) -> dict[str, Any]:
-    return {
-        "name": name,
-        "sites": [{"name": "local", "pfn": pfn, "type": kind}],
-        **more,
-    }
+def program(name: str, site: str, pfn: str, kind: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "sites": [{"name": site, "pfn": pfn, "type": kind}], **more}
 
 
 @pytest.fixture
 def staged(user: User) -> User:
     (user.folder / "work.py").write_bytes(b"x" * 50)
-    user.transformations = [program("work", f"{user.folder}/work.py", "stageable")]
+    pfn = f"{user.folder}/work.py"
+    user.transformations = [program("work", "local", pfn, "stageable")]
     return user
 
 
-def test_a_staged_program_is_an_input_with_its_size_on_disk(staged: User) -> None:
+@pytest.mark.parametrize("inputs", ["stage", "link"])
+def test_a_staged_program_is_a_copy_with_its_size_on_disk(
+    staged: User, inputs: str
+) -> None:
+    here = [{"site": "cluster", "pfn": "/lus/x"}]
+    staged.tier = {"inputs": inputs}
+    staged.replicas = {"in.txt": here, "ref.txt": here}
     placed = staged.placed("work")
     assert (placed.role, placed.tier, placed.how) == ("input", "bb", "copy")
     assert placed.size == 50
@@ -35,21 +36,14 @@ def test_a_staged_program_is_an_input_with_its_size_on_disk(staged: User) -> Non
 
 
 def test_an_installed_program_needs_no_space(user: User) -> None:
-    user.transformations = [
-        {
-            "name": "work",
-            "sites": [{"name": "cluster", "pfn": "/opt/work", "type": "installed"}],
-        }
-    ]
+    user.transformations = [program("work", "cluster", "/opt/work", "installed")]
     assert "work" not in user.decide().files
 
 
 def test_what_a_program_requires_is_staged_with_it(staged: User) -> None:
     staged.transformations[0]["requires"] = ["lib::helper:1.0"]
-    pfn = f"{staged.folder}/work.py"
-    staged.transformations.append(
-        program("helper", pfn, "stageable", namespace="lib", version="1.0")
-    )
+    pfn, full = f"{staged.folder}/work.py", {"namespace": "lib", "version": "1.0"}
+    staged.transformations.append(program("helper", "local", pfn, "stageable", **full))
     assert staged.placed("lib-helper-1.0").size == 50
 
 
@@ -59,23 +53,9 @@ def test_a_job_of_another_site_brings_no_program_here(staged: User) -> None:
     assert "work" not in staged.decide().files
 
 
-def test_links_are_for_data_programs_are_copied(staged: User) -> None:
-    here = [{"site": "cluster", "pfn": "/lus/x"}]
-    staged.tier = {"inputs": "link"}
-    staged.replicas = {"in.txt": here, "ref.txt": here}
-    placed = staged.placed("work")
-    assert (placed.tier, placed.how) == ("bb", "copy")
-
-
 def test_a_program_may_be_placed_by_name_but_not_as_a_link(staged: User) -> None:
     staged.placement = "work: pfs\n"
     assert staged.placed("work").tier == "pfs"
     staged.placement = "work: link\n"
     with pytest.raises(CatalogError, match="always a copy, never a link"):
         staged.decide()
-
-
-def test_the_name_is_the_one_that_pegasus_stages_under() -> None:
-    full = Transformation("ns.a", "prog.py", "5.0", (), {}, (), {})
-    assert staged_name(full) == "ns.a-prog.py-5.0"
-    assert staged_name(Transformation("", "prog", "", (), {}, (), {})) == "prog"

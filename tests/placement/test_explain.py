@@ -53,17 +53,6 @@ def test_the_command_prints_every_file_with_its_reason(here: User) -> None:
     assert "capacity: 4.0 MiB (10 % headroom, in steps of 4.0 MiB)" in result.output
 
 
-def test_the_command_takes_the_options_of_plan(here: User) -> None:
-    (here.folder / "p.yml").write_text("'*': pfs\n")
-    result = CliRunner().invoke(
-        command,
-        ["-Dpegasus.bb.headroom=3", "--bb-placement", "p.yml", "--bb-capacity", "8MiB"],
-    )
-    assert result.exit_code == 0, result.output
-    assert "capacity: 8.0 MiB (as given" in result.output
-    assert "p.yml says *: pfs" in result.output
-
-
 def test_the_command_speaks_json(here: User) -> None:
     result = CliRunner().invoke(command, ["--json"])
     data = json.loads(result.stdout)
@@ -123,8 +112,12 @@ def test_where_another_list_of_replicas_was_named_none_is_missed(
 def test_a_command_line_of_plan_explains(here: User) -> None:
     words = "-s cluster -o local -O out --dir submit --relative-submit-dir r -f -S -q"
     words += " --relative-dir r --cleanup leaf -v --cluster horizontal workflow.yml"
+    words += " --bb-placement p.yml --bb-capacity 8MiB"
+    (here.folder / "p.yml").write_text("'*': pfs\n")
     result = CliRunner().invoke(command, words.split())
     assert result.exit_code == 0, result.output
+    assert "capacity: 8.0 MiB (as given" in result.output
+    assert "p.yml says *: pfs" in result.output
     assert not (here.folder / "submit").exists()
     nowhere = CliRunner().invoke(command, ["--output-sites", "mars"])
     assert "mars" in str(nowhere.exception)
@@ -147,9 +140,8 @@ def test_a_mode_in_the_properties_file_is_the_mode(here: User) -> None:
 
 def test_it_says_that_a_cluster_reserves_for_all_of_its_jobs(here: User) -> None:
     words = ["--bb-mode", "transient", "--cluster", "horizontal"]
-    assert "reserves for all jobs of a cluster together" in (
-        CliRunner().invoke(command, words).stderr
-    )
+    result = CliRunner().invoke(command, words)
+    assert "reserves for all jobs of a cluster together" in result.stderr
 
 
 def test_what_is_predicted_of_a_capacity_is_what_each_job_reserves(

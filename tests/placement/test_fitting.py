@@ -110,7 +110,7 @@ def test_unknown_sizes_are_named(long: User) -> None:
     assert "to fit into 120 B" in str(caught.value)
 
 
-def test_nobody_knows_the_files_of_a_sub_workflow(long: User) -> None:
+def test_the_files_of_a_sub_workflow_are_unknown(long: User) -> None:
     inner: dict[str, Any] = {"type": "pegasusWorkflow", "file": "i.yml", "id": "SUB"}
     long.jobs.append({**inner, "uses": []})
     with pytest.raises(CatalogError, match=r"120 B .* is below"):

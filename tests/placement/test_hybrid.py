@@ -1,5 +1,4 @@
-"""Mode hybrid: what leaves the shared reservation, for where, and what the user's own
-word is worth then."""
+"""Mode hybrid: which files leave the shared reservation, and for where."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ def makes(lfn: str, size: int, **more: Any) -> dict[str, Any]:
 
 
 def chain(own: int = 100 * MIB, shared: int = MIB) -> list[dict[str, Any]]:
-    """``first`` makes what both others read, and a large file that nobody reads."""
+    """``first`` makes what both others read, and a large file that no job reads."""
     return [
         job(
             "first",
@@ -138,17 +137,10 @@ def given_capacity(user: User) -> None:
     user.defines.append("pegasus.bb.capacity=1GiB")
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        checkpoint,
-        reads_what_it_makes,
-        on_the_submit_host,
-        inner,
-        given_capacity,
-        results_stay,
-    ],
-)
+UNSERVED = [checkpoint, reads_what_it_makes, on_the_submit_host, results_stay]
+
+
+@pytest.mark.parametrize("spoil", [*UNSERVED, inner, given_capacity])
 def test_a_job_that_a_job_reservation_cannot_serve_keeps_to_the_shared_one(
     hybrid: User, spoil: Any
 ) -> None:
@@ -168,16 +160,15 @@ def test_more_files_than_staging_can_do_in_time_stay_together(
 
 
 @pytest.mark.parametrize(
-    ("spoil", "words"),
+    ("spoil", "why"),
     [(inner, "sub-workflow reads is not known"), (given_capacity, "was given")],
 )
 def test_why_there_is_no_job_reservation_at_all_is_kept(
-    hybrid: User, spoil: Any, words: str
+    hybrid: User, spoil: Any, why: str
 ) -> None:
     spoil(hybrid)
     selection = hybrid.decision().selection
-    assert selection is not None
-    assert words in selection.why_none
+    assert selection is not None and why in selection.why_none
 
 
 def test_run_times_decide_where_they_are_known(hybrid: User) -> None:
@@ -234,7 +225,9 @@ def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
 
 
 @given(workflows())
-def test_in_any_workflow_every_file_has_one_place(jobs: list[dict[str, Any]]) -> None:
+def test_in_any_workflow_every_file_has_one_place_and_the_space_it_needs(
+    jobs: list[dict[str, Any]],
+) -> None:
     placement, readers = decision(jobs, "hybrid").placement, readers_of(jobs)
     assert placement.files.keys() == readers.keys()
     private = [
@@ -250,12 +243,6 @@ def test_in_any_workflow_every_file_has_one_place(jobs: list[dict[str, Any]]) ->
         else:
             assert placement.on_tier(lfn) == (len(readers[lfn]) > 1)
 
-
-@given(workflows())
-def test_in_any_workflow_every_file_has_the_space_it_needs(
-    jobs: list[dict[str, Any]],
-) -> None:
-    placement = decision(jobs, "hybrid").placement
     shared = [f.size or 0 for f in placement.files.values() if f.tier != PFS]
     assert placement.need == sum(shared)
     assert placement.capacity >= placement.need

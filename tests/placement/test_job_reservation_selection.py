@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,19 +47,30 @@ def names(taken: object) -> list[str]:
     return [candidate.job for candidate in taken]
 
 
-def test_a_job_reservation_that_saves_more_than_it_takes() -> None:
-    taken, selection = select([candidate("a", 30)], (100, 100))
-    assert names(taken) == ["a"]
-    assert (selection.persistent, selection.shared, selection.job_reservations) == (
-        1000,
-        700,
-        60,
-    )
+ALONE, SHORT = candidate("a", 30), candidate("short", 40, 1.0)
+FREE = [free("a", 3), free("b", 8), free("c", 1)]
 
 
-def test_one_that_lasts_too_long_does_not() -> None:
-    taken, selection = select([candidate("a", 30, 10.0)], (100, 100))
-    assert (names(taken), selection.shared, selection.job_reservations) == ([], 1000, 0)
+@pytest.mark.parametrize(
+    ("some", "together", "taken", "shared", "own"),
+    [
+        ([ALONE], True, ["a"], 700, 60),
+        ([candidate("a", 30, 10.0)], True, [], 1000, 0),  # it lasts too long
+        ([candidate("long", 40, 9.0), SHORT], True, ["short", "long"], 200, 400),
+        # It leaves 90 of 100 and needs 20: more than there was, so it would wait.
+        ([candidate("a", 15, 0.1)], True, [], 1000, 0),
+        ([candidate("a", 15, 0.1)], False, ["a"], 900, 2),
+        ([candidate("a", 20, 0.1)], True, ["a"], 800, 2),
+        (FREE, False, ["b", "a"], 900, 0),  # for a granule, the largest first
+    ],
+)
+def test_jobs_whose_reservation_saves_more_than_it_takes_get_one(
+    some: list[Candidate], together: bool, taken: list[str], shared: float, own: float
+) -> None:
+    found, selection = select(some, (100, 100), together)
+    assert names(found) == taken
+    assert selection.persistent == 1000
+    assert (selection.shared, selection.job_reservations) == (shared, own)
 
 
 def test_small_files_add_up_to_a_granule() -> None:
@@ -66,32 +78,6 @@ def test_small_files_add_up_to_a_granule() -> None:
     few = [candidate(f"j{n}", 1, lasts=0.5) for n in range(10)]
     assert names(select(few[:9], (100, 100))[0]) == []
     assert len(select(few, (100, 100))[0]) == 10
-
-
-def test_the_best_ratio_comes_first() -> None:
-    some = [candidate("long", 40, 9.0), candidate("short", 40, 1.0)]
-    assert names(select(some, (100, 100))[0])[0] == "short"
-
-
-def test_a_job_reservation_that_a_full_tier_could_not_give_is_none() -> None:
-    """It leaves 90 of 100 and needs 20: more than there was, so it would wait."""
-    taken, _ = select([candidate("a", 15, 0.1)], (100, 100))
-    assert names(taken) == []
-    taken, _ = select([candidate("a", 20, 0.1)], (100, 100))
-    assert names(taken) == ["a"]
-
-
-def test_what_costs_nothing_is_had_for_a_granule_the_largest_first() -> None:
-    few = [free("a", 3), free("b", 8), free("c", 1)]
-    taken, selection = select(few, (100, 100), together=False)
-    assert names(taken) == ["b", "a"]
-    assert (selection.shared, selection.job_reservations) == (900, 0)
-
-
-def test_on_a_tier_of_their_own_they_need_not_fit_beside_the_shared_one() -> None:
-    few = [candidate("a", 15, 0.1)]
-    taken, _ = select(few, (100, 100), together=False)
-    assert names(taken) == ["a"]
 
 
 some_candidates = st.lists(
@@ -104,11 +90,8 @@ def test_never_more_than_without(pairs: list[tuple[int, float]], rest: int) -> N
     few = [candidate(f"j{n}", *pair) for n, pair in enumerate(pairs)]
     need = rest + sum(saved for saved, _ in pairs)
     taken, selection = select(few, (need, need))
-    assert (
-        selection.shared + selection.job_reservations
-        <= selection.persistent
-        == whole(need) * 10.0
-    )
+    assert selection.persistent == whole(need) * 10.0
+    assert selection.shared + selection.job_reservations <= selection.persistent
     assert selection.shared == whole(need - sum(each.saved for each in taken)) * 10.0
     assert selection.asked == len(few)
 

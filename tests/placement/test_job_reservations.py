@@ -52,7 +52,7 @@ def test_files_on_the_pfs_are_links_there_and_need_no_space(per_job: User) -> No
     assert own.stage_out == ()
 
 
-def test_a_job_that_touches_nothing_of_the_tier_has_no_job_reservation(
+def test_a_job_without_a_file_on_the_tier_has_no_job_reservation(
     per_job: User,
 ) -> None:
     per_job.tier = {"inputs": "pfs", "outputs": "pfs"}
@@ -135,32 +135,31 @@ def test_more_files_than_staging_can_do_in_time(
     assert caught.value.key == "jobs.1.uses"
 
 
-def test_a_directory_stages_whatever_has_a_name(per_job: User) -> None:
-    per_job.tier = {"backend": "directory", "path": "/fast"}
+PRIVATE = {"access": "private"}
+DIRECTORY = {"backend": "directory", "path": "/fast"}
+DISK = {"backend": "node-local", "path": "/nvme", "granularity": "1KiB"}
+
+
+@pytest.mark.parametrize("tier", [PRIVATE, DIRECTORY, DISK])
+def test_our_own_mover_brings_a_file_of_any_name(
+    per_job: User, tier: dict[str, str]
+) -> None:
+    per_job.tier = tier
     odd_name(per_job)
     assert "in;put.txt" in reservations(per_job)["ID1"].stage_in
 
 
 @pytest.fixture
 def on_disks(per_job: User) -> User:
-    per_job.tier = {"backend": "node-local", "path": "/nvme", "granularity": "1KiB"}
+    per_job.tier = DISK
     return per_job
-
-
-def test_a_disk_of_the_node_has_to_have_space_for_the_job_s_files(
-    on_disks: User,
-) -> None:
-    found = reservations(on_disks)
-    assert {name: own.need for name, own in found.items()} == {"ID1": 130, "ID2": 260}
-    odd_name(on_disks)
-    assert "in;put.txt" in reservations(on_disks)["ID1"].stage_in
 
 
 @pytest.mark.parametrize("backend", ["node-local", "directory"])
 def test_a_job_that_needs_more_than_the_quota_is_named(
     on_disks: User, backend: str
 ) -> None:
-    on_disks.tier |= {"backend": backend, "quota": "2KiB"}
+    on_disks.tier = {**DISK, "backend": backend, "quota": "2KiB"}
     on_disks.jobs[1]["uses"][3]["metadata"]["size"] = 2000
     with pytest.raises(CatalogError, match=r"job ID2 .* needs 3.0 KiB") as caught:
         on_disks.decide()
@@ -188,18 +187,6 @@ SEVERAL = [
     {"glite.arguments": "--nodes=2-4 -t 10"},
     {"glite.arguments": "--nodes 16"},
 ]
-
-
-PRIVATE = {"access": "private"}
-
-
-def test_a_private_reservation_serves_jobs_of_one_node(per_job: User) -> None:
-    per_job.tier = PRIVATE
-    odd_name(per_job)  # of which no #DW line tells
-    assert "in;put.txt" in reservations(per_job)["ID1"].stage_in
-    of_its_own(per_job, {"nodes": "4"})
-    with pytest.raises(CatalogError, match="asks for several"):
-        per_job.decide()
 
 
 @pytest.mark.parametrize("where", WHERE)

@@ -77,7 +77,7 @@ def test_a_result_waits_for_its_stage_out_and_stays_where_there_is_none(
     assert lives(long)["b"] == (1, 2)
 
 
-def test_what_nobody_reads_goes_with_the_level_of_its_maker(long: User) -> None:
+def test_a_file_without_a_reader_goes_with_the_level_of_its_maker(long: User) -> None:
     long.jobs[0]["uses"].append(use("log", "output", stageOut=False, **sized(1)))
     assert lives(long)["log"] == (1, 1)
 

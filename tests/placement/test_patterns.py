@@ -10,29 +10,22 @@ from hypothesis import strategies as st
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.placement.patterns import Entry
-from tests.placement.user_files import User, said, use
+from tests.placement.user_files import User
 
 
-def test_a_list_of_patterns(user: User) -> None:
-    user.placement = "- {lfn: 'm*.txt', tier: pfs}\n- {lfn: out.txt, tier: pfs}\n"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {lfn: 'm*.txt', tier: pfs}\n- {lfn: in.txt, tier: pfs}\n",
+        "m*.txt: pfs\nin.txt: pfs\n",
+    ],
+)
+def test_patterns_are_a_list_or_a_mapping(user: User, text: str) -> None:
+    user.placement = text
     homes = user.homes()
-    assert homes["mid.txt"] == homes["out.txt"] == ("pfs", "write")
+    assert (homes["mid.txt"], homes["in.txt"]) == (("pfs", "write"), ("pfs", "copy"))
     assert homes["keep.txt"] == ("bb", "write")
-
-
-def test_a_mapping_of_patterns(user: User) -> None:
-    user.placement = "m*.txt: pfs\nin.txt: pfs\n"
-    homes = user.homes()
-    assert homes["mid.txt"] == ("pfs", "write")
-    assert homes["in.txt"] == ("pfs", "copy")
     assert user.placed("mid.txt").reason == "placement.yml says m*.txt: pfs"
-
-
-def test_it_wins_over_metadata_and_profile(user: User) -> None:
-    user.jobs[0]["profiles"] = {"pegasus": {"bb.tier": "bb"}}
-    user.jobs[0]["uses"][1] = use("mid.txt", "output", stageOut=False, **said("bb"))
-    user.placement = "mid.txt: pfs\n"
-    assert user.homes()["mid.txt"] == ("pfs", "write")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.placement.user_files import User, job, sized, use
 
 
 def reads(user: User, **more: Any) -> None:
-    """One job that reads data.bin, of which nobody declares a size."""
+    """One job that reads data.bin, without a declared size."""
     user.jobs = [job("ID1", use("data.bin", "input"), use("out", "output", **more))]
     user.tier = {"capacity": "1GiB"}
 
@@ -51,7 +51,7 @@ def test_a_replica_on_this_disk_is_measured(
     assert placement.unknown == (("data.bin",) if size is None else ())
 
 
-def test_what_nobody_knows_is_reported_not_zero(user: User) -> None:
+def test_an_unknown_size_is_reported_not_zero(user: User) -> None:
     reads(user)
     user.replicas = {
         "data.bin": [

@@ -70,7 +70,7 @@ class User:
 
     def read(self) -> tuple[Workflow, Catalogs, Settings]:
         self._write()
-        home = self.folder / "nobody"
+        home = self.folder / "empty"
         defines = list(self.defines)
         if self.placement:
             (self.folder / "placement.yml").write_text(self.placement)

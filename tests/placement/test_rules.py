@@ -1,4 +1,4 @@
-"""What jobs and files say themselves: the narrower wins."""
+"""The tier's own rules, and what jobs and files say themselves: the narrower wins."""
 
 from __future__ import annotations
 
@@ -7,11 +7,58 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from tests.placement.user_files import User, said, use
+from tests.placement.user_files import User, job, said, sized, use
 
 
 def profile(word: str) -> dict[str, Any]:
     return {"pegasus": {"bb.tier": word}}
+
+
+def test_a_plain_tier_takes_everything_in_the_order_of_the_workflow(
+    user: User,
+) -> None:
+    assert list(user.homes().items()) == [
+        ("in.txt", ("bb", "copy")),
+        ("mid.txt", ("bb", "write")),
+        ("keep.txt", ("bb", "write")),
+        ("ref.txt", ("bb", "copy")),
+        ("out.txt", ("bb", "write")),
+    ]
+    assert user.placed("mid.txt").reason == (
+        "made by a job and not staged out: tier bb of site cluster says "
+        "intermediate: bb"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tier", "lfn", "home"),
+    [
+        ({"outputs": "pfs"}, "keep.txt", ("pfs", "write")),  # staged out, though read
+        ({"outputs": "pfs"}, "mid.txt", ("bb", "write")),
+        ({"inputs": "pfs"}, "in.txt", ("pfs", "copy")),
+        ({"inputs": "link"}, "in.txt", ("pfs", "link")),
+        ({"name": "fast"}, "mid.txt", ("fast", "write")),
+    ],
+)
+def test_the_tier_has_a_rule_for_each_class(
+    user: User, tier: dict[str, str], lfn: str, home: tuple[str, str]
+) -> None:
+    here = [{"site": "cluster", "pfn": "/lus/data/x"}]
+    user.tier, user.replicas = tier, {"in.txt": here, "ref.txt": here}
+    assert user.homes()[lfn] == home
+
+
+def test_a_reader_that_stands_before_the_maker_does_not_make_an_input(
+    user: User,
+) -> None:
+    user.jobs.reverse()
+    assert user.placed("mid.txt").role == "intermediate"
+
+
+def test_a_checkpoint_is_written_by_its_job(user: User) -> None:
+    user.jobs.append(job("ID3", use("state.ckpt", "checkpoint", **sized(5))))
+    placed = user.placed("state.ckpt")
+    assert (placed.role, placed.how) == ("intermediate", "write")
 
 
 def test_a_job_s_profile_is_about_what_it_writes(user: User) -> None:
@@ -33,7 +80,7 @@ def test_an_input_moves_if_all_its_readers_say_so(user: User) -> None:
     assert "every job that reads it" in user.placed("in.txt").reason
 
 
-def test_the_metadata_of_a_file_wins_over_the_profile_of_its_job(
+def test_metadata_wins_over_a_profile_and_the_placement_file_over_both(
     user: User,
 ) -> None:
     user.jobs[0]["profiles"] = profile("pfs")
@@ -41,24 +88,22 @@ def test_the_metadata_of_a_file_wins_over_the_profile_of_its_job(
     placed = user.placed("mid.txt")
     assert (placed.tier, placed.how) == ("bb", "write")
     assert placed.reason == "its metadata in job ID1 says bb.tier: bb"
-
-
-def test_any_use_of_a_file_may_say_its_tier(user: User) -> None:
-    user.jobs[1]["uses"][0] = use("mid.txt", "input", **said("pfs"))
+    user.placement = "mid.txt: pfs\n"
     assert user.homes()["mid.txt"] == ("pfs", "write")
 
 
-def test_an_input_may_be_a_link_on_its_own(user: User) -> None:
+def test_any_use_of_a_file_may_say_its_tier(user: User) -> None:
     user.jobs[0]["uses"][0] = use("in.txt", "input", **said("link"))
+    user.jobs[1]["uses"][0] = use("mid.txt", "input", **said("pfs"))
     user.replicas = {"in.txt": [{"site": "cluster", "pfn": "file:///lus/in.txt"}]}
-    assert user.homes()["in.txt"] == ("pfs", "link")
+    homes = user.homes()
+    assert (homes["in.txt"], homes["mid.txt"]) == (("pfs", "link"), ("pfs", "write"))
 
 
-def test_bb_means_the_tier_whatever_it_is_called(user: User) -> None:
+@pytest.mark.parametrize("word", ["bb", "fast"])
+def test_bb_means_the_tier_whatever_it_is_called(user: User, word: str) -> None:
     user.tier = {"name": "fast", "intermediate": "pfs"}
-    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "bb"
-    assert user.homes()["mid.txt"] == ("fast", "write")
-    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "fast"
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = word
     assert user.homes()["mid.txt"] == ("fast", "write")
 
 
@@ -88,16 +133,16 @@ def of_a_job(user: User, word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("say", "word", "what", "would_do"),
+    ("say", "word", "what"),
     [
-        (of_a_file, "ssd", "no such tier", "one of bb, pfs"),
-        (of_a_file, "link", r"mid.txt is made by job ID1; only an input", "bb, pfs"),
-        (of_a_job, "link", "what it writes", "one of bb, pfs"),
-        (of_a_job, "sdd", "no such tier", "one of bb, pfs"),
+        (of_a_file, "ssd", "no such tier"),
+        (of_a_file, "link", r"mid.txt is made by job ID1; only an input"),
+        (of_a_job, "link", "what it writes"),
+        (of_a_job, "sdd", "no such tier"),
     ],
 )
 def test_a_word_that_cannot_be_is_refused_with_its_line(
-    user: User, say: Any, word: str, what: str, would_do: str
+    user: User, say: Any, word: str, what: str
 ) -> None:
     say(user, word)
     with pytest.raises(CatalogError, match=what) as error:
@@ -106,4 +151,4 @@ def test_a_word_that_cannot_be_is_refused_with_its_line(
     assert text[error.value.line - 1].strip() == f"bb.tier: {word}"
     assert error.value.key.endswith(".bb.tier")
     assert error.value.found == word
-    assert would_do in error.value.would_do
+    assert error.value.would_do == "one of bb, pfs"

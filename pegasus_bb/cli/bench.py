@@ -89,7 +89,6 @@ def command(
 
 
 def _places(texts: Iterable[str]) -> list[Place]:
-    """Raises UsageError."""
     found: dict[str, Place] = {}
     for text in texts:
         one = place(text)
@@ -109,7 +108,6 @@ def _count(text: str) -> int:
 
 
 def _comment(session: Session) -> str:
-    """The first line of the speeds file."""
     engine = session.engine.name if session.engine else ""
     names = ", ".join(tier.place.name for tier in session.tiers)
     host, day = socket.gethostname(), date.today()

@@ -57,7 +57,6 @@ def measure(session: Session, as_json: bool) -> None:
 
 @contextmanager
 def _progress(shown: bool) -> Iterator[Tell]:
-    """A bar on the terminal."""
     with Progress(
         console=Console(stderr=True), transient=True, disable=not shown
     ) as bar:
@@ -86,7 +85,6 @@ def _print(
 
 
 def _table_lines(session: Session) -> Iterator[str]:
-    """A table for each tier, and the engine."""
     for tier in session.tiers:
         yield _title(tier)
         rows = [_HEAD, *(_row(one) for one in tier.measured())]
@@ -97,7 +95,6 @@ def _table_lines(session: Session) -> Iterator[str]:
 
 
 def _wrapped(text: str) -> str:
-    """``text`` in lines as narrow as the tables."""
     return fill(
         printable(text),
         _WIDTH,
@@ -108,7 +105,6 @@ def _wrapped(text: str) -> str:
 
 
 def _figure_lines(found: Mapping[str, Figures]) -> Iterator[str]:
-    """The figures for the cost model."""
     names = (*RATES, "latency")
     rows: list[tuple[str, ...]] = [("tier", *names)]
     for tier, measured in found.items():

@@ -63,12 +63,12 @@ def command(
     Takes the options of plan, writes nothing, and asks no scheduler. If plan would
     refuse the capacity or miss an input, the table comes first, then the error.
     """
-    planned = plan_options(options, mode="persistent")
+    wanted = plan_options(options, mode="persistent")
     if html is not None:
         import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
     with no_collection():
         elsewhere = _is_given(ctx, "--cache", "--inherited-rc-files")
-        placed, fault = _placed(planned, elsewhere)
+        placed, fault = _placed(wanted, elsewhere)
         _show(placed, as_json, html)
         for note in _notes(ctx, placed):
             click.echo(note, err=True)
@@ -119,7 +119,6 @@ def _show(placed: PlanningInput, as_json: bool, html: Path | None) -> None:
 
 
 def _notes(ctx: click.Context, placed: PlanningInput) -> Iterator[str]:
-    """Differences from what plan does."""
     mode = note_on_mode(placed.catalogs.properties)
     if mode:
         yield mode
@@ -175,7 +174,6 @@ def _totals(explanation: Explanation) -> list[str]:
 
 
 def _live(explanation: Explanation) -> list[str]:
-    """Both figures, with what they mean."""
     tier, least = explanation.tier, format_size(explanation.planned_order)
     return [
         f"needed on tier {tier}: {format_size(explanation.any_order)} in any order of "

@@ -30,19 +30,19 @@ def command(yes: bool, as_json: bool) -> None:
     Exit status: that of the first release that failed, else 0.
     """
     found = leftovers()
-    told = (give_back(one) if yes and one.goes else one for one in found)
+    judged = (give_back(one) if yes and one.goes else one for one in found)
     if as_json:
-        done = list(told)
+        done = list(judged)
         click.echo(json.dumps([_json(d) for d in done], indent=2))
     else:
-        done = list(_shown(told, yes))
+        done = list(_shown(judged, yes))
     sys.exit(next((one.exit_code for one in done if one.exit_code), DONE))
 
 
-def _shown(told: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
+def _shown(judged: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
     """Prints each as soon as it is done."""
     given = kept = 0
-    for one in told:
+    for one in judged:
         given, kept = given + one.goes, kept + (not one.goes)
         click.echo(_line(one, yes))
         yield one
@@ -60,8 +60,8 @@ def _line(one: Leftover, yes: bool) -> str:
     size = format_size(one.record.size)
     name = one_line(one.record.name)
     first, *more = [one_line(line) for line in one.why.splitlines()] or [""]
-    words = f"{what}  {name} ({size}, {one.record.backend}): {first}"
-    return "\n".join([words, *(f"            {line}" for line in more)])
+    line = f"{what}  {name} ({size}, {one.record.backend}): {first}"
+    return "\n".join([line, *(f"            {each}" for each in more)])
 
 
 def _json(one: Leftover) -> dict[str, Any]:

@@ -40,7 +40,6 @@ def command(everything: bool, as_json: bool) -> None:
 
 
 def table(found: list[ReservationRecord]) -> list[str]:
-    """A line each."""
     now = time.time()
     return columns([_HEAD, *(_row(record, now) for record in found)], _RIGHT)
 
@@ -76,9 +75,9 @@ def remarks(found: list[ReservationRecord]) -> list[str]:
             record.run_words,
             *(f"next: {command}" for command in record.next),
         )
-        told = [f"  {one_line(text)}" for text in about if text]
-        if told:
-            lines += [f"{one_line(record.name)}:", *told]
+        shown = [f"  {one_line(text)}" for text in about if text]
+        if shown:
+            lines += [f"{one_line(record.name)}:", *shown]
     return lines
 
 

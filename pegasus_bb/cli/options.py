@@ -98,8 +98,8 @@ class PlanCommand(click.Command):
     """Takes pegasus-plan's command line, whose --randomdir may stand alone."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        words = [f"{_RANDOM}=" if word in (_RANDOM, "-r") else word for word in args]
-        return super().parse_args(ctx, words)
+        spelt = [f"{_RANDOM}=" if word in (_RANDOM, "-r") else word for word in args]
+        return super().parse_args(ctx, spelt)
 
 
 def options_of_a_planning(command: _F) -> _F:
@@ -117,8 +117,8 @@ def options_of_a_planning(command: _F) -> _F:
 
 def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     """Typed ``options``; ``mode`` counts if no option or property names one."""
-    said = {f.name: options.pop(f"bb_{f.name}") for f in fields(Settings)}
-    said = {property_of(name): text for name, text in said.items() if text is not None}
+    given = {f.name: options.pop(f"bb_{f.name}") for f in fields(Settings)}
+    said = {property_of(name): text for name, text in given.items() if text is not None}
     for name in ("sites", "output_sites"):
         options[name] = _listed(options[name])
     options["input_dir"] = tuple(map(Path, _listed(options["input_dir"])))

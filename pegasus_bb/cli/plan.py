@@ -52,22 +52,22 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     Takes pegasus-plan's options. Every --bb-X is a property pegasus.bb.X as well.
     A real pegasus-plan does the planning if there is one.
     """
-    said = plan_options({key: options[key] for key in options.keys() - _AFTERWARDS})
-    properties = properties_of(said)
-    settings = read_settings(properties, said.cwd)
-    check_fallback_is_of_use(said, settings)
-    check_job_tier_is_of_use(said, settings)
+    wanted = plan_options({key: options[key] for key in options.keys() - _AFTERWARDS})
+    properties = properties_of(wanted)
+    settings = read_settings(properties, wanted.cwd)
+    check_fallback_is_of_use(wanted, settings)
+    check_job_tier_is_of_use(wanted, settings)
     if settings.mode == "auto":
-        said = _with_mode(ctx, said)
-        properties = properties_of(said)
-        settings = read_settings(properties, said.cwd)
+        wanted = _with_mode(ctx, wanted)
+        properties = properties_of(wanted)
+        settings = read_settings(properties, wanted.cwd)
     home = chosen_home(settings.planner, os.environ)
     if home is None:
-        _plan(ctx, said)
+        _plan(ctx, wanted)
         return
     from pegasus_bb.cli.plan_real import plan_real
 
-    plan_real(ctx, said, properties, settings, home)
+    plan_real(ctx, wanted, properties, settings, home)
 
 
 def _with_mode(ctx: click.Context, options: PlanOptions) -> PlanOptions:
@@ -82,7 +82,6 @@ def _with_mode(ctx: click.Context, options: PlanOptions) -> PlanOptions:
 
 
 def _plan(ctx: click.Context, options: PlanOptions) -> None:
-    """Plan with the built-in planner, print a summary, and run it on request."""
     from pegasus_bb.planner.planning import plan
 
     for option, *_ in only_of_pegasus(ctx):

@@ -45,7 +45,7 @@ def plan_real(
         first, *rest = plain_argv(home, argv)
         become([first, *recorded(options, settings, bool(tiers)), *rest])
     only = only_of_pegasus(ctx)
-    passed = tuple(_passed(ctx)) + tuple(word for said in only for word in said)
+    passed = tuple(_passed(ctx)) + tuple(word for given in only for word in given)
     as_json, submit = bool(ctx.params["as_json"]), bool(ctx.params["submit"])
     with cleanly_ended():
         planned = plan_on_tier(options, passed, home)
@@ -58,7 +58,7 @@ def plan_real(
         click.echo(planned.printed, nl=False)
     if submit:
         sys.stdout.flush()
-        forward = [said[1] for said in only if said[0] == "--forward"]
+        forward = [given[1] for given in only if given[0] == "--forward"]
         submitting = run_argv(home, planned.submit_dir, as_json, forward)
         ctx.exit(run(submitting, options.cwd))
     if not quiet:
@@ -85,16 +85,15 @@ def _note_unused(tiers: dict[str, list[Tier]], settings: Settings) -> None:
 
 
 def _passed(ctx: click.Context) -> list[str]:
-    """What was said of the options that both planners have."""
-    words: list[str] = []
+    passed: list[str] = []
     for name in _VALUES:
         if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
             value = ctx.params[name]
             text = ",".join(value) if isinstance(value, (list, tuple)) else str(value)
-            words += [_option(name), text]
+            passed += [_option(name), text]
     for name in _FLAGS:
-        words += [_option(name)] * int(ctx.params[name])
-    return words
+        passed += [_option(name)] * int(ctx.params[name])
+    return passed
 
 
 def _option(name: str) -> str:

@@ -139,7 +139,6 @@ def _system_errors(submit_dir: Path) -> Iterator[None]:
 
 
 def _ask(remake: bool) -> Ask:
-    """How the user answers whether a node that is done runs again."""
 
     def answer(question: str) -> bool:
         return remake or (sys.stdin.isatty() and click.confirm(question, err=True))

@@ -82,7 +82,6 @@ def command(
 
 
 def _places(source: str, dest: str) -> tuple[str, str]:
-    """The full paths that are meant."""
     for what, path in (("SOURCE", source), ("DEST", dest)):
         if not path:
             raise UsageError(f"{what} is empty; the folder that you are in is .")
@@ -179,15 +178,15 @@ def _journal_path(source: str, dest: str) -> str:
 
 
 def _summary(stage: Stage, seconds: float) -> str:
-    words = f"{stage.files} {'file' if stage.files == 1 else 'files'}"
-    words += f", {format_size(stage.bytes)} in {format_duration(seconds)}"
+    line = f"{stage.files} {'file' if stage.files == 1 else 'files'}"
+    line += f", {format_size(stage.bytes)} in {format_duration(seconds)}"
     if stage.bytes:
-        words += f" ({format_size(int(stage.bytes / max(seconds, 1e-3)))}/s)"
+        line += f" ({format_size(int(stage.bytes / max(seconds, 1e-3)))}/s)"
     if stage.kept:
-        words += f"; {stage.kept} {'was' if stage.kept == 1 else 'were'} there already"
+        line += f"; {stage.kept} {'was' if stage.kept == 1 else 'were'} there already"
     if stage.failed:
-        words += f"; {stage.failed} FAILED, run it again once that is mended"
-    return words
+        line += f"; {stage.failed} FAILED, run it again once that is mended"
+    return line
 
 
 def _document(

@@ -114,7 +114,6 @@ def down(home: Home) -> None:
 
 
 def _pegasus() -> Installed:
-    """The host's. Raises UsageError."""
     found = find_home(os.environ)
     if found is None:
         raise UsageError(

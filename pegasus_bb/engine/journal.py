@@ -48,9 +48,9 @@ class Journal:
             f"{now} {node} {event} {detail} {site or '-'} - {sequence}\n"
         )
 
-    def engine(self, words: str) -> None:
+    def engine(self, event: str) -> None:
         """Add a line about the engine itself, and make all lines durable."""
-        self._lines.append(f"{int(time.time())} {_ENGINE} *** {words} ***\n")
+        self._lines.append(f"{int(time.time())} {_ENGINE} *** {event} ***\n")
         self.flush()
         os.fsync(self._handle)
 
@@ -122,15 +122,15 @@ def _events(path: Path) -> Iterator[Event]:
 
 def parse_event(line: str) -> Event | None:
     """The event that ``line`` tells of; None for a torn or a foreign one."""
-    words = line.split()
-    if not line.endswith("\n") or len(words) < 4 or not words[0].isdigit():
+    fields = line.split()
+    if not line.endswith("\n") or len(fields) < 4 or not fields[0].isdigit():
         return None
-    if words[1] == _ENGINE:
-        detail = words[4] if len(words) > 4 else ""
-        return Event(int(words[0]), _ENGINE, words[3], detail, 0)
-    if len(words) != 7:
+    if fields[1] == _ENGINE:
+        detail = fields[4] if len(fields) > 4 else ""
+        return Event(int(fields[0]), _ENGINE, fields[3], detail, 0)
+    if len(fields) != 7:
         return None
-    return Event(int(words[0]), words[1], words[2], words[3], _number(words[6]))
+    return Event(int(fields[0]), fields[1], fields[2], fields[3], _number(fields[6]))
 
 
 def ending(status: int) -> str:

@@ -157,8 +157,8 @@ class _Run:
             journal.engine(f"DAGMAN_FINISHED {1 if abort is None else abort}")
         except OSError as full:  # the journal says what is done, as after a crash
             how = f"{self._place.path}: {full.strerror}: no rescue file was written"
-            told = not_done(self._table, self._place, None, how)
-            raise RunFailed(told) from full
+            message = not_done(self._table, self._place, None, how)
+            raise RunFailed(message) from full
         if abort == 0:
             self._rescue = rescue
             return

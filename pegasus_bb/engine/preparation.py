@@ -162,8 +162,8 @@ def _gone(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
     status = reservation_identity.status(bb, noted)
     if status.state not in (State.ABSENT, State.GONE):
         return ""  # also without an answer: the run finds out
-    said = status.message or status.state.value
-    return f"is not there any more ({said}), and {_nodes(left)} not done"
+    reason = status.message or status.state.value
+    return f"is not there any more ({reason}), and {_nodes(left)} not done"
 
 
 def _nodes(left: Set[str]) -> str:
@@ -200,8 +200,8 @@ def _why_over(bb: BBDir, noted: Reservation) -> str:
     status = reservation_identity.status(bb, noted)
     if status.state not in _OVER:
         return ""
-    said = status.message or status.state.value
-    return f"reservation {noted.name} never came up ({said})"
+    reason = status.message or status.state.value
+    return f"reservation {noted.name} never came up ({reason})"
 
 
 def start_over(place: SubmitDir) -> list[Path]:

@@ -157,8 +157,8 @@ def start_time(pid: int) -> int:
         text = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return 0
-    words = text[text.rindex(b")") + 2 :].split()  # a name may hold blanks and )
-    return 0 if words[0] in (b"Z", b"X") else int(words[19])
+    fields = text[text.rindex(b")") + 2 :].split()  # a name may hold blanks and )
+    return 0 if fields[0] in (b"Z", b"X") else int(fields[19])
 
 
 def _kill(pid: int) -> None:

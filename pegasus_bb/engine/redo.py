@@ -84,7 +84,6 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
 
 
 def _still_has_data(bb: BBDir) -> bool:
-    """Whether what stage-out reads may still be there."""
     if on_the_pfs(bb, bb.request()):
         return True
     noted = bb.reservation()

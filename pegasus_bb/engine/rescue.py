@@ -53,19 +53,19 @@ def read_rescue(path: Path | None, dag: Dag) -> set[str]:
         return done
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     for number, line in enumerate(text.splitlines(), 1):
-        words = line.split()
-        if len(words) != 2 or words[0].upper() != "DONE":
+        parts = line.split()
+        if len(parts) != 2 or parts[0].upper() != "DONE":
             continue
-        if words[1] not in dag.nodes:
+        if parts[1] not in dag.nodes:
             raise CatalogError(
                 "a node that the DAG does not define",
                 str(path),
                 number,
-                found=words[1],
+                found=parts[1],
                 would_do="if the workflow was planned again, start over: "
                 "pegasus-bb run --restart",
             )
-        done.add(words[1])
+        done.add(parts[1])
     return done
 
 
@@ -76,5 +76,5 @@ def read_failed(path: Path | None, dag: Dag) -> list[str]:
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     _, _, after = text.partition(_FAILED)
     names, _, _ = after.partition(_ENDLIST)
-    words = re.split(r"[\s#,]+", names)[1:]  # how many they are comes first
-    return [name for name in words if name in dag.nodes]
+    listed = re.split(r"[\s#,]+", names)[1:]  # how many they are comes first
+    return [name for name in listed if name in dag.nodes]

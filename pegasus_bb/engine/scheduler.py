@@ -87,7 +87,6 @@ class Scheduler:
                 return
 
     def _begin(self, item: Item) -> None:
-        """A new attempt at a node."""
         self._sequence += 1
         item.sequence = self._sequence
         item.began = time.monotonic()

@@ -156,9 +156,9 @@ def script_command(
     """A PRE or POST script. As in DAGMan, arguments are split at blanks, no shell
     sees them, and only a whole argument is a macro."""
     folder = folder_of(item.node, submit_dir)
-    words = script.arguments.replace("\t", " ").split(" ")
+    parts = script.arguments.replace("\t", " ").split(" ")
     macros = _macros(item, table, post)
-    arguments = [macros.get(word.upper(), word) for word in words if word]
+    arguments = [macros.get(part.upper(), part) for part in parts if part]
     return Command([str(folder / script.executable), *arguments], str(folder))
 
 

@@ -20,18 +20,14 @@ class _Unbreakable:
     def write(self, text: str) -> int:
         try:
             return self._stream.write(text)
-        except OSError as error:
-            self._failed(error)
+        except OSError:
+            mute(self._stream)
             return len(text)
 
     def flush(self) -> None:
         try:
             self._stream.flush()
-        except OSError as error:
-            self._failed(error)
-
-    def _failed(self, error: OSError) -> None:
-        if not isinstance(error, BlockingIOError):  # a terminal that is slow is there
+        except OSError:
             mute(self._stream)
 
     def __getattr__(self, name: str) -> Any:
@@ -39,7 +35,7 @@ class _Unbreakable:
 
 
 def mute_if_gone(stream: TextIO) -> None:
-    """Let what is said to ``stream`` from now on go nowhere, if its reader is gone."""
+    """Discard what is written to ``stream`` from now on, if its reader is gone."""
     try:
         handle = stream.fileno()
     except (OSError, ValueError):  # no file of the system's

@@ -74,9 +74,9 @@ def why_not_needed(place: SubmitDir, record: ReservationRecord) -> str:
     """What makes up for what is in the space. The caller knows that the run stands
     still. Raises DataNotSafe where nothing does, SchedulerUnreachable."""
     job = Slurm({}).job(record.job)
-    said = job.fields.get("BurstBuffer", "") if job else ""
+    directives = job.fields.get("BurstBuffer", "") if job else ""
     landing = Path(landing_of(record.scratch, record.node, "0")).parent
-    if f"destination={landing}" not in said.split():
+    if f"destination={landing}" not in directives.split():
         raise DataNotSafe(
             f"job {record.job} does not stage out to {landing}: Slurm has given the "
             "number once more, so that nothing tells whose results these are"

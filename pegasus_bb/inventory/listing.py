@@ -58,7 +58,6 @@ def list_reservations(everything: bool = False) -> list[ReservationRecord]:
 
 
 def _run_state(one: LocatedReservation, why_held: WhyHeld) -> RunState:
-    """What the run is doing, as far as this host can tell."""
     if one.bb is not None:
         return run_state(Path(one.submit_dir), why_held)
     reason = f"{one.submit_dir or 'its submit directory'} is not to be seen from here"
@@ -92,7 +91,6 @@ def _record(
 
 
 def _fallback(one: LocatedReservation) -> dict[str, str] | None:
-    """Where the run went in place of its reservation, and why."""
     if one.bb is None or one.request is None:
         return None
     try:

@@ -54,16 +54,6 @@ def test_by_name_and_by_submit_directory(given_back: list[str], tmp_path: Path) 
     assert given_back == ["pbbone", "pbbone"]
 
 
-def test_a_later_run_in_the_same_place_stays(
-    given_back: list[str], tmp_path: Path
-) -> None:
-    planned(tmp_path / "run", "pbbold").rename(tmp_path / "gone")
-    planned(tmp_path / "run", "pbbnew")
-    with pytest.raises(UsageError, match="is not there any more"):
-        release("pbbold", "--discard")
-    assert given_back == []
-
-
 def test_a_folder_of_that_name_does_not_count(
     given_back: list[str], tmp_path: Path
 ) -> None:

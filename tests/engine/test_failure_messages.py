@@ -167,14 +167,6 @@ def test_the_last_lines_are_where_the_task_has_left_them(
     assert [line for one in evidence(item, place) for line in one.lines] == lines
 
 
-def test_a_long_reason_is_told_with_what_would_do(place: SubmitDir, item: Item) -> None:
-    reason = f"{'Slurm refuses it ' * 20}; an administrator has to mend it"
-    (place.path / "00/a.err").write_text(f"{reason}\n{'x' * 10_000}\n")
-    told = failure_messages([item], place)
-    assert f"    | {reason}" in told
-    assert max(map(len, told)) < 700
-
-
 @pytest.mark.parametrize(
     ("program", "arguments", "log"),
     [

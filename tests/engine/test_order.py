@@ -58,11 +58,15 @@ def test_on_a_kernel_that_cannot_tell_when_a_process_ends(
     assert folder.tasks_run() == ["pre", "a", "post", "b"]
 
 
-def test_no_more_jobs_at_a_time_than_slots(folder: Folder) -> None:
-    for number in range(8):
-        folder.job(f"n{number}")
-    folder.run(slots=2)
-    assert peak(folder.noted()) <= 2
+@pytest.mark.parametrize(("category", "slots"), [("", 1), ("stagein", 4)])
+def test_slots_and_categories_limit_what_runs_at_a_time(
+    folder: Folder, category: str, slots: int
+) -> None:
+    for number in range(5):
+        folder.job(f"n{number}", category=category)
+    folder.dag.max_jobs["stagein"] = 1
+    folder.run(slots=slots)
+    assert (peak(folder.noted()), len(folder.ran())) == (1, 5)
 
 
 def test_a_local_job_takes_no_slot(folder: Folder) -> None:
@@ -87,15 +91,6 @@ def test_the_higher_priority_goes_first(folder: Folder) -> None:
         folder.dag.nodes.pop("second"),
     )
     assert folder.tasks_run(slots=1) == ["first", "second", "plain", "low"]
-
-
-def test_a_category_has_its_own_limit(folder: Folder) -> None:
-    for number in range(5):
-        folder.job(f"in{number}", category="stagein")
-    folder.dag.max_jobs["stagein"] = 1
-    folder.run(slots=4)
-    assert peak(folder.noted()) == 1
-    assert len(folder.ran()) == 5
 
 
 def test_a_full_category_does_not_stand_in_the_way_of_others(folder: Folder) -> None:

@@ -88,14 +88,6 @@ def test_rescue_files_are_numbered_and_the_newest_counts(folder: Folder) -> None
     assert folder.times() == {"a": 2, "b": 3}
 
 
-def test_without_its_rescue_file_the_journal_still_knows(folder: Folder) -> None:
-    folder.steps("a", "b exits=1,0")
-    folder.fails()
-    (folder.path / "w.dag.rescue001").unlink()
-    folder.run()
-    assert folder.times() == {"a": 1, "b": 2}
-
-
 def test_a_rescue_file_of_another_dag_is_refused(folder: Folder) -> None:
     folder.job("a")
     folder.write()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pty
 import signal
@@ -15,7 +14,6 @@ import pytest
 
 from pegasus_bb.engine.failure_messages import leftover_messages
 from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.engine.terminal import unbreakable
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Reservation
 from pegasus_bb.runtime.bbdir import BBDir
@@ -94,20 +92,3 @@ def test_a_reader_that_ends_ends_nothing(
     (folder.path / "go").touch()
     assert engine.wait(timeout=120) == status
     assert sorted(folder.ran()) == ["a", "b", "up"]
-
-
-def test_a_terminal_that_is_only_slow_is_heard_again() -> None:
-    class Slow(io.StringIO):
-        busy = True
-
-        def write(self, text: str) -> int:
-            if self.busy:
-                raise BlockingIOError(11, "Resource temporarily unavailable")
-            return super().write(text)
-
-    slow = Slow()
-    stream = unbreakable(slow)
-    assert stream.write("lost") == 4
-    slow.busy = False
-    stream.write("heard")
-    assert slow.getvalue() == "heard"

@@ -182,19 +182,6 @@ def test_an_edited_line_hides_no_other(runs: Runs, line: dict[str, Any]) -> None
     assert found[str(edited["name"])] == "unknown"
 
 
-def test_rows_that_the_ledger_does_not_know(runs: Runs) -> None:
-    runs.dead()
-    by_hand = runs.run("pbbhand")
-    by_hand.backend().create(by_hand.request)
-    others = runs.run("pbbothers", owner="another")
-    others.backend().create(others.request)
-    [ours, strange] = list_reservations()
-    assert (ours.name, strange.name) == ("pbbone", "pbbhand")
-    assert (strange.on_ledger, strange.run) == (False, "not on this ledger")
-    assert strange.next == ()
-    assert "not on this ledger" in said()
-
-
 def test_those_given_back_show_with_all(saved: OneRun) -> None:
     assert saved.delete() == 0
     assert list_reservations() == []
@@ -229,9 +216,3 @@ def test_the_table_and_what_to_say(run: OneRun) -> None:
     assert more[0] == "pbbone:"
     assert f"  {run.submit}" in more
     assert f"  next: pegasus-bb run {run.submit}" in more
-
-
-def test_no_ledger_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "none"))
-    assert f"no reservations on {tmp_path}/none" in said()
-    assert json.loads(said("--json")) == []

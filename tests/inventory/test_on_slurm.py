@@ -43,7 +43,7 @@ def note_asked(runs: Runs, name: str, size: int) -> None:
 
 
 def shown() -> dict[str, ReservationRecord]:
-    return {holding.name: holding for holding in list_reservations()}
+    return {record.name: record for record in list_reservations()}
 
 
 def test_recorded_rows_join_the_lines_of_the_ledger(
@@ -111,7 +111,9 @@ def test_an_older_buffer_is_of_another_run(runs: Runs, bench: DataWarpBench) -> 
 def test_without_a_ledger_own_rows_are_seen(runs: Runs, bench: DataWarpBench) -> None:
     bench.row("byhand")
     bench.occupy("theirs")
-    assert list(shown()) == ["byhand"]
+    [(name, found)] = shown().items()
+    assert (name, found.on_ledger, found.next) == ("byhand", False, ())
+    assert found.run == "not on this ledger"
 
 
 def test_slurm_is_asked_once_for_all(
@@ -129,5 +131,5 @@ def test_slurm_is_asked_once_for_all(
         (tools / name).write_text(f"#!/bin/sh\n{real}")
         (tools / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    assert [holding.state for holding in list_reservations()] == ["ready"] * 4
+    assert [record.state for record in list_reservations()] == ["ready"] * 4
     assert asked.read_text().split() == ["squeue", "scontrol"]

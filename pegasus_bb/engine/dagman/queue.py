@@ -120,8 +120,8 @@ def _rows(which: Sequence[str], *attributes: str) -> list[list[str]]:
     return [["" if word == "undefined" else word for word in row] for row in rows]
 
 
-def _ask(words: Sequence[str]) -> Finished:
-    return ask([_QUEUE, *words], timeout=_SECONDS)
+def _ask(arguments: Sequence[str]) -> Finished:
+    return ask([_QUEUE, *arguments], timeout=_SECONDS)
 
 
 def _short(answer: Finished) -> str:

@@ -57,10 +57,10 @@ class ReservationWatch:
         self._missed = self._missed + 1 if missing else 0
         if self._missed < _TIMES or self._ending():
             return ""
-        words = f"reservation {request.name} was up and is not there any more"
+        message = f"reservation {request.name} was up and is not there any more"
         if may_use_pfs(self._bb, request):
-            return f"{words}. No job had it yet: the next run is on the PFS"
-        return words
+            return f"{message}. No job had it yet: the next run is on the PFS"
+        return message
 
     def _ending(self) -> bool:
         """Whether bb_delete is at work, or was."""
@@ -91,8 +91,8 @@ class StageOutWatch:
             self._next = time.monotonic() + _EVERY * request.poll
             slurm = Slurm(request.settings)
             old = sorted(self._ended(_EVERY * request.poll), key=lambda n: n["time"])
-            told = (self._judged(slurm, note, request.wait) for note in old[:_MOST])
-            return [words for words in told if words]
+            messages = (self._judged(slurm, note, request.wait) for note in old[:_MOST])
+            return [message for message in messages if message]
         except PegasusBBError:
             return []  # no answer says nothing about the jobs
 
@@ -120,12 +120,12 @@ class StageOutWatch:
         return self._give_up(note, job)
 
     def _give_up(self, note: dict[str, Any], job: Job) -> str:
-        words = (
+        message = (
             f"{note['node']}: Slurm does not get its results off the reservation: "
             f"{job.message}\n{kept_by_slurm(note['slurm'], note['source'])}"
         )
-        write_text(str(self._notes / f"{note['node']}.err"), f"{words}\n")
+        write_text(str(self._notes / f"{note['node']}.err"), f"{message}\n")
         list_kept(self._bb, note["node"], note["slurm"])
         self._removed.add(note["job"])
         queue.remove(int(str(note["job"]).partition(".")[0]))
-        return words
+        return message

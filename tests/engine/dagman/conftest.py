@@ -55,7 +55,7 @@ class Tools:
         (self.folder / "next").write_text(" ".join(acts))
 
     def journal_ends_after(self, line: str) -> None:
-        """Whoever writes jobstate.log dies there."""
+        """The writer of jobstate.log dies there."""
         self.program("condor_submit_dag", SUBMIT, line)
 
     def queue(self, *rows: str) -> None:

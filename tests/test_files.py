@@ -134,15 +134,6 @@ def test_cut_off_anywhere_it_loses_the_last_line_and_no_other(tmp_path: Path) ->
         assert numbers(cut) == [*range(kept), 9], length
 
 
-@pytest.mark.parametrize("junk", [b"\0" * 4096, b"[" * 100_000, b"\xff\xfe{", b"3"])
-def test_what_a_broken_disk_left_costs_only_itself(tmp_path: Path, junk: bytes) -> None:
-    path = tmp_path / "journal"
-    append_json(str(path), {"n": 0})
-    path.write_bytes(path.read_bytes() + junk)
-    append_json(str(path), {"n": 1})
-    assert numbers(path) == [0, 1]
-
-
 def test_a_new_journal_is_in_its_folder_for_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

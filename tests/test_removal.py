@@ -35,7 +35,8 @@ def left(top: Path) -> list[str]:
 def test_files_and_folders_go_and_one_file_stays(top: Path) -> None:
     (top / "a" / "b" / "c").mkdir(parents=True)
     (top / "a" / "b" / KEEP).write_text("not this one")
-    (top / "a" / "b" / "c" / "data").write_text("x")
+    for number in range(2500):
+        (top / "a" / "b" / "c" / str(number)).touch()
     os.mkfifo(top / "a" / "fifo")  # which nothing may open
     empty(top)
     assert left(top) == [KEEP]
@@ -69,14 +70,9 @@ def test_a_folder_swapped_for_a_link_at_the_last_moment_is_not_entered(
     assert (outside / "data").read_text() == "precious"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [b"-rf", b" ", b"*", b"new\nline", b"\xff\xfe", b"..." + b"x" * 250, b"a;b"],
-)
-def test_odd_names_are_only_names(top: Path, name: bytes) -> None:
-    odd = top / os.fsdecode(name)
-    odd.mkdir()
-    (odd / os.fsdecode(name)).write_text("x")
+def test_odd_names_are_only_names(top: Path, hostile: str) -> None:
+    (top / hostile).mkdir()
+    (top / hostile / hostile).touch()
     empty(top)
     assert left(top) == [KEEP]
 
@@ -89,14 +85,6 @@ def test_no_depth_is_too_deep(top: Path) -> None:
         os.close(here)
         here = below
     os.close(here)
-    empty(top)
-    assert left(top) == [KEEP]
-
-
-def test_many_files_in_one_folder(top: Path) -> None:
-    (top / "many").mkdir()
-    for number in range(2500):
-        (top / "many" / str(number)).touch()
     empty(top)
     assert left(top) == [KEEP]
 
@@ -119,37 +107,31 @@ def test_it_ends_in_time_and_can_go_on(top: Path) -> None:
     assert left(top) == [KEEP]
 
 
-class TestOfAWholeTree:
-    def test_read_only_folders_go(self, of_a_user: Path) -> None:
-        cache = of_a_user / "cache"
-        (cache / "mod" / "deep").mkdir(parents=True)
-        (cache / "mod" / "deep" / "f").write_text("x")
-        for closed in (cache / "mod" / "deep", cache / "mod", cache):
-            closed.chmod(0o555)
-        removal.remove(str(cache))
-        assert left(of_a_user) == []
+def test_a_whole_tree_goes_and_what_it_lies_in_stays(of_a_user: Path) -> None:
+    cache = of_a_user / "cache"
+    (cache / "mod" / "deep").mkdir(parents=True)
+    (cache / "mod" / "deep" / "f").write_text("x")
+    for closed in (cache / "mod" / "deep", cache / "mod", cache):
+        closed.chmod(0o555)
+    (of_a_user / "link").symlink_to(cache)
+    removal.remove(str(of_a_user / "link"))
+    assert (cache / "mod" / "deep" / "f").exists()
+    removal.remove(str(cache))
+    removal.remove(str(cache))  # absent is fine
+    assert left(of_a_user) == []
 
-    def test_what_it_lies_in_and_what_lies_beside_it_stay(self, top: Path) -> None:
-        (top / "tree" / "deep").mkdir(parents=True)
-        (top / "tree" / "deep" / "f").write_text("x")
-        (top / "link").symlink_to(top / "tree")
-        removal.remove(str(top / "link"))
-        assert (top / "tree" / "deep" / "f").exists()
-        removal.remove(str(top / "tree"))
-        removal.remove(str(top / "tree"))  # absent is fine
-        assert left(top) == [KEEP]
 
-    def test_what_cannot_go_is_named_in_full(
-        self, of_a_user: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (of_a_user / "tree" / "deep").mkdir(parents=True)
-        (of_a_user / "tree" / "deep" / "f").write_text("x")
+def test_what_cannot_go_is_named_in_full(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (top / "tree" / "deep").mkdir(parents=True)
+    (top / "tree" / "deep" / "f").write_text("x")
 
-        def refuse(name: str, dir_fd: int | None = None) -> None:
-            raise PermissionError(1, "Operation not permitted", name)
+    def refuse(name: str, dir_fd: int | None = None) -> None:
+        raise PermissionError(1, "Operation not permitted", name)
 
-        with monkeypatch.context() as patched:
-            patched.setattr(os, "unlink", refuse)
-            with pytest.raises(PermissionError) as refusal:
-                removal.remove(str(of_a_user / "tree"))
-        assert refusal.value.filename == str(of_a_user / "tree" / "deep" / "f")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "unlink", refuse)
+        with pytest.raises(PermissionError) as refusal:
+            removal.remove(str(top / "tree"))
+    assert refusal.value.filename == str(top / "tree" / "deep" / "f")

@@ -58,7 +58,7 @@ def hold(home: Home, shares: Sequence[Path], life: int = -1) -> int:
         said = (home.folder / "holder.log").read_text(errors="replace")
         raise PegasusBBError(f"the namespaces cannot be made: {said.strip()[-600:]}")
     pid = int(_children(process.pid)[0])
-    write_json(str(home.state), {"pid": pid, "started": _started(pid)})
+    write_json(str(home.state), {"pid": pid, "started": start_time(pid)})
     return pid
 
 
@@ -67,7 +67,7 @@ def holder_of(home: Home) -> int | None:
     try:
         state = read_json(str(home.state))
         pid = int(state["pid"])
-        return pid if _started(pid) == state["started"] else None
+        return pid if start_time(pid) == state["started"] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -87,10 +87,10 @@ def release(home: Home) -> None:
     pid = holder_of(home)
     if pid is not None:
         # Its first thread may be gone while another still ends the rest of them.
-        marks = {each: _started(each) for each in (pid, *_numbers(pid))}
+        marks = {each: start_time(each) for each in (pid, *processes(pid))}
         os.kill(pid, signal.SIGKILL)
         until = time.monotonic() + 30
-        while any(mark and _started(each) == mark for each, mark in marks.items()):
+        while any(mark and start_time(each) == mark for each, mark in marks.items()):
             if time.monotonic() > until:
                 raise PegasusBBError(f"process {pid} holds the testbed and stays")
             time.sleep(0.05)
@@ -140,13 +140,8 @@ def call(home: Home, argv: Sequence[str], timeout: float = 60.0) -> Finished:
     return ask(inside(home, argv), timeout=timeout)
 
 
-def processes(pid: int) -> int:
-    """How many processes there are inside."""
-    return len(_numbers(pid))
-
-
-def _numbers(pid: int) -> list[int]:
-    """Of all processes inside, as they are counted out here."""
+def processes(pid: int) -> list[int]:
+    """The numbers of all processes inside, as this process sees them."""
     mine = _namespace(pid)
     paths = Path("/proc").glob("[0-9]*")
     return [int(path.name) for path in paths if _namespace(path.name) == mine]
@@ -170,7 +165,7 @@ def _children(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
-def _started(pid: int) -> str:
+def start_time(pid: int) -> str:
     """The start time of a living process, in clock ticks since the boot."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()

@@ -131,5 +131,5 @@ def status(home: Home) -> Status:
         for name, argv in questions.items():
             answer = namespace.call(home, argv)
             answers[name] = (answer.out if answer.status == 0 else answer.err).strip()
-    inside = namespace.processes(holder) if holder is not None else 0
+    inside = len(namespace.processes(holder)) if holder is not None else 0
     return Status(home.folder, rootfs.is_whole(home), holder, inside, answers)

@@ -55,32 +55,33 @@ def test_a_shell_takes_the_folder_as_it_is_called(home: Home, tmp_path: Path) ->
     assert not (tmp_path / "PWNED").exists()
 
 
-def test_behind_the_link_the_real_planner_is_found(home: Home, tmp_path: Path) -> None:
-    folder = hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
+def plan(folder: Path, cwd: Path, *arguments: str) -> str:
+    """What the hooked pegasus-plan answers."""
+    path = f"{folder}:{cwd / 'pegasus' / 'bin'}:/usr/bin:/bin"
     done = subprocess.run(
-        [str(folder / "pegasus-plan"), "workflow.yml"],
-        env={"PATH": f"{folder}:{home.bin}:/usr/bin:/bin", "HOME": str(tmp_path)},
-        cwd=tmp_path,
+        [str(folder / "pegasus-plan"), *arguments, "workflow.yml"],
+        env={"PATH": path, "HOME": str(cwd)},
+        cwd=cwd,
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert done.stdout == "real pegasus-plan\n"
+    return done.stdout
 
 
-@pytest.mark.parametrize("said", ["--conf=p", "--conf p", ""])
-def test_a_property_leads_to_us_as_well(home: Home, tmp_path: Path, said: str) -> None:
+def test_behind_the_link_the_real_planner_is_found(home: Home, tmp_path: Path) -> None:
+    folder = hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
+    assert plan(folder, tmp_path) == "real pegasus-plan\n"
+
+
+@pytest.mark.parametrize("option", ["--conf=p", "--conf p", ""])
+def test_a_property_leads_to_us_as_well(
+    home: Home, tmp_path: Path, option: str
+) -> None:
     ours = tmp_path / "pegasus-bb"
     ours.write_text("#!/bin/sh\necho ours\n")
     ours.chmod(0o755)
     folder = hooked_home(home, ours, tmp_path / "cache")
-    name = "p" if said else "pegasus.properties"
+    name = "p" if option else "pegasus.properties"
     (tmp_path / name).write_text("# x\n pegasus.bb.mode = persistent\n")
-    done = subprocess.run(
-        [str(folder / "pegasus-plan"), *said.split(), "workflow.yml"],
-        env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(tmp_path)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "ours\n"
+    assert plan(folder, tmp_path, *option.split()) == "ours\n"

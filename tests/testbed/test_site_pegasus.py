@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -53,11 +54,7 @@ PYTHON = (
 )
 
 
-def runner_of(home: Home, name: str) -> WorkflowRunner:
-    return WorkflowRunner(home, name, planner="pegasus")
-
-
-def with_profiles(runner: WorkflowRunner, jobs: str, **profiles: str) -> None:
+def with_profiles(runner: WorkflowRunner, jobs: str, profiles: dict[str, str]) -> None:
     """Give jobs, by their ids, profiles of the namespace pegasus."""
     workflow = runner.document("workflow.yml")
     for job in workflow["jobs"]:
@@ -66,43 +63,43 @@ def with_profiles(runner: WorkflowRunner, jobs: str, **profiles: str) -> None:
     runner.save("workflow.yml", workflow)
 
 
-def run_to_success(runner: WorkflowRunner) -> None:
+def run_clusters(
+    runner: WorkflowRunner, jobs: str, profiles: dict[str, str], *words: str
+) -> Path:
+    """Jobs are clustered by their profiles; the submit directory."""
+    with_profiles(runner, jobs, profiles)
+    submit = runner.planned("bb", *words)
+    assert list(submit.glob("00/00/merge_*.sub"))
     runner.run_well("bb")
     assert runner.content("bb") == expected()
+    return submit
 
 
 def clusters_of_a_level(home: Home) -> None:
-    runner = runner_of(home, "horizontal")
-    with_profiles(runner, "BC", **{"clusters.size": "2"})
     words = ("--bb-mode", "persistent", "--cluster", "horizontal", "--cleanup", "leaf")
-    submit = runner.planned("bb", *words)
-    assert list(submit.glob("00/00/merge_mix_*.sub"))
-    run_to_success(runner)
+    runner = WorkflowRunner(home, "horizontal", planner="pegasus")
+    run_clusters(runner, "BC", {"clusters.size": "2"}, *words)
 
 
 def clusters_of_a_label(home: Home) -> None:
-    runner = runner_of(home, "label")
-    with_profiles(runner, "BCD", label="middle")
     words = ("--bb-mode", "persistent", "--cluster", "label", "--cleanup", "constraint")
-    submit = runner.planned("bb", *words)
-    assert list(submit.glob("00/00/merge_*.sub"))
-    run_to_success(runner)
+    runner = WorkflowRunner(home, "label", planner="pegasus")
+    run_clusters(runner, "BCD", {"label": "middle"}, *words)
 
 
 def clusters_with_a_reservation_each(home: Home) -> None:
     """Slurm stages one space in and out for all tasks of a cluster."""
-    runner = runner_of(home, "reservations")
-    with_profiles(runner, "BC", label="middle")
     words = ("--bb-mode", "transient", "--cluster", "label", "--cleanup", "none")
-    submit = runner.planned("bb", *words)
-    run_to_success(runner)
+    runner = WorkflowRunner(home, "reservations", planner="pegasus")
+    submit = run_clusters(runner, "BC", {"label": "middle"}, *words)
     came_back = {file.stem for file in (submit / "bb" / "stage_out").glob("*.json")}
     assert "merge_middle" in came_back
     assert came_back.isdisjoint({"mix_B", "mix_C"})
 
 
-def with_inner_workflow(runner: WorkflowRunner) -> None:
+def with_inner_workflow(home: Home, name: str) -> WorkflowRunner:
     """The inner one makes results of its own from what a job of the outer made."""
+    runner = WorkflowRunner(home, name, planner="pegasus")
     inner = runner.document("workflow.yml")
     text = json.dumps(inner["jobs"]).replace('"d.dat"', '"i.dat"')
     jobs = json.loads(text.replace('"e.dat"', '"j.dat"'))
@@ -118,11 +115,11 @@ def with_inner_workflow(runner: WorkflowRunner) -> None:
     words = ["--output-sites", "local", "--output-dir", str(runner.results("bb"))]
     outer["jobs"].append({**job, "arguments": words})
     runner.save("workflow.yml", outer)
+    return runner
 
 
 def a_workflow_in_a_workflow(home: Home) -> None:
-    runner = runner_of(home, "inner")
-    with_inner_workflow(runner)
+    runner = with_inner_workflow(home, "inner")
     runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
     runner.run_well("bb")
     found, outer_results = runner.content("bb"), expected()
@@ -133,8 +130,7 @@ def a_workflow_in_a_workflow(home: Home) -> None:
 
 def an_inner_workflow_that_fails(home: Home) -> None:
     """`run` names the inner node that failed, with its words."""
-    runner = runner_of(home, "inner-fails")
-    with_inner_workflow(runner)
+    runner = with_inner_workflow(home, "inner-fails")
     runner.trouble.write_text("j.dat")
     runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB", "-Ddagman.retry=0")
     failed = runner.run_to_the_end("bb")
@@ -149,7 +145,7 @@ def ranks_under_srun(home: Home) -> None:
     runner = WorkflowRunner(home, "mpi", 1, "pegasus")
     (runner.root / "mix.py").write_text(RANKS)
     (runner.root / "inputs" / "in.txt").write_text("salt\n")
-    with_profiles(runner, "A", cores="2")
+    with_profiles(runner, "A", {"cores": "2"})
     runner.planned("bb", *PERSISTENT)
     runner.run_well("bb")
     said = runner.content("bb")["a.dat"].decode().splitlines()

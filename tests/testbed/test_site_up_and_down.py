@@ -50,10 +50,7 @@ def test_up_twice_is_fine_and_changes_nothing(home: Home) -> None:
 
 
 def test_down_leaves_no_process_and_no_mount_and_up_takes_seconds(home: Home) -> None:
-    holder = namespace.holder_of(home)
-    assert holder is not None
-    inside = _inside(holder)
-    assert inside
+    inside = _inside(namespace.holder_of(home))
     assert testbed.down(home) is True
     assert testbed.down(home) is False
     assert not _still_there(inside)
@@ -139,9 +136,7 @@ def test_it_goes_down_with_the_tests_that_brought_it_up(home: Home) -> None:
     assert tests.stdout is not None
     while tests.stdout.readline() != "it is up\n":
         assert tests.poll() is None
-    holder = namespace.holder_of(home)
-    assert holder is not None
-    inside = _inside(holder)
+    inside = _inside(namespace.holder_of(home))
     tests.kill()
     tests.wait()
     until(lambda: not _still_there(inside))
@@ -166,33 +161,19 @@ def test_a_holder_of_another_boot_is_not_taken_for_ours(home: Home) -> None:
     assert namespace.holder_of(home) == state["pid"]
 
 
-def _inside(holder: int) -> dict[Path, str]:
+def _inside(holder: int | None) -> dict[int, str]:
     """The processes that share its process namespace, and when each began.
 
     The namespace's own number does not tell: it is soon another's.
     """
-    space = _space(Path(f"/proc/{holder}"))
-    assert space
-    found = [path for path in Path("/proc").glob("[0-9]*") if _space(path) == space]
-    return {path: _began(path) for path in found}
+    assert holder is not None
+    found = namespace.processes(holder)
+    assert found
+    return {number: namespace.start_time(number) for number in found}
 
 
-def _still_there(before: dict[Path, str]) -> list[Path]:
-    return [path for path, began in before.items() if began and _began(path) == began]
-
-
-def _began(process: Path) -> str:
-    """In clock ticks since the boot; empty where it has ended."""
-    try:
-        fields = (process / "stat").read_text().rsplit(")", 1)[1].split()
-        return "" if fields[0] in "ZX" else fields[19]
-    except OSError:
-        return ""
-
-
-def _space(process: Path) -> str:
-    """The process namespace; empty where the process has ended, or is not ours."""
-    try:
-        return str((process / "ns/pid").readlink())
-    except OSError:
-        return ""
+def _still_there(before: dict[int, str]) -> list[int]:
+    now = {number: namespace.start_time(number) for number in before}
+    return [
+        number for number, began in before.items() if began and now[number] == began
+    ]

@@ -57,31 +57,24 @@ def test_a_persistent_buffer_can_be_staged_too(dw: Dw, pfs: Path) -> None:
     assert (Path(environ[variable[1:]]) / "x").read_text() == "input"
 
 
-def test_what_is_missing_is_named(dw: Dw, pfs: Path) -> None:
-    line = f"#DW stage_in type=file source={pfs}/no destination=$DW_JOB_STRIPED/x"
-    script = dw.script(JOB, line)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("file source={pfs}/no destination=$DW_JOB_STRIPED/x", "/pfs/no'"),
+        ("list source={pfs}/out", "leads out"),
+        ("list source={pfs}/odd", "odd:1"),
+        ("file source={pfs}/in.txt destination=$DW_PERSISTENT_STRIPED_b/x", "has no"),
+    ],
+)
+def test_what_cannot_be_staged_is_named(
+    dw: Dw, pfs: Path, words: str, message: str
+) -> None:
+    (pfs / "out").write_text(f"{pfs}/in.txt $DW_JOB_STRIPED/../../x\n")
+    (pfs / "odd").write_text("one two three\n")
+    dw.create("b")
+    script = dw.script(JOB, f"#DW stage_in type={words.format(pfs=pfs)}")
     dw.setup("52", script, MIB)
-    said = dw.refused("data_in", "--token", "52", "--job", script)
-    assert f"{pfs}/no" in said
-    assert "No such file" in said
-
-
-def test_a_list_that_leads_out_of_the_buffer_is_refused(dw: Dw, pfs: Path) -> None:
-    (pfs / "list").write_text(f"{pfs}/in.txt $DW_JOB_STRIPED/../../x\n")
-    script = dw.script(JOB, f"#DW stage_in type=list source={pfs}/list")
-    dw.setup("53", script, MIB)
-    assert "leads out" in dw.refused("data_in", "--token", "53", "--job", script)
-    (pfs / "list").write_text("one two three\n")
-    said = dw.refused("data_in", "--token", "53", "--job", script)
-    assert "list:1" in said
-
-
-def test_a_buffer_that_the_job_does_not_have_is_refused(dw: Dw, pfs: Path) -> None:
-    dw.create("csb")
-    line = f"source={pfs}/in.txt destination=$DW_PERSISTENT_STRIPED_csb/x"
-    script = dw.script(JOB, f"#DW stage_in type=file {line}")
-    dw.setup("54", script, MIB)
-    assert "has no" in dw.refused("data_in", "--token", "54", "--job", script)
+    assert message in dw.refused("data_in", "--token", "52", "--job", script)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can copy as somebody else")

@@ -31,24 +31,34 @@ def test_htcondor_has_no_setting_without_a_value() -> None:
     assert 'MOUNT_UNDER_SCRATCH = ""' in lines
 
 
-def test_who_is_not_root_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(UsageError, match=r"needs root.*Run it with sudo"):
-        needs.check_root()
+@pytest.mark.parametrize(
+    ("words", "uid", "message"),
+    [
+        ("up", 1000, "needs root"),
+        ("down", 1000, "needs root"),
+        ("status", 1000, "needs root"),
+        ("run true", 1000, "Run it with sudo"),
+        ("--slurm 17.11 up", 0, ", ".join(FLAVOURS)),
+        ("up --pegasus", 0, "set PEGASUS_HOME"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: str, uid: int, message: str
+) -> None:
+    monkeypatch.delenv("PEGASUS_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PEGASUS_BB_TESTBED", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+    answer = CliRunner().invoke(command, words.split())
+    assert isinstance(answer.exception, UsageError)
+    assert message in str(answer.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_system_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(UsageError, match="needs Linux"):
         needs.check_root()
-
-
-@pytest.mark.parametrize("words", [["up"], ["down"], ["status"], ["run", "true"]])
-def test_every_command_needs_root(
-    words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PEGASUS_BB_TESTBED", str(tmp_path))
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    answer = CliRunner().invoke(command, words)
-    assert isinstance(answer.exception, UsageError)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_program_that_is_missing_is_named_with_its_package(
@@ -57,29 +67,6 @@ def test_a_program_that_is_missing_is_named_with_its_package(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match=r"-y debootstrap`, .*--install"):
         needs.check_programs(("debootstrap",), may_install=False, say=print)
-
-
-def test_an_unknown_slurm_is_refused_with_those_that_there_are() -> None:
-    answer = CliRunner().invoke(command, ["--slurm", "17.11", "up"])
-    assert isinstance(answer.exception, UsageError)
-    assert ", ".join(FLAVOURS) in str(answer.exception)
-
-
-def test_a_pegasus_that_is_not_there_cannot_be_shown(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.delenv("PEGASUS_HOME", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("PEGASUS_BB_TESTBED", str(tmp_path))
-    answer = CliRunner().invoke(command, ["up", "--pegasus"])
-    assert isinstance(answer.exception, UsageError)
-    assert "set PEGASUS_HOME" in str(answer.exception)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_each_slurm_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    folders = {Home(flavour, tmp_path).folder for flavour in FLAVOURS.values()}
-    assert len(folders) == len(FLAVOURS)
 
 
 # -- the root file system

@@ -62,17 +62,14 @@ def cli() -> None:
     """Burst buffers for Pegasus workflows, with no change to any task."""
 
 
-class Process:
-    """The process that a command is alone in; where it is called from Python, none."""
-
-    def leave(self) -> None:
-        """End with success at once, or return where the last words cannot be said."""
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except OSError:
-            return  # the interpreter's own end says so
-        os._exit(0)
+def end_at_once() -> None:
+    """End the process with success; return where its last words cannot be printed."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        return  # the interpreter's own end says so
+    os._exit(0)
 
 
 @contextmanager
@@ -100,7 +97,7 @@ def main() -> None:
     """The program. An error on purpose is its text on stderr and its exit code."""
     _have_standard_files()
     try:
-        cli(prog_name="pegasus-bb", obj=Process())
+        cli(prog_name="pegasus-bb", obj=end_at_once)
     except PegasusBBError as error:
         click.echo(f"pegasus-bb: {error}", err=True)
         sys.exit(error.exit_code)
@@ -129,7 +126,7 @@ def _have_standard_files() -> None:
             os.dup2(handle, number)
             os.close(handle)
         os.set_inheritable(number, True)
-        # Names and words may be in any alphabet, and nobody reads them.
+        # Names and words may be in any alphabet, and are read by none.
         setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", errors="replace"))
 
 

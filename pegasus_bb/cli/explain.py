@@ -75,7 +75,7 @@ def command(
         if fault is not None:
             raise fault
         if ctx.obj is not None:
-            ctx.obj.leave()  # as plan does
+            ctx.obj()  # as plan does
 
 
 def _placed(

@@ -104,7 +104,7 @@ def _plan(ctx: click.Context, options: PlanOptions) -> None:
     elif ctx.obj is not None:
         # Taking a large workflow apart object by object would cost a tenth of its
         # planning: the process ends while `planned` still holds it.
-        ctx.obj.leave()
+        ctx.obj()
 
 
 def _print(planned: PlanResult, verbose: int) -> None:

@@ -64,7 +64,7 @@ def plan_real(
     if not quiet:
         click.echo(f"or: pegasus-bb run {planned.submit_dir}, to follow it", err=True)
     if ctx.obj is not None:
-        ctx.obj.leave()  # as the built-in planner does
+        ctx.obj()  # as the built-in planner does
 
 
 def _tiers(options: PlanOptions, properties: Properties) -> dict[str, list[Tier]]:

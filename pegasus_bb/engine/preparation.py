@@ -73,8 +73,6 @@ def prepare(
     check_engine()
     check_directory(place.path, dag)
     end_left_over(place.processes)
-    for half in place.halves():
-        half.unlink()
     aside = start_over(place) if restart else []
     history = read_history(place.journal)
     done = done_before(place, dag, history)

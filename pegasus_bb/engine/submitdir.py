@@ -74,11 +74,6 @@ class SubmitDir:
         """The newest rescue file: it alone counts."""
         return next(reversed(self.rescues()), None)
 
-    def halves(self) -> list[Path]:
-        """What an engine that was killed while it wrote a rescue file left of it."""
-        found = self.path.glob(f".{glob.escape(self.dag.name)}.rescue*.part")
-        return [file for file in found if file.is_file()]
-
     def next_rescue(self) -> Path:
         """The name of the rescue file that would be written now."""
         last = self.last_rescue

@@ -10,14 +10,15 @@ import pytest
 from pegasus_bb.cli.fallback import pfs_lines
 
 HEAD = "ON THE PFS, BECAUSE THE TIER WAS FULL:"
+FIRST = [f"  n{n:02d}: it is full" for n in range(8)]
 
 
 @pytest.mark.parametrize(
     ("count", "jobs", "lines"),
     [
         (0, 3, []),
-        (2, 3, [f"{HEAD} 2 of 3 jobs", "  n00: it is full", "  n01: it is full"]),
-        (20, 20, [f"{HEAD} 20 of 20 jobs", *[""] * 8, "  and 12 more"]),
+        (2, 3, [f"{HEAD} 2 of 3 jobs", *FIRST[:2]]),
+        (20, 20, [f"{HEAD} 20 of 20 jobs", *FIRST, "  and 12 more"]),
     ],
 )
 def test_how_many_and_why(
@@ -31,7 +32,4 @@ def test_how_many_and_why(
     for n in range(count):
         note = json.dumps({"because": "it is full", "host": "n7", "time": 1.0})
         (tmp_path / f"bb/elsewhere/n{n:02d}.json").write_text(note)
-    found = list(pfs_lines(tmp_path))
-    assert [line for line, known in zip(found, lines, strict=True) if known] == [
-        line for line in lines if line
-    ]
+    assert list(pfs_lines(tmp_path)) == lines

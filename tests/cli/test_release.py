@@ -34,7 +34,6 @@ def given_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 def planned(folder: Path, name: str) -> Path:
-    """A submit directory whose run asked for ``name``."""
     (folder / "bb").mkdir(parents=True)
     asked = Request(name, "directory", 1, f"/bb/{name}", f"uuid of {name}", "bb", "c")
     write_json(str(folder / "bb" / "request.json"), asked.to_json())

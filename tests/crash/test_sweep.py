@@ -37,7 +37,6 @@ STORIES: list[type[Story]] = [
 
 @pytest.fixture
 def helper(story: type[Story]) -> None:
-    """The compiled helper, for the story that needs it."""
     if story is stage.Copy and load(digest=True) is None:
         if os.environ.get("CI") == "true" and shutil.which("cc"):
             pytest.fail("there is a compiler, but the helper was not built")

@@ -66,16 +66,6 @@ def test_the_rescue_file_is_dagmans(folder: Folder) -> None:
     ]
 
 
-def test_half_a_rescue_file_of_a_killed_engine_is_swept(folder: Folder) -> None:
-    folder.job("a")
-    names = (".w.dag.rescue001.x1y2.part", ".mine.part")
-    half, mine = (folder.path / name for name in names)
-    for file in (half, mine):
-        file.touch()
-    assert folder.run().done == 1
-    assert (half.exists(), mine.exists()) == (False, True)
-
-
 def test_rescue_files_are_numbered_and_the_newest_counts(folder: Folder) -> None:
     folder.steps("a", "b exits=1,1,0")
     for _ in range(2):

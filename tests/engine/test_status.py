@@ -128,8 +128,7 @@ def test_held_jobs_are_counted_apart(folder: Folder) -> None:
 def request_(
     folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Request:
-    """A run with a reservation that nobody has asked for yet, on a tier whose folder
-    is not there before."""
+    """Of a run that has not asked for it yet; the tier's folder is not there."""
     folder.job("a")
     folder.write()
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))

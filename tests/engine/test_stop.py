@@ -46,7 +46,7 @@ def test_who_is_deaf_to_sigterm_gets_sigkill(folder: Folder) -> None:
     engine = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
     folder.wait_for("up")
     engine.send_signal(signal.SIGTERM)
-    assert engine.wait(timeout=120) == 1  # RunInterrupted, which nobody caught
+    assert engine.wait(timeout=120) == 1  # RunInterrupted, not caught
     assert children_named(f"_PEGASUS_BB_NODE={folder.path}#") == []
 
 
@@ -73,7 +73,6 @@ def test_a_second_engine_is_refused_by_name_of_the_first(folder: Folder) -> None
 
 
 def limited(folder: Folder, limit: int, size: int) -> subprocess.CompletedProcess[str]:
-    """``pegasus-bb run`` where the system allows no more than ``size``."""
     return subprocess.run(
         [sys.executable, "-m", "pegasus_bb", "run", str(folder.write())],
         capture_output=True,

@@ -69,7 +69,7 @@ def test_results_that_are_nowhere_else_are_kept(
 
 def test_it_goes_once_the_node_ran_again(run: OneRun, bench: DataWarpBench) -> None:
     run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 3.0 cori - 4")
-    assert not run.verdict().goes  # and nobody knows yet how that ends
+    assert not run.verdict().goes  # how that ends is not known yet
     run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
     run.ends(0)
     verdict = run.verdict()

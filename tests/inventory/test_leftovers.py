@@ -33,7 +33,6 @@ def gc(*options: str) -> Result:
 
 
 def is_kept(run: OneRun, why: str) -> None:
-    """Neither a dry run nor --yes gives it back, and both say why."""
     for options in ((), ("--yes",)):
         done = gc(*options)
         assert why in done.output, done.output
@@ -44,7 +43,6 @@ def is_kept(run: OneRun, why: str) -> None:
 
 
 def goes(run: OneRun) -> None:
-    """A dry run changes nothing, --yes gives it back."""
     before = sorted(run.folder().iterdir())
     assert f"WOULD GO    {run.name} (" in gc().output
     assert sorted(run.folder().iterdir()) == before
@@ -121,19 +119,6 @@ def test_a_failed_run_that_left_a_promised_result(run: OneRun) -> None:
     assert run.held().next[-1] == "pegasus-bb release pbbone --discard"
 
 
-def changed(text: str | None) -> Happened:
-    """The saved result has this text now, or is gone."""
-
-    def happened(run: OneRun) -> None:
-        run.saves()
-        file = run.results / "out.txt"
-        file.unlink()
-        if text is not None:
-            file.write_text(text)
-
-    return happened
-
-
 def may_go_on_from_a_checkpoint(run: OneRun) -> None:
     run.fails()
     (run.submit / "workflow.yml").write_text("uses: [{lfn: c, type: checkpoint}]\n")
@@ -162,9 +147,6 @@ def begun_elsewhere(run: OneRun) -> None:
 UNSAFE = "promised results are not safe"
 KEPT: dict[Happened, str] = {
     lambda run: None: "out.txt: stage-out has not noted it in the manifest",
-    changed(None): "No such file",
-    changed("resulx"): "expected sha256",
-    changed("short"): "has 5 bytes, expected 6",
     lambda run: run.promise({}): "promised no results: whether what is on it is still",
     may_go_on_from_a_checkpoint: UNSAFE,
     one_task_is_done: UNSAFE,

@@ -13,8 +13,6 @@ from tests.engine.dagman.conftest import RECORDED, Listener
 
 
 class Player:
-    """Replays a journal, and remembers what is told."""
-
     def __init__(self, place: SubmitDir, held: dict[int, str] | None = None) -> None:
         self.table, listener = Table(read_dag(place.dag), ()), Listener()
         self.heard = listener.heard

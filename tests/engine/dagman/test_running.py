@@ -91,7 +91,7 @@ def test_a_refused_submission_is_quoted(place: SubmitDir, tools: Tools) -> None:
     assert "ERROR: no room" in fails(place)
 
 
-def test_a_live_dagman_is_joined_and_nobody_else_comes_near(
+def test_a_live_dagman_is_joined_and_no_other_engine_starts(
     place: SubmitDir, tools: Tools
 ) -> None:
     write_log(place, "removed", 4)

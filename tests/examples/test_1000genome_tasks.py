@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 from collections import Counter
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -17,45 +18,33 @@ import pytest
 from tests.examples.genomes import EXAMPLE, ROWS, load, read, vcf
 
 
-def run_task(job: dict[str, Any], cwd: Path, **environment: str) -> None:
-    task = EXAMPLE / "bin" / f"{job['name']}.py"
-    subprocess.run(
-        [sys.executable, str(task), *job["arguments"]],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        check=True,
-    )
-
-
 def attempt(
-    task: str, arguments: list[str], cwd: Path
+    task: str, arguments: list[str], cwd: Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a task that may fail."""
-    program = str(EXAMPLE / "bin" / f"{task}.py")
     return subprocess.run(
-        [sys.executable, program, *arguments],
+        [sys.executable, str(EXAMPLE / "bin" / f"{task}.py"), *arguments],
         cwd=cwd,
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,
     )
 
 
+def run_task(task: str, arguments: list[str], cwd: Path, **environment: str) -> None:
+    done = attempt(task, arguments, cwd, **environment)
+    assert done.returncode == 0, done.stderr
+
+
 def topological(workflow: dict[str, Any]) -> list[dict[str, Any]]:
     """The jobs, each after its parents."""
     jobs = {job["id"]: job for job in workflow["jobs"]}
-    waits_for = dict.fromkeys(jobs, 0)
-    children = {row["id"]: row["children"] for row in workflow["jobDependencies"]}
-    for child in (one for several in children.values() for one in several):
-        waits_for[child] += 1
-    ready = [job for job in jobs if not waits_for[job]]
-    for job in ready:
-        for child in children.get(job, []):
-            waits_for[child] -= 1
-            if not waits_for[child]:
-                ready.append(child)
-    assert len(ready) == len(jobs)
-    return [jobs[job] for job in ready]
+    order: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(jobs, ()))
+    for row in workflow["jobDependencies"]:
+        for child in row["children"]:
+            order.add(child, row["id"])
+    return [jobs[job] for job in order.static_order()]
 
 
 def run_by_hand(generated: Path, cwd: Path, **environment: str) -> dict[str, bytes]:
@@ -64,7 +53,7 @@ def run_by_hand(generated: Path, cwd: Path, **environment: str) -> dict[str, byt
     for replica in read(generated / "replicas.yml")["replicas"]:
         (cwd / replica["lfn"]).symlink_to(replica["pfns"][0]["pfn"])
     for job in topological(read(generated / "workflow.yml")):
-        run_task(job, cwd, **environment)
+        run_task(job["name"], job["arguments"], cwd, **environment)
     return {path.name: path.read_bytes() for path in cwd.iterdir()}
 
 
@@ -88,8 +77,12 @@ def tables(archive: bytes) -> Tables:
     return contents
 
 
-def sifted_lines(finished: dict[str, bytes]) -> list[str]:
-    return finished["sifted.SIFT.chr1.txt"].decode().splitlines()
+@pytest.fixture(scope="module")
+def sifted(finished: dict[str, bytes]) -> set[str]:
+    """The variants that sifting kept."""
+    lines = finished["sifted.SIFT.chr1.txt"].decode().splitlines()
+    assert lines
+    return {line.split("\t")[0] for line in lines}
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +113,8 @@ def test_declared_sizes_hold_for_more_rows_too(tmp_path: Path) -> None:
     vcf.write_vcf(tmp_path / "genotypes.vcf", 1, 250, 3)
     vcf.write_annotation(tmp_path / "annotation.vcf", 1, 2500, 3)
     arguments = ["genotypes.vcf", "1", "1", "251", "250"]
-    run_task({"name": "individuals", "arguments": arguments}, tmp_path)
-    run_task({"name": "sifting", "arguments": ["annotation.vcf", "1"]}, tmp_path)
+    run_task("individuals", arguments, tmp_path)
+    run_task("sifting", ["annotation.vcf", "1"], tmp_path)
     part = (tmp_path / "chr1n-1-251.tar.gz").stat().st_size
     assert part <= sizes.individuals(250) <= 3 * part
     sifted = (tmp_path / "sifted.SIFT.chr1.txt").stat().st_size
@@ -204,7 +197,7 @@ def test_sifting_keeps_the_lowest_score_of_each_gene(tmp_path: Path) -> None:
         "1\t7\t.\tA\tG\t.\tPASS\tCSQ=G|ENSG3|deleterious_low_confidence(0)\n"
         "1\t8\trs4\tA\tG\t.\tPASS\tVT=SNP\n"
     )
-    run_task({"name": "sifting", "arguments": ["annotation.vcf", "9"]}, tmp_path)
+    run_task("sifting", ["annotation.vcf", "9"], tmp_path)
     assert (tmp_path / "sifted.SIFT.chr9.txt").read_text().splitlines() == [
         "rs1\tENSG1\t0.01\tdeleterious",
         "rs1\tENSG2\t1\ttolerated",
@@ -213,17 +206,15 @@ def test_sifting_keeps_the_lowest_score_of_each_gene(tmp_path: Path) -> None:
 
 
 def test_overlap_counts_mutations_that_both_carry(
-    finished: dict[str, bytes], merged: Tables
+    finished: dict[str, bytes], merged: Tables, sifted: set[str]
 ) -> None:
-    sifted = {line.split("\t")[0] for line in sifted_lines(finished)}
-    assert sifted
     results = tables(finished["chr1-GBR.tar.gz"])
     pairs = results["chr1-GBR/pairs.txt"]
     assert len(pairs) == 20 * 26 * 26
     for _, one, other, mutations, _ in pairs[::100]:
         assert one != other
         theirs, others = (
-            {line[0] for line in merged[f"chr1n/chr1.{who}"]} for who in (one, other)
+            {line[0] for line in merged[f"chr1n/chr1.{name}"]} for name in (one, other)
         )
         assert int(mutations) == len(theirs & others & sifted)
     histogram = results["chr1-GBR/histogram.txt"]
@@ -231,9 +222,8 @@ def test_overlap_counts_mutations_that_both_carry(
 
 
 def test_frequency_counts_carriers_in_each_draw(
-    finished: dict[str, bytes], merged: Tables
+    finished: dict[str, bytes], merged: Tables, sifted: set[str]
 ) -> None:
-    sifted = {line.split("\t")[0] for line in sifted_lines(finished)}
     results = tables(finished["chr1-EAS-freq.tar.gz"])
     draws = results["chr1-EAS-freq/draws.txt"]
     assert len(draws) == 1000
@@ -242,8 +232,8 @@ def test_frequency_counts_carriers_in_each_draw(
     assert set(drawn) <= set(finished["EAS"].decode().split())
     carriers = Counter(
         line[0]
-        for who in drawn
-        for line in merged[f"chr1n/chr1.{who}"]
+        for name in drawn
+        for line in merged[f"chr1n/chr1.{name}"]
         if line[0] in sifted
     )
     expected = sorted(Counter(carriers.values()).items())
@@ -273,9 +263,9 @@ def test_leftovers_of_a_killed_attempt_change_nothing(
     leftover = tmp_path / "chr1n-1-21"
     leftover.mkdir()
     (leftover / "chr1.HG00096").write_text("rs1\t1\tA")
-    (leftover / "chr1.NOBODY").write_text("rs1\t1\tA\tC\t0.5\n")
+    (leftover / "chr1.STRANGER").write_text("rs1\t1\tA\tC\t0.5\n")
     (tmp_path / "chr1n-1-21.tar.gz").write_bytes(gzip.compress(b"half an archive")[:9])
-    run_task(job, tmp_path)
+    run_task("individuals", job["arguments"], tmp_path)
     assert not leftover.exists()
     part = (tmp_path / "chr1n-1-21.tar.gz").read_bytes()
     assert part == finished["chr1n-1-21.tar.gz"]
@@ -289,7 +279,7 @@ def test_a_killed_merge_appends_nothing_twice(
         (tmp_path / part).write_bytes(finished[part])
     (tmp_path / "chr1n").mkdir()
     (tmp_path / "chr1n" / "chr1.HG00096").write_text("rs1\t1\tA\tC\t0.5\n")
-    run_task({"name": "individuals_merge", "arguments": ["1", *parts]}, tmp_path)
+    run_task("individuals_merge", ["1", *parts], tmp_path)
     assert (tmp_path / "chr1n.tar.gz").read_bytes() == finished["chr1n.tar.gz"]
 
 
@@ -323,11 +313,11 @@ def test_tasks_say_what_is_wrong_with_an_input(
 ) -> None:
     header = (EXAMPLE / "data" / "columns.txt").read_text()
     (tmp_path / "columns.txt").write_text(header)
-    (tmp_path / "panel").write_text("HG00096 ONE\nNOBODY ONE\n")
+    (tmp_path / "panel").write_text("HG00096 ONE\nSTRANGER ONE\n")
     (tmp_path / "bad").write_text("HG00096\n")
     (tmp_path / "plain.vcf").write_text("1\t5\trs1\tA\tG\t.\tPASS\tAF=0.1\n")
     (tmp_path / "sifted.SIFT.chr1.txt").write_text("rs1\tENSG1\t0.5\ttolerated\n")
-    (tmp_path / "STRANGERS").write_text("HG00096\nNOBODY\n")
+    (tmp_path / "STRANGERS").write_text("HG00096\nSTRANGER\n")
     row = "1\t5\trs1\tA\tG\t.\tPASS\tAF=0.1\tGT\t0|1\n"
     (tmp_path / "narrow.vcf").write_text(row)
     ended = attempt(task, arguments, tmp_path)

@@ -71,15 +71,6 @@ def test_a_double_couple_has_no_volume_change_and_unit_moment() -> None:
     assert np.linalg.eigvalsh(tensor) == pytest.approx([-1, 0, 1], abs=1e-12)
 
 
-def test_slip_rate_integrates_to_one() -> None:
-    spectrum = synthesis.slip_rate_spectrum(1.0, 4000, 0.01)
-    assert spectrum[0].real == pytest.approx(1, rel=1e-3)
-
-
-def test_fft_leaves_room_for_a_whole_convolution() -> None:
-    assert [synthesis.fft_size(n) for n in (1, 64, 65, 2000)] == [2, 128, 256, 4096]
-
-
 def test_rotd_finds_the_direction_of_a_polarised_wave() -> None:
     wave = 5 * np.sin(np.arange(400) / 10)
     angle = np.deg2rad(30)

@@ -86,6 +86,10 @@ def test_an_interrupted_demo_stops_its_run_and_leaves_no_memory_behind(
 def test_a_long_command_goes_on_in_the_next_line(demo: Any) -> None:
     import demo_shell
 
+    assert demo_shell.folded("$ cp", ["a", "b"], 60) == "$ cp a b"
+    assert demo_shell.folded("$ ls", ["x" * 90], 60) == "$ ls \\\n    " + "x" * 90
+    pairs = demo_shell.folded("$ plan", ["--sites", "cluster"] * 9, 50).splitlines()
+    assert all(line.count("--") == line.count("cluster") for line in pairs)
     words = ["plan", "--name", "two words", *(f"--option-{n}" for n in range(20))]
 
     text = demo_shell.folded("$ pegasus-bb", words, 60)
@@ -93,26 +97,6 @@ def test_a_long_command_goes_on_in_the_next_line(demo: Any) -> None:
     assert max(map(len, text.splitlines())) <= 60
     assert len(text.splitlines()) > 4
     assert shlex.split(text.replace("\\\n", "")) == ["$", "pegasus-bb", *words]
-
-
-def test_an_option_stays_with_its_value(demo: Any) -> None:
-    import demo_shell
-
-    text = demo_shell.folded("$ plan", ["--sites", "cluster"] * 9, 50)
-
-    assert all(line.count("--") == line.count("cluster") for line in text.splitlines())
-
-
-def test_a_short_command_is_one_line(demo: Any) -> None:
-    import demo_shell
-
-    assert demo_shell.folded("$ cp", ["a", "b"], 60) == "$ cp a b"
-
-
-def test_a_word_that_is_too_long_stays_whole(demo: Any) -> None:
-    import demo_shell
-
-    assert demo_shell.folded("$ ls", ["x" * 90], 60) == "$ ls \\\n    " + "x" * 90
 
 
 def test_lines_are_as_wide_as_the_terminal_and_no_wider_than_a_page(

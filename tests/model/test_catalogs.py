@@ -40,21 +40,16 @@ def sites(folder: Path, *defines: str) -> list[str]:
     return list(read(folder, *defines)[1].sites.sites)
 
 
-def test_in_the_working_directory(folder: Path) -> None:
+def test_a_property_comes_before_the_workflow_and_that_before_the_directory(
+    folder: Path,
+) -> None:
     assert sites(folder) == ["cwd"]
-
-
-def test_inside_the_workflow_before_the_working_directory(folder: Path) -> None:
     inline = "siteCatalog: {" + SITES.replace("NAME", "inline").strip() + "}\n"
     (folder / "workflow.yml").write_text(WORKFLOW + inline)
     assert sites(folder) == ["inline"]
-
-
-def test_where_a_property_says_before_everything(folder: Path) -> None:
     (folder / "other.yml").write_text(SITES.replace("NAME", "property"))
-    assert sites(folder, "pegasus.catalog.site.file=other.yml") == ["property"]
-    absolute = f"pegasus.catalog.site.file={folder}/other.yml"
-    assert sites(folder, absolute) == ["property"]
+    for path in ("other.yml", f"{folder}/other.yml"):
+        assert sites(folder, f"pegasus.catalog.site.file={path}") == ["property"]
 
 
 def test_a_workflow_may_have_no_replica_catalog(folder: Path) -> None:
@@ -103,30 +98,20 @@ def test_one_program_may_have_an_entry_per_site(folder: Path) -> None:
     assert programs.executable("b", "x") is None
 
 
-class TestInputDir:
-    def test_its_files_come_before_the_catalog(self, folder: Path) -> None:
-        (folder / "replicas.yml").write_text(REPLICAS)
-        (folder / "in" / "deep").mkdir(parents=True)
-        (folder / "in" / "f").write_text("x")
-        (folder / "in" / "deep" / "g").write_text("y")
-        replicas = read(folder, input_dir=[folder / "in"])[1].replicas.replicas
-        assert [r.pfn for r in replicas["f"]] == [str(folder / "in" / "f"), "/d/f"]
-        assert replicas["deep/g"][0].site == "local"
-
-    def test_they_are_in_the_catalog_that_a_planner_reads(self, folder: Path) -> None:
-        (folder / "replicas.yml").write_text(REPLICAS)
-        for name in ("one", "two"):
-            (folder / name).mkdir()
-            (folder / name / "f").write_text(name)
-        found = read(folder, input_dir=[folder / "one", folder / "two"])[1].replicas
-        (entry,) = found.document.data["replicas"]
-        pfns = [str(folder / "one" / "f"), str(folder / "two" / "f"), "/d/f"]
-        assert [pfn["pfn"] for pfn in entry["pfns"]] == pfns
-        assert [replica.pfn for replica in found.replicas["f"]] == pfns
-
-    def test_one_that_is_not_there_is_refused(self, folder: Path) -> None:
-        with pytest.raises(UsageError, match="there is no such folder"):
-            read(folder, input_dir=[folder / "nowhere"])
+def test_files_of_input_dirs_come_before_those_of_the_catalog(folder: Path) -> None:
+    (folder / "replicas.yml").write_text(REPLICAS)
+    for name in ("one", "two"):
+        (folder / name / "deep").mkdir(parents=True)
+        (folder / name / "f").write_text(name)
+    (folder / "two" / "deep" / "g").write_text("y")
+    found = read(folder, input_dir=[folder / "one", folder / "two"])[1].replicas
+    pfns = [str(folder / "one" / "f"), str(folder / "two" / "f"), "/d/f"]
+    assert [replica.pfn for replica in found.replicas["f"]] == pfns
+    assert found.replicas["deep/g"][0].site == "local"
+    entries = {entry["lfn"]: entry for entry in found.document.data["replicas"]}
+    assert [pfn["pfn"] for pfn in entries["f"]["pfns"]] == pfns
+    with pytest.raises(UsageError, match="there is no such folder"):
+        read(folder, input_dir=[folder / "nowhere"])
 
 
 @pytest.mark.parametrize(

@@ -50,11 +50,6 @@ def test_declared_and_implied_edges_are_one() -> None:
     assert found.children == {"A": ["B"], "B": []}
 
 
-def test_a_reader_may_stand_before_the_maker() -> None:
-    found = graph(("B", "x", ""), ("A", "", "x"))
-    assert found.order == ["A", "B"]
-
-
 def test_levels_are_the_longest_way() -> None:
     found = graph(
         ("A", "", "a"),

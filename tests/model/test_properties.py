@@ -44,17 +44,13 @@ def test_conf_comes_before_the_working_and_the_home_directory(here: Path) -> Non
 def test_a_define_wins_over_the_file_and_the_last_over_the_first(here: Path) -> None:
     found = read(here, "who=first", "who = last ", "new=a=b")
     assert dict(found) == {"who": "last", "where": "cwd", "new": "a=b"}
+    assert str(found.error("who", "is bad")).startswith("-D: is bad")
 
 
 @pytest.mark.parametrize("define", ["who", "=x", " =x", ""])
 def test_a_define_without_key_or_value_is_refused(here: Path, define: str) -> None:
     with pytest.raises(UsageError, match="-Dkey=value"):
         read(here, define)
-
-
-def test_a_conf_that_is_not_there_is_refused(here: Path) -> None:
-    with pytest.raises(CatalogError, match="cannot be read"):
-        read(here, conf=here / "nowhere")
 
 
 def test_an_error_knows_the_line_even_after_notes_and_continued_lines(
@@ -69,16 +65,13 @@ def test_an_error_knows_the_line_even_after_notes_and_continued_lines(
     assert (error.key, error.found, error.would_do) == ("bad", "ü", "good")
 
 
-def test_an_error_about_a_define_names_it(here: Path) -> None:
-    error = read(here, "who=x").error("who", "is bad")
-    assert str(error).startswith("-D: is bad")
-
-
-@pytest.mark.parametrize("raw", [b"a = \\u00g0\n", b"a = \xfc\n"])
-def test_what_is_no_properties_file_is_refused(here: Path, raw: bytes) -> None:
-    (here / "conf").write_bytes(raw)
-    with pytest.raises(CatalogError, match="is not a properties file"):
-        read(here, conf=here / "conf")
+def test_a_file_that_cannot_be_read_is_refused(here: Path) -> None:
+    with pytest.raises(CatalogError, match="cannot be read"):
+        read(here, conf=here / "nowhere")
+    for raw in (b"a = \\u00g0\n", b"a = \xfc\n"):
+        (here / "conf").write_bytes(raw)
+        with pytest.raises(CatalogError, match="is not a properties file"):
+            read(here, conf=here / "conf")
 
 
 def test_laying_values_over_leaves_the_first_as_they_were() -> None:

@@ -23,12 +23,9 @@ def read(**said: str) -> Settings:
     return read_settings(Properties(values), Path("/home/me"))
 
 
-def test_nothing_said_is_plain_pegasus() -> None:
-    assert read() == Settings()
+def test_without_a_property_of_ours_it_is_plain_pegasus() -> None:
     assert Settings().mode == "off"
-
-
-def test_other_properties_are_not_ours() -> None:
+    assert read(capacity="auto").capacity == AUTO
     properties = Properties({"pegasus.bbx": Setting("1", "-D")})
     assert read_settings(properties, Path()) == Settings()
 
@@ -54,12 +51,6 @@ def test_all_that_can_be_said() -> None:
     }
     found = read(**{key.replace("_", "."): text for key, (text, _) in said.items()})
     assert asdict(found) == {key: value for key, (_, value) in said.items()}
-
-
-def test_auto_and_absolute_paths() -> None:
-    assert read(capacity="auto").capacity == AUTO
-    assert read().capacity is None
-    assert read(placement="/etc/p.yml").placement == Path("/etc/p.yml")
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,8 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
     assert speeds.slots == 64
     assert speeds.pfs == Speed(8e9, 6e9, 4e8, 6e9, 0.002)
     assert speeds.said_by == f"{tmp_path}/sites.yml:2"
-
-
-def test_one_job_is_not_faster_than_all(tmp_path: Path) -> None:
-    place = {"read": "1GB/s", "write": "1GB/s", "job_read": "5GB/s"}
-    speeds = read(tmp_path, {"cluster": {"pfs": place}})
-    assert speeds is not None
-    assert speeds.pfs.job_read == 1e9
-
-
-def test_another_site_says_nothing_of_this_one(tmp_path: Path) -> None:
+    fast = {**PFS, "job_read": "50GB/s"}  # one job is not faster than all
+    assert read(tmp_path, {"cluster": {"slots": 64, "pfs": fast}}).pfs.job_read == 8e9
     assert read(tmp_path, {"other": {"pfs": PFS}}) is None
 
 

@@ -41,18 +41,14 @@ def test_a_sum_with_an_unknown_part_is_unknown() -> None:
     assert total([]) is None
 
 
-def test_the_ratio_is_pfs_to_bb() -> None:
-    assert Pair(stat([6.0]), stat([2.0])).ratio == 3.0
-
-
 @pytest.mark.parametrize(
-    ("pfs", "bb"),
-    [([1.0], [0.0]), ([0.0], [0.0]), ([], [1.0]), ([1.0], []), ([], [])],
+    ("pfs", "bb", "ratio"),
+    [([6.0], [2.0], 3.0), ([1.0], [0.0], None), ([], [1.0], None), ([1.0], [], None)],
 )
-def test_where_there_is_nothing_to_divide_by_there_is_no_ratio(
-    pfs: list[float], bb: list[float]
+def test_the_ratio_is_pfs_to_bb(
+    pfs: list[float], bb: list[float], ratio: float | None
 ) -> None:
-    assert Pair(stat(pfs), stat(bb)).ratio is None
+    assert Pair(stat(pfs), stat(bb)).ratio == ratio
 
 
 @pytest.mark.parametrize(

@@ -133,9 +133,8 @@ def test_a_job_reservation_beside_the_shared_one(tmp_path: Path) -> None:
     parted = replace(placement, files=files, job_reservations={"ID1": own})
     parted = replace(parted, capacity=1000 * MB)
     found = predict_shared(work, parted, speeds(), "hybrid")
-    seconds = (
-        60 + 110 / 200 + 10 / 10
-    )  # written at the tier's speed, copied at the PFS's
+    # Written at the speed of the tier, copied at that of the PFS.
+    seconds = 60 + 110 / 200 + 10 / 10
     assert found.compute == pytest.approx(60 + 300 / 200 + seconds)
     assert found.stage_out == 10 / 50 + 10 / 50
     hours = (1000 * MB * found.makespan + 20 * MB * seconds) / 3600
@@ -151,17 +150,18 @@ def test_what_a_job_reservation_shares_is_copied_on_the_tier(tmp_path: Path) -> 
     assert found.compute - plain.compute == pytest.approx(100 / 200)
 
 
-def test_without_job_reservations_it_is_as_in_mode_persistent(tmp_path: Path) -> None:
-    work, placement = loaded(tmp_path, fan(2))
-    hybrid = predict_shared(work, placement, speeds(), "hybrid")
-    persistent = predict_shared(work, placement, speeds(), "persistent")
-    assert replace(hybrid, mode="persistent") == persistent
-
-
-def test_what_an_earlier_run_took_longer_is_added_to_every_mode() -> None:
-    found = corrected(prediction("persistent", 60, 6000), predicted=100, measured=160)
-    assert (found.other, found.makespan) == (60, 120)
-    assert found.byte_hours == 2 * 6000
+@pytest.mark.parametrize(
+    ("mode", "measured", "compute", "other", "hours"),
+    [
+        ("persistent", 160, 60, 60, 2 * 6000),  # what it took longer, in every mode
+        ("transient", 50, 30, 0, 6000),  # levels ran side by side, and will again
+    ],
+)
+def test_an_earlier_run_corrects_the_model(
+    mode: str, measured: float, compute: float, other: float, hours: float
+) -> None:
+    found = corrected(prediction(mode, 60, 6000), predicted=100, measured=measured)
+    assert (found.compute, found.other, found.byte_hours) == (compute, other, hours)
 
 
 def test_the_wait_for_the_reservation_is_in_the_modes_with_a_gate() -> None:
@@ -173,11 +173,6 @@ def test_the_wait_for_the_reservation_is_in_the_modes_with_a_gate() -> None:
     assert (off.makespan, off.wait) == (100, 0)
     assert choose([off, shared]).mode == "off"
     assert choose([off, awaited(shared, None)]).mode == "persistent"
-
-
-def test_levels_that_ran_side_by_side_will_do_so_again() -> None:
-    found = corrected(prediction("transient", 60, 6000), predicted=100, measured=50)
-    assert (found.compute, found.other, found.byte_hours) == (30, 0, 6000)
 
 
 def test_phases_do_not_run_side_by_side(tmp_path: Path) -> None:
@@ -196,22 +191,27 @@ def test_phases_do_not_run_side_by_side(tmp_path: Path) -> None:
     assert compute(1, 2) == pytest.approx(together)
 
 
-def test_the_shortest_run_is_preferred() -> None:
-    modes = [prediction("off", 100, 0), prediction("persistent", 60, 5 << 30)]
+@pytest.mark.parametrize(
+    ("off", "mode", "reason"),
+    [
+        (
+            100,
+            "persistent",
+            "1 min 00 s is the shortest, 40% less than on the PFS alone",
+        ),
+        (
+            62,  # about as long, and it reserves less
+            "off",
+            "1 min 02 s is within 5% of persistent (1 min 00 s) and reserves 5.0 "
+            "GiB-hours less",
+        ),
+    ],
+)
+def test_the_mode_to_take(off: float, mode: str, reason: str) -> None:
+    modes = [prediction("off", off, 0), prediction("persistent", 60, 5 << 30)]
     chosen = choose(modes)
-    assert chosen.mode == "persistent"
-    assert chosen.reason == (
-        "1 min 00 s is the shortest, 40% less than on the PFS alone"
-    )
-
-
-def test_of_runs_about_as_long_the_one_that_reserves_least() -> None:
-    chosen = choose([prediction("off", 62, 0), prediction("persistent", 60, 5 << 30)])
-    assert chosen.mode == "off"
-    assert chosen.reason == (
-        "1 min 02 s is within 5% of persistent (1 min 00 s) and reserves 5.0 GiB-hours "
-        "less"
-    )
+    assert chosen.mode == mode
+    assert chosen.reason.startswith(reason)
 
 
 def test_twice_the_jobs_cost_twice_as_much(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def loads(folder: Path, history: History, **more: Any) -> Workload:
     return workload(workflow, graph, placement.files, SPEEDS, history)
 
 
-def test_of_a_job_that_nobody_knows_only_the_files_count(tmp_path: Path) -> None:
+def test_of_an_unknown_job_only_the_files_count(tmp_path: Path) -> None:
     work = loads(tmp_path, History())
     (load,) = work.loads
     assert (load.compute, load.reads, load.writes) == (
@@ -43,23 +43,19 @@ def test_of_a_job_that_nobody_knows_only_the_files_count(tmp_path: Path) -> None
     assert work.unknown_times == 1
 
 
+@pytest.mark.parametrize(
+    ("place", "past", "compute"),
+    [
+        ("pfs", Past(5.0, user=1.0), 2.0),  # 3 s were 30 MB at the 10 MB/s of one job
+        ("bb", Past(5.0), 5.0 - 0.3),  # at the speed of the tier
+        ("pfs", Past(3.5, user=1.5), 1.5),  # at least its own processor time
+    ],
+)
 def test_an_earlier_run_computed_for_as_long_as_it_did_not_move_bytes(
-    tmp_path: Path,
+    tmp_path: Path, place: str, past: Past, compute: float
 ) -> None:
-    """5 s, of which 3 s were 30 MB at the 10 MB/s that one job gets of the PFS."""
-    (load,) = loads(tmp_path, History(jobs={"ID1": Past(5.0, user=1.0)})).loads
-    assert load.compute == 2.0
-
-
-def test_what_was_seen_on_the_tier_moved_bytes_at_its_speed(tmp_path: Path) -> None:
-    past = History(place="bb", jobs={"ID1": Past(5.0)})
-    (load,) = loads(tmp_path, past).loads
-    assert load.compute == 5.0 - 0.3
-
-
-def test_it_computed_at_least_for_its_own_processor_time(tmp_path: Path) -> None:
-    (load,) = loads(tmp_path, History(jobs={"ID1": Past(3.5, user=1.5)})).loads
-    assert load.compute == 1.5
+    (load,) = loads(tmp_path, History(place=place, jobs={"ID1": past})).loads
+    assert load.compute == compute
 
 
 def test_bytes_that_were_counted_go_before_sizes(tmp_path: Path) -> None:
@@ -80,7 +76,7 @@ def test_what_no_task_could_take_is_no_run_time(tmp_path: Path, said: str) -> No
     assert work.unknown_times == 1
 
 
-def test_sizes_are_learned_where_nobody_declared_them(tmp_path: Path) -> None:
+def test_sizes_are_learned_if_they_are_not_declared(tmp_path: Path) -> None:
     quiet = job("ID1", use("in", "input"), use("out", "output"))
     user = User(tmp_path, jobs=[quiet], tier={"capacity": "1TiB"})
     workflow, _, _ = user.read()

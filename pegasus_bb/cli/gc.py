@@ -58,9 +58,10 @@ def _line(one: Leftover, yes: bool) -> str:
     if one.goes:
         what = "GIVEN BACK" if yes else "WOULD GO  "
     size = format_size(one.record.size)
-    name = one_line(one.record.name)
+    about = f"{one_line(one.record.name)} ({size}, {one.record.backend}): "
     first, *more = [one_line(line) for line in one.why.splitlines()] or [""]
-    line = f"{what}  {name} ({size}, {one.record.backend}): {first}"
+    first = first.removeprefix(f"kept reservation {about}")  # bb_delete's message
+    line = f"{what}  {about}{first}"
     return "\n".join([line, *(f"            {each}" for each in more)])
 
 

@@ -150,7 +150,11 @@ def evidence_lines(item: Item, place: SubmitDir) -> list[str]:
         return [f"  in its sub-workflow {dag}:", *inside]
     found = evidence(item, place)
     lines: list[str] = []
+    shown: list[list[str]] = []
     for file, last_lines in [one for one in found if one.lines] or found:
+        if last_lines in shown:  # .err often repeats what the record in .out has
+            continue
+        shown += [last_lines] if last_lines else []
         lines.append(f"  see {file}")
         lines += (f"  | {line}" for line in last_lines)
     return lines

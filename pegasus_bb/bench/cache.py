@@ -23,7 +23,6 @@ _ORDER = list(Cache)
 
 
 def worse(one: Cache, other: Cache) -> Cache:
-    """The one that says less about the storage."""
     return max(one, other, key=_ORDER.index)
 
 

@@ -146,7 +146,6 @@ def _end(process: Any) -> None:
 
 
 def _ended(process: Any, limit: float) -> bool:
-    """Whether the process ends within so many seconds."""
     until = time.monotonic() + limit
     while process.poll() is None:
         if time.monotonic() > until:

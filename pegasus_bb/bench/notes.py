@@ -11,7 +11,6 @@ from pegasus_bb.bench.session import Session, Tier
 
 
 def before(tiers: Sequence[Tier]) -> Iterator[str]:
-    """What is known before anything is measured."""
     devices: dict[int, str] = {}
     for tier in tiers:
         name = devices.setdefault(tier.place.device, tier.place.name)
@@ -25,7 +24,6 @@ def before(tiers: Sequence[Tier]) -> Iterator[str]:
 
 
 def after(session: Session) -> Iterator[str]:
-    """What the figures are worth."""
     for tier in session.tiers:
         for sentence in (*_reads(tier), *_doubtful(tier)):
             yield f"{tier.place.name}: {sentence}"

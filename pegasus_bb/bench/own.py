@@ -37,15 +37,12 @@ class Own:
             ) from error
 
     def write(self, cell: Cell, folder: str) -> float:
-        """See ``Engine.write``."""
         return self._phase("write", cell, folder)
 
     def read(self, cell: Cell, folder: str) -> float:
-        """See ``Engine.read``."""
         return self._phase("read", cell, folder)
 
     def close(self) -> None:
-        """See ``Engine.close``."""
         for worker in self._workers:
             worker.end()
         self._workers = []

@@ -24,8 +24,6 @@ _FILES = 64  # opened in each repetition
 
 @dataclass(slots=True)
 class Tier:
-    """A tier that is measured."""
-
     place: Place
     openings: list[float] = field(default_factory=list)  # seconds of one open
     measurements: list[Measurement] = field(default_factory=list)

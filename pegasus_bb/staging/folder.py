@@ -96,7 +96,6 @@ def _copy_entries(
 def _copy_link(
     path: str, to: str, links: Links, name: str
 ) -> Iterator[Tuple[str, str]]:
-    """Copy link ``path``, or what it leads to where that is needed."""
     fate = links.fate(path)
     if not fate.is_copied:
         os.symlink(fate.target, to)
@@ -119,7 +118,6 @@ def _refuse_other(part: str, dest: str, digests: Dict[str, str]) -> None:
 
 
 def _swap_in(part: str, dest: str) -> None:
-    """Give ``part`` the name ``dest``; what has that name goes afterwards."""
     aside = part_name(dest)
     if os.path.lexists(dest):
         os.rename(dest, aside)

@@ -90,7 +90,6 @@ class _Hasher:
             self._thread.join()
 
     def words(self) -> str:
-        """The digest of all that was taken or moved."""
         return self._digest.words(self._hash)
 
     def take(self, piece: Range) -> None:
@@ -101,7 +100,6 @@ class _Hasher:
             self._todo.put(piece)
 
     def move(self, source: int, out: int, offset: int, length: int, tell: Tell) -> int:
-        """As ``moves.move``, and hash what went over."""
         if self._thread is not None and not _AT_WORK.are_too_many:
             moved = move(source, out, offset, length, tell)
             self._todo.put((offset, moved, False))

@@ -76,7 +76,6 @@ def item_of(
     found: os.stat_result,
     mark: Any,
 ) -> Item:
-    """The file that is ``found`` there."""
     hollow = found.st_size >= HOLLOW and is_hollow(found)
     return Item(source, name, dest, as_name, found.st_size, hollow, mark)
 

@@ -116,7 +116,6 @@ class Mover:
 
 
 def _helper(digest: bool) -> Optional[Copier]:
-    """The compiled helper, where there is one and Python can load it."""
     try:
         from pegasus_bb.staging.helper import load
     except ImportError:  # a Python without ctypes

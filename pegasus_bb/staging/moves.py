@@ -51,7 +51,6 @@ def data_of(source: int, size: int) -> Iterator[Tuple[int, int]]:
 
 
 def write_all(out: int, view: memoryview, offset: int) -> None:
-    """Write ``view`` at ``offset``. Raises OSError."""
     while view:
         done = os.pwrite(out, view, offset)
         view, offset = view[done:], offset + done

@@ -30,8 +30,6 @@ SETTLE = 0.05  # seconds; _small.c has the same
 
 
 class Copied(NamedTuple):
-    """What arrived."""
-
     size: int  # bytes
     digest: str  # sha256:..., or "" if not asked for
     stat: os.stat_result  # of the copy

@@ -47,8 +47,6 @@ Result = Union[Written, CopyFailed, Elsewhere]
 
 
 class Plain(Copier):
-    """Small files, each tried once."""
-
     limit = (1 << 20) - 1
 
     def __init__(self, digest: Optional[Digest]) -> None:
@@ -74,7 +72,6 @@ class Plain(Copier):
             return explained(error, item.source_path, item.dest_path)
 
     def _copied(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
-        """Raises OSError, CopyFailed."""
         try:
             return _copy_part(item, tag, self._digest, follow, tell)
         except Changed:

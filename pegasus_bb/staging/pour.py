@@ -16,8 +16,6 @@ FICLONE = 0x40049409  # linux/fs.h
 
 
 class Poured(NamedTuple):
-    """What went over."""
-
     size: int  # bytes, holes included
     digest: str  # sha256:... say, or "" if not asked for
 
@@ -57,7 +55,6 @@ def pour(
 
 
 def is_hollow(found: os.stat_result) -> bool:
-    """Whether a file may have holes."""
     return found.st_blocks * 512 < found.st_size
 
 

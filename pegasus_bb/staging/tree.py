@@ -178,7 +178,6 @@ class Tree:
         yield item_of(source, entry.name, dest, entry.name, found, found)
 
     def _made(self, source: Folder, dest: Folder, name: str) -> Folder:
-        """The folder ``name`` of ``dest``, with the mode of ``source``."""
         mode = stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777
         try:
             os.mkdir(name, mode | 0o700, dir_fd=dest.fd)
@@ -264,7 +263,6 @@ def _is_named(found: os.stat_result, folder: Folder, name: str) -> bool:
 
 
 def _link(folder: Folder, name: str) -> str:
-    """Where link ``name`` of ``folder`` leads; nothing where it is none."""
     try:
         return os.readlink(name, dir_fd=folder.fd)
     except OSError:

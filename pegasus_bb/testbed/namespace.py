@@ -73,7 +73,6 @@ def holder_of(home: Home) -> int | None:
 
 
 def note_whole(home: Home) -> None:
-    """Everything inside was started."""
     write_json(str(home.state), {**read_json(str(home.state)), "whole": True})
 
 
@@ -128,7 +127,6 @@ def inside(
 
 
 def _environ(home: Home) -> dict[str, str]:
-    """What was shown inside later, and is called with it."""
     try:
         return dict(read_json(str(home.environ)))
     except FileNotFoundError:
@@ -136,7 +134,6 @@ def _environ(home: Home) -> dict[str, str]:
 
 
 def call(home: Home, argv: Sequence[str], timeout: float = 60.0) -> Finished:
-    """Run ``argv`` inside as root to its end."""
     return ask(inside(home, argv), timeout=timeout)
 
 

@@ -44,7 +44,6 @@ def share_ourselves(home: Home) -> None:
 
 
 def _own_paths() -> list[Path]:
-    """What has to be seen."""
     stdlib, program = Path(sysconfig.get_path("stdlib")), Path(sys.executable)
     python = _python_paths(
         Path(sys.base_prefix), Path(sys.prefix), stdlib, program.resolve()
@@ -156,7 +155,6 @@ def _led_to(folder: Path) -> Iterable[Path]:
 
 
 def _show_all(home: Home, paths: Iterable[Path]) -> None:
-    """May be repeated. Raises PegasusBBError where one cannot be shown."""
     for path in paths:
         _show(home, path)
     _do(home, "chroot", str(home.root), "ldconfig")  # a Python of /usr/local needs it

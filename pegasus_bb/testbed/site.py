@@ -86,7 +86,6 @@ def _calm_blahp(slurm: Path, blahp: Path) -> None:
 
 
 def empty_datawarp(home: Home, pool_size: int) -> Place:
-    """A DataWarp that has granted nothing yet."""
     shutil.rmtree(_inside(home, DATAWARP), ignore_errors=True)
     pools = [Pool(POOL, MIB, pool_size // MIB)]
     return install(
@@ -95,7 +94,6 @@ def empty_datawarp(home: Home, pool_size: int) -> Place:
 
 
 def datawarp(home: Home) -> Place:
-    """The emulated DataWarp, as the host sees it."""
     return Place(_inside(home, DATAWARP))
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import os
+import shutil
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.process import start
+from pegasus_bb.process import ask, start
 from pegasus_bb.testbed import namespace, rootfs, site
 from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.needs import check_programs, check_root
 from pegasus_bb.testbed.sharing import (
     Installed,
     forget_pegasus,
@@ -20,6 +22,8 @@ from pegasus_bb.testbed.sharing import (
 )
 
 _ALWAYS = ("unshare", "nsenter", "mount", "chroot")
+_PACKAGE = {"debootstrap": "debootstrap", "unshare": "util-linux"}
+_PACKAGE |= {"nsenter": "util-linux", "mount": "mount", "chroot": "coreutils"}
 
 _SLURM = {
     "Slurm": ["scontrol", "--version"],
@@ -62,7 +66,8 @@ def up(
             say("an `up` that was killed left half a site, which is taken down")
             namespace.release(home)
         if namespace.holder_of(home) is not None:
-            _show_pegasus(home, pegasus)
+            if pegasus is not None:
+                share_pegasus(home, pegasus)
             return False
         check_host(home, install, say)
         namespace.check_namespaces()
@@ -77,16 +82,24 @@ def up(
             share_ourselves(home)
             site.start_daemons(home, say)
             namespace.note_whole(home)
-            _show_pegasus(home, pegasus)
+            if pegasus is not None:
+                share_pegasus(home, pegasus)
         except BaseException:
             namespace.release(home)
             raise
     return True
 
 
-def _show_pegasus(home: Home, pegasus: Installed | None) -> None:
-    if pegasus is not None:
-        share_pegasus(home, pegasus)
+def check_root() -> None:
+    """Raises UsageError unless this is root on Linux."""
+    if sys.platform != "linux":
+        raise UsageError(f"a testbed needs Linux; this is {sys.platform}")
+    if os.geteuid() != 0:
+        raise UsageError(
+            "a testbed needs root: it makes mount, process and network namespaces and "
+            "a Debian root file system with its own users. Run it with sudo, or on a "
+            "machine that is yours"
+        )
 
 
 def check_host(home: Home, install: bool, say: Callable[[str], None]) -> None:
@@ -99,6 +112,30 @@ def check_host(home: Home, install: bool, say: Callable[[str], None]) -> None:
             lock = until_installed.enter_context(path.open("w"))
             fcntl.flock(lock, fcntl.LOCK_EX)
         check_programs((*_ALWAYS, *build), install, say)
+
+
+def check_programs(
+    wanted: tuple[str, ...], may_install: bool, say: Callable[[str], None]
+) -> None:
+    """Raises UsageError that names the packages to install; installs them if it may."""
+    missing = [name for name in wanted if shutil.which(name) is None]
+    if not missing:
+        return
+    packages = sorted({_PACKAGE[name] for name in missing})
+    command = ["apt-get", "install", "--no-install-recommends", "-y", *packages]
+    if not may_install:
+        raise UsageError(
+            f"{', '.join(missing)} not found on this host. Run `{' '.join(command)}`, "
+            "or `pegasus-bb testbed up --install`, which does that"
+        )
+    say(f"installing on this host: {', '.join(packages)}")
+    answer = ask(command, timeout=300.0)
+    if answer.status != 0:  # the lists of packages are old, or there are none yet
+        ask(["apt-get", "update"], timeout=300.0)
+        answer = ask(command, timeout=300.0)
+    still = [name for name in wanted if shutil.which(name) is None]
+    if answer.status != 0 or still:
+        raise UsageError(f"{' '.join(command)} failed: {answer.err.strip()[-400:]}")
 
 
 def down(home: Home) -> bool:

@@ -13,8 +13,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.testbed import testbed
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import check_namespaces
-from pegasus_bb.testbed.needs import check_root
-from pegasus_bb.testbed.testbed import check_host
+from pegasus_bb.testbed.testbed import check_host, check_root
 
 _PATIENCE = 1200.0  # seconds for the tests of somebody else
 

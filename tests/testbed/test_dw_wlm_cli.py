@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from pathlib import Path
 
 import pytest
@@ -186,23 +185,3 @@ def test_directives_end_with_the_head_of_the_script_and_may_be_continued(
     assert dw.good("job_process", "--job", late) == ""
     script = dw.script("#DW jobdw capacity=1MiB \\", "#DW access_mode=private")
     assert list(dw.run_job("47", script, MIB)) == ["DW_JOB_PRIVATE"]
-
-
-# -- dwstat
-
-
-def test_dwstat_shows_tables(dw: Dw) -> None:
-    dw.create("csb")
-    dw.program = str(dw.place.root / "bin" / "dwstat")
-    assert "924.0 MiB" in dw.run().stdout
-    assert "csb" in dw.run("sessions").stdout
-    assert "100" in dw.run("instances").stdout
-    assert dw.run("most").stdout.count("\n\n") == 2
-
-
-@pytest.mark.parametrize("words", ["'; id'", "pools x", "--help", "'$(id)'", "../etc"])
-def test_dwstat_refuses_the_rest(dw: Dw, words: str) -> None:
-    dw.program = str(dw.place.root / "bin" / "dwstat")
-    answer = dw.run(*shlex.split(words))
-    assert (answer.returncode, answer.stdout) == (1, "")
-    assert answer.stderr.startswith("usage: dwstat")

@@ -120,10 +120,3 @@ def test_a_restart_of_slurmctld_keeps_buffers_with_owner_and_size(
     assert (rows["second"].user, rows["second"].size) == ("other", 50 * MIB)
     slurm.give_back("wfuser", "first")
     slurm.give_back("other", "second")
-
-
-def test_dwstat_answers_through_scontrol(slurm: SlurmSite) -> None:
-    said = slurm.run("wfuser", "scontrol", "show", "dwstat", "pools").out
-    assert "wlm_pool" in said
-    hostile = slurm.run("wfuser", "scontrol", "show", "dwstat", "$(id)").out
-    assert "Error running dwstat" in hostile

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.testbed import command
 from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.testbed import needs, rootfs
+from pegasus_bb.testbed import rootfs, testbed
 from pegasus_bb.testbed.home import DEFAULT, FLAVOURS, Home
 
 
@@ -58,7 +58,7 @@ def test_what_cannot_be_done_is_refused_and_leaves_nothing(
 def test_another_system_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(UsageError, match="needs Linux"):
-        needs.check_root()
+        testbed.check_root()
 
 
 def test_a_program_that_is_missing_is_named_with_its_package(
@@ -66,7 +66,7 @@ def test_a_program_that_is_missing_is_named_with_its_package(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match=r"-y debootstrap`, .*--install"):
-        needs.check_programs(("debootstrap",), may_install=False, say=print)
+        testbed.check_programs(("debootstrap",), may_install=False, say=print)
 
 
 # -- the root file system

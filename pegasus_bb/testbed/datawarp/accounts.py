@@ -44,8 +44,6 @@ class Instance:
 
 @dataclass
 class Accounts:
-    """All of it."""
-
     next: int = 1
     sessions: list[Session] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
@@ -90,7 +88,6 @@ class Accounts:
         return found
 
     def forget(self, session: Session) -> None:
-        """The session and what it holds are gone."""
         self.sessions.remove(session)
         self.instances = [i for i in self.instances if i.session != session.id]
 

@@ -33,7 +33,6 @@ class Call:
         return int(self.values.get(key, "0"))
 
     def capacity(self) -> tuple[str, int]:
-        """Pool and bytes of ``--capacity``."""
         pool, _, size = self.values["capacity"].partition(":")
         return pool, parse_size(size)
 

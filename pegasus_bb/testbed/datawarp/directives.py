@@ -112,27 +112,13 @@ def _check(found: Directive, said: str) -> None:
 
 
 def _check_stage(found: Directive, said: str) -> None:
-    kind = found.values.get("type", "")
-    if kind not in ("file", "directory", "list"):
-        raise UsageError(f"{said!r}: type is file, directory or list")
-    if kind == "list":
-        if not found.values.get("source", "").startswith("/"):
-            raise UsageError(f"{said!r}: source is the path of a list")
-        return
-    check_ends(
-        found.word,
-        found.values.get("source", ""),
-        found.values.get("destination", ""),
-    )
-
-
-def check_ends(word: str, source: str, destination: str) -> None:
-    """One end is a path, the other is on the buffer. Raises UsageError."""
-    outside, inside = (
-        (source, destination) if word == "stage_in" else (destination, source)
-    )
+    """One end is a path, the other is on the buffer."""
+    if found.values.get("type", "") not in ("file", "directory"):
+        raise UsageError(f"{said!r}: type is file or directory here")
+    ends = [found.values.get(key, "") for key in ("source", "destination")]
+    outside, inside = ends if found.word == "stage_in" else ends[::-1]
     if not outside.startswith("/") or "\0" in outside:
-        raise UsageError(f"{word}: {outside!r} is not an absolute path")
+        raise UsageError(f"{found.word}: {outside!r} is not an absolute path")
     split_variable(inside)
 
 

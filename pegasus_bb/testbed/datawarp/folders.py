@@ -21,7 +21,6 @@ _MS_BIND, _MNT_DETACH = 0x1000, 0x2
 
 
 def folder(place: Place, instance: Instance, access: str = "striped") -> Path:
-    """Where the files of a buffer are."""
     return place.buffers / str(instance.id) / access
 
 

@@ -1,4 +1,4 @@
-"""Put an emulated DataWarp into a folder: its programs, this code, its settings."""
+"""Put an emulated DataWarp into a folder: its program, this code, its settings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from pathlib import Path
 ROOT = Path({root!r})
 sys.path.insert(0, str(ROOT / "lib"))
 from pegasus_bb.testbed.datawarp.place import Place
-from pegasus_bb.testbed.datawarp.program import {entry}
-sys.exit({entry}(Place(ROOT), sys.argv[1:]))
+from pegasus_bb.testbed.datawarp.program import dw_wlm_cli
+sys.exit(dw_wlm_cli(Place(ROOT), sys.argv[1:]))
 """
 
 
@@ -51,9 +51,8 @@ def install(
     write_json(str(place.config), settings)
     _copy_code(folder / "lib" / "pegasus_bb")
     (folder / "bin").mkdir(exist_ok=True)
-    for name, entry in (("dw_wlm_cli", "dw_wlm_cli"), ("dwstat", "stat")):
-        text = _PROGRAM.format(python=python, root=str(root), entry=entry)
-        write_text(str(folder / "bin" / name), text, mode=0o755)
+    text = _PROGRAM.format(python=python, root=str(root))
+    write_text(str(folder / "bin" / "dw_wlm_cli"), text, mode=0o755)
     return place
 
 

@@ -18,8 +18,6 @@ class Pool(NamedTuple):
 
 
 class Place:
-    """The folder of one emulated DataWarp."""
-
     def __init__(self, root: Path) -> None:
         self.root = root
         self.config = root / "datawarp.json"  # pools and mount folder, by install()
@@ -42,7 +40,6 @@ class Place:
         return found
 
     def mounts(self) -> Path:
-        """Below it a job finds its buffers."""
         return Path(self._setting("mounts"))
 
     def binds(self) -> bool:

@@ -1,15 +1,14 @@
-"""dw_wlm_cli and dwstat as programs: the answer on stdout, what is wrong on stderr."""
+"""dw_wlm_cli as a program: the answer on stdout, what is wrong on stderr."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from typing import Any, Callable, Sequence
+from typing import Any, Sequence
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.files import append_json
-from pegasus_bb.testbed.datawarp import dwstat
 from pegasus_bb.testbed.datawarp.arguments import read_arguments
 from pegasus_bb.testbed.datawarp.functions import FUNCTIONS, READS
 from pegasus_bb.testbed.datawarp.injected_faults import next_fault
@@ -20,15 +19,18 @@ _LONGEST_LOG = 4 << 20
 
 def dw_wlm_cli(place: Place, argv: Sequence[str]) -> int:
     """One call of Slurm's; 0 where it was done."""
-    status = _say(lambda: _answer(place, argv))
+    status = 0
+    try:
+        answer = _answer(place, argv)
+        if answer:
+            print(answer)
+    except (PegasusBBError, OSError) as error:
+        text = " ".join(str(error).split())
+        print(text.encode(errors="replace").decode(), file=sys.stderr)
+        status = 1
     if status != 0 or not (len(argv) > 1 and argv[1] in READS):
         _note(place, {"time": time.time(), "argv": list(argv), "status": status})
     return status
-
-
-def stat(place: Place, argv: Sequence[str]) -> int:
-    """`dwstat [pools|sessions|instances|most]`."""
-    return _say(lambda: dwstat.answer(place, argv))
 
 
 def _answer(place: Place, argv: Sequence[str]) -> str:
@@ -38,22 +40,10 @@ def _answer(place: Place, argv: Sequence[str]) -> str:
     failure = ReservationFailed(fault.says or f"dwsd: {call.function} failed")
     if fault.status and not fault.after:
         raise failure
-    said = FUNCTIONS[call.function](place, call)
+    answer = FUNCTIONS[call.function](place, call)
     if fault.status:
         raise failure
-    return said
-
-
-def _say(work: Callable[[], str]) -> int:
-    try:
-        said = work()
-    except (PegasusBBError, OSError) as error:
-        text = " ".join(str(error).split())
-        print(text.encode(errors="replace").decode(), file=sys.stderr)
-        return 1
-    if said:
-        print(said)
-    return 0
+    return answer
 
 
 def _note(place: Place, entry: dict[str, Any]) -> None:

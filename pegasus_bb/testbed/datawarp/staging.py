@@ -7,23 +7,11 @@ import pwd
 import shutil
 import sys
 from pathlib import Path
-from typing import Callable, Iterator, Mapping, NamedTuple
+from typing import Callable, Mapping
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.testbed.datawarp.accounts import Session
-from pegasus_bb.testbed.datawarp.directives import (
-    Directive,
-    check_ends,
-    split_variable,
-)
-
-
-class Copy(NamedTuple):
-    """One copy of a file or of a whole directory."""
-
-    source: Path
-    destination: Path
-    whole: bool  # a directory with all below it
+from pegasus_bb.testbed.datawarp.directives import Directive, split_variable
 
 
 def stage(
@@ -39,30 +27,14 @@ def stage(
 
 
 def _copy_all(todo: list[Directive], buffers: Mapping[str, Path]) -> None:
-    for directive in todo:
-        for copy in _copies(directive, buffers):
-            _copy(copy)
-
-
-def _copies(directive: Directive, buffers: Mapping[str, Path]) -> Iterator[Copy]:
-    values = directive.values
-    if values["type"] != "list":
-        whole = values["type"] == "directory"
+    for values in (directive.values for directive in todo):
         source = _place(values["source"], buffers)
-        yield Copy(source, _place(values["destination"], buffers), whole)
-        return
-    text = Path(values["source"]).read_text(encoding="utf-8", errors="surrogateescape")
-    for number, line in enumerate(text.splitlines(), start=1):
-        pair = line.split()
-        if not pair:
-            continue
-        if len(pair) != 2:
-            raise UsageError(
-                f"{values['source']}:{number}: {line!r} is not a source and a "
-                "destination with a blank between"
-            )
-        check_ends(directive.word, pair[0], pair[1])
-        yield Copy(_place(pair[0], buffers), _place(pair[1], buffers), False)
+        destination = _place(values["destination"], buffers)
+        if values["type"] == "directory":
+            shutil.copytree(source, destination, symlinks=True, dirs_exist_ok=True)
+        else:
+            destination.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, destination)
 
 
 def _place(end: str, buffers: Mapping[str, Path]) -> Path:
@@ -72,16 +44,6 @@ def _place(end: str, buffers: Mapping[str, Path]) -> Path:
     if variable not in buffers:
         raise UsageError(f"{end!r}: this job has no ${variable}")
     return buffers[variable] / rest
-
-
-def _copy(copy: Copy) -> None:
-    if copy.whole:
-        shutil.copytree(
-            copy.source, copy.destination, symlinks=True, dirs_exist_ok=True
-        )
-        return
-    copy.destination.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(copy.source, copy.destination)
 
 
 def _as_user(session: Session, work: Callable[[], None]) -> None:

@@ -79,12 +79,9 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
             tier = choose_tier(given.catalogs, given.settings, site.name)
             placement = decided.placement if decided else None
             yield from of_tier(tier, given.settings.mode, placement)
-            if (
-                placement is not None
-                and placement.other_tier
-                and placement.job_reservations
-            ):
-                yield from of_tier(placement.other_tier, "transient", None)
+            other = placement.other_tier if placement else None
+            if placement and other and placement.job_reservations:
+                yield from of_tier(other, "transient", None)
 
 
 def _of_planner(

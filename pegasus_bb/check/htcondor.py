@@ -34,7 +34,7 @@ def of_htcondor(style: str) -> Iterator[Finding]:
         yield _of_blahp()
     elif style == "ssh":
         reason = (
-            "style ssh: the blahp of the other host gives the jobs to Slurm, and it"
+            "style ssh: the blahp of the other host, which gives the jobs to Slurm,"
         )
         reason += " is not seen from here"
         mend = f"{_ATTRIBUTES} there, and the paths of this machine's home and scratch"

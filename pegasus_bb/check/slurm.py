@@ -42,7 +42,6 @@ def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Fin
         yield wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")
         return
     yield _of_pool(pool, placement.capacity if placement else 0)
-    yield from _of_granularity(tier, pool)
 
 
 def _of_version() -> Finding:
@@ -118,14 +117,3 @@ def _of_pool(pool: Pool, capacity: int) -> Finding:
             "patience (--bb-wait), or a lower --bb-capacity",
         )
     return ok("slurm", f"{what}, {format_size(pool.free)} of it free now")
-
-
-def _of_granularity(tier: Tier, pool: Pool) -> Iterator[Finding]:
-    if tier.granularity % pool.granularity:
-        yield note(
-            "tier",
-            f"tier {tier.name} says granularity {format_size(tier.granularity)}, the "
-            f"pool hands out {format_size(pool.granularity)} at a time",
-            f"granularity: {format_size(pool.granularity)}, so that plan says what "
-            "will be granted",
-        )

@@ -29,9 +29,7 @@ class History:
     place: str = PFS  # the tier that held the scratch, or pfs
     jobs: Mapping[str, Past] = field(default_factory=dict)  # by id in the workflow
     transformations: Mapping[str, Past] = field(default_factory=dict)  # by full name
-    programs: Mapping[str, Past] = field(
-        default_factory=dict
-    )  # of logs that name those
+    programs: Mapping[str, Past] = field(default_factory=dict)  # by name alone
     sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
     mode: str = "off"  # that it was in: off as well where it fell back to the PFS
     makespan: float | None = None  # seconds of the whole run, without the next
@@ -47,12 +45,8 @@ class History:
         return (
             self.jobs.get(job)
             or self.transformations.get(transformation)
-            or self.programs.get(_name(transformation))
+            or self.programs.get(transformation.rpartition("::")[2].partition(":")[0])
         )
-
-
-def _name(transformation: str) -> str:
-    return transformation.rpartition("::")[2].partition(":")[0]
 
 
 def declared(job: Job) -> Past | None:

@@ -19,7 +19,6 @@ from pegasus_bb.units import parse_duration, parse_size
 PREFIX = "pegasus.bb."
 MODES = ("off", "persistent", "transient", "hybrid", "auto")
 PLANNERS = ("auto", "builtin", "pegasus")
-_RENAMED = {f"{PREFIX}rooms": f"it is {PREFIX}job.tier now"}
 AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
 
@@ -150,8 +149,7 @@ def read_settings(properties: Properties, cwd: Path) -> Settings:
             continue
         if key not in known:
             names = sorted(each[len(PREFIX) :] for each in known)
-            close = closest(key[len(PREFIX) :], names, PREFIX)
-            would_do = _RENAMED.get(key, close)
+            would_do = closest(key[len(PREFIX) :], names, PREFIX)
             raise properties.error(key, "there is no such setting", would_do)
         name = known[key]
         try:

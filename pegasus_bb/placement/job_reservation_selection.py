@@ -21,7 +21,6 @@ from collections.abc import (
     Set,
 )
 from dataclasses import dataclass
-from functools import cache
 from math import inf
 from statistics import median
 from typing import NamedTuple
@@ -105,11 +104,6 @@ def find_candidates(
     private = {} if given.has_sub_workflows else _private(given, placement, pinned)
     most = MOST_FILES if tier.is_staged else len(private)
     programs = staged_with(given.workflow, catalogs.transformations, tier.site)
-
-    @cache
-    def capacity(need: int) -> int:
-        return automatic_capacity(tier, given.settings.headroom, need)
-
     makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
     for ident in makers:
         job = given.workflow.jobs[ident]
@@ -118,7 +112,8 @@ def find_candidates(
         found = _reservation(job, graph, placement, private)
         if found is None or len(found.stage_out) > most:
             continue
-        found.capacity = capacity(found.need)
+        headroom = given.settings.headroom
+        found.capacity = automatic_capacity(tier, headroom, found.need)
         if quota is not None and found.capacity > quota:
             continue
         if tier.is_of_one_node and several_nodes(job, catalogs, tier.site):

@@ -7,7 +7,7 @@ model gives to its input and output, or those that ``pegasus: runtime`` declares
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -47,7 +47,12 @@ def workload(
     speeds: Speeds,
     history: History,
 ) -> Workload:
-    sizes = dict(_sizes(files, history))
+    learned = history.sizes
+    known = (
+        (lfn, learned.get(lfn) if f.size is None else f.size)
+        for lfn, f in files.items()
+    )
+    sizes = {lfn: size for lfn, size in known if size is not None}
     loads, unknown, tells = [], 0, history.tells
     for job in workflow.jobs.values():
         past, on = _past(job, history) if tells else (declared(job), PFS)
@@ -62,15 +67,6 @@ def workload(
         loads.append(Load(job.id, graph.level[job.id], compute, reads, writes))
     missing = tuple(lfn for lfn in files if lfn not in sizes)
     return Workload(tuple(loads), sizes, missing, unknown)
-
-
-def _sizes(
-    files: Mapping[str, PlacedFile], history: History
-) -> Iterator[tuple[str, int]]:
-    for lfn, file in files.items():
-        size = history.sizes.get(lfn) if file.size is None else file.size
-        if size is not None:
-            yield lfn, size
 
 
 def _files(job: Job, sizes: Mapping[str, int]) -> tuple[_Sized, _Sized]:

@@ -101,25 +101,25 @@ def test_a_slurm_that_was_not_tried_is_a_word_and_no_mistake(site: Site) -> None
     assert found.what == "slurm 25.05.1; this was tried with 22.05 and 24.11"
 
 
-def test_no_slurm_at_all_is_told(site: Site) -> None:
+@pytest.mark.parametrize(
+    ("spoil", "said", "what"),
+    [
+        (
+            lambda s: (s.bin / "scontrol").unlink(),
+            {},
+            "no Slurm on this machine's PATH",
+        ),
+        (lambda s: s.tier(pool="x"), {}, "slurm: there is no pool x -> pool: one of "),
+        (lambda s: None, {"capacity": "900TiB"}, "leave the request pending for ever"),
+    ],
+)
+def test_a_pool_that_cannot_give_it_is_told(
+    site: Site, spoil: Any, said: dict[str, str], what: str
+) -> None:
     site.good()
-    (site.bin / "scontrol").unlink()
-    (found,) = site.wrong()
-    assert "no Slurm on this machine's PATH" in found
-
-
-def test_more_than_the_pool_has_is_told(site: Site) -> None:
-    site.good()
-    (found,) = site.wrong(capacity="900TiB")
-    assert "would leave the request pending for ever" in found
-
-
-def test_a_pool_that_there_is_not_is_told(site: Site) -> None:
-    site.slurm(GOOD)
-    site.tier(pool="fastest")
-    site.glite()
-    (found,) = site.wrong()
-    assert found.startswith("slurm: there is no pool fastest -> pool: one of ")
+    spoil(site)
+    (found,) = site.wrong(**said)
+    assert what in found
 
 
 def test_root_gets_no_buffer(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,6 @@ def test_all_that_can_be_said() -> None:
         ("python", "/usr/bin/python\n3", "control character"),
         ("guard", "none", "not one of stat, digest"),
         ("open", "late", "there is no such setting"),
-        ("rooms", "nvme", "pegasus.bb.job.tier"),
         ("modes", "off", "did you mean pegasus.bb.mode?"),
         ("zzz", "off", "one of pegasus.bb.capacity"),
     ],

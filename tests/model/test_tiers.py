@@ -11,6 +11,7 @@ from pegasus_bb.model.document import load
 from pegasus_bb.model.tiers import CHOICES, Tier, keys_of, read_tiers
 from pegasus_bb.units import GIB, KIB, MIB
 
+SHORT = {"datawarp": "dw", "directory": "dir", "node-local": "nl"}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tiers.md"
 
 
@@ -170,7 +171,7 @@ def test_the_document_lists_every_key_with_its_backends() -> None:
             known.setdefault(key, []).append(backend)
     everywhere = list(CHOICES["backend"])
     assert {key: row[0] for key, row in documented().items()} == {
-        key: "all" if backends == everywhere else ", ".join(backends)
+        key: "all" if backends == everywhere else ", ".join(map(SHORT.get, backends))
         for key, backends in known.items()
     }
 

@@ -10,26 +10,8 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.placement.explain import explain
-from pegasus_bb.placement.liveness import planned_peak
 from pegasus_bb.units import MIB
 from tests.placement.user_files import User, job, sized, use
-
-
-def test_files_are_counted_by_where_and_how(user: User) -> None:
-    user.tier = {"outputs": "pfs", "capacity": "1GiB"}
-    del user.jobs[1]["uses"][3]["metadata"]
-    given, decision = user.given(), user.decision()
-    live = planned_peak(given, decision.placement)
-    groups = {
-        (group.tier, group.how): (group.files, group.size, group.unknown)
-        for group in explain(decision, given.settings, live).groups
-    }
-    assert groups == {
-        ("bb", "copy"): (2, 300, 0),
-        ("bb", "write"): (1, 10, 0),
-        ("pfs", "write"): (2, 20, 1),
-    }
 
 
 @pytest.fixture

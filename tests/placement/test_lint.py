@@ -42,12 +42,6 @@ def test_a_pool_that_would_be_misread_is_refused(user: User, pool: str) -> None:
     assert error.value.key.endswith(".pool")
 
 
-@pytest.mark.parametrize("pool", ["wlm_pool", "pool-1.fast"])
-def test_a_plain_pool_is_fine(user: User, pool: str) -> None:
-    user.tier = {"pool": pool}
-    assert user.decide().tier.pool == pool
-
-
 @pytest.mark.parametrize(
     "lfn", ["a b", "it's", 'say"x"', "50%", "a\\b", "$HOME", "a#1"]
 )

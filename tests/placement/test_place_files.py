@@ -7,18 +7,6 @@ from tests.counting import calls
 from tests.placement.user_files import User, job, sized, use
 
 
-def test_the_same_in_gives_the_same_out(user: User) -> None:
-    assert user.decision() == user.decision()
-
-
-def test_need_counts_what_is_on_the_tier_and_nothing_else(user: User) -> None:
-    user.placement = "in.txt: pfs\nout.txt: pfs\n"
-    placement = user.decide()
-    there = [file for file in placement.files.values() if placement.on_tier(file.lfn)]
-    assert {file.lfn for file in there} == {"mid.txt", "keep.txt", "ref.txt"}
-    assert placement.need == sum(file.size or 0 for file in there) == 230
-
-
 def test_thousands_of_jobs_and_hundreds_of_patterns_are_not_tried_one_by_one(
     user: User,
 ) -> None:

@@ -85,12 +85,6 @@ def test_what_is_nowhere_has_no_size_to_declare(user: User) -> None:
     assert error.value.key == "jobs.0.uses.1.lfn"
 
 
-def test_unknown_sizes_on_the_pfs_do_not_matter(user: User) -> None:
-    user.jobs = [job("ID1", use("f", "output"))]
-    user.tier = {"outputs": "pfs"}
-    assert user.decide().unknown == ()
-
-
 def test_pinned_files_above_the_capacity_are_refused_with_both_figures(
     user: User,
 ) -> None:

@@ -84,6 +84,9 @@ def test_mode_transient_changes_the_post_scripts_of_tasks_alone(
     post = dag.nodes["cat1_ID1"].post
     assert post is not None
     assert (post.defer_status, post.defer_time) == (75, 1)
+    text = (submit / "demo-0.dag").read_text()
+    plain, deferred = (f"SCRIPT{x} POST cat1_ID1 " for x in ("", " DEFER 75 1"))
+    assert text.index(plain) < text.index(deferred)  # monitord knows no DEFER
     words = post.arguments.split()
     assert words[:3] == ["cat1_ID1", "$JOBID", "$RETURN"]
     assert words[3] == f"{runner.pegasus}/pegasus-exitcode"

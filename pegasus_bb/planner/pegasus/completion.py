@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from pegasus_bb.dag.nodefiles import submit_text
-from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.dag.writer import script_line
 from pegasus_bb.placement.decision import PlanningInput
@@ -154,16 +154,22 @@ def added_lines(dag: Dag, complete: Dag) -> list[str]:
 
 
 def _with_posts(text: str, dag: Dag, complete: Dag) -> str:
-    """DAGMan takes no second POST script of a node: the new ones stand in the places
-    of the old."""
+    """``text`` with the new POST scripts in the places of the old."""
     changed = {
-        name: script_line("POST", name, node.post)
+        name: _post_lines(name, node.post)
         for name, node in complete.nodes.items()
         if node.post is not None and node.post is not dag.nodes[name].post
     }
     if not changed:
         return text
     return "\n".join(_line(line, changed) for line in text.split("\n"))
+
+
+def _post_lines(node: str, script: Script) -> str:
+    """Two lines: DAGMan takes the later one, monitord knows only the other. If a node
+    has no POST script for it, monitord reads its record twice, and may die of that."""
+    plain = replace(script, defer_status=None)
+    return "\n".join(script_line("POST", node, each) for each in (plain, script))
 
 
 def _line(line: str, changed: dict[str, str]) -> str:

@@ -144,7 +144,7 @@ class TestJobsOnThePfs:
         (note,) = (n for n in comparison.notes if "worked on the PFS" in n)
         assert note.startswith("BB run 1: 1 of 2 jobs with a place of their own")
         page = report_page({"": comparison})
-        assert f"1 of 2 jobs really on the PFS (no room): {WHY}" in page
+        assert f"1 of 2 jobs really on the PFS (tier full): {WHY}" in page
         assert "worked on the PFS because the tier was full (mix_A)" in page
 
     def test_json_has_all_of_them(self, sides: Sides) -> None:

@@ -52,23 +52,12 @@ def main() -> int:
     if home is None:
         print("skipped: no PEGASUS_HOME and no pegasus-plan on PATH")
         return 0
-    note_what_is_missing()
     print(
         f"{'jobs':>7} {'pegasus-plan s':>15} {'with a buffer s':>16} {'added':>8} "
         f"{'CPU s':>7} {'added':>6}"
     )
     met = [measured(home, jobs, options.pairs) for jobs in options.jobs]
     return 0 if all(met) else 1
-
-
-def note_what_is_missing() -> None:
-    """Without these pegasus-plan ends well, but has left out what takes its time."""
-    tried = ["python3", "-c", "import git, sqlalchemy"]
-    if subprocess.run(tried, capture_output=True).returncode != 0:
-        print(
-            "note: the python3 of PATH lacks GitPython or SQLAlchemy, so the database "
-            "steps of pegasus-plan fail; these are not the times of a whole planning"
-        )
 
 
 def measured(home: Home, jobs: int, pairs: int) -> bool:

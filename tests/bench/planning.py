@@ -46,14 +46,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("jobs", nargs="*", type=int, default=SIZES, metavar="JOBS")
     parser.add_argument("--case", choices=CASES, action="append", help="only these")
-    parser.add_argument("--keep", type=Path, help="work here and leave it there")
     options = parser.parse_args()
     print(
         f"{'jobs':>8} {'mode':<15} {'seconds':>8} {'ms/job':>8} {'CPU s':>7} "
         f"{'peak MiB':>9}"
     )
     met = True
-    root = options.keep or Path(tempfile.mkdtemp(prefix="pegasus-bb-bench-"))
+    root = Path(tempfile.mkdtemp(prefix="pegasus-bb-bench-"))
     try:
         for jobs in options.jobs:
             write_inputs(root / str(jobs), jobs)
@@ -64,8 +63,7 @@ def main() -> int:
     finally:
         # Not earlier: for minutes after many deletions ext4 looks at every inode that
         # was freed before it gives out a new one, and creates files ten times slower.
-        if options.keep is None:
-            shutil.rmtree(root)
+        shutil.rmtree(root)
     word = "met" if met else "MISSED"
     print(
         f"{word}: planned within {TO_PLAN:g} s beyond the files alone, explained "

@@ -39,24 +39,22 @@ def program(bin_: Path, name: str) -> None:
     (bin_ / name).chmod(0o755)
 
 
-def test_without_ior_our_own_engine_measures(bin_: Path, folder: str) -> None:
-    chosen = choice(folder)
-    assert (chosen.name, chosen.because) == ("own", "no ior on PATH")
-
-
-def test_ior_needs_mpi(bin_: Path, folder: str) -> None:
-    program(bin_, "ior")
-    chosen = choice(folder)
-    assert chosen.name == "own"
-    assert "no srun, mpiexec or mpirun" in chosen.because
-
-
-def test_an_ior_that_does_not_run_is_not_used(bin_: Path, folder: str) -> None:
-    program(bin_, "ior")
-    program(bin_, "mpiexec")
+@pytest.mark.parametrize(
+    ("programs", "because"),
+    [
+        ([], "no ior on PATH"),
+        (["ior"], "no srun, mpiexec or mpirun"),
+        (["ior", "mpiexec"], "ior does not run here: ior ended with status 3"),
+    ],
+)
+def test_without_an_ior_that_runs_our_own_engine_measures(
+    bin_: Path, folder: str, programs: list[str], because: str
+) -> None:
+    for name in programs:
+        program(bin_, name)
     chosen = choice(folder)
     assert chosen.name == "own"
-    assert "ior does not run here: ior ended with status 3" in chosen.because
+    assert because in chosen.because
 
 
 def test_an_ior_that_runs_is_used(ior: FakeIor, folder: str) -> None:

@@ -54,16 +54,6 @@ def test_sizes_around_the_buffer(tmp_path: Path, size: int) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_a_hostile_name_is_only_a_name(tmp_path: Path, hostile: str) -> None:
-    (tmp_path / "to").mkdir()
-    source, dest = tmp_path / hostile, tmp_path / "to" / hostile
-    source.write_bytes(b"data")
-    copy_file(str(source), str(dest))
-    assert dest.read_bytes() == b"data"
-    assert names(tmp_path) == sorted([hostile, "to"])
-    assert parts(tmp_path / "to") == []
-
-
 def test_the_same_size_and_time_do_not_make_it_the_same_file(
     source: Path, tmp_path: Path
 ) -> None:
@@ -194,11 +184,6 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
     with pytest.raises(CopyFailed, match=r"not a regular file|No such device"):
         copy_file(str(path), str(tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()
-
-
-def test_an_absent_source_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CopyFailed, match=r"absent.*No such file"):
-        copy_file(str(tmp_path / "absent"), str(tmp_path / "copy"))
 
 
 class TestFolders:

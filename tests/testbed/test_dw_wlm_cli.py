@@ -167,7 +167,7 @@ def test_every_step_may_be_repeated(dw: Dw) -> None:
         ("stage_in source=/a destination=$DW_JOB_STRIPED/a", "type is"),
         ("stage_in type=file source=a destination=$DW_JOB_STRIPED", "absolute"),
         ("stage_out type=file source=/a destination=/b", "does not begin"),
-        ("stage_out type=file source=$DW_JOB_STRIPED/../b destination=/b", "out"),
+        ("stage_out type=file source=$DW_JOB_STRIPED/../b destination=/b", "leads out"),
         ("create_persistent name=x", "no such directive"),
     ],
 )

@@ -51,7 +51,6 @@ def empty(top: int, keep: str, deadline: float) -> None:
 
 
 def _remove(top: int, name: str, deadline: float) -> None:
-    """Remove ``name`` of ``top``; its folders move up to ``top`` for later."""
     if time.monotonic() > deadline:
         raise TimeoutError("not emptied in time")
     try:
@@ -72,7 +71,6 @@ def _remove(top: int, name: str, deadline: float) -> None:
 
 
 def _lift(top: int, folder: int, name: str, deadline: float) -> None:
-    """Remove file ``name`` of ``folder``, or move it up where it is a folder."""
     if time.monotonic() > deadline:
         raise TimeoutError("not emptied in time")
     try:

@@ -214,7 +214,6 @@ class DataWarp(Backend):
         return self._newest(self._jobs(request), request)
 
     def _jobs(self, request: Request) -> List[Job]:
-        """Of this user, with that name."""
         found = self.slurm.jobs(request.name)
         return [job for job in found if job.uid == self.uid]
 
@@ -305,7 +304,6 @@ class DataWarp(Backend):
         return self.slurm.submit(request.name + suffix, request.uuid, line)
 
     def _withdraw(self, request: Request) -> None:
-        """Take back a request that was not met, and let Slurm finish what it began."""
         job = self._create_job(request)
         if job is None:
             return
@@ -382,5 +380,4 @@ def _not_given(request: Request, number: str) -> str:
 
 
 def _may_come(job: Job) -> bool:
-    """Whether the job may yet bring the buffer about."""
     return job.state is State.PENDING and not job.held

@@ -176,7 +176,6 @@ class Directory(Backend):
         return self._state_of(entry), f"in {self._folder(request)}"
 
     def _free(self, grants: Grants) -> int:
-        """Bytes that may still be granted."""
         granted = grants.total(self.quota) - grants.used()
         return max(0, min(granted, grants.free()))
 
@@ -253,7 +252,6 @@ class Directory(Backend):
         return round_up(request.capacity, self.granularity)
 
     def _make_root(self) -> None:
-        """The tier's folder, where only its last part is missing."""
         try:
             os.mkdir(self.root, 0o700)
         except FileExistsError:

@@ -185,7 +185,6 @@ def _remove_empty(path: str, known: Dict[str, Any]) -> None:
 
 
 def _mode(root: str, name: str) -> Optional[int]:
-    """The kind of what lies there, or None where nothing does."""
     try:
         return os.lstat(os.path.join(root, name)).st_mode
     except FileNotFoundError:

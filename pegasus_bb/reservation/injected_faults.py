@@ -153,7 +153,6 @@ class InjectedFaults(Backend):
             raise ReservationFailed(f"reservation {request.name}: {reason}")
 
     def _fault(self, call: str, request: Request) -> str:
-        """Count this ``call``; the reason for which it fails, or nothing."""
         wanted = [fault for fault in self.faults if fault.call == call]
         if not wanted:
             return ""
@@ -162,7 +161,6 @@ class InjectedFaults(Backend):
 
 
 def _count(root: str, key: str) -> int:
-    """How often it was called for ``key``, with this call."""
     os.makedirs(root, 0o700, exist_ok=True)
     handle = os.open(os.path.join(root, _COUNTS), os.O_RDWR | os.O_CREAT, 0o666)
     with os.fdopen(handle, "r+") as file:

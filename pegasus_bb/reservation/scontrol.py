@@ -216,7 +216,6 @@ def _plugin(lines: List[str]) -> Plugin:
 
 
 def _pools(header: str, fields: Dict[str, str]) -> List[Pool]:
-    """The default pool, then what the lines ``PoolName[n]=`` say."""
     found = [_pool(fields.get("DefaultPool", ""), fields)]
     for part in re.split(r"\s(?=PoolName\[[0-9]+\]=)", header)[1:]:
         other = fields_of(part)
@@ -252,7 +251,6 @@ def _job_space(line: str) -> Optional[JobSpace]:
 
 
 def _buffer(line: str) -> Optional[Buffer]:
-    """A row that begins with ``Name=``; None for the rows of jobs."""
     if not line.startswith("    Name="):
         return None
     fields = fields_of(line)

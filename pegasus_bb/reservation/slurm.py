@@ -151,7 +151,6 @@ class Slurm:
         raise ReservationFailed(f"{words}{self._advice(words)}")
 
     def _advice(self, words: str) -> str:
-        """What would do, where the refusal ``words`` are of a kind that we know."""
         if "root can not allocate" in words:
             return "; run as an ordinary user"
         if "Burst Buffer" in words and self._for_operators_only(words):
@@ -191,6 +190,5 @@ def _ask(argv: List[str]) -> Finished:
 
 
 def _words(answer: Finished, program: str) -> str:
-    """What the program said, in one line."""
     said = " ".join((answer.err or answer.out).split())
     return f"{program}: {said or f'exit status {answer.status} without a word'}"

@@ -65,7 +65,6 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def _become(post: List[str]) -> NoReturn:
-    """Become the node's own POST script."""
     sys.stdout.flush()
     sys.stderr.flush()
     try:
@@ -137,8 +136,6 @@ def _note(bb: BBDir, node: str, job: str) -> Optional[Dict[str, Any]]:
 
 
 class _Waiting:
-    """How long the results of one try have been waited for."""
-
     def __init__(self, bb: BBDir, node: str, job: str) -> None:
         self._path, self._job = bb.file(f"{NOTES}/{node}.wait.json"), job
         self._since = time.time()
@@ -171,7 +168,6 @@ def _some(missing: Dict[str, str]) -> str:
 
 
 def _never(node: str, note: Dict[str, Any], missing: Dict[str, str], wait: int) -> str:
-    """The message: what is missing, and where it may still be."""
     message = (
         f"{node}: its results have not come back within {format_duration(wait)}: "
         f"{_some(missing)}"

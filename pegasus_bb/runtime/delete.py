@@ -216,7 +216,6 @@ def check_results(bb: BBDir, backend: Backend, why_nothing_lost: str = "") -> No
 
 
 def _was_used(bb: BBDir, buffer: str) -> bool:
-    """Whether it was up, a result came from it, or files lie on it."""
     if os.path.lexists(bb.file("ready.json")) or _has_saved(bb):
         return True
     try:
@@ -226,7 +225,6 @@ def _was_used(bb: BBDir, buffer: str) -> bool:
 
 
 def _has_results(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> bool:
-    """Whether one was staged out, or one that is not safe lies there."""
     return _has_saved(bb) or bool(_remaining(bb, unsafe, buffer))
 
 
@@ -264,7 +262,6 @@ def _not_safe(bb: BBDir, found: List[Unsafe], buffer: str) -> str:
 
 
 def _to_be_copied_by_hand(bb: BBDir, found: List[Unsafe], buffer: str) -> List[str]:
-    """Where a user finds the results that are not safe, as far as this machine sees."""
     request, scratch = bb.request(), str(bb.placement().get("scratch", ""))
     if not scratch.startswith(request.prefix):
         return []

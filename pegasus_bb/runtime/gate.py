@@ -171,7 +171,6 @@ def _too_late(bb: BBDir, error: PegasusBBError, request: Request) -> PegasusBBEr
 
 
 def _waited(bb: BBDir) -> float:
-    """Seconds since the first poll of this wait, which this may be."""
     now = time.time()
     try:
         return max(0.0, now - float(read_json(bb.file(GATE))["since"]))
@@ -204,6 +203,5 @@ def _name_no_buffer(bb: BBDir) -> None:
 
 
 def _name_the_buffer(bb: BBDir) -> None:
-    """Restore the planned directives, for a run that started over."""
     if os.path.exists(bb.file(KEPT)):
         os.replace(bb.file(KEPT), bb.file(USE))

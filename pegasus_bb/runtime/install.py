@@ -144,7 +144,6 @@ def _compile(source: str, dest: str) -> None:
 
 
 def _is_of(compiled: str, source: os.stat_result) -> bool:
-    """Whether file ``compiled`` exists and was made of ``source`` as it is now."""
     numbers = (0, int(source.st_mtime), source.st_size)
     wanted = MAGIC_NUMBER + struct.pack("<3I", *(n & 0xFFFFFFFF for n in numbers))
     try:

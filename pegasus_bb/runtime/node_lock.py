@@ -65,7 +65,6 @@ def _check_latest(other: str, job: str, note: str) -> None:
 
 
 def _noted(note: str) -> str:
-    """The number of the last job that was at work; empty for none."""
     try:
         with open(note, encoding="ascii", errors="replace") as source:
             text = source.read(100)

@@ -207,7 +207,6 @@ class Child:
             self._pending.append(number)
 
     def _send(self, number: int) -> None:
-        """Pass a signal on to the program's process group."""
         try:
             if self._shares_group:
                 signal.signal(number, signal.SIG_IGN)  # our own copy of it

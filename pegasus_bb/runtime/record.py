@@ -80,7 +80,6 @@ def _tail(options: Options) -> int:
 
 
 def _enter(options: Options) -> str:
-    """Go to the working directory; what went wrong, or nothing."""
     folder = options.value("workdir") or options.value("made workdir")
     try:
         if options.value("made workdir") and not os.path.isdir(folder):
@@ -156,7 +155,6 @@ def _mainjob(argv: List[str], outcome: Outcome) -> Facts:
 
 
 def _instant(seconds: float) -> Verbatim:
-    """A time as Kickstart writes it, in UTC."""
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
     part = f"{seconds % 1:.6f}"[1:5]
     return Verbatim(f"{whole}{part}+00:00")

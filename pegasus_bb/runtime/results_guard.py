@@ -104,7 +104,6 @@ def _lies_in(path: str, folder: str) -> bool:
 
 
 def _why_wrong(dest: str, expected: str) -> str:
-    """Read ``dest`` again and compare."""
     if not expected.startswith("sha256:"):
         return f"{dest}: the manifest has no digest that can be checked ({expected})"
     try:

@@ -59,7 +59,6 @@ def setup(bb: BBDir) -> str:
 
 
 def _is_left_to_the_gate(bb: BBDir, request: Request, message: str) -> bool:
-    """Whether it was noted, and the run may go on on the PFS."""
     noted = bb.reservation()
     if noted is None or noted.failure != message or noted.released_at is not None:
         return False
@@ -97,7 +96,6 @@ def _was_never_made(bb: BBDir, backend: Backend) -> bool:
 
 
 def _is_up(bb: BBDir, request: Request, noted: Reservation) -> bool:
-    """Whether the reservation that was asked for earlier is up or on its way."""
     if noted.uuid != request.uuid:
         raise ReservationFailed(
             f"{bb.file('reservation.json')} notes reservation {noted.name} of run "

@@ -45,7 +45,6 @@ class DataWarpBench:
         return data
 
     def row(self, name: str, size: int = 100, **values: Any) -> None:
-        """A buffer that is there already, in MiB."""
         row = {"name": name, "size": size, "uid": os.getuid(), "created": time.time()}
         self.change(buffers=[*self.read()["buffers"], {**row, **values}])
 
@@ -80,7 +79,6 @@ class TestDataWarp(Contract):
 
 
 def play(tool: str, script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on ``script`` runs in place of ``tool``."""
     (folder / tool).write_text(f"#!/bin/sh\n{script}\n")
     (folder / tool).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
@@ -234,7 +232,6 @@ def test_whatever_is_true_a_question_is_one_scontrol_and_one_squeue(
 
 
 def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """From now on: the programs that were asked, in order."""
     asked: list[str] = []
     real = slurm.ask
 

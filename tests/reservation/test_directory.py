@@ -295,17 +295,12 @@ def test_a_create_killed_anywhere_is_listed_and_can_be_repeated(tmp_path: Path) 
         assert folders == [REQUEST.name], step
 
 
-def _without_room(root: Path) -> None:
-    root.mkdir()
-    DirectoryBench(root).fill()
-
-
 def test_a_create_killed_anywhere_is_never_granted_more_than_there_is(
     tmp_path: Path,
 ) -> None:
     for step, root in crash_at_every_step(
         tmp_path,
-        before=_without_room,
+        before=lambda root: DirectoryBench(root).fill(),
         killed=lambda root: DirectoryBench(root).backend.create(REQUEST),
     ):
         bench = DirectoryBench(root)

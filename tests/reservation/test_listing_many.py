@@ -19,7 +19,6 @@ RECORDED = Path(__file__).parent.parent / "recorded" / "slurm-24.11"
 
 @pytest.fixture
 def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Slurm that plays what ``burst`` holds; its queue is empty."""
     burst = tmp_path / "burst"
     burst.write_text((RECORDED / "show-burst.two-persistent.txt").read_text())
     play("scontrol", f"cat {burst}", tmp_path, monkeypatch)

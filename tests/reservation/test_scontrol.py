@@ -93,47 +93,30 @@ def test_nothing_is_read_out_of_an_answer_to_something_else(name: str) -> None:
     assert scontrol.parse_jobs(text(name)) == []
 
 
-def test_a_failed_create_is_held_and_says_why() -> None:
-    found = job("show-job.create-failed")
-    assert (found.id, found.name, found.user, found.uid) == (
-        "26",
-        "fail.sh",
-        "wfuser",
-        1000,
-    )
-    assert found.held
-    assert found.message.endswith(
-        "burst_buffer/datawarp: create_persistent: "
-        "dwsd: no space left on any server: 507"
-    )
-
-
-def test_a_name_of_another_user_is_held_and_says_so() -> None:
-    found = job("show-job.name-owned-by-other")
-    assert found.held
-    assert found.reason == "Burst_buffer_create_persistent_error"
-    assert found.message.endswith("Duplicate buffer name")
-
-
-@pytest.mark.parametrize("name", ["larger-than-pool", "use-of-missing-buffer"])
-def test_what_pends_for_ever_is_not_held(name: str) -> None:
-    found = job(f"show-job.{name}")
-    assert (found.state, found.held) == (State.PENDING, False)
-    assert found.message == "BurstBufferResources"
-
-
 @pytest.mark.parametrize(
-    ("name", "native"),
+    ("name", "native", "held", "message"),
     [
-        ("use-running", "RUNNING"),
-        ("jobdw-running", "RUNNING"),
-        ("use-completed", "COMPLETED"),
-        ("decimal-capacity", "COMPLETED"),
+        ("create-failed", "PENDING", True, "dwsd: no space left on any server: 507"),
+        ("name-owned-by-other", "PENDING", True, "Duplicate buffer name"),
+        ("larger-than-pool", "PENDING", False, "BurstBufferResources"),
+        ("use-of-missing-buffer", "PENDING", False, "BurstBufferResources"),
+        ("use-running", "RUNNING", False, ""),
+        ("jobdw-running", "RUNNING", False, ""),
+        ("use-completed", "COMPLETED", False, ""),
+        ("decimal-capacity", "COMPLETED", False, ""),
     ],
 )
-def test_states_of_other_jobs(name: str, native: str) -> None:
+def test_a_job_is_held_only_if_slurm_refused_it(
+    name: str, native: str, held: bool, message: str
+) -> None:
     found = job(f"show-job.{name}")
-    assert (found.native, found.held) == (native, False)
+    assert (found.native, found.held) == (native, held)
+    assert found.message.endswith(message)
+
+
+def test_a_job_has_number_name_and_user() -> None:
+    found = job("show-job.create-failed")
+    assert found[:4] == ("26", "fail.sh", "wfuser", 1000)
 
 
 def test_a_directive_is_one_value_though_it_holds_equal_signs() -> None:
@@ -251,8 +234,5 @@ def test_the_whole_table_of_job_states() -> None:
         assert (found.state, found.native) == (state, native)
         assert re.fullmatch("[A-Z_]+", native)
         assert state in (State.PENDING, State.ABSENT, State.FAILED)
-
-
-def test_a_word_that_slurm_may_learn_is_neither_up_nor_gone() -> None:
-    [found] = scontrol.parse_jobs("JobId=1 JobState=LEVITATING")
-    assert found.state is State.UNKNOWN
+    [unknown] = scontrol.parse_jobs("JobId=1 JobState=LEVITATING")
+    assert unknown.state is State.UNKNOWN

@@ -21,8 +21,6 @@ TOO_LARGE = replace(ONE, capacity=20 * MIB)
 
 
 class Disk:
-    """A file system of 16 MiB below a tier that promises 1 GiB."""
-
     def __init__(self, root: Path) -> None:
         self.free = 16 * MIB
         self.tier = Directory({"path": str(root), "quota": "1GiB"})

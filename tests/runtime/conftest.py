@@ -23,8 +23,6 @@ NODE = "work_ID0000001"
 
 
 class Site:
-    """One run with its scratch on the ``directory`` backend."""
-
     def __init__(self, root: Path, reserved: bool = True) -> None:
         self.root, self.bb = root, root / "submit" / "bb"
         self.fast, self.pfs, self.out = root / "fast", root / "pfs", root / "out"
@@ -70,11 +68,9 @@ class Site:
         )
 
     def link(self, links: dict[str, str], node: str = NODE) -> None:
-        """Let ``node`` have links."""
         self.write(f"nodes/{node}.json", {"version": 2, "links": links})
 
     def plan_without_buffer(self, scratch: Path) -> None:
-        """Plan mode off, with the run's folder on the PFS."""
         (self.bb / "request.json").unlink()
         plan = {"version": 2, "mode": "off", "scratch": str(scratch), "uuid": "run-1"}
         self.write("plan.json", plan)
@@ -92,7 +88,6 @@ class Site:
     def start(
         self, *argv: str, stdin: str | bytes = b"", **environ: str
     ) -> subprocess.CompletedProcess[bytes]:
-        """Start one of this run's programs as a batch system would."""
         if not (self.bb / "bin").exists():
             install_runtime(str(self.bb), sys.executable)
         data = stdin if isinstance(stdin, bytes) else stdin.encode()
@@ -118,14 +113,12 @@ def site_without_reservation(tmp_path: Path) -> Site:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A planned run on a directory tier, with a ledger of its own."""
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
     return Run(tmp_path)
 
 
 @pytest.fixture
 def given(site: Site) -> Path:
-    """An input on the PFS."""
     path = site.pfs / "in.txt"
     path.write_text("input data")
     return path

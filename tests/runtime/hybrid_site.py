@@ -36,14 +36,12 @@ class HybridSite(JobSite):
         (self.shared / "pfs-in.txt").symlink_to(self.scratch / "pfs-in.txt")
 
     def _of_all(self, own: Request) -> Request:
-        """What all jobs share; on another tier if the jobs' own are on disks."""
         if self.backend != "node-local":
             return replace(own, access="striped")
         settings = {"path": str(self.root / "tier")}
         return replace(own, backend="directory", settings=settings)
 
     def _reserved(self, request: Request) -> Path:
-        """What bb_setup and the gate have brought about."""
         if request.backend == "directory":
             open_backend("directory", request.settings).create(request)
             return Path(request.settings["path"]) / NAME
@@ -59,7 +57,6 @@ class HybridSite(JobSite):
 
     @property
     def mounts(self) -> dict[str, str]:
-        """What the batch system says of the shared reservation."""
         if self.request.backend == "directory":
             return {}
         return {f"DW_PERSISTENT_STRIPED_{NAME}": str(self.base)}
@@ -68,7 +65,6 @@ class HybridSite(JobSite):
         return [name for name in super().own_reservations() if name != self.base.name]
 
     def text(self, lfn: str) -> str:
-        """What another job finds under that name in the shared reservation."""
         return (self.shared / lfn).read_text()
 
     @property

@@ -38,7 +38,6 @@ def folder(kind: str, path: object, recursive: bool = False) -> dict[str, Any]:
 
 
 def do(site: Site, *jobs: dict[str, Any], **more: Any) -> Any:
-    """Run a job list on the site: launch around transfer, as every job does."""
     done = site.start(
         "launch", site.program("transfer"), "--threads", "2",
         stdin=json.dumps(jobs), **more,

@@ -67,19 +67,16 @@ class JobSite:
         (self.bb / name).write_text(json.dumps(data))
 
     def reserve(self, **said: Any) -> None:
-        """Change what planning wrote for the job's reservation."""
         self._reservation.update(said)
         data = {"version": 2, "reservation": self._reservation}
         self.write(f"nodes/{NODE}.json", data)
 
     def wait(self, seconds: int) -> None:
-        """Change pegasus.bb.wait."""
         known = json.loads((self.bb / "transient.json").read_text())
         self.write("transient.json", {**known, "wait": seconds})
 
     @property
     def inputs(self) -> Path:
-        """The run's scratch, where jobs find what they read."""
         return self.scratch
 
     @property
@@ -88,7 +85,6 @@ class JobSite:
 
     @property
     def landing(self) -> Path:
-        """Where the results of this try arrive."""
         return Path(landing_of(str(self.scratch), NODE, JOB))
 
     @property
@@ -97,7 +93,6 @@ class JobSite:
 
     @property
     def space(self) -> dict[str, str]:
-        """What the batch system says of the job's own space."""
         if not self.backend.startswith("datawarp"):
             return {}
         return {f"DW_JOB_{self.bbdir.transient().access.upper()}": str(self.fast)}
@@ -105,7 +100,6 @@ class JobSite:
     def launch(
         self, script: str, *argv: str, **environ: str
     ) -> subprocess.CompletedProcess[bytes]:
-        """``launch sh -c SCRIPT`` as a batch system starts it: in the run's scratch."""
         self.install()
         own = self.space
         known = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
@@ -120,7 +114,6 @@ class JobSite:
         )
 
     def own_reservations(self) -> list[str]:
-        """Reservations of single jobs that stand on a directory tier."""
         return [p.name for p in self.fast.iterdir() if p.is_dir()]
 
     def install(self) -> None:

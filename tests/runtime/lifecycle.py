@@ -22,8 +22,6 @@ NAME = "pbb4f1c2a9e"
 
 
 class Run:
-    """One planned run; ``settings`` are keys of its tier."""
-
     def __init__(self, root: Path, **settings: str) -> None:
         self.root = root
         self.submit = root / "submit"
@@ -49,7 +47,6 @@ class Run:
     # -- what planning wrote
 
     def change(self, wait: int | None = None, **settings: str) -> None:
-        """Plan differently: other keys of the tier, another patience."""
         self.request = replace(
             self.request,
             wait=self.request.wait if wait is None else wait,
@@ -118,17 +115,14 @@ class Run:
         return Directory(self.request.settings)
 
     def vanish(self) -> None:
-        """The reservation is removed from outside."""
         for path in self.folder().iterdir():
             path.unlink()
         self.folder().rmdir()
 
 
 def words(capsys: pytest.CaptureFixture[str]) -> str:
-    """What the programs have printed since the last call."""
     return capsys.readouterr().err
 
 
 def kept(run: Run) -> bool:
-    """Whether that data is still there."""
     return (run.folder() / "scratch").exists()

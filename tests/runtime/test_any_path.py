@@ -24,7 +24,6 @@ PATHS = st.lists(st.sampled_from(PARTS) | ODD, min_size=1, max_size=6).map(
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With links that lead out, back in, and nowhere."""
     root = tmp_path_factory.mktemp("site")
     folder = root / "scratch"
     (folder / "a" / "deep").mkdir(parents=True)

@@ -25,7 +25,6 @@ MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt"
 
 @pytest.fixture
 def site(tmp_path: Path) -> JobSite:
-    """The job has ended; nothing of it is staged out yet."""
     found = JobSite(tmp_path, "datawarp")
     done = found.launch(MAKE, SLURM_JOB_ID="4711")
     assert done.returncode == 0, done.stderr

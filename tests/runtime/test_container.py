@@ -34,8 +34,6 @@ os.execvp(task[0], task)
 
 
 class Nodes:
-    """A site whose nodes have container programs on PATH."""
-
     def __init__(self, site: Site) -> None:
         self.site, self.path = site, site.root / "programs"
         self.log = site.root / "calls"
@@ -50,7 +48,6 @@ class Nodes:
         program.chmod(0o755)
 
     def plan(self, kind: str, image: str, **said: Any) -> None:
-        """Let tasks of the transformation ``work`` run in a container."""
         container = {"type": kind, "image": image, "mounts": [], "arguments": []}
         container = {**container, "env": {}, **said}
         data = {"folders": [str(self.site.pfs)], "transformations": {"work": container}}

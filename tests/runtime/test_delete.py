@@ -21,7 +21,6 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def run(run: Run) -> Run:
-    """Its reservation is up and holds data that is nowhere else."""
     assert (run.setup(), run.gate()) == (0, 0)
     (run.folder() / "scratch").write_text("only here")
     return run
@@ -350,7 +349,6 @@ def test_a_plan_that_was_killed_is_no_success(
 
 @pytest.fixture
 def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """bb_setup asked and was refused; results are promised all the same."""
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
     run = Run(tmp_path, fail="create*1: no such pool")
     run.promise({"one.txt": "/out/one.txt"})

@@ -20,7 +20,6 @@ GOOD_RECORD = (RECORDED / GOOD).read_text()
 
 @pytest.fixture
 def node(tmp_path: Path) -> Path:
-    """A node's output as Pegasus's own Kickstart left it."""
     shutil.copyfile(RECORDED / GOOD, tmp_path / "cat1_ID1.out")
     (tmp_path / "cat1_ID1.err").write_text("")
     return tmp_path / "cat1_ID1.out"

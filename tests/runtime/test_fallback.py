@@ -45,7 +45,6 @@ def place(run: Run, **more: Any) -> None:
 
 @pytest.fixture
 def run(run: Run) -> Run:
-    """With the fallback, and everything that a planning has written."""
     run.request = replace(run.request, fallback="pfs")
     run.change()
     place(run)
@@ -62,7 +61,6 @@ def bbf(run: Run) -> str:
 
 
 def job(run: Run) -> str:
-    """The path that a job of the site is bound to now."""
     binding = shared_binding(run.bb, dict(os.environ))
     assert binding is not None
     return binding.real

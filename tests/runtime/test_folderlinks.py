@@ -18,7 +18,6 @@ from .job_lists import SCRATCH, Site, do, folder, names, transfer
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Path:
-    """A run's scratch: a result with a link into it, and what that leads to."""
     scratch = tmp_path / "scratch"
     (scratch / "res" / "sub").mkdir(parents=True)
     (scratch / "inter.dat").write_text("intermediate")
@@ -27,7 +26,6 @@ def scratch(tmp_path: Path) -> Path:
 
 
 def taken_out(scratch: Path) -> Path:
-    """The result, after it was staged out and the scratch is gone."""
     copy = scratch.parent / "out"
     copied = copy_path(str(scratch / "res"), str(copy), vanishing=[str(scratch)])
     assert copied.digest == digest_path(str(copy))

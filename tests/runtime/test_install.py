@@ -170,7 +170,6 @@ def test_a_node_that_may_not_write_the_submit_folder(bb: Path) -> None:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package of its own, just installed: nothing of it is compiled."""
     copy = tmp_path / "pegasus_bb"
     leave = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(install.__file__).parent.parent, copy, ignore=leave)
@@ -179,7 +178,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiled(bb: Path) -> CodeType:
-    """What Python runs for units.py without a look at its text."""
     source = bb / "lib" / "pegasus_bb" / "units.py"
     kept = Path(cache_from_source(str(source)))
     said = source.stat()

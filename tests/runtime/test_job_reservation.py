@@ -222,8 +222,6 @@ class TestByTheSystem:
 
 
 class TestPrivate:
-    """DataWarp stages nothing there: what comes and goes is ours to carry."""
-
     @pytest.fixture
     def private(self, tmp_path: Path) -> JobSite:
         return JobSite(tmp_path, "datawarp/private")

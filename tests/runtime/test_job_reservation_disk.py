@@ -40,7 +40,6 @@ def folders(site: JobSite) -> list[Path]:
 
 
 def refused(done: subprocess.CompletedProcess[bytes], site: JobSite) -> str:
-    """Nothing was started, and nothing is left; the words."""
     assert done.returncode == RESERVATION_FAILED, done.stderr
     assert not (site.scratch / "started").exists()
     assert site.note["status"] != 0
@@ -230,7 +229,6 @@ class TestFull:
 
 
 def running(site: JobSite, script: str) -> subprocess.Popen[bytes]:
-    """Another job of the run, on this node."""
     known = {"PEGASUS_DAG_JOB_ID": "work_ID0000001", "CONDOR_JOBID": JOB}
     return subprocess.Popen(
         [str(site.bb / "bin" / "launch"), "sh", "-c", script],

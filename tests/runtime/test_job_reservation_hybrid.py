@@ -38,7 +38,6 @@ def directory(tmp_path: Path) -> HybridSite:
 def launch(
     site: HybridSite, script: str, *argv: str, **environ: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """As Kickstart starts the task: in the run's folder, by its planned name."""
     script = f"cd {PREFIX}/{BELOW} && {{ {script}; }}"
     return site.launch(script, *argv, **{**site.mounts, **environ})
 
@@ -135,8 +134,6 @@ def test_a_job_without_its_own_works_on_the_shared_one(
 
 
 class TestAFullTier:
-    """Two runs that hold one reservation and wait for another could block."""
-
     @pytest.fixture
     def full(
         self, directory: HybridSite, monkeypatch: pytest.MonkeyPatch

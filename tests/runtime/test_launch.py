@@ -77,8 +77,6 @@ class TestBinding:
 
 
 class TestNoBuffer:
-    """Never a silent write to the current folder."""
-
     def refused(self, site: Site) -> str:
         before = {*names(site.root), "submit"}
         done = site.start("launch", "sh", "-c", "echo x > result")
@@ -180,11 +178,8 @@ def is_alive(pid: int) -> bool:
 
 
 class TestLinks:
-    """Files of the PFS appear among those of the buffer."""
-
     @pytest.fixture
     def home(self, site: Site) -> Path:
-        """Where the output out.txt lives on the PFS."""
         home: Path = site.pfs_scratch / "out.txt"
         site.link({"out.txt": str(home)})
         return home

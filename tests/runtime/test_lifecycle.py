@@ -19,10 +19,7 @@ Captured = pytest.CaptureFixture[str]
 
 
 class SlurmRun(Run):
-    """A run on a fake cluster."""
-
     def slurm(self, **values: Any) -> Any:
-        """The cluster's state, after a change."""
         file = self.root / "slurm.json"
         state = {**json.loads(file.read_text()), **values}
         file.write_text(json.dumps(state))

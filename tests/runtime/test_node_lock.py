@@ -18,8 +18,6 @@ RUNS = (RECORDED / "show-job.jobdw-running.txt").read_text()
 
 
 class NodeLockFixture:
-    """A bb folder, and what scontrol says, answer by answer."""
-
     def __init__(self, folder: Path) -> None:
         self.bb, self.folder = BBDir(str(folder / "bb")), folder
         self.asked = 0
@@ -41,7 +39,6 @@ class NodeLockFixture:
         return file.read_text() if file.exists() else ""
 
     def next(self, _: float = 0.0) -> None:
-        """Lets time go by: the next answer holds."""
         text = self.answers.pop(0)
         if text.startswith("exit"):
             said = f"echo Unable to contact slurm controller >&2; {text}\n"

@@ -21,7 +21,6 @@ OLD = ["3.7", "3.8", "3.9"]
 
 
 def find_python(version: str) -> str:
-    """A Python of ``version`` that starts: on PATH, or among pyenv's."""
     found = [shutil.which(f"python{version}") or ""]
     home = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     found += [str(path) for path in home.glob(f"{version}*/bin/python{version}")]

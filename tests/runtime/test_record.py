@@ -47,8 +47,6 @@ def leaves(value: Any, at: str = "") -> Iterator[tuple[str, type | None]]:
 
 
 class TestShape:
-    """Held against a record that pegasus-kickstart 5.1.2 -t wrote."""
-
     def test_it_has_of_kickstart_s_what_the_report_reads(self, site: Site) -> None:
         text = (RECORDED / "kickstart-5.1.2-t-procs.yml").read_text()
         theirs = dict(leaves(yaml.safe_load(text)[0]))

@@ -29,7 +29,6 @@ LINES = st.lists(
 
 
 def every_reader(data: dict[Any, Any]) -> Any:
-    """What all readers agree that the record of ``data`` says."""
     text = record(data).decode()
     found = {name: read(text)[0] for name, read in READERS.items()}
     first = found["PyYAML"]
@@ -38,7 +37,6 @@ def every_reader(data: dict[Any, Any]) -> Any:
 
 
 def readable(text: str) -> str:
-    """How a record shows ``text``: bytes that are no UTF-8 as \\xNN."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -54,7 +52,6 @@ def test_any_arguments_come_back(argv: list[str]) -> None:
 
 
 def _is_from_the_system(text: str) -> bool:
-    """Only surrogates that stand for bytes occur in names and arguments."""
     try:
         os.fsencode(text)
     except UnicodeEncodeError:

@@ -175,8 +175,6 @@ exit {code}
 
     @pytest.fixture
     def tool(self, site: Site) -> Any:
-        """A stand-in for the real pegasus-transfer."""
-
         def install(code: int = 0) -> dict[str, str]:
             path = site.root / "tools" / "pegasus-transfer"
             path.parent.mkdir()

@@ -60,7 +60,6 @@ def test_what_has_changed_on_either_side_is(site: Site, where: str) -> None:
 def there_when_bytes_move(
     site: Site, monkeypatch: pytest.MonkeyPatch, source: Path, target: Path
 ) -> bool:
-    """Whether a file at ``target`` takes room while a copy of ``source`` is written."""
     seen: list[bool] = []
 
     class Seeing(Mover):

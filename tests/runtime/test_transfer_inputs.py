@@ -11,7 +11,6 @@ from .job_lists import SCRATCH, Site, do, folder, transfer
 
 
 def stage_in_list(site: Site, *sources: Path) -> list[dict[str, object]]:
-    """What planning wrote: a job list of stage-in, in the submit directory."""
     jobs = [transfer(p.name, p, f"{SCRATCH}/{p.name}") for p in sources]
     path = site.bb.parent / "00" / "00" / "stage_in_remote_cori_0_0.in"
     path.parent.mkdir(parents=True, exist_ok=True)

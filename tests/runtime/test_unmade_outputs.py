@@ -11,7 +11,6 @@ OUT = f"{SCRATCH}/out.txt"
 
 @pytest.fixture(autouse=True)
 def links(site: Site) -> None:
-    """Two outputs that live on the PFS, and an input of the user."""
     (site.pfs / "in.txt").write_text("input")
     site.link(
         {

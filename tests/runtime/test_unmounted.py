@@ -20,7 +20,6 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def unmounted(run: Run) -> Iterator[Run]:
-    """A run with data on its reservation, whose tier is then unmounted."""
     found = run
     assert (found.setup(), found.gate()) == (0, 0)
     (found.folder() / "data").write_text("only here")

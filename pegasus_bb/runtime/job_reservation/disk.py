@@ -27,14 +27,14 @@ _LITTLE = 1 << 20  # bytes: with less a disk is called full
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class DiskFull(ReservationFailed):
-    """The disk works, but has no space for this job."""
+class TierFull(ReservationFailed):
+    """The tier works, but has no space for this job."""
 
 
 def is_full(error: Exception) -> bool:
     """Whether ``error``, or its cause, says that there is no space."""
     found = {getattr(e, "errno", None) for e in (error, error.__cause__)}
-    return isinstance(error, DiskFull) or not found.isdisjoint(_FULL)
+    return isinstance(error, TierFull) or not found.isdisjoint(_FULL)
 
 
 @contextlib.contextmanager
@@ -43,7 +43,7 @@ def on_the_disk(
 ) -> Iterator[str]:
     """A new folder for one try, gone afterwards; ``need`` bytes are free there now.
 
-    Raises DiskFull, and ReservationFailed where there is no such disk on this node.
+    Raises TierFull, and ReservationFailed where there is no such disk on this node.
     """
     check_one_node(environ)
     disk = disk_of(settings, environ)
@@ -89,16 +89,15 @@ def _no_disk(message: str) -> ReservationFailed:
 def _check_free(disk: str, need: int) -> None:
     free, files = _free(disk)
     if not files:
-        raise DiskFull(f"{disk} on {socket.gethostname()} has no inode free")
+        raise TierFull(f"{disk} on {socket.gethostname()} has no inode free")
     if free < need:
-        raise DiskFull(
+        raise TierFull(
             f"{disk} on {socket.gethostname()} has {format_size(free)} free, and this "
             f"job needs {format_size(need)}"
         )
 
 
 def _free(disk: str) -> Tuple[int, bool]:
-    """Free bytes, and whether there are free inodes."""
     found = os.statvfs(disk)
     return found.f_bavail * found.f_frsize, bool(found.f_favail or not found.f_files)
 
@@ -121,7 +120,7 @@ def _made(folder: str) -> int:
             os.mkdir(folder, 0o700)
         except OSError as error:
             if is_full(error):
-                raise DiskFull(f"{folder}: {error.strerror}") from error
+                raise TierFull(f"{folder}: {error.strerror}") from error
             raise _no_disk(f"{folder}: {error.strerror}") from error
         # Another launch may take it for one that was left, until it is locked.
         with contextlib.suppress(FileNotFoundError):
@@ -141,7 +140,6 @@ def _is(folder: str, handle: int) -> bool:
 
 
 def _remove_left_over(disk: str, ours: str) -> None:
-    """Remove folders that killed launches of this user have left on this node."""
     try:
         names = [name for name in os.listdir(disk) if name.startswith(ours)]
     except OSError:  # a folder that users may write but not list

@@ -98,7 +98,6 @@ def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
 
 
 def _why_no_path(environ: Dict[str, str]) -> str:
-    """What Slurm says of this job's directives, and the likely cause."""
     from pegasus_bb.reservation.slurm import Slurm  # most jobs have their space
 
     number = environ.get("SLURM_JOB_ID", "")

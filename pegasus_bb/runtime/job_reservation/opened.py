@@ -13,13 +13,14 @@ import sys
 import time
 from typing import ContextManager, Dict, Iterator
 
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.files import write_json
-from pegasus_bb.model.reservation import NODE_LOCAL, Request
+from pegasus_bb.model.reservation import NODE_LOCAL, Request, State
 from pegasus_bb.removal import remove
+from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
-from pegasus_bb.runtime.job_reservation.disk import is_full, on_the_disk
-from pegasus_bb.runtime.job_reservation.granted import TierFull, granted
+from pegasus_bb.runtime.job_reservation.disk import TierFull, is_full, on_the_disk
 from pegasus_bb.runtime.job_reservation.mounted import private, staged
 from pegasus_bb.runtime.job_reservation.planned import (
     JobReservation,
@@ -27,8 +28,10 @@ from pegasus_bb.runtime.job_reservation.planned import (
     own_request,
 )
 from pegasus_bb.runtime.job_reservation.space import WORK, Space, discard, fill
+from pegasus_bb.units import format_duration, format_size
 
 PATIENCE = 60.0  # seconds that a job with a share of another reservation waits
+_POLL = 1.0  # seconds between two polls of a tier that is full
 
 
 @contextlib.contextmanager
@@ -70,11 +73,10 @@ def _on_tier(
         name = f"{own_request(request, reservation).name}.{reservation.job}"
         return on_the_disk(request.settings, name, reservation.capacity, environ)
     patience = min(PATIENCE, request.wait) if bb.has_request else request.wait
-    return granted(bb, request, reservation, patience)
+    return _granted(bb, request, reservation, patience)
 
 
 def _is_tier_full(bb: BBDir, request: Request, error: Exception) -> bool:
-    """Whether the job works on the PFS, because its tier is full."""
     if request.backend == NODE_LOCAL:
         return is_full(error)
     return bb.has_request and isinstance(error, TierFull)
@@ -103,3 +105,48 @@ def _on_pfs(request: Request, reservation: JobReservation) -> Iterator[str]:
         yield base
     finally:
         discard(base)
+
+
+@contextlib.contextmanager
+def _granted(
+    bb: BBDir, request: Request, reservation: JobReservation, patience: float
+) -> Iterator[str]:
+    own = own_request(request, reservation)
+    backend = open_backend(own.backend, own.settings)
+    program.list_request(bb, own)
+    try:
+        backend.create(own)
+    except ReservationFailed:
+        program.list_event("refused", own, bb.submit_dir)
+        raise
+    try:
+        _await(own, patience)
+        base = backend.path(own, {})
+        remove(os.path.join(base, "run"))  # of a try that was killed
+        yield base
+    finally:
+        try:
+            backend.delete(own)
+            program.list_event("released", own, bb.submit_dir)
+        except (PegasusBBError, OSError) as error:  # what it had is safe, or lost
+            print(f"launch: {own.name} was not given back: {error}", file=sys.stderr)
+
+
+def _await(own: Request, patience: float) -> None:
+    backend = open_backend(own.backend, own.settings)
+    until = time.monotonic() + patience
+    while True:
+        found = backend.status(own)
+        if found.state is State.READY:
+            return
+        if found.state not in (State.PENDING, State.UNKNOWN, State.STAGING_IN):
+            raise ReservationFailed(f"{own.name}: {found.state.value}: {found.message}")
+        if time.monotonic() >= until:
+            more = ""
+            if patience == own.wait:
+                more = "; pegasus.bb.wait says how long to wait"
+            raise TierFull(
+                f"no room of {format_size(own.capacity)} for this job within "
+                f"{format_duration(patience)}: {found.message}{more}"
+            )
+        time.sleep(_POLL)

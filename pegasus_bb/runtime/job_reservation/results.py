@@ -157,7 +157,6 @@ def _links_first(reservation: JobReservation, space: Space) -> List[str]:
 
 
 def _is_shared(path: str) -> bool:
-    """Whether its bytes have another name as well."""
     return os.path.islink(path) or os.lstat(path).st_nlink > 1
 
 

@@ -94,7 +94,6 @@ def _links(
 
 @contextlib.contextmanager
 def _inside(binding: Binding) -> Iterator[None]:
-    """Work in the job's folder, on its own reservation."""
     before = os.getcwd()
     there = binding.text(before)
     os.makedirs(there, exist_ok=True)

@@ -62,7 +62,6 @@ class StageOutLanding:
             os.rmdir(os.path.dirname(self.folder))
 
     def _landed(self, lfn: str) -> str:
-        """Where it is now: arrived, or already under its name."""
         arrived = os.path.join(self.folder, lfn)
         return arrived if os.path.lexists(arrived) else checked_path(self._scratch, lfn)
 

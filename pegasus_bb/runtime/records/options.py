@@ -103,7 +103,6 @@ def reads_stdin(argv: Sequence[str]) -> bool:
 
 
 def _unquoted(text: str) -> str:
-    """Kickstart takes one pair of quotes away."""
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
     return text

@@ -53,7 +53,6 @@ def _escaped(match: Any) -> str:
 
 
 def _is_block(text: str) -> bool:
-    """Whether a literal block shows ``text`` as it is."""
     return all(line.replace("\t", " ").isprintable() for line in text.split("\n"))
 
 

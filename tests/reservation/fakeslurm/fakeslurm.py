@@ -31,7 +31,6 @@ FRESH: dict[str, Any] = {
 
 @contextmanager
 def cluster() -> Iterator[dict[str, Any]]:
-    """The state for one command, after a scheduling pass."""
     path = Path(os.environ["FAKE_SLURM"])
     with Path(str(path) + ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -90,7 +89,6 @@ def _create(
 
 
 def allocate(state: dict[str, Any], name: str, size: int, uid: int) -> None:
-    """A row of ``size`` MiB that is there from now on."""
     now = time.time()
     state["buffers"].append({"name": name, "size": size, "uid": uid, "created": now})
 
@@ -106,5 +104,4 @@ def _hold(job: dict[str, Any], words: str) -> None:
 
 
 def moment(seconds: float) -> str:
-    """A time as Slurm prints it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))

@@ -51,7 +51,6 @@ class Site:
 
     @property
     def storage(self) -> Directory | None:
-        """Where outputs go that are staged to this site."""
         return next((d for d in self.directories if d.kind in STORAGE), None)
 
     def profile(self, namespace: str, key: str) -> str | None:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """A quantity over the repetitions that know it."""
-
     mean: float
     error: float | None  # standard error of the mean; None for one repetition
     n: int  # repetitions that know it

@@ -90,7 +90,6 @@ def _phases(
 def _free(
     decision: PlacementDecision, lives: Lives, levels: int, limit: int
 ) -> list[int]:
-    """What the pinned files leave in each level."""
     pinned = {lfn: lives[lfn] for lfn in decision.pinned}
     born, dying = flow(pinned, sizes(decision.placement), levels)
     free, held = [], 0

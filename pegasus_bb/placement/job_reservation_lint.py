@@ -161,7 +161,6 @@ def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:
 def _sources(
     job: Job, catalogs: Catalogs, site: str
 ) -> Iterator[Mapping[str, Mapping[str, Any]]]:
-    """Profiles, the nearest to the job first."""
     yield job.data.get("profiles") or {}
     programs, name = catalogs.transformations, job.transformation
     here = programs.executable(name, site)

@@ -67,7 +67,6 @@ def program_rule(tier: Tier) -> Rule:
 
 
 def home(where: str, role: str, tier: Tier) -> tuple[str, str]:
-    """The pair (tier, how) of a placed file."""
     if role != INPUT:
         return (PFS if where == PFS else tier.name), "write"
     if where == LINK:

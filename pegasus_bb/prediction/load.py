@@ -23,8 +23,6 @@ _COUNTED = 1 << 20  # bytes; of smaller inputs a count tells of the program's ow
 
 @dataclass(slots=True)
 class Load:
-    """One job; there may be 100,000."""
-
     job: str
     level: int
     compute: float  # seconds

@@ -65,8 +65,6 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Compared(Predicted):
-    """Every mode there is, and the one to take."""
-
     choice: Choice
     refused: Mapping[str, str]  # mode -> why the workflow cannot be planned in it
 

@@ -48,14 +48,6 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert found.settings == {"path": "/fast/bb", "quota": "2GiB", "delay": "3s"}
 
 
-def test_tiers_stay_in_their_order(tmp_path: Path) -> None:
-    text = (
-        "x-storage-tiers:\n  cori:\n"
-        "    - {name: z, backend: datawarp}\n    - {name: a, backend: datawarp}\n"
-    )
-    assert [found.name for found in read(tmp_path, text)["cori"]] == ["z", "a"]
-
-
 @pytest.mark.parametrize(
     ("line", "key", "what", "would_do"),
     [

@@ -39,7 +39,9 @@ def plan_real(
         tiers = _tiers(options, properties)
         if not (ctx.params["as_json"] or ctx.params["quiet"]):
             click.echo(planned_by(properties, home), err=True)
-            _note_unused(tiers, settings)
+            for declared in tiers.values():
+                for note in unused(declared, settings):
+                    click.echo(note, err=True)
         from pegasus_bb.planner.pegasus.recording import recorded
 
         first, *rest = plain_argv(home, argv)
@@ -76,12 +78,6 @@ def _tiers(options: PlanOptions, properties: Properties) -> dict[str, list[Tier]
         return {}
     sites = options.sites or declared
     return {site: declared[site] for site in sites if declared.get(site)}
-
-
-def _note_unused(tiers: dict[str, list[Tier]], settings: Settings) -> None:
-    for declared in tiers.values():
-        for note in unused(declared, settings):
-            click.echo(note, err=True)
 
 
 def _passed(ctx: click.Context) -> list[str]:

@@ -44,11 +44,6 @@ class Outcome:
     rescue: Path | None = None  # written where the DAG ended itself
 
 
-def default_slots() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
 def run(
     submit_dir: Path,
     *,
@@ -75,7 +70,8 @@ def run(
         prepared = prepare(
             place, dag, lambda: check_runnable(dag, place.dag), restart, ask
         )
-        engine = _Run(place, dag, slots or default_slots(), progress or Watcher())
+        slots = slots or len(os.sched_getaffinity(0))
+        engine = _Run(place, dag, slots, progress or Watcher())
         return engine.run(prepared, grace)
 
 

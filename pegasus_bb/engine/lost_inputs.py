@@ -110,16 +110,12 @@ def remake_lost_inputs(
     makers = frozenset(one.maker for one in lost)
     message = "\n".join(messages(lost))
     if not ask(f"{message}\nRun {', '.join(sorted(makers))} again?"):
-        raise RunFailed(f"{message}\n{how_to_remake(place)}")
+        command = f"pegasus-bb run --remake {place.path}"
+        raise RunFailed(f"{message}\nto make it again: {command}")
     for name in failed:
         forget_absent(BBDir(str(place.bb)), name)
     again = with_nodes_below(place, dag, makers, done)
     return Redo(frozenset(again), why="inputs of failed nodes are lost")
-
-
-def how_to_remake(place: SubmitDir) -> str:
-    """The command that makes lost inputs again."""
-    return f"to make it again: pegasus-bb run --remake {place.path}"
 
 
 def messages(lost: list[LostInput]) -> list[str]:

@@ -76,7 +76,7 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
         jobs = list(_stage_outs(place, node)) if node.name in done else []
         again = [job for job in jobs if job.lfn in unsafe]
         real = {job.lfn: _real(job, request, buffer) for job in jobs}
-        if again and all(_can_be_read(path) for path in real.values()):
+        if again and all(not path or Path(path).exists() for path in real.values()):
             nodes.add(node.name)
             moves += [(real[job.lfn], job.dests[0].path) for job in again]
     aside = [_aside(dest) for source, dest in moves if _in_the_way(source, dest)]
@@ -132,10 +132,6 @@ def _real(job: Transfer, request: Request, buffer: str) -> str:
     if path != request.prefix and not path.startswith(request.prefix + "/"):
         return path
     return buffer + path[len(request.prefix) :] if buffer else ""
-
-
-def _can_be_read(source: str) -> bool:
-    return not source or Path(source).exists()
 
 
 def _in_the_way(source: str, dest: str) -> bool:

@@ -21,6 +21,7 @@ from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.located import RunFinder, is_of_one_job
 from pegasus_bb.inventory.nothing_lost import why_nothing_lost
 from pegasus_bb.inventory.run_state import ReservationRecord
+from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import UNUSED, release
 from pegasus_bb.runtime.release import discard_orphan
@@ -113,7 +114,7 @@ def _judged(record: ReservationRecord) -> Leftover:
 
 def _in_doubt(record: ReservationRecord) -> str:
     """Why it is kept without looking further; empty where the run is dead."""
-    if not record.on_ledger or record.ended or record.is_unknown:
+    if not record.on_ledger or record.ended or record.state == State.UNKNOWN.value:
         return record.message
     if record.run in (runs.DONE, runs.FAILED, runs.DEAD):
         return ""

@@ -16,7 +16,6 @@ from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.errors import PegasusBBError, RunFailed
 from pegasus_bb.files import lock_holder
 from pegasus_bb.ledger import LedgerReservation
-from pegasus_bb.model.reservation import State
 
 RUNNING = "running"
 PERHAPS = "cannot tell"  # it may run: on another host, or the schedd gives no answer
@@ -106,11 +105,6 @@ class ReservationRecord:
     job: str = ""  # of Slurm: its own space, kept because its stage-out failed
     node: str = ""  # of the run that job was of
     scratch: str = ""  # of that run
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether its scheduler gave no answer."""
-        return self.state == State.UNKNOWN.value
 
 
 def ended_record(

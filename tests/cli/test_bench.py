@@ -171,7 +171,6 @@ def started(work: Path) -> tuple[subprocess.Popen[str], list[int]]:
 
 
 def writing(pid: int) -> list[int]:
-    """Its processes, once one of them has a file of the tier open."""
     task = Path(f"/proc/{pid}/task/{pid}/children")
     workers = [int(word) for word in task.read_text().split()]
     for worker in workers:

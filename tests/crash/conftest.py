@@ -36,7 +36,6 @@ def _free(found: os.statvfs_result) -> int:
 
 @pytest.fixture
 def step(request: pytest.FixtureRequest) -> int:
-    """At each which call a program is struck."""
     return 1 if request.config.getoption("thorough") else SOME
 
 

@@ -256,7 +256,6 @@ def reserved(submit_dir: Path, name: str, tier: Path) -> Request:
 
 
 def vanish(request: Request) -> None:
-    """The reservation is removed from outside."""
     open_backend("directory", request.settings).delete(request)
 
 
@@ -277,7 +276,6 @@ def without_answer(submit_dir: Path, request: Request) -> None:
 
 
 def was_up(submit_dir: Path) -> None:
-    """The gate has noted that the reservation is up."""
     noted = BBDir(str(submit_dir / "bb")).reservation()
     assert noted is not None
     ready = {"requested_at": noted.requested_at}

@@ -15,7 +15,6 @@ from .conftest import Folder
 
 
 def peak(noted: list[str]) -> int:
-    """The most tasks that were under way at one time."""
     now = most = 0
     for word in noted:
         now += -1 if word.endswith(" ends") else 1

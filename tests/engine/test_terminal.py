@@ -54,7 +54,6 @@ def test_a_run_that_is_not_done_says_what_it_keeps(bb: BBDir, tmp_path: Path) ->
 
 
 def on_terminal(folder: Folder, *options: str) -> tuple[subprocess.Popen[bytes], int]:
-    """``pegasus-bb run`` on a terminal of its own, and the hand that holds it."""
     folder.write()
     hand, terminal = pty.openpty()
     engine = subprocess.Popen(

@@ -212,14 +212,6 @@ def test_a_dagman_that_works_or_may(
     is_kept(saved, why)
 
 
-def test_a_dagman_that_left_jobs_in_the_queue(saved: OneRun, tools: Tools) -> None:
-    saved.submitted_from("testbed")
-    tools.jobs(41)
-    is_kept(saved, "DAGMan, job 32, is gone and left 1 of its jobs")
-    tools.jobs()
-    goes(saved)
-
-
 def has_a_task(_: OneRun) -> AbstractContextManager[object]:
     return patch.object(module, "left_over", lambda path: {4711: "mark"})
 

@@ -28,7 +28,6 @@ __all__ = ["tools"]
 
 @pytest.fixture(autouse=True)
 def collecting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """ls ends its process; these tests go on."""
     monkeypatch.setattr("gc.disable", lambda: None)
 
 

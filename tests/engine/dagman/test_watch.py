@@ -55,7 +55,6 @@ class SubmitDirFixture:
         Path(self.bb.file("ready.json")).write_text(json.dumps(ready))
 
     def looks(self, times: int) -> list[str]:
-        """What is said, a look every ten seconds."""
         said = []
         for _ in range(times):
             self.now += 10

@@ -52,7 +52,6 @@ class ModePredictions:
 
     @cached_property
     def _learned(self) -> Prediction:
-        """What the model tells of that earlier run."""
         mode = self.decided.history.mode
         return self._raw(mode if mode in MODES else "persistent")
 
@@ -101,7 +100,6 @@ class ModePredictions:
 
     @cached_property
     def _hybrid(self) -> PlacementDecision:
-        """Where files live in mode hybrid, without a capacity."""
         return apply_hybrid_mode(self.decided, self.persistent)
 
     def _reserved(self, mode: str) -> Placement:

@@ -89,7 +89,6 @@ def pfs_scratch(
 
 
 def _plan(planned: ExecutableWorkflow, context: RunPlan) -> dict[str, Any]:
-    """What this run is, for people and for the other commands."""
     predicted = context.predicted
     return {
         "version": VERSION,
@@ -108,7 +107,6 @@ def _plan(planned: ExecutableWorkflow, context: RunPlan) -> dict[str, Any]:
 def _placement(
     placement: Placement, prefix: str, on_the_pfs: str, planned: ExecutableWorkflow
 ) -> bytes:
-    """Where each file lives, and the results that are promised."""
     files = {
         lfn: {"tier": placed.tier, "how": placed.how, "size": placed.size}
         for lfn, placed in placement.files.items()
@@ -205,7 +203,6 @@ def _check_job(workflow: Workflow, job: Job) -> None:
 
 
 def _linked_folders(catalogs: Catalogs, site: str) -> set[str]:
-    """Where links in the scratch directory may lead."""
     paths = (link_target(catalogs, site, lfn) for lfn in catalogs.replicas.replicas)
     return {posixpath.dirname(path) for path in paths if path is not None}
 

@@ -267,7 +267,6 @@ def _users(draft: Draft) -> dict[str, list[str]]:
 
 
 def _leaf_cleanup(draft: Draft, program: Program) -> None:
-    """Remove the run's folder when everything on the site is done."""
     leaves = [
         node.name
         for node in draft.jobs.values()

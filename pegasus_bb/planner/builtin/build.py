@@ -88,7 +88,6 @@ def _start(planning: PlanningInput, context: RunPlan) -> Draft:
 
 
 def _place_jobs(draft: Draft) -> None:
-    """A node for every job of the workflow, and the edges between them."""
     for job in draft.workflow.jobs.values():
         check_job(draft.workflow, draft.graph, job)
         draft.names[job.id] = node_name(job)
@@ -124,7 +123,6 @@ def _levels(draft: Draft, here: set[str]) -> dict[str, int]:
 
 
 def _runs_here(draft: Draft, job: Job) -> bool:
-    """Whether ``job`` runs in the submit directory on this machine."""
     profiles = job.data.get("profiles")
     if not profiles:
         return False

@@ -147,7 +147,6 @@ def check_path_overlap(executable: Executable, run_folder: str) -> None:
 
 
 def _inputs(executable: Executable) -> Iterator[tuple[str, str]]:
-    """LFN and path of every replica that is a file."""
     for planned in executable.jobs.values():
         for entry in planned.entries or () if planned.role is STAGE_IN else ():
             for source in entry["src_urls"]:

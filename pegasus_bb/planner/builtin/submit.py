@@ -42,8 +42,6 @@ OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - as Pegasus does it for create_dir
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What jobs of one kind have in common."""
-
     text: str  # of the submit file, with %(slots)s
     before: list[str]  # arguments in front of the job's id
     after: list[str]  # arguments between the id and what the job's files are

@@ -116,7 +116,6 @@ def _stop(process: Any) -> None:
 
 
 def _signal(process: Any, number: signal.Signals) -> bool:
-    """Whether a process was left to signal."""
     process.poll()  # an ended one that is not waited for would count
     try:
         os.killpg(process.pid, number)

@@ -67,7 +67,6 @@ def _in_the_folder(sites: Document, site: str) -> Document:
 
 
 def _with_catalogs(properties: Properties, folder: Path) -> Properties:
-    """``properties``, naming the catalogs of ``folder``."""
     added = {
         f"pegasus.catalog.{kind}.file": str(folder / name)
         for kind, (name, _) in SOURCES.items()

@@ -65,7 +65,6 @@ def read_planned(context: RunPlan) -> PegasusWorkflow:
 
 
 def _braindump(folder: Path) -> tuple[str, str]:
-    """The name of the .dag, and the version of pegasus-plan."""
     file = folder / "braindump.yml"
     try:
         said = parse(file.read_text(encoding="utf-8"), file)

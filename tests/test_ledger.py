@@ -25,7 +25,7 @@ def test_it_lies_in_the_users_state_folder(monkeypatch: pytest.MonkeyPatch) -> N
     assert ledger.path() == "/scratch/state/pegasus-bb/ledger.jsonl"
 
 
-def test_lines_come_back_in_their_order(journal: Path) -> None:
+def test_lines_come_back_in_their_order_and_by_whole_name(journal: Path) -> None:
     assert ledger.entries() == []
     ledger.note("requested", name="one", size=1)
     ledger.note("requested", name="two", size=2)
@@ -33,12 +33,6 @@ def test_lines_come_back_in_their_order(journal: Path) -> None:
     found = [f"{entry['event']} {entry['name']}" for entry in ledger.entries()]
     assert found == ["requested one", "requested two", "released one"]
     assert all(e["time"] > 1e9 for e in ledger.entries())
-
-
-def test_it_is_found_by_its_whole_name_newest_line_first(journal: Path) -> None:
-    ledger.note("requested", name="one")
-    ledger.note("requested", name="onemore")
-    ledger.note("released", name="one")
     assert [e["event"] for e in ledger.find("one")] == ["released", "requested"]
     assert ledger.find("on") == []
 

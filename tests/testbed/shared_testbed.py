@@ -15,7 +15,7 @@ from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import check_namespaces
 from pegasus_bb.testbed.testbed import check_host, check_root
 
-_PATIENCE = 1200.0  # seconds for the tests of somebody else
+_PATIENCE = 1200.0  # seconds for the tests of another run
 
 
 def what_is_missing(home: Home) -> str:

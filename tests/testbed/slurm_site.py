@@ -35,6 +35,15 @@ def on_slurm(*versions: str) -> Any:
     return pytest.mark.parametrize("home", flavours, ids=versions, **words)
 
 
+def until(true: Callable[[], Any], seconds: float = 120.0) -> Any:
+    """What ``true`` answers once that is something."""
+    deadline = time.monotonic() + seconds
+    while not (answer := true()):
+        assert time.monotonic() < deadline, f"not within {seconds:g} s"
+        time.sleep(0.1)
+    return answer
+
+
 class SlurmSite:
     """What a person at its keyboard could do."""
 
@@ -81,11 +90,8 @@ class SlurmSite:
         self.directive(user, f"#BB destroy_persistent name={name}")
         self.until(lambda: name not in self.buffers())
 
-    def until(self, true: Callable[[], bool], seconds: float = 60.0) -> None:
-        end = time.monotonic() + seconds
-        while not true():
-            assert time.monotonic() < end, "not within a short while"
-            time.sleep(0.1)
+    def until(self, true: Callable[[], Any], seconds: float = 60.0) -> None:
+        until(true, seconds)
 
     def job_buffers(self) -> list[str]:
         """The rows of jobs that hold space."""

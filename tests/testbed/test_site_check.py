@@ -108,23 +108,17 @@ def test_a_site_where_the_user_may_have_no_buffer(
     assert runner.wrong() == []
 
 
-def test_a_pool_that_there_is_not(runner: Checked) -> None:
-    runner.declare(pool="fastest")
-    assert runner.wrong() == ["slurm: there is no pool fastest"]
-
-
-def test_a_pool_that_is_too_small_or_full(
+def test_a_pool_that_is_too_small_full_or_not_there(
     runner: Checked, submit_host: SlurmSite
 ) -> None:
     (found,) = runner.wrong("--bb-capacity", "2GiB")
     assert "less than 2.0 GiB: Slurm would leave the request pending for ever" in found
     submit_host.hold("other", "filler", 1000 << 20)
-    found = [
-        what
-        for level, _, what in runner.check("--bb-capacity", "64MiB")
-        if level == "note"
-    ]
-    assert "24.0 MiB of it free now: the first job would wait" in found[0]
+    checked = runner.check("--bb-capacity", "64MiB")
+    [note, *_] = [what for level, _, what in checked if level == "note"]
+    assert "24.0 MiB of it free now: the first job would wait" in note
+    runner.declare(pool="fastest")
+    assert runner.wrong() == ["slurm: there is no pool fastest"]
 
 
 def test_no_controller(runner: Checked, home: Home) -> None:

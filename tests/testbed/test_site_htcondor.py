@@ -46,18 +46,3 @@ def test_a_busy_controller_is_waited_for(slurm: SlurmSite) -> None:
             slurm.run("root", "pkill", "-CONT", "-x", "slurmctld")
         answer = asked.result(timeout=60)
     assert (answer.status, "slurm/" in answer.out) == (0, True), answer
-
-
-def test_an_array_has_a_buffer_for_each_task(slurm: SlurmSite) -> None:
-    said = slurm.work / "array"
-    said.mkdir(exist_ok=True)
-    said.chmod(0o777)
-    script = slurm.script(
-        "array.sh",
-        "#DW jobdw type=scratch capacity=5MiB access_mode=striped",
-        f"echo $DW_JOB_STRIPED > {said}/$SLURM_ARRAY_TASK_ID",
-    )
-    slurm.sbatch("wfuser", "--array=1-3", script)
-    slurm.until(lambda: len(list(said.iterdir())) == 3, seconds=40)
-    slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
-    assert len({file.read_text() for file in said.iterdir()}) == 3

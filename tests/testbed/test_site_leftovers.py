@@ -22,10 +22,7 @@ ENDED = ("failed, data kept", "dead: no engine works on it")
 
 def listed(runner: WorkflowRunner) -> dict[str, Any]:
     """What ``ls`` says of the run's reservation; empty where it is not listed."""
-    done = runner.bb("ls", "--json")
-    assert done.status == 0, done.err
-    name = runner.reservation("bb")
-    return next((one for one in json.loads(done.out) if one["name"] == name), {})
+    return runner.ls().get(runner.reservation("bb"), {})
 
 
 def gc(runner: WorkflowRunner, *options: str) -> dict[str, Any]:
@@ -90,28 +87,7 @@ def test_one_with_unsaved_data_stays_and_the_run_goes_on(
     assert not verdict["goes"]
     assert "promised results are not safe" in verdict["why"]
     assert name in submit_host.buffers()
-    strange = {one["name"] for one in rows(runner) if not one["on_ledger"]}
-    assert name not in strange
+    assert found["on_ledger"]
     done = runner.run_to_the_end("bb")
     assert done.status == 0, done.err
     assert (listed(runner), name in submit_host.buffers()) == ({}, False)
-
-
-def test_a_buffer_that_was_made_by_hand_is_left_alone(
-    submit_host: SlurmSite, home: Home
-) -> None:
-    runner = WorkflowRunner(home, "byhand", 1)
-    submit_host.hold("wfuser", "byhand", 10 << 20)
-    submit_host.hold("other", "theirs", 10 << 20)
-    known = {one["name"]: one["on_ledger"] for one in rows(runner)}
-    assert (known.get("byhand"), "theirs" in known) == (False, False)
-    done = runner.bb("gc", "--yes")
-    assert "KEPT        byhand (10.0 MiB, datawarp): made by hand" in done.out
-    assert {"byhand", "theirs"} <= set(submit_host.buffers())
-    submit_host.give_back("wfuser", "byhand")
-    submit_host.give_back("other", "theirs")
-
-
-def rows(runner: WorkflowRunner) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(runner.bb("ls", "--json").out)
-    return found

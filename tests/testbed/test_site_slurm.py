@@ -77,17 +77,6 @@ def test_a_job_buffer_is_staged_in_before_and_out_after(slurm: SlurmSite) -> Non
     slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
 
 
-def test_a_job_of_no_node_makes_its_buffer_and_runs_no_script(slurm: SlurmSite) -> None:
-    said = slurm.work / "never"
-    line = "#BB create_persistent name=nonode capacity=1MiB access_mode=striped"
-    script = slurm.script("nonode.sh", f"{line} type=scratch", f"touch {said}")
-    job = slurm.ended(slurm.sbatch("wfuser", "-N0", script))
-    assert job.fields["NumNodes"] == "0"
-    assert "nonode" in slurm.buffers()
-    assert not said.exists()
-    slurm.give_back("wfuser", "nonode")
-
-
 def test_what_stage_in_cannot_find_holds_the_job_with_its_words(
     slurm: SlurmSite,
 ) -> None:
@@ -97,13 +86,6 @@ def test_what_stage_in_cannot_find_holds_the_job_with_its_words(
     assert slurm.job(number).native == "PENDING"
     slurm.run("root", "scancel", number)
     slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
-
-
-def test_a_wrong_directive_is_refused_at_submission(slurm: SlurmSite) -> None:
-    script = slurm.script("wrong.sh", "#DW jobdw type=cache capacity=5MiB")
-    answer = slurm.run("wfuser", "sbatch", script)
-    assert answer.status != 0
-    assert "scratch only" in answer.err
 
 
 def test_a_restart_of_slurmctld_keeps_buffers_with_owner_and_size(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
 from pegasus_bb.testbed.home import Home
@@ -30,7 +27,7 @@ def test_a_stage_out_that_fails_fails_the_node_and_slurm_keeps_the_data(
     [row] = submit_host.job_buffers()
     number = row.split("JobID=")[1].split()[0]
     assert f"scancel --hurry {number}" in said
-    found = listed(runner)[f"job {number}"]
+    found = runner.ls()[f"job {number}"]
     assert found["state"] == "staging-out"
     assert "with the results of node mix_A" in found["message"]
     assert "no route to the PFS" in found["message"]
@@ -42,10 +39,4 @@ def test_a_stage_out_that_fails_fails_the_node_and_slurm_keeps_the_data(
     dropped = runner.bb("gc", "--yes", timeout=120.0)
     assert "GIVEN BACK  job" in dropped.out, dropped.out
     assert not submit_host.job_buffers()
-    assert f"job {number}" not in listed(runner)
-
-
-def listed(runner: WorkflowRunner) -> dict[str, Any]:
-    """What ``ls`` says, by name; other stories leave lines on the ledger, too."""
-    rows = json.loads(runner.bb("ls", "--json").out)
-    return {row["name"]: row for row in rows}
+    assert f"job {number}" not in runner.ls()

@@ -43,12 +43,6 @@ def is_up(home: Home) -> Iterator[None]:
     yield
 
 
-def test_up_twice_is_fine_and_changes_nothing(home: Home) -> None:
-    holder = namespace.holder_of(home)
-    assert up(home) is False
-    assert namespace.holder_of(home) == holder
-
-
 def test_down_leaves_no_process_and_no_mount_and_up_takes_seconds(home: Home) -> None:
     inside = _inside(namespace.holder_of(home))
     assert testbed.down(home) is True

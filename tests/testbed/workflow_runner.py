@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,6 +25,7 @@ from pegasus_bb.process import Finished, ask
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import inside
 from tests.planner.real_pegasus import HOME, MARKS
+from tests.testbed.slurm_site import until as until
 
 USER, UID = "wfuser", 1000
 PROJECT = Path(__file__).parents[2]
@@ -71,6 +71,12 @@ class UserCommands:
 
     def bb(self, *arguments: str, timeout: float = 60.0) -> Any:
         return self.ask(sys.executable, "-m", "pegasus_bb", *arguments, timeout=timeout)
+
+    def ls(self) -> dict[str, Any]:
+        """The rows of ``ls``, by name; other stories leave lines on the ledger, too."""
+        done = self.bb("ls", "--json")
+        assert done.status == 0, done.err
+        return {row["name"]: row for row in json.loads(done.out)}
 
     def submit_dir(self, run: str) -> Path:
         return self.root / "submit" / run
@@ -236,12 +242,3 @@ class BackgroundCommand:
             self.process.wait()
             raise AssertionError(f"no end in {seconds:g} s: {self.output()}") from None
         return Finished(self.process.returncode, "", self.output())
-
-
-def until(true: Callable[[], Any], seconds: float = 120.0) -> Any:
-    """What ``true`` answers once that is something."""
-    deadline = time.monotonic() + seconds
-    while not (answer := true()):
-        assert time.monotonic() < deadline, f"not within {seconds:g} s"
-        time.sleep(0.2)
-    return answer

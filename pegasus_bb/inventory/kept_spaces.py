@@ -97,7 +97,7 @@ def drop_space(record: ReservationRecord) -> None:
     Raises SchedulerUnreachable; ReservationFailed where it stays.
     """
     slurm, until = Slurm({}), time.monotonic() + _PATIENCE
-    slurm.drop(record.job)
+    slurm.cancel(record.job, "--hurry")
     while any(row.job == record.job for row in slurm.plugin().jobs):
         if time.monotonic() > until:
             raise ReservationFailed(

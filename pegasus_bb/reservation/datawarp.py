@@ -66,7 +66,7 @@ class DataWarp(Backend):
             if job is None:
                 raise ReservationFailed(self._leftover(row, request))
             self._check_large_enough(row, request)
-        elif job is not None and not _may_come(job):
+        elif job is not None and (job.held or job.state is not State.PENDING):
             self.slurm.cancel(job.id)  # a held job stays so; ask afresh
             job = None
         identifier = job.id if job else self._submit(request, create_line(request))
@@ -377,7 +377,3 @@ def _not_given(request: Request, number: str) -> str:
         "missing on the submit host (README, On a real site, administrator 3)\n"
         "  else:   in a DAG of your own the submit file may lack the directive"
     )
-
-
-def _may_come(job: Job) -> bool:
-    return job.state is State.PENDING and not job.held

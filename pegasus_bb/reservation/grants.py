@@ -57,7 +57,6 @@ class Grants:
         return self._free
 
     def used(self) -> int:
-        """Bytes that are granted now."""
         return sum(e["size"] for e in self.entries.values() if e["granted"])
 
     def grant(self, quota: Optional[int]) -> None:

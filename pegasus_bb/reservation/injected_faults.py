@@ -37,8 +37,6 @@ _CLAUSE = re.compile(r"\s*(create|status|delete)\s*(?:([*+])\s*([0-9]+))?\s*:\s*
 
 
 class Fault(NamedTuple):
-    """Which calls fail, and for what reason."""
-
     call: str
     after: int  # calls that succeed first
     until: float  # the last call that fails

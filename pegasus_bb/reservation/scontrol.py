@@ -269,7 +269,6 @@ def _buffer(line: str) -> Optional[Buffer]:
 
 
 def parse_jobs(text: str) -> List[Job]:
-    """The records in the output of ``scontrol show job``."""
     records = re.split(r"^(?=JobId=)", text, flags=re.MULTILINE)
     return [_job(record) for record in records if record.startswith("JobId=")]
 

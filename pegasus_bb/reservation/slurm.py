@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from typing import List, Mapping, Optional, Sequence
+from typing import List, Mapping, Optional
 
 from pegasus_bb.errors import (
     PegasusBBError,
@@ -97,11 +97,11 @@ class Slurm:
 
     def jobs(self, *names: str) -> List[Job]:
         """All jobs of those names, whose ever, that Slurm remembers, oldest first."""
-        many = range(0, len(names), _NAMES)
-        return [job for i in many for job in self._jobs(names[i : i + _NAMES])]
-
-    def _jobs(self, names: Sequence[str]) -> List[Job]:
-        return self._queue("--states=all", f"--name={','.join(names)}")
+        found: List[Job] = []
+        for i in range(0, len(names), _NAMES):
+            some = ",".join(names[i : i + _NAMES])
+            found += self._queue("--states=all", f"--name={some}")
+        return found
 
     def staging_out(self) -> List[Job]:
         """Jobs of this user that have ended, and whose results are not back."""
@@ -166,18 +166,16 @@ class Slurm:
         except PegasusBBError:
             return False
 
-    def drop(self, number: str) -> None:
-        """Take the space of a job back, with what was not staged out. Once Slurm has
-        heard of it; the space goes some time later. Raises SchedulerUnreachable."""
-        answer = _ask(["scancel", "--hurry", number])
-        if answer.status != 0 and "Invalid job id" not in answer.err:
-            raise SchedulerUnreachable(_words(answer, f"scancel --hurry {number}"))
+    def cancel(self, number: str, *options: str) -> None:
+        """Take a job back; one that has ended is no mistake.
 
-    def cancel(self, number: str) -> None:
-        """Take a job back; one that has ended is no mistake."""
-        answer = _ask(["scancel", number])
+        ``--hurry`` gives up what was not staged out; the space goes some time later.
+        Raises SchedulerUnreachable.
+        """
+        argv = ["scancel", *options, number]
+        answer = _ask(argv)
         if answer.status != 0 and "Invalid job id" not in answer.err:
-            raise SchedulerUnreachable(_words(answer, f"scancel {number}"))
+            raise SchedulerUnreachable(_words(answer, " ".join(argv)))
 
 
 def _ask(argv: List[str]) -> Finished:

@@ -37,7 +37,6 @@ def note_absent(bb: BBDir, binding: Binding, node: str) -> None:
 
 
 def absent_files(bb: BBDir, node: str) -> FrozenSet[str]:
-    """The files that were noted for ``node``."""
     try:
         return frozenset(read_json(_note(bb, node))["files"])
     except (OSError, ValueError, TypeError, KeyError):

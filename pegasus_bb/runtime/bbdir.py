@@ -38,12 +38,10 @@ class BBDir:
         return cls(os.path.dirname(here))
 
     def file(self, name: str) -> str:
-        """The path of ``name`` in this folder."""
         return os.path.join(self.path, name)
 
     @property
     def submit_dir(self) -> str:
-        """The submit directory that the folder belongs to."""
         return os.path.dirname(self.path)
 
     @property

@@ -35,11 +35,9 @@ class Binding:
         self._pattern: Pattern[str] = re.compile(pattern)
 
     def folders(self) -> List[str]:
-        """The real folders that paths are bound to."""
         return [self.real, *(self._outer.folders() if self._outer else [])]
 
     def text(self, text: str) -> str:
-        """``text`` with the real path in it."""
         if self.prefix in text:
             text = self._pattern.sub(lambda match: self.real, text)
         return self._outer.text(text) if self._outer else text
@@ -50,11 +48,9 @@ class Binding:
         return self.text(text).encode("utf-8", "surrogateescape")
 
     def argv(self, argv: Iterable[str]) -> List[str]:
-        """An argument list with the real path in it."""
         return [self.text(argument) for argument in argv]
 
     def environ(self, environ: Mapping[str, str]) -> Dict[str, str]:
-        """An environment with the real path in its values."""
         return {name: self.text(value) for name, value in environ.items()}
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, Iterable
+from typing import Any, Dict
 
-from pegasus_bb.files import append_all, read_journal
+from pegasus_bb.files import read_journal
 from pegasus_bb.staging.items import Landed
 
 
@@ -21,11 +21,6 @@ def line(lfn: str, dest: str, landed: Landed, uuid: str) -> Dict[str, Any]:
         "time": time.time(),
         "uuid": uuid,
     }
-
-
-def append(path: str, lines: Iterable[Dict[str, Any]]) -> None:
-    """Note results; durable on return. Raises OSError."""
-    append_all(path, lines)
 
 
 def read(path: str, uuid: str) -> Dict[str, Dict[str, Any]]:

@@ -134,7 +134,6 @@ class Child:
         signal.alarm(seconds)
 
     def wait(self) -> Ended:
-        """Wait for the end of the program."""
         os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         signal.alarm(0)
         waited, stat_read = iowait_of(self.pid)

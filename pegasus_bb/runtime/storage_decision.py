@@ -107,7 +107,6 @@ def pfs_prefix(placement: Mapping[str, Any]) -> str:
 
 
 def decision_message(found: StorageDecision) -> str:
-    """The decision in one line."""
     return f"this run is on the PFS ({found.prefix}), not on a burst buffer: " + (
         " ".join(found.because.split())
     )

@@ -32,7 +32,6 @@ class TierFull(ReservationFailed):
 
 
 def is_full(error: Exception) -> bool:
-    """Whether ``error``, or its cause, says that there is no space."""
     found = {getattr(e, "errno", None) for e in (error, error.__cause__)}
     return isinstance(error, TierFull) or not found.isdisjoint(_FULL)
 

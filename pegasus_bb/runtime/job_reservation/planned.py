@@ -28,7 +28,6 @@ class JobReservation(NamedTuple):
 
     @property
     def lfns(self) -> Tuple[str, ...]:
-        """All files of the job."""
         made = (*self.stage_out, *self.share, *self.write)
         return (*self.stage_in, *self.read, *made)
 

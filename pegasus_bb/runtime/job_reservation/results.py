@@ -26,7 +26,6 @@ _SHOWN = 10  # names in a message
 
 
 def note_path(bb: BBDir, node: str) -> str:
-    """Where the results of ``node`` are noted."""
     return bb.file(f"{NOTES}/{node}.json")
 
 

@@ -42,7 +42,6 @@ def fill(
 
 
 def make_folders(reservation: JobReservation, space: Space) -> None:
-    """Make the folders in which the job's files lie."""
     os.makedirs(space.run, exist_ok=True)
     for folder in {os.path.dirname(lfn) for lfn in reservation.lfns if "/" in lfn}:
         os.makedirs(checked_path(space.run, folder), exist_ok=True)

@@ -48,7 +48,6 @@ class Options:
         self.argv: List[str] = []
 
     def value(self, name: str, default: str = "") -> str:
-        """The value of an option by its long name."""
         return self.values.get(name, default)
 
     def number(self, name: str, default: int) -> int:

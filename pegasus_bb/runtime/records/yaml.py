@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Iterator, Mapping
 
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
 _SPECIAL = re.compile(r"[^ !#-\[\]-~]")
@@ -72,7 +72,6 @@ def block(text: str, indent: int) -> str:
 
 
 def scalar(value: Any, indent: int) -> str:
-    """One value as YAML."""
     if isinstance(value, Verbatim):
         return str(value)
     if isinstance(value, Data):
@@ -117,11 +116,5 @@ def _entry(pad: str, key: str, value: Any, indent: int) -> Iterator[str]:
 
 def record(data: Mapping[Any, Any]) -> bytes:
     """One Kickstart record: an entry of a YAML list, in UTF-8."""
-    rest: List[Tuple[Any, Any]] = list(data.items())
-    text = "\n".join(_record_lines(rest))
+    text = "\n".join(["- invocation: True", *lines(data, 2)])
     return (text + "\n").encode("utf-8", "backslashreplace")
-
-
-def _record_lines(items: Sequence[Tuple[Any, Any]]) -> Iterator[str]:
-    yield "- invocation: True"
-    yield from lines(dict(items), 2)

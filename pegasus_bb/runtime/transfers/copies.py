@@ -11,6 +11,7 @@ import stat
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.files import append_all
 from pegasus_bb.paths import cut_name, is_below
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import manifest
@@ -116,7 +117,7 @@ class Copies:
             if way.promised
         ]
         if results:
-            manifest.append(self._manifest, results)
+            append_all(self._manifest, results)
 
     def _was_brought(self, way: Way) -> bool:
         """Whether an earlier try copied it, and neither side has changed since."""

@@ -120,5 +120,4 @@ class Scratch:
         )
 
     def is_root(self, path: str) -> bool:
-        """Whether ``path`` is the scratch directory itself."""
         return bool(self.root) and os.path.normpath(path) == os.path.normpath(self.root)

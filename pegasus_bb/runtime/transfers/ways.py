@@ -51,20 +51,17 @@ class Way(NamedTuple):
         return wanted and self[1:] == other[1:]
 
     def what(self, size: int) -> str:
-        """A line for the log."""
         if self.target == self.dest:
             return f"{size} bytes to {self.dest}"
         return f"{size} bytes to {self.target}, linked from {self.dest}"
 
 
 def ways_of(job: Transfer) -> Tuple[Tuple[Url, Url], ...]:
-    """The ways through file systems alone."""
     pairs = ((source, dest) for dest in job.dests for source in job.sources)
     return tuple(pair for pair in pairs if all(url.is_local for url in pair))
 
 
 def given_up(attempt: Try) -> Done:
-    """The failure of a transfer that has no way left."""
     job, reasons = attempt.job, "; ".join(attempt.reasons)
     if all(url.is_local for url in job.sources + job.dests):
         return Done(job, "", CopyFailed(reasons))

@@ -18,6 +18,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 from tests.counting import calls
 
 RECORDED = Path(__file__).parent / "recorded"
+GATED = RECORDED.parent.parent / "recorded" / "pegasus-5.1.2" / "gated" / "00" / "00"
 
 
 def read(tmp_path: Path, text: str, **variables: str) -> SubmitFile:
@@ -27,7 +28,7 @@ def read(tmp_path: Path, text: str, **variables: str) -> SubmitFile:
 
 
 def test_a_compute_job_of_pegasus() -> None:
-    job = read_submit(RECORDED / "glite.sub", {"cluster": "41", "process": "0"})
+    job = read_submit(GATED / "cat1_ID0000002.sub", {"cluster": "41", "process": "0"})
     assert job.executable == "/home/wfuser/wf/launch.py"
     assert job.universe == "grid"
     assert job.arguments[:4] == [
@@ -45,7 +46,7 @@ def test_a_compute_job_of_pegasus() -> None:
 
 
 def test_a_local_job_of_pegasus() -> None:
-    job = read_submit(RECORDED / "local.sub", {})
+    job = read_submit(GATED / "bb_setup_ID0000001.sub", {})
     assert job.universe == "local"
     assert job.arguments[0] == "-n"
     assert job.arguments[-1] == "/home/wfuser/wf/bb_setup.sh"

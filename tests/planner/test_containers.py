@@ -103,7 +103,7 @@ def test_an_image_that_no_job_can_start_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "words"),
+    ("key", "value", "message"),
     [
         ("type", "podman", "type: singularity, docker, shifter"),
         ("name", "other", "names a container that the catalog does not have"),
@@ -118,12 +118,12 @@ def test_an_image_that_no_job_can_start_is_refused(
     ],
 )
 def test_what_a_container_says_is_checked(
-    runner: WorkflowRunner, key: str, value: Any, words: str
+    runner: WorkflowRunner, key: str, value: Any, message: str
 ) -> None:
     runner.container[key] = value
     done = runner.contain()
-    assert (done.returncode == 2) == bool(words), done.stderr
-    assert words in done.stderr
+    assert (done.returncode == 2) == bool(message), done.stderr
+    assert message in done.stderr
 
 
 def test_a_file_of_another_site_is_refused(runner: WorkflowRunner) -> None:

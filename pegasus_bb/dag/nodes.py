@@ -23,8 +23,6 @@ class Script:
 
 @dataclass(slots=True)
 class Node:
-    """One node with all that the file says about it."""
-
     name: str
     submit_file: str  # of a SUBDAG: its DAG file
     kind: str = "JOB"

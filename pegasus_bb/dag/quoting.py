@@ -92,7 +92,6 @@ def split_environment(text: str) -> dict[str, str]:
 
 
 def environment_of(words: Sequence[str]) -> dict[str, str]:
-    """``NAME=value`` words as a mapping; the last of two wins."""
     environment = {}
     for word in words:
         name, equals, value = word.partition("=")

@@ -38,13 +38,11 @@ _NODE = re.compile(rf"({_NAMES})_.")
 
 
 def role_of(node: str) -> Role:
-    """The role of the node of that name."""
     found = _NODE.match(node)
     return Role(found[1]) if found else Role.TASK
 
 
 def of_role(nodes: Iterable[str], *roles: Role) -> list[str]:
-    """Those of ``nodes`` that have one of ``roles``."""
     return [name for name in nodes if role_of(name) in roles]
 
 

@@ -101,7 +101,6 @@ def benchmark(comparison: Comparison) -> Figure:
 
 
 def _by_block(kind: str, data: Dataset) -> Iterator[Chart]:
-    """One for each block; all have the same axis."""
     highest = max(r["bandwidth"] + (r["bandwidth_error"] or 0.0) for r in data.rows)
     for block in sorted({row["block"] for row in data.rows}):
         of_block = [row for row in data.rows if row["block"] == block]

@@ -49,7 +49,6 @@ def calls(found: Comparison) -> Figure:
 
 
 def _rows(layer: LayerRow) -> Iterator[Row]:
-    """A row of each side whose calls were measured."""
     for side, short in (("PFS", "PFS"), ("burst buffer", "BB")):
         means = {
             column.key: stats[side].mean

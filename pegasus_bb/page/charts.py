@@ -96,7 +96,6 @@ def over_time(drawing: Drawn, end: float, *keys: str) -> Drawn:
 
 
 def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
-    """The sides that were measured: their names and values."""
     for name, stat in zip(SIDES, (pair.pfs, pair.bb), strict=True):
         if stat:
             yield name, stat

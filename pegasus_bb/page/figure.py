@@ -53,7 +53,6 @@ class Dataset:
     rows: Sequence[Row]
 
     def table(self, caption: str) -> Table:
-        """The first rows, as many as a person reads."""
         head = tuple(column.title for column in self.columns)
         rows = tuple(tuple(self._cells(row)) for row in self.rows[:ROWS])
         return Table(caption, head, rows, max(0, len(self.rows) - ROWS))

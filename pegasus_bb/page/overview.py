@@ -57,7 +57,6 @@ def _table(
     names: Mapping[str, str],
     units: Mapping[str, str] | None = None,
 ) -> Table:
-    """A row for each pair that is known on a side; without ``units`` in seconds."""
     rows = (
         (names.get(key, key.replace("_", " ")), *_cells(key, pairs[key], unit))
         for key, unit in (units or dict.fromkeys(pairs, "s")).items()
@@ -75,7 +74,6 @@ def _cells(key: str, pair: Pair, unit: str) -> Iterator[Cell]:
 
 
 def _mean_and_error(stat: Stat | None, unit: str) -> tuple[Cell, Cell]:
-    """A single run has no error."""
     if stat is None:
         return Number(None, unit), ""
     one_run = stat.error is None

@@ -19,7 +19,6 @@ _LABEL = "User time to system time of each transformation; the table has the num
 
 
 def processors(found: Comparison) -> Figure:
-    """A pair of bars for each transformation."""
     pairs = {row.name: row.cells["user_system"] for row in found.compute}
     pairs = {name: pair for name, pair in pairs.items() if pair.pfs or pair.bb}
     if not pairs:

@@ -24,8 +24,6 @@ _TIMES = ("makespan", "span")  # the second is known without jobstate.log
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One comparison on a page."""
-
     name: str  # empty for the only one
     headline: str
     runs: tuple[tuple[str, ReportedRun], ...]  # "PFS run 1" -> run
@@ -80,7 +78,6 @@ def headline(found: Comparison) -> str:
 
 
 def _makespans(comparisons: Mapping[str, Comparison]) -> Chart | None:
-    """A pair of bars for each comparison; None if no makespan is known."""
     pairs = {name or "makespan": _makespan(each) for name, each in comparisons.items()}
     if not any(pair.pfs or pair.bb for pair in pairs.values()):
         return None

@@ -50,7 +50,6 @@ _LANE, _FRAME, _TALLEST = 13, 12, 600  # pixels
 
 
 def timeline(found: Comparison) -> Figure:
-    """The first run of each side."""
     runs = {"PFS": found.pfs, "burst buffer": found.bb}
     bars = {side: sorted(_bars(each[0]), key=_start) for side, each in runs.items()}
     if not any(bars.values()):
@@ -73,7 +72,6 @@ def timeline(found: Comparison) -> Figure:
 
 
 def _bars(reported: ReportedRun) -> Iterator[dict[str, Any]]:
-    """A row for each task, and for the gate's wait."""
     run, start = reported.run, reported.gate_offset
     if start is not None and run.gate_wait is not None:
         yield _bar("gate", "gate", start, run.gate_wait)

@@ -41,7 +41,6 @@ class Group:
 
     @property
     def label(self) -> str:
-        """What stands in the box."""
         count = len(self.members)
         return f"{self.name} x{count}" if count > 1 else self.name
 
@@ -59,14 +58,12 @@ class Stream:
 
     @property
     def place(self) -> str:
-        """A key of _PLACES."""
         if self.tier != PFS_TIER:
             return "on the tier"
         return "on the PFS, by a link" if self.how == "link" else "on the PFS"
 
     @property
     def title(self) -> str:
-        """What stands in its tooltip."""
         files = "1 file" if len(self.members) == 1 else f"{len(self.members)} files"
         where = f"on the PFS ({self.how})" if self.tier == PFS_TIER else self.tier
         return f"{files}, {format_size(self.size)}, {where}{_some(self.members)}"

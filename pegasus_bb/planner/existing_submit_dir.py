@@ -47,7 +47,6 @@ def _was_never_planned(folder: Path) -> bool:
 
 
 def _check_left_alone(folder: Path) -> None:
-    """No DAGMan is in it, and no reservation is its own."""
     for lock in folder.glob("*.dag.lock"):  # it goes with DAGMan's good or bad end
         raise UsageError(
             f"DAGMan works in {folder}, or was killed there: {lock}; it is not moved. "

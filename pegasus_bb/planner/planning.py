@@ -38,17 +38,14 @@ class PlanResult:
 
     @property
     def nodes(self) -> int:
-        """How many nodes its DAG has."""
         return len(self.executable.jobs)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of this planning."""
         return tuple(self.executable.notes)
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """Mode, tier, capacity, and where each was said."""
         return summary(self.decided)
 
     def as_json(self) -> str:

@@ -92,7 +92,6 @@ def with_capacity(placed: PlanningInput) -> PlanningInput:
 def with_placement(
     decided: PlanningInput, placement: Placement | None
 ) -> PlanningInput:
-    """``decided`` with another placement."""
     if placement is None or decided.decision is None:
         return decided
     return replace(decided, decision=replace(decided.decision, placement=placement))

@@ -66,13 +66,11 @@ class RunPlan:
 
     @property
     def tier(self) -> str:
-        """The tier's name; empty in mode off."""
         request = self.request or self.transient
         return request.tier if request else ""
 
     @property
     def bin(self) -> Path:
-        """Where the run's own programs are."""
         return self.submit_dir / "bb" / "bin"
 
     @property

@@ -32,8 +32,6 @@ class BenchCell:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark's document, and its cells."""
-
     document: Mapping[str, Any]  # as it was read
     cells: tuple[BenchCell, ...]
 
@@ -85,7 +83,6 @@ def _cells(path: Path, tier: Any, key: str) -> Iterator[BenchCell]:
 
 
 def _cell(tier: str, cell: Any) -> BenchCell:
-    """Raises KeyError and TypeError."""
     return BenchCell(
         tier,
         _text(cell["mode"]),

@@ -117,6 +117,5 @@ def break_even(clock: Mapping[str, Pair], footprint: Pair) -> BreakEven | None:
 
 
 def _more(clock: Mapping[str, Pair], *parts: str) -> float:
-    """How many seconds more ``parts`` took on the burst buffer."""
     pairs = [clock[part] for part in parts]
     return math.fsum(p.bb.mean - p.pfs.mean for p in pairs if p.bb and p.pfs)

@@ -105,7 +105,6 @@ def _named(
 
 
 def gated_nodes(run: Run) -> set[str]:
-    """The nodes whose PRE script is the gate."""
     return {task.node for task in run.tasks if task.kind is Kind.CREATE_DIR}
 
 

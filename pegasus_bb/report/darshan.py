@@ -40,8 +40,6 @@ main(sys.argv[2:])
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One execution of one program."""
-
     file: str
     start: float  # seconds since the epoch; some logs know whole ones only
     seconds: float
@@ -54,7 +52,6 @@ class Log:
 
     @property
     def end(self) -> float:
-        """Seconds since the epoch."""
         return self.start + self.seconds
 
 
@@ -153,7 +150,6 @@ def _layers(moved: Mapping[str, Sequence[Any]]) -> tuple[Layer, ...]:
 
 
 def _lived(layer: Layer, seconds: float) -> Layer:
-    """All processes of a program are as old as it."""
     return replace(layer, run_time=layer.processes * seconds)
 
 

@@ -31,16 +31,12 @@ _UNREAD = ("DFS", "DAOS")  # bytes that none of those three has
 
 
 class _Moved(NamedTuple):
-    """What one module saw of one file."""
-
     read: int
     written: int
     size: int | None  # as far as it was written; None where it was not
 
 
 class _Module(NamedTuple):
-    """What one module saw, ranks and shared records together."""
-
     files: Mapping[int, _Moved]  # by Darshan's number of the file
     spent: Mapping[int, list[Spent]]  # the same: in its calls
     times: Times
@@ -138,7 +134,6 @@ def _document(log: dict[str, Any]) -> dict[str, Any]:
 def _layers(
     modules: Mapping[str, _Module], file: int, processes: int
 ) -> dict[str, tuple[float, ...]]:
-    """Of one file what each module saw, as of all files."""
     return {
         name: (*module.files[file][:2], *times(module.spent[file], processes))
         for name, module in modules.items()

@@ -19,8 +19,6 @@ _HEAD = 64 << 10  # bytes in which a record of another name has to begin
 
 @dataclass(slots=True)
 class RunFiles:
-    """Paths of records and logs."""
-
     # Node, as a path without suffix -> number and record of its last attempt.
     records: dict[str, tuple[int, Path]] = field(default_factory=dict)
     logs: list[Path] = field(default_factory=list)  # Darshan's

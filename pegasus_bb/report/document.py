@@ -35,8 +35,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ReportedRun:
-    """One run, and its times as a report shows them."""
-
     run: Run
     clock: Mapping[str, float]  # clock.PARTS -> seconds
     time: RunTime  # epoch -> seconds since the run began

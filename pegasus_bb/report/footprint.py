@@ -98,7 +98,6 @@ def _brought(tasks: Iterable[Task]) -> int | None:
 
 
 def _most_read(tasks: Iterable[Task]) -> dict[str, int]:
-    """LFN -> the most that one task has read of it, where that was counted."""
     read: dict[str, int] = {}
     for task in tasks:
         for file in task.files:
@@ -114,7 +113,6 @@ def _is_link(entry: Mapping[str, Any]) -> bool:
 
 
 def _uses(workflow: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """LFN and use, of all jobs; of what is no workflow none."""
     try:
         with workflow.open(encoding="utf-8-sig") as source:
             data = parse(source.read(_LIMIT), workflow)

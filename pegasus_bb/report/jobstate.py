@@ -35,8 +35,6 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JobStates:
-    """What a job state log says about a run."""
-
     nodes: tuple[NodeTimes, ...] = ()
     makespan: float | None = None  # seconds in which the run was under way
     stretches: tuple[tuple[float, float], ...] = ()  # from, to: an engine worked on it
@@ -63,7 +61,6 @@ def read_jobstate(path: Path) -> JobStates:
 
 
 def job_states(text: Iterable[str]) -> JobStates:
-    """What those lines of a job state log say."""
     lines: list[Line] = []
     unread = 0
     for raw in text:
@@ -102,7 +99,6 @@ def _nodes(lines: Iterable[Line]) -> tuple[NodeTimes, ...]:
 
 
 def _advance(node: NodeTimes, line: Line) -> NodeTimes:
-    """``node`` after one more event of it."""
     if line.state == "PRE_SCRIPT_STARTED":
         if node.pre_started is not None and node.pre_ended is None:
             return node  # deferred, and asked again

@@ -75,7 +75,6 @@ def kind_of(transformation: str, node: str) -> Kind:
 
 
 def _task(text: RecordText, node: str, retry: int) -> Task:
-    """The task that the record describes. Raises _Unusable."""
     if text.data is None:
         raise _Unusable(text.why)
     record = text.data
@@ -139,7 +138,6 @@ def _process(record: Mapping[str, Any], main: Mapping[str, Any]) -> Process:
 
 
 def _row_of(io: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The kernel's names of counters -> those of a record."""
     names = {"rbytes": "read_bytes", "wbytes": "write_bytes"}
     same = {name: name for name in ("rchar", "wchar", "iowait")}
     return {ours: io.get(theirs) for ours, theirs in (names | same).items()}
@@ -183,7 +181,6 @@ def _kib(usage: Mapping[str, Any]) -> int | None:
 def _blocks(
     row: Mapping[str, Any], key: str, usage: Mapping[str, Any], block_key: str
 ) -> int | None:
-    """Bytes of block I/O: the process table's, else getrusage's blocks."""
     exact = _count(row, key)
     if exact is not None:
         return exact

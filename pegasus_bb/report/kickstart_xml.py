@@ -117,7 +117,6 @@ def _main(main: Element) -> dict[str, Any]:
 
 
 def _attributes(element: Element | None, path: str) -> Mapping[str, str]:
-    """Those of the first element at ``path``; none if it is missing."""
     found = None if element is None else element.find(path)
     return {} if found is None else found.attrib
 
@@ -137,7 +136,6 @@ def _status(main: Element) -> dict[str, float | str]:
 
 
 def _files(root: Element) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The workflow's files; the streams and Kickstart's own have no LFN."""
     for call in root.iterfind("{*}statcall"):
         lfn = call.get("lfn")
         if lfn is not None:

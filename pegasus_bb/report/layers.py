@@ -37,7 +37,6 @@ def _over(part: float, whole: float) -> float | None:
 
 
 def _average(layer: Layer) -> float:
-    """Seconds in calls per process."""
     whole = layer.read_time + layer.write_time + layer.meta_time
     return whole / layer.processes
 

@@ -88,7 +88,6 @@ def live_on_jobs(
 
 
 def _steps(lives: Iterable[_Life]) -> tuple[tuple[float, int], ...]:
-    """(From then on, so many bytes)."""
     changes: dict[float, int] = defaultdict(int)
     for size, since, until in lives:
         changes[since] += size
@@ -99,7 +98,6 @@ def _steps(lives: Iterable[_Life]) -> tuple[tuple[float, int], ...]:
 
 
 def _measured(tasks: Iterable[Task]) -> dict[str, int | None]:
-    """LFN -> bytes, as the records measured them."""
     files = (file for task in tasks for file in task.files)
     return {file.name: file.size for file in files if file.size is not None}
 

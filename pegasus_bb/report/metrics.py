@@ -24,7 +24,6 @@ class IOWait(Enum):
 
     @property
     def sentence(self) -> str:
-        """For the reader of a report."""
         if self is IOWait.MEASURED:
             return "I/O wait is the kernel's own count of time blocked on block I/O."
         return (
@@ -114,7 +113,6 @@ def _queue(tasks: Sequence[Task]) -> float | None:
 
 
 def _ready_wait(tasks: Sequence[Task]) -> float | None:
-    """The same of what they waited before they were submitted."""
     return total({task.node: task.ready_wait for task in tasks}.values())
 
 

@@ -100,7 +100,6 @@ def _ready(
 
 
 def _last_parents(dag: Path, ended: Mapping[str, float]) -> dict[str, float]:
-    """Node -> when the last of its parents had ended."""
     last: dict[str, float] = {}
     for parents, children in _edges(dag):
         time = max((ended[name] for name in parents if name in ended), default=None)

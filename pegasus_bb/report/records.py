@@ -121,7 +121,6 @@ def _parse_xml(record: bytes) -> RecordText:
 
 
 def _counters(text: bytes, place: int) -> Mapping[str, Any] | None:
-    """What runtime/launch.py says after a record, if it is there."""
     match = _COUNTERS.match(text, place)
     try:
         found = orjson.loads(match.group(1)) if match else None

@@ -1,4 +1,4 @@
-"""A comparison as text: tables as wide as the reader's terminal allows, never cropped.
+"""A comparison as text: tables whose numbers are never cropped.
 
 Plain where it is not a terminal.
 """
@@ -15,7 +15,7 @@ from rich.markup import escape
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison
-from pegasus_bb.report.tables import MOST, PLAIN, Tables, fitting
+from pegasus_bb.report.tables import MOST, PLAIN, tables
 from pegasus_bb.units import format_size
 
 _UNREAD = 20  # of a run
@@ -38,15 +38,15 @@ def render_text(
         highlight=False,
         emoji=False,
     )
-    tables = fitting(comparison, box.SIMPLE_HEAD if color else PLAIN, console)
+    found = tables(comparison, box.SIMPLE_HEAD if color else PLAIN)
     # Paths are not folded: a reader copies them.
     for line in _runs(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
     # rich crops what does not fit, so the page is made as wide as the tables.
-    console.width = max(width, tables.width)
-    console.print(*tables.tables, sep="\n")
+    console.width = max(width, WIDTH)
+    console.print(*found, sep="\n")
     console.width = width
-    for line in _remarks(comparison, tables):
+    for line in _remarks(comparison):
         console.print(escape(readable(line)))
     for line in _unread(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
@@ -86,7 +86,7 @@ def _about(run: Run) -> str:
     return ", ".join(word for word in words if word)
 
 
-def _remarks(comparison: Comparison, tables: Tables) -> Iterator[str]:
+def _remarks(comparison: Comparison) -> Iterator[str]:
     yield "ratio: PFS to BB; above 1 the burst buffer took less."
     repeated = max(len(comparison.pfs), len(comparison.bb))
     if repeated > 1:
@@ -94,8 +94,7 @@ def _remarks(comparison: Comparison, tables: Tables) -> Iterator[str]:
             "+-: standard error of the mean over repetitions; "
             "*: the difference is within twice the error."
         )
-    if tables.without_mean:
-        yield "A job's mean time, for which there is no room, is run time / jobs."
+    yield "A job's mean time is run time / jobs; --json has makespan and queue."
     yield "read, written: bytes that calls moved, the page cache's included."
     yield from _on_the_rest(comparison)
     yield from _on_layers(comparison)

@@ -20,16 +20,12 @@ from pegasus_bb.report.run_notes import Note, read_note
 
 
 class Reserved(NamedTuple):
-    """One reservation, from when until when."""
-
     size: int  # bytes
     since: float  # seconds since the epoch
     until: float | None  # None: it is still held
 
 
 class JobReservation(NamedTuple):
-    """A single job's reservation, with the notes of its node."""
-
     node: str
     reserved: Reserved
     planned: Note  # reservation of bb/nodes/<node>.json
@@ -38,8 +34,6 @@ class JobReservation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reservations:
-    """All reservations of a run."""
-
     shared: Reserved | None = None
     jobs: tuple[JobReservation, ...] = ()  # those that were made
     node_local: bool = False  # jobs' files are on disks of nodes: nothing is reserved

@@ -36,14 +36,11 @@ Tasks = dict[_Key, list[Task]]
 
 
 class Sides(NamedTuple):
-    """The runs of each side."""
-
     pfs: Sequence[Run]
     bb: Sequence[Run]
 
 
 def transformation_rows(sides: Sides, metrics: Sequence[TaskMetric]) -> tuple[Row, ...]:
-    """A row per transformation of the user's."""
     return _rows(sides, lambda run: _grouped(run, _transformation), metrics)
 
 
@@ -54,12 +51,10 @@ def all_compute_row(sides: Sides, metrics: Sequence[TaskMetric]) -> Row:
 
 
 def auxiliary_rows(sides: Sides, metrics: Sequence[TaskMetric]) -> tuple[Row, ...]:
-    """A row per kind of auxiliary job."""
     return _rows(sides, _auxiliary, metrics)
 
 
 def job_rows(sides: Sides, metrics: Sequence[TaskMetric]) -> tuple[Row, ...]:
-    """A row per job of the user's."""
     columns = [metric for metric in metrics if metric.key in JOB_COLUMNS]
     return _rows(sides, lambda run: _grouped(run, _job), columns)
 
@@ -73,7 +68,6 @@ def layer_rows(sides: Sides) -> tuple[Row, ...]:
 
 
 def file_rows(sides: Sides) -> tuple[Row, ...]:
-    """A row per transformation, file and layer."""
     return _rows(sides, _file_layers, LAYER_METRICS)
 
 
@@ -97,7 +91,6 @@ def width_rows(sides: Sides) -> tuple[Row, ...]:
 def _rows(
     sides: Sides, group: Callable[[Run], Mapping[_Key, T]], metrics: Sequence[Metric[T]]
 ) -> tuple[Row, ...]:
-    """A row per key, in the order in which the groups first ran."""
     grouped = [[group(run) for run in side] for side in sides]
     keys = dict.fromkeys(key for side in grouped for run in side for key in run)
     return tuple(

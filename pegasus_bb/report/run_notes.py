@@ -20,14 +20,11 @@ Note = Mapping[str, Any]
 
 
 class StagedOut(NamedTuple):
-    """Results at their destination."""
-
     size: int  # bytes
     last: float  # when the last one was whole and durable; seconds since the epoch
 
 
 def read_note(path: Path) -> Note:
-    """The mapping in the JSON file at ``path``."""
     try:
         found = _load(path)
     except (OSError, ValueError):
@@ -36,13 +33,11 @@ def read_note(path: Path) -> Note:
 
 
 def size_of(file: Note) -> int | None:
-    """The bytes of a file that a note describes."""
     size = file.get("size")
     return size if type(size) is int and size >= 0 else None
 
 
 def placed_files(folder: Path) -> Mapping[str, Note]:
-    """LFN -> its entry in bb/placement.json."""
     return files_in(read_note(folder / "bb" / "placement.json"))
 
 
@@ -106,7 +101,6 @@ def jobs_on_pfs(folder: Path) -> tuple[tuple[JobOnPfs, ...], tuple[Problem, ...]
 
 
 def count_job_reservations(folder: Path) -> int:
-    """How many jobs were to have a reservation of their own."""
     files = (folder / "bb" / "nodes").glob("*.json")
     return sum(1 for file in files if b'"reservation"' in file.read_bytes())
 
@@ -140,7 +134,6 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _by_job_reservations(folder: Path) -> Iterator[StagedOut]:
-    """What came back from jobs' own reservations."""
     for path in sorted((folder / "bb" / "stage_out").glob("*.json")):
         waits = path.with_suffix(".wait.json").exists()
         if path.name.endswith(".wait.json") or waits:

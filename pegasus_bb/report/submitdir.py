@@ -48,7 +48,6 @@ def read_run(path: Path) -> Run:
 
 
 def _planned_run(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
-    """A Run as planned and placed, the copy of its abstract workflow, and problems."""
     problems: list[Problem] = []
     braindump = _mapping(folder / "braindump.yml", problems)
     plan, request, transient, decision = (
@@ -109,7 +108,6 @@ def _mapping(path: Path, problems: list[Problem]) -> Mapping[str, Any]:
 
 
 def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
-    """``run`` with what its programs have noted in ``folder``, and the job lists."""
     lists = {Path(key).name: Path(f"{key}.in") for key in found.records}
     results = staged_out(folder)
     reserved = reservations(folder, run.nodes)
@@ -132,7 +130,6 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
 def _with_records(
     run: Run, found: RunFiles, states: JobStates, problems: Iterable[Problem]
 ) -> Run:
-    """``run`` with its tasks, and what follows from tasks and states."""
     entries = list(_with_logs(list(_entries(found)), found))
     read = (entry for entry in entries if isinstance(entry, Task))
     tasks = sorted(read, key=lambda task: task.start)
@@ -163,7 +160,6 @@ def _entries(found: RunFiles) -> Iterator[Task | Problem]:
 def _with_logs(
     entries: Sequence[Task | Problem], found: RunFiles
 ) -> Iterator[Task | Problem]:
-    """``entries``, with what Darshan's logs add to them."""
     tasks = [entry for entry in entries if isinstance(entry, Task)]
     yield from (entry for entry in entries if isinstance(entry, Problem))
     for folder, why in sorted(found.unread.items()):

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
 from pegasus_bb.model.run import PARTS
@@ -23,7 +20,7 @@ UNKNOWN = "-"
 PLAIN = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 _PADDING = (0, 1, 0, 0)
 MOST = 8  # rows of single jobs, and of files: the JSON has all
-_ENDLESS = 10_000  # columns: what a table is measured on
+_NAME = 24  # columns that a name may take before it goes on in the next line
 
 CLOCK = {
     "compute": "jobs of the workflow",
@@ -51,8 +48,6 @@ LAYER = {
     "read_time": "reading\ns",
     "write_time": "writing\ns",
     "meta_time": "meta\ns",
-    "other_time": "other\ns",
-    "slowest_time": "slowest\ns",
     "slowest_to_average": "slowest\n/mean",
 }
 RATES = (
@@ -63,94 +58,30 @@ SIZES = (*RATES, "bytes_read", "bytes_written", "in_bytes", "out_bytes", "footpr
 WAIT = {IOWait.MEASURED: "I/O wait\ns", IOWait.OFF_CPU: "off CPU\ns"}
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How a table may be made narrower."""
-
-    more: bool  # whether it has columns for makespan and queue, which the JSON has
-    mean: bool  # and one for what run time / jobs says as well
-    calls: bool  # and those of Darshan's logs that other columns tell as well
-    before_error: str  # between a number and its error
-    name: int  # columns that a name may take before it goes on in the next line
-
-
-# The first that fits; where none does, the last, as wide as it is.
-_LAYOUTS = (
-    Layout(True, True, True, " ", 24),
-    Layout(False, True, True, " ", 24),
-    Layout(False, True, True, "\n", 24),
-    Layout(False, False, True, "\n", 24),
-    Layout(False, False, False, "\n", 24),
-    Layout(False, False, False, "\n", 14),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """What is printed one after the other."""
-
-    tables: tuple[Table, ...]
-    width: int  # columns that the widest needs
-    without_mean: bool
-
-
-def fitting(comparison: Comparison, style: box.Box, console: Console) -> Tables:
-    """The tables of ``comparison`` in the fullest layout that ``console`` has room for.
-
-    Where it has none for any, they are wider than it: nothing is cropped.
-    """
-    for layout in _LAYOUTS:
-        tables = _tables(comparison, style, layout, console)
-        width = max(_width(table, console) for table in tables)
-        if width <= console.width:
-            break
-    return Tables(tables, width, not layout.mean)
-
-
-def _first_that_fits(tables: Iterable[Table], console: Console) -> Table:
-    """Where none does, the last."""
-    for table in tables:
-        if _width(table, console) <= console.width:
-            break
-    return table
-
-
-def _width(table: Table, console: Console) -> int:
-    options = console.options.update(width=_ENDLESS)
-    return Measurement.get(console, options, table).maximum
-
-
-def _tables(
-    comparison: Comparison, style: box.Box, layout: Layout, console: Console
-) -> tuple[Table, ...]:
+def tables(comparison: Comparison, style: box.Box) -> tuple[Table, ...]:
+    """What is printed one after the other; the JSON has more columns."""
     rows = _compute(comparison)
-    shown = _shown(comparison.io_wait, layout, _logged(rows))
-    tables = [
-        *_workflow_tables(comparison, style, layout),
-        _jobs_table("transformation", rows, shown, style, layout),
+    shown = _shown(comparison.io_wait, rows)
+    found = [
+        *_workflow_tables(comparison, style),
+        _jobs_table("transformation", rows, shown, style),
     ]
     if len(comparison.jobs) > len(comparison.compute):
         few = [
             Row(_two_lines(row.name, row.job), row.cells)
             for row in _most_different(comparison.jobs)
         ]
-        ways = (
-            _jobs_table("jobs", few, columns, style, layout)
-            for columns in _of_jobs(shown)
-        )
-        tables.append(_first_that_fits(ways, console))
+        own = {key: head for key, head in shown.items() if key in JOB_COLUMNS}
+        columns = {"run_time": own.pop("run_time"), "queue": "queue\ns", **own}
+        found.append(_jobs_table("jobs", few, columns, style))
     if comparison.auxiliary:
-        head = "auxiliary jobs"
-        shown = _shown(comparison.io_wait, layout, _logged(comparison.auxiliary))
-        tables.append(_jobs_table(head, comparison.auxiliary, shown, style, layout))
-    tables.extend(_layer_tables(comparison, style, layout))
-    return tuple(tables)
+        shown = _shown(comparison.io_wait, comparison.auxiliary)
+        found.append(_jobs_table("auxiliary jobs", comparison.auxiliary, shown, style))
+    found.extend(_layer_tables(comparison, style))
+    return tuple(found)
 
 
-def _layer_tables(
-    comparison: Comparison, style: box.Box, layout: Layout
-) -> Iterator[Table]:
-    """What Darshan's logs say: by transformation, and by file."""
+def _layer_tables(comparison: Comparison, style: box.Box) -> Iterator[Table]:
     calls = [
         Row(_two_lines(row.name, row.layer), row.cells) for row in comparison.layers
     ]
@@ -158,17 +89,13 @@ def _layer_tables(
         Row(_two_lines(row.file, row.layer), row.cells)
         for row in _longest(comparison.files)
     ]
-    narrow = () if layout.calls else ("other_time", "slowest_time")
-    shown = {key: title for key, title in LAYER.items() if key not in narrow}
-    of_files = {key: title for key, title in shown.items() if key != "other_time"}
     if calls:
-        yield _jobs_table("calls,\nper process", calls, shown, style, layout)
+        yield _jobs_table("calls,\nper process", calls, LAYER, style)
     if files:
-        yield _jobs_table("files,\nper process", files, of_files, style, layout)
+        yield _jobs_table("files,\nper process", files, LAYER, style)
 
 
 def _most_different(jobs: Iterable[Row]) -> Sequence[Row]:
-    """Those whose run times differ most between the sides."""
 
     def difference(row: Row) -> float:
         pair = row.cells["run_time"]
@@ -178,7 +105,6 @@ def _most_different(jobs: Iterable[Row]) -> Sequence[Row]:
 
 
 def _longest(files: Iterable[Row]) -> Sequence[Row]:
-    """Those whose calls took longest."""
 
     def seconds(row: Row) -> float:
         pair = row.cells["slowest_time"]
@@ -192,41 +118,21 @@ def _two_lines(name: str, more: str) -> str:
 
 
 def _logged(rows: Iterable[Row]) -> bool:
-    """Whether there is a Darshan log of any."""
     pairs = [row.cells["io_time"] for row in rows]
     return any(pair.pfs is not None or pair.bb is not None for pair in pairs)
 
 
-def _shown(io_wait: IOWait, layout: Layout, logged: bool) -> dict[str, str]:
-    """Metric.key -> the head of its column."""
-    mean = {"mean_time": "mean\ns"} if layout.mean else {}
-    calls = {"io_time": "in calls\ns", "io_rate": "in calls\nper s"} if logged else {}
-    calls = calls if layout.calls else {}
+def _shown(io_wait: IOWait, rows: Iterable[Row]) -> dict[str, str]:
+    calls = {"io_time": "in calls\ns", "io_rate": "in calls\nper s"}
     return {
         "jobs": "jobs",
         "run_time": "run time\ns",
-        **mean,
-        **({"makespan": "makespan\ns", "queue": "queue\ns"} if layout.more else {}),
         "bytes_read": "read",
         "bytes_written": "written",
-        **calls,
+        **(calls if _logged(rows) else {}),
         "io_wait": WAIT[io_wait],
         "user_system": "user/\nsystem",
     }
-
-
-_CPU = {"user_time": "user\ns", "system_time": "system\ns"}
-
-
-def _of_jobs(shown: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Of those columns what a single job has, in ways that are less and less wide. In
-    place of their number and mean time it has how long it queued, and its CPU time
-    beside the quotient of that, or in its place."""
-    kept = {key: head for key, head in shown.items() if key in JOB_COLUMNS}
-    ratio = {"user_system": kept.pop("user_system")}
-    first = {"run_time": kept.pop("run_time"), "queue": "queue\ns"}
-    for cpu in ({**_CPU, **ratio}, _CPU, ratio):
-        yield {**first, **kept, **cpu}
 
 
 def _compute(comparison: Comparison) -> tuple[Row, ...]:
@@ -234,10 +140,7 @@ def _compute(comparison: Comparison) -> tuple[Row, ...]:
     return named + ((comparison.all_compute,) if len(named) > 1 else ())
 
 
-def _workflow_tables(
-    comparison: Comparison, style: box.Box, layout: Layout
-) -> Iterator[Table]:
-    """What is known of whole runs."""
+def _workflow_tables(comparison: Comparison, style: box.Box) -> Iterator[Table]:
     for head, pairs, names in (
         ("workflow, seconds", comparison.workflow, PARTS),
         ("by the clock, seconds", comparison.clock, CLOCK),
@@ -245,7 +148,7 @@ def _workflow_tables(
     ):
         known = {key: pair for key, pair in pairs.items() if _is_something(pair)}
         if known:
-            yield _pairs_table(head, known, names, style, layout)
+            yield _pairs_table(head, known, names, style)
 
 
 def _is_something(pair: Pair) -> bool:
@@ -257,14 +160,13 @@ def _pairs_table(
     pairs: Mapping[str, Pair],
     names: Mapping[str, str],
     style: box.Box,
-    layout: Layout,
 ) -> Table:
     table = Table(box=style, padding=_PADDING)
     table.add_column(head, overflow="fold")
     for title in ("PFS", "BB", "PFS/BB"):
         table.add_column(title, justify="right", no_wrap=True)
     for key, pair in pairs.items():
-        sides = (_cell(key, side, layout) for side in (pair.pfs, pair.bb))
+        sides = (_cell(key, side) for side in (pair.pfs, pair.bb))
         table.add_row(names[key], *sides, "" if key in SIZES else _ratio(pair))
     return table
 
@@ -274,19 +176,18 @@ def _jobs_table(
     rows: Iterable[Row],
     shown: Mapping[str, str],
     style: box.Box,
-    layout: Layout,
 ) -> Table:
     """Per row PFS, BB and their ratio below one another, metric under metric."""
     table = Table(box=style, padding=_PADDING)
-    table.add_column(head, overflow="fold", min_width=14, max_width=layout.name)
+    table.add_column(head, overflow="fold", min_width=14, max_width=_NAME)
     table.add_column("", no_wrap=True)
     for title in shown.values():
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         pairs = {key: row.cells[key] for key in shown}
         name, _, more = (escape(part) for part in row.name.partition("\n"))
-        table.add_row(name, "PFS", *_cells(pairs, "pfs", layout))
-        table.add_row(more, "BB", *_cells(pairs, "bb", layout))
+        table.add_row(name, "PFS", *_cells(pairs, "pfs"))
+        table.add_row(more, "BB", *_cells(pairs, "bb"))
         # Of a rate more is better: its ratio would read the other way round.
         without = ("jobs", *RATES)
         ratios = ["" if key in without else _ratio(pair) for key, pair in pairs.items()]
@@ -294,27 +195,20 @@ def _jobs_table(
     return table
 
 
-def _cells(pairs: dict[str, Pair], side: str, layout: Layout) -> Sequence[str]:
-    return [_cell(key, getattr(pair, side), layout) for key, pair in pairs.items()]
+def _cells(pairs: dict[str, Pair], side: str) -> Sequence[str]:
+    return [_cell(key, getattr(pair, side)) for key, pair in pairs.items()]
 
 
-def _cell(key: str, value: Stat | None, layout: Layout) -> str:
+def _cell(key: str, value: Stat | None) -> str:
     if value is None:
         return UNKNOWN
     if key == "jobs":
         return f"{value.mean:g}"
     if key in SIZES:
         return format_size(round(value.mean))
-    return _number(value, layout)
-
-
-def _number(value: Stat | None, layout: Layout) -> str:
-    if value is None:
-        return UNKNOWN
     if value.error is None:
         return _digits(value.mean)
-    error = _digits(value.error, 4)  # of very short times the most that has room
-    return f"{_digits(value.mean)}{layout.before_error}+-{error}"
+    return f"{_digits(value.mean)}\n+-{_digits(value.error, 4)}"
 
 
 def _digits(value: float, most: int = 5) -> str:

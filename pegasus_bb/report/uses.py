@@ -39,7 +39,6 @@ def _count(attributes: Mapping[str, str], name: str) -> int | None:
 
 
 def is_data(path: str) -> bool:
-    """Whether ``path`` may be a file of the workflow."""
     if not path.startswith("/") or any(folder in path for folder in _SOFTWARE):
         return False
     return path.startswith(_YET) or not path.startswith(_SYSTEM)
@@ -74,7 +73,6 @@ def _completed(use: FileUse, moved: FileUse | None) -> FileUse:
 
 
 def _together(one: FileUse, other: FileUse) -> FileUse:
-    """The same file, used by two processes of a task."""
     return replace(
         one,
         size=max((s for s in (one.size, other.size) if s is not None), default=None),

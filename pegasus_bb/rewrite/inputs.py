@@ -28,7 +28,6 @@ class Inputs:
 
     @classmethod
     def of(cls, workflow: Document, catalogs: Catalogs) -> Inputs:
-        """What the user wrote."""
         return cls(
             workflow,
             catalogs.sites.document,
@@ -40,8 +39,6 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Target:
-    """What was decided before rewriting."""
-
     site: str  # the compute site whose scratch moves to the tier
     placement: Placement
     request: Request
@@ -49,7 +46,6 @@ class Target:
 
     @property
     def bin(self) -> Path:
-        """Where the run's own programs will be."""
         return self.submit_dir / "bb" / "bin"
 
 
@@ -97,7 +93,6 @@ class Said:
     value: str
 
     def error(self, what: str, would_do: str) -> CatalogError:
-        """An error about this profile."""
         return self.document.error(what, self.keys, self.value, would_do)
 
 

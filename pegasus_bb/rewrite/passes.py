@@ -38,7 +38,6 @@ def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
 
 
 def leave_containers_to_launcher(inputs: Inputs, plan: Target) -> Inputs:
-    """No program names a container any more."""
     known = inputs.transformations.data.get("transformations") or []
     if not any("container" in site for entry in known for site in _sites(entry)):
         return inputs

@@ -135,16 +135,9 @@ def test_no_digit_and_no_star_is_lost_in_a_narrow_terminal(
 
     text = plain(render_text(scattered, width=width, color=color))
 
-    assert {"1.25*", "1.00"} < everything  # one job each: the mean says nothing new
+    assert "1.25*" in everything
     assert numbers(text) == everything
     assert {"written", "system", "CPU", "ratio"} < set(text.split())
-
-
-@pytest.mark.parametrize("width", [80, 100, 140])
-def test_tables_keep_to_the_terminal(scattered: Comparison, width: int) -> None:
-    text = render_text(scattered, width=width)
-
-    assert max(map(len, text.splitlines())) <= width
 
 
 def test_off_a_terminal_lines_are_those_of_a_page(scattered: Comparison) -> None:
@@ -174,34 +167,14 @@ def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them(
     assert not {"ID1", "ID99", "f1"} & set(text.split())
 
 
-@pytest.mark.parametrize(
-    ("width", "heads", "numbers"),
-    [
-        (100, ["s", "s", "s", "system"], ["0.50", "0.75", "0.030", "25.0"]),
-        (86, ["s", "s", "s"], ["0.50", "0.75", "0.030"]),
-        (78, ["s", "system"], ["0.50", "25.0"]),
-    ],
-)
-def test_a_single_job_has_its_time_on_a_cpu_where_there_is_room(
-    a_task: MakeTask, a_run: MakeRun, width: int, heads: list[str], numbers: list[str]
-) -> None:
-    job = {"duration": 1.28, "utime": 0.75, "stime": 0.03}
-    run = a_run(*(a_task(job=f"ID{n}", **job) for n in range(3)))
-    text = render_text(compare([run], [run]), width=width)
-    rows = [line.split() for line in text.splitlines()]
-    head = next(n for n, row in enumerate(rows) if row[:2] == ["jobs", "s"])
-    assert rows[head][-len(heads) :] == heads
-    assert rows[head + 2][-len(numbers) :] == numbers
-
-
-def test_darshans_tables_keep_to_the_terminal() -> None:
+def test_darshans_tables_keep_to_a_page() -> None:
     logged = Path(__file__).parent.parent / "recorded" / "darshan"
     pfs, bb = (read_run(logged / side) for side in ("pfs", "bb"))
 
-    text = render_text(compare([pfs, bb], [bb, pfs]), width=80)
+    text = render_text(compare([pfs, bb], [bb, pfs]))
 
     tables = text[text.index("workflow, seconds") :]
-    assert max(map(len, tables.splitlines())) <= 80
+    assert max(map(len, tables.splitlines())) <= WIDTH
     assert {"POSIX", "MPI-IO", "fx.sgt", "slowest"} <= set(tables.split())
 
 
@@ -209,19 +182,6 @@ def test_a_small_number_is_no_zero(a_task: MakeTask, a_run: MakeRun) -> None:
     text = render_text(compare([a_run(a_task(duration=0.00123))], [a_run(a_task())]))
 
     assert " 0.0012 " in text
-
-
-def test_where_there_is_room_an_error_stands_beside_its_number(
-    scattered: Comparison,
-) -> None:
-    assert "329218 +-148377" in render_text(scattered, width=140)
-
-
-def test_without_room_the_mean_goes_and_it_is_said(scattered: Comparison) -> None:
-    said = "A job's mean time, for which there is no room, is run time / jobs."
-
-    assert said not in render_text(scattered, width=140)
-    assert said in render_text(scattered, width=80).splitlines()
 
 
 def test_waiting_that_the_kernel_counted_is_called_so(

@@ -51,7 +51,6 @@ def results_stay(draft: Draft) -> bool:
 
 
 def _stage_in(draft: Draft, program: Program) -> None:
-    """Every input that no job makes, and every executable that is staged."""
     bundles = _transfers(draft, STAGE_IN, "stage_in_remote", program)
     brought: dict[str, str] = {}  # LFN -> the node that brings it
     for job in sorted(draft.on_site, key=lambda job: draft.level[job.id]):
@@ -80,7 +79,6 @@ def _transfers(draft: Draft, role: Role, word: str, program: Program) -> Bundles
 
 
 def _needs(draft: Draft, job: Job) -> dict[str, StagedProgram | None]:
-    """LFN -> the executable that it is, or None for an input."""
     made = draft.graph.producer
     needs: dict[str, StagedProgram | None] = {}
     for use in job.uses:

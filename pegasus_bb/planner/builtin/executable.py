@@ -28,7 +28,6 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
 def node_name(job: Job) -> str:
-    """The DAG node of ``job``: <name>_<id>."""
     return _NOT_IN_NODE_NAMES.sub("_", f"{job.name}_{job.id}")
 
 
@@ -45,8 +44,6 @@ def compact(timestamp: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StagedProgram:
-    """An executable that is staged to scratch as an input is."""
-
     lfn: str
     sources: tuple[Source, ...]
 
@@ -190,7 +187,6 @@ class Draft:
         return self.site.replace(".", "_")
 
     def url(self, lfn: str) -> str:
-        """Where a file of the workflow is in scratch."""
         return f"file://{self.scratch}/{lfn}"
 
     def add(self, planned: PlannedJob) -> None:

@@ -216,7 +216,6 @@ def grid_keys(
 
 
 def requirements(profiles: Profiles) -> str:
-    """The part of +remote_cerequirements after name and priority."""
     pegasus = profiles.get("pegasus", {})
     parts = [
         f"{key}=={whole_number(pegasus[name], name)}"
@@ -238,7 +237,6 @@ def batch_name(node: str) -> str:
 
 
 def classad_string(text: str) -> str:
-    """``text`` as a string of the ClassAd language."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

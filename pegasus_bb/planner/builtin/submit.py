@@ -49,8 +49,6 @@ class _Kind:
 
 
 class Submits:
-    """Makes the text of each job's submit file."""
-
     def __init__(self, scratch: str, catalogs: Catalogs, context: RunPlan) -> None:
         self._scratch = scratch
         self._catalogs, self._context = catalogs, context

@@ -100,7 +100,6 @@ def files_of(
     catalogs: Catalogs,
     context: RunPlan,
 ) -> Iterator[File]:
-    """Submit files and job lists of ``jobs``, folder by folder."""
     submits = Submits(executable.scratch, catalogs, context)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
@@ -197,7 +196,6 @@ def _braindump(
 def _cache(
     executable: Executable, workflow: Workflow, context: RunPlan
 ) -> Iterator[str]:
-    """Where in scratch each file is while the workflow runs."""
     lfns = {use.lfn: None for job in workflow.jobs.values() for use in job.uses}
     scratch, rest = f"file://{executable.scratch}/", f'site="{context.site}"\n'
     for lfn in lfns:

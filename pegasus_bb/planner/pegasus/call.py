@@ -27,7 +27,6 @@ _POLL = 0.02
 
 
 def plain_argv(home: Home, argv: Iterable[str]) -> list[str]:
-    """A plain pegasus-plan on the user's own command line."""
     return [home.tool(PLAN), *_without_ours(argv)]
 
 

@@ -157,7 +157,6 @@ def _check_stages_out(workflow: Workflow, job: Job) -> None:
 
 
 def _check_clusters(decided: PlanningInput, job: Job, passed: tuple[str, ...]) -> None:
-    """The clusters of a workflow that is planned while this one runs are not mended."""
     said = [word for argument in job.arguments for word in argument.split()]
     if any(word.startswith(_CLUSTERS) for word in (*said, *passed)):
         raise decided.workflow.document.error(

@@ -22,7 +22,6 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 def planned_folder(submit_dir: Path) -> Path:
-    """Where what pegasus-plan reads is kept."""
     return submit_dir / "bb" / "planned"
 
 

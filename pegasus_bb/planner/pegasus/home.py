@@ -24,11 +24,9 @@ class Home:
     bin: Path
 
     def tool(self, name: str) -> str:
-        """The path of one of its programs."""
         return str(self.bin / name)
 
     def is_of(self, folder: str) -> bool:
-        """Whether ``folder``, as PEGASUS_HOME names it, is this one."""
         return (
             bool(folder) and (Path(folder) / "bin" / PLAN).resolve().parent == self.bin
         )
@@ -71,7 +69,6 @@ def chosen_home(planner: str, environ: Mapping[str, str]) -> Home | None:
 
 
 def is_real(program: Path) -> bool:
-    """Whether ``program`` can be started and is not ours."""
     if not is_file(program) or not os.access(program, os.X_OK):
         return False
     try:

@@ -41,7 +41,6 @@ def hooked_home(home: Home | None, command: Path, cache: Path) -> Path:
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
-    """$XDG_CACHE_HOME, or ~/.cache."""
     said = environ.get("XDG_CACHE_HOME", "")
     return Path(said) if Path(said).is_absolute() else Path.home() / ".cache"
 

@@ -28,8 +28,6 @@ _TASK = re.compile(r"^#@ \d+ \S+ (\S+)", re.MULTILINE)  # in the list of a clust
 
 @dataclass(frozen=True, kw_only=True)
 class PegasusWorkflow(ExecutableWorkflow):
-    """An executable workflow that pegasus-plan has written."""
-
     folder: Path
     results: Set[str]  # LFNs of all that is staged out, from anywhere
 

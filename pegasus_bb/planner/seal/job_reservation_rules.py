@@ -27,8 +27,6 @@ _NUMBER = "CONDOR_JOBID=$(cluster).$(process)"
 
 @dataclass(frozen=True)
 class JobNode:
-    """What was planned for one node."""
-
     name: str
     node: Node | None
     text: str  # of its submit file

@@ -107,7 +107,6 @@ def _cut(lives: Lives, level: dict[str, int], limit: int) -> list[int]:
 def _first(
     dag: Dag, order: Iterable[str], phase: dict[str, int], bring: Iterable[str]
 ) -> list[str]:
-    """Of the nodes that bring files those that wait for none of the same phase."""
     wanted, behind = set(bring), set[str]()
     found = []
     for name in order:
@@ -132,7 +131,6 @@ _DAMAGED = (
 
 
 def phases_json(phases: Phases) -> dict[str, Any]:
-    """As plain values."""
     lives = phases.lives
     used = {lfn: None for lfns in lives.brings.values() for lfn in lfns}
     return {

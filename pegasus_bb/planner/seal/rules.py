@@ -43,7 +43,6 @@ def one_of_each(view: View) -> Iterator[str]:
 
 
 def setup_waits_for_no_user(view: View) -> Iterator[str]:
-    """bb_setup waits for nothing that waits for the buffer."""
     for setup in view.setups:
         if setup in view.behind_gate:
             yield (
@@ -79,7 +78,6 @@ def delete_is_the_end(view: View) -> Iterator[str]:
 
 
 def no_special_nodes(view: View) -> Iterator[str]:
-    """No FINAL, SERVICE or PROVISIONER node."""
     for node in view.dag.nodes.values():
         if node.kind in _NEVER:
             yield (
@@ -101,7 +99,6 @@ def nothing_unseen(view: View) -> Iterator[str]:
 
 
 def place_of_the_gate_is_free(view: View) -> Iterator[str]:
-    """No other PRE script on the gated node."""
     for name in view.gated:
         node = view.dag.nodes[name]
         if node.pre is not None and not _is_gate(node, view):
@@ -140,7 +137,6 @@ def users_wait_for_the_gate(view: View) -> Iterator[str]:
 
 
 def one_gate(view: View) -> Iterator[str]:
-    """Exactly one gate: PRE on create_dir, deferred."""
     names = [node.name for node in view.gates]
     if names != view.gated:
         yield (

@@ -52,7 +52,6 @@ class View:
 
     @cached_property
     def stage_outs(self) -> list[str]:
-        """Nodes that bring results from the site to safety."""
         return of_role(self.dag.nodes, Role.STAGE_OUT)
 
     @cached_property
@@ -63,7 +62,6 @@ class View:
 
     @cached_property
     def leaf_cleanups(self) -> list[str]:
-        """Nodes that remove the run's folder on the site."""
         return folder_nodes(self.dag.nodes, Role.LEAF_CLEANUP, self.site)
 
     @cached_property
@@ -91,7 +89,6 @@ class View:
 
     @cached_property
     def parents(self) -> dict[str, list[str]]:
-        """The edges the other way round."""
         parents: dict[str, list[str]] = {}
         for parent, children in self.dag.children.items():
             for child in children:
@@ -137,7 +134,6 @@ def reach(start: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
 
 
 def some(names: Iterable[str]) -> str:
-    """A few names for an error text."""
     listed = sorted(names)
     more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
     return ", ".join(listed[:3]) + more

@@ -26,6 +26,7 @@ def looks() -> Iterator[list[str]]:
 def test_the_collector_does_not_begin_with_all_that_planning_made(
     looks: list[str],
 ) -> None:
+    gc.enable()  # a command that was tested before may have left it off
     gc.collect()
     looks.clear()
     with no_collection():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pegasus_bb.model.stat import Pair
+from pegasus_bb.model.stat import Pair, stat
 from pegasus_bb.page.bandwidth import benchmark, by_processes
 from pegasus_bb.page.calls import calls
 from pegasus_bb.page.charts import paired_bars
@@ -86,7 +87,13 @@ def _makespans(comparisons: Mapping[str, Comparison]) -> Chart | None:
 
 
 def _makespan(found: Comparison) -> Pair:
-    """The makespans if both sides have one, else the times from first to last task."""
-    pairs = [found.workflow[key] for key in _TIMES]
-    known = [pair for pair in pairs if pair.pfs and pair.bb]
-    return (known or pairs)[0]
+    """Of the clock's parts, which are exact; else as a log of whole seconds has it;
+    else the times from first to last task."""
+    sides = (found.pfs, found.bb)
+    clock = Pair(*(stat(_seconds(run) for run in side) for side in sides))
+    pairs = [clock, *(found.workflow[key] for key in _TIMES)]
+    return next((pair for pair in pairs if pair.pfs and pair.bb), pairs[1])
+
+
+def _seconds(reported: ReportedRun) -> float | None:
+    return math.fsum(reported.clock.values()) if reported.clock else None

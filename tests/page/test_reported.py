@@ -154,7 +154,20 @@ def test_the_headline_compares_the_makespans(
 ) -> None:
     pair = Pair(Stat(pfs, error, 2), Stat(bb, error, 2))
     workflow = {**found.workflow, "makespan": pair}
-    assert words in headline(replace(found, workflow=workflow))
+    sides = (found.pfs, found.bb)
+    timeless = [tuple(replace(run, clock={}) for run in side) for side in sides]
+    bare = replace(found, workflow=workflow, pfs=timeless[0], bb=timeless[1])
+    assert words in headline(bare)
+
+
+def test_the_headline_has_the_seconds_of_the_balance_below_it(
+    found: Comparison,
+) -> None:
+    exact = [sum(side[0].clock.values()) for side in (found.pfs, found.bb)]
+    for seconds in exact:
+        assert format_quantity(seconds, "s") in headline(found)
+    assert found.break_even is not None
+    assert found.break_even.net == pytest.approx(exact[0] - exact[1])
 
 
 def test_pictures_stand_before_tables(found: Comparison) -> None:

@@ -29,11 +29,9 @@ class Cell:
 
     @property
     def total(self) -> int:
-        """Bytes of all processes."""
         return self.block * self.processes
 
     def path(self, folder: str, number: int) -> str:
-        """The file of process ``number``, named as ior names it."""
         return f"{folder}/data.{number:08}"
 
     def __str__(self) -> str:
@@ -57,8 +55,6 @@ def all_cells(blocks: Iterable[int], processes: Iterable[int]) -> list[Cell]:
 
 @dataclass(slots=True)
 class Measurement:
-    """One cell on one tier. Bandwidths are in bytes per second."""
-
     cell: Cell
     writes: list[float] = field(default_factory=list)
     reads: list[float] = field(default_factory=list)
@@ -72,17 +68,14 @@ class Measurement:
 
     @property
     def write(self) -> Stat | None:
-        """None if nothing was measured."""
         return stat(self.writes)
 
     @property
     def read(self) -> Stat | None:
-        """None if nothing was measured."""
         return stat(self.reads)
 
 
 def certain(value: Stat | None) -> bool:
-    """True if enough repetitions agree well enough."""
     if value is None or value.n < LEAST or value.share is None:
         return False
     return value.share <= ERROR

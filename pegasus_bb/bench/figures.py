@@ -27,7 +27,6 @@ class Figures:
 
     @property
     def source(self) -> str:
-        """Which cells they are from, for a person."""
         count = self.job.processes
         job = "a job is one process" if count == 1 else f"a job is one of {count}"
         return f"blocks of {format_size(self.job.block)}, {job}"

@@ -64,8 +64,6 @@ class Own:
 
 
 class _Worker:
-    """A process of worker.py, and the line to it. Raises OSError, NotMeasured."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         ours, its = socket.socketpair()
@@ -88,7 +86,6 @@ class _Worker:
             raise self._gone() from error
 
     def hear(self) -> dict[str, Any]:
-        """The answer, unless it is a failure."""
         try:
             line = self._line.readline()
         except OSError as error:

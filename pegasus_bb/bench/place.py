@@ -22,8 +22,6 @@ _MEMORY = "/proc/meminfo"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The name of a tier, and the folder to measure it in."""
-
     name: str
     path: str
     kind: str  # of file system, as the kernel calls it
@@ -31,7 +29,6 @@ class Place:
 
     @property
     def in_memory(self) -> bool:
-        """True if the file system lives in memory."""
         return self.kind in _IN_MEMORY
 
     def free(self) -> int:

@@ -30,11 +30,9 @@ class Tier:
 
     @property
     def latency(self) -> Stat | None:
-        """Seconds of one open; None if it was not measured."""
         return stat(self.openings)
 
     def measured(self) -> list[Measurement]:
-        """The measurements with at least one repetition."""
         return [one for one in self.measurements if one.writes]
 
 

@@ -34,7 +34,6 @@ _WIDTH = 90
 
 
 def measure(session: Session, as_json: bool) -> None:
-    """Run ``session`` and print it; an error is raised after that."""
     notes = list(before(session.tiers))
     for sentence in notes:
         click.echo(f"pegasus-bb: {sentence}", err=True)

@@ -40,7 +40,6 @@ def command(yes: bool, as_json: bool) -> None:
 
 
 def _shown(judged: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
-    """Prints each as soon as it is done."""
     given = kept = 0
     for one in judged:
         given, kept = given + one.goes, kept + (not one.goes)

@@ -30,7 +30,6 @@ def command() -> None:
 
 
 def _this_program() -> Path:
-    """pegasus-bb as it was called, or beside the Python that runs it."""
     called = Path(sys.argv[0])
     if called.name == "pegasus-bb" and called.is_file():
         return called.absolute()

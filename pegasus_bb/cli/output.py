@@ -35,7 +35,6 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """``text`` with its lines joined."""
     return printable(" ".join(text.split()))
 
 

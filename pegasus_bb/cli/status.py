@@ -154,7 +154,6 @@ def _not_running(status: RunStatus, given_back: bool) -> str:
 
 
 def reservation_line(found: dict[str, Any]) -> str:
-    """What ``reservation_status`` has found, for a person."""
     parts = []
     absent = found.get("state") == State.ABSENT.value
     if found["released_at"] is not None:

@@ -101,7 +101,6 @@ class Children:
         return ended
 
     def signal(self, number: int) -> None:
-        """Send a signal to the process groups of all children."""
         for pid in self._alive:
             _signal_group(pid, number)
 
@@ -130,7 +129,6 @@ class Children:
         os.close(child.handle)
 
     def close(self) -> None:
-        """Let go of the selector."""
         self._selector.close()
 
 

@@ -34,7 +34,6 @@ class Evidence(NamedTuple):
 
 
 def evidence(item: Item, place: SubmitDir) -> list[Evidence]:
-    """What is there to read about the last attempt of ``item``."""
     logs = _script_logs(item, place)
     if item.stage == "pre":
         return [Evidence(log, _last(_tail(log))) for log in logs]
@@ -68,8 +67,6 @@ def inner_dag(item: Item, submit_dir: Path) -> Path | None:
 
 
 def _script_logs(item: Item, place: SubmitDir) -> list[Path]:
-    """What the failed script has left, the newest file alone: either engine may have
-    run it the last time."""
     if item.stage == "pre":
         files = list(_pre_logs(item.node, place))
     elif item.stage == "post":

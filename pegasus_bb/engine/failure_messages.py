@@ -216,7 +216,6 @@ def leftover_messages(place: SubmitDir) -> list[str]:
 
 
 def _standing(place: SubmitDir) -> Reservation | None:
-    """What was asked for, and neither refused nor given back."""
     bb = BBDir(str(place.bb))
     try:
         noted = None if readable_decision(bb) else bb.reservation()

@@ -71,7 +71,6 @@ class Journal:
             self._synced = time.monotonic()
 
     def close(self) -> None:
-        """Flush and let go."""
         try:
             self.flush()
         finally:
@@ -90,7 +89,6 @@ class History:
 
 
 def read_history(path: Path) -> History:
-    """Everything in the log at ``path``, torn lines left out."""
     history = History()
     before = 0
     for event in _events(path):
@@ -134,7 +132,6 @@ def parse_event(line: str) -> Event | None:
 
 
 def ending(status: int) -> str:
-    """How a process came to its end."""
     return f"signal {-status}" if status < 0 else f"exit status {status}"
 
 

@@ -119,7 +119,6 @@ def remake_lost_inputs(
 
 
 def messages(lost: list[LostInput]) -> list[str]:
-    """A line for each, the first few."""
     more = len(lost) - _SHOWN
     lines = [f"lost:        {one}" for one in lost[:_SHOWN]]
     return lines + ([f"             and {more} more"] if more > 0 else [])
@@ -132,7 +131,6 @@ class Dataflow:
         self._place, self._nodes = place, nodes
 
     def inputs(self, name: str) -> list[str]:
-        """The LFNs that the node reads."""
         if role_of(name) is Role.STAGE_OUT:
             return self._transferred(name)
         uses = (use for job in self._jobs_of(name) for use in self._uses(job))
@@ -169,7 +167,6 @@ class Dataflow:
         return next((name for name in candidates if job in self._jobs_of(name)), "")
 
     def _jobs_of(self, name: str) -> list[str]:
-        """The jobs of the workflow that the node runs."""
         if role_of(name) is Role.CLUSTER:
             return _CLUSTERED.findall(_text(self._file(name).with_suffix(".in")))
         return _JOB_ID.findall(_text(self._file(name)))

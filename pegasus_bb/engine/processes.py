@@ -24,8 +24,6 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Processes:
-    """The journal, written before and after each start."""
-
     VARIABLE = "_PEGASUS_BB_NODE"
 
     def __init__(self, path: Path) -> None:
@@ -50,7 +48,6 @@ class Processes:
             self._note({"ended": pid})
 
     def close(self) -> None:
-        """Let go of the file."""
         os.close(self._handle)
 
     def _note(self, entry: dict[str, object]) -> None:

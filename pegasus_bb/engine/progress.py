@@ -49,8 +49,6 @@ class Quiet(Watcher):
 
 
 class Lines(Watcher):
-    """One line per node that ends, for logs."""
-
     def __init__(self, out: TextIO, submit_dir: Path | None = None) -> None:
         self._out = unbreakable(out)
         self._gate = submit_dir / "bb" / GATE if submit_dir else None

@@ -49,7 +49,6 @@ class Redo:
 
     @property
     def message(self) -> str:
-        """For the user."""
         names = ", ".join(sorted(self.nodes))
         kept = "".join(f"\n  what was there is kept: {path}" for path in self.aside)
         return f"{self.why}; to run again: {names}{kept}"

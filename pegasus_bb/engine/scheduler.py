@@ -76,7 +76,6 @@ class Scheduler:
     # --- starting ---
 
     def _start_what_can(self) -> None:
-        """All that are ready first, so that the highest priority is known."""
         while True:
             while self._todo and not self._stopped():
                 self._begin(self._todo.popleft())
@@ -262,7 +261,6 @@ class Queues:
         self._held: dict[str, list[Entry]] = {}
 
     def push(self, item: Item) -> None:
-        """``item``'s job may start."""
         self._admit((-item.node.priority, item.order, item))
 
     def pop(self) -> Item | None:

@@ -22,8 +22,6 @@ _DU_SECONDS = 5.0
 
 @dataclass
 class RunStatus:
-    """What ``pegasus-bb status`` shows of the nodes."""
-
     submit_dir: str
     dag: str
     engine: str  # that runs it now; empty without one

@@ -56,12 +56,10 @@ class SubmitDir:
 
     @property
     def workflow(self) -> Path:
-        """The abstract workflow, as the user or our planner named it."""
         copy = self.path / Path(str(self.braindump().get("dax") or "")).name
         return copy if copy.is_file() else self.path / "workflow.yml"
 
     def rescues(self) -> list[Path]:
-        """Rescue files of the DAG, the oldest first."""
         found = []
         for file in self.path.glob(f"{glob.escape(self.dag.name)}.rescue*"):
             match = _RESCUE.fullmatch(file.name[len(self.dag.name) :])
@@ -71,7 +69,6 @@ class SubmitDir:
 
     @property
     def last_rescue(self) -> Path | None:
-        """The newest rescue file: it alone counts."""
         return next(reversed(self.rescues()), None)
 
     def next_rescue(self) -> Path:

@@ -12,8 +12,6 @@ from pegasus_bb.errors import CatalogError
 
 
 class State(Enum):
-    """Where a node is."""
-
     WAITING = "waiting"  # for its parents
     READY = "ready"  # for a slot
     DEFERRED = "deferred"  # its script said: ask again later
@@ -26,8 +24,6 @@ class State(Enum):
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A node under way."""
-
     node: Node
     order: int
     children: list[str]
@@ -64,13 +60,11 @@ class Table:
             self._release(self.items[name])
 
     def move(self, item: Item, state: State) -> None:
-        """Put ``item`` into ``state``."""
         self.counts[item.state] -= 1
         self.counts[state] += 1
         item.state = state
 
     def free(self) -> list[Item]:
-        """Nodes that may start now, as the run begins."""
         return [
             item
             for item in self.items.values()

@@ -35,8 +35,6 @@ _OF_A_KILLED_JOB = (
 
 @dataclass(frozen=True)
 class Leftover:
-    """A reservation, and whether it goes."""
-
     record: ReservationRecord
     goes: bool  # it would be given back; after ``give_back``: it was
     why: str  # also why not

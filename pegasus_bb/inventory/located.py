@@ -29,8 +29,6 @@ _SLURM = "datawarp"
 
 @dataclass(frozen=True)
 class LocatedReservation:
-    """What is known before a scheduler is asked."""
-
     entry: LedgerReservation
     bb: BBDir | None  # None: its submit directory cannot be seen from here
     request: Request | None  # None: nothing says how to ask about it
@@ -38,7 +36,6 @@ class LocatedReservation:
 
     @property
     def submit_dir(self) -> str:
-        """Where it is, else where it was."""
         return str(Path(self.bb.path).parent) if self.bb else self.entry.submit_dir
 
     @property

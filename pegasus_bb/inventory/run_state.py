@@ -30,8 +30,6 @@ NOT_OURS = "not on this ledger"
 
 
 class RunState(NamedTuple):
-    """One of the states above, and the reason."""
-
     state: str
     reason: str = ""
 
@@ -110,7 +108,6 @@ class ReservationRecord:
 def ended_record(
     entry: LedgerReservation, state: str, message: str
 ) -> ReservationRecord:
-    """Of a reservation whose end is on the ledger."""
     request = entry.request or {}
     return ReservationRecord(
         entry.name,

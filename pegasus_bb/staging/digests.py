@@ -16,7 +16,6 @@ class Digest(NamedTuple):
     new: Callable[[], Any]
 
     def words(self, hasher: Any) -> str:
-        """As it stands in manifests and journals."""
         return f"{self.name}:{hasher.hexdigest()}"
 
 

@@ -16,7 +16,6 @@ class CopyFailed(PegasusBBError):
 
 
 def not_a_file(path: str) -> CopyFailed:
-    """The refusal of a FIFO, a socket or a device."""
     return CopyFailed(
         f"{on_a_line(path)}: not a regular file, nor a folder or a link, so it is "
         "neither copied nor read; move it away"

@@ -40,7 +40,6 @@ class Folder:
         return Folder(os.open(name, flags, dir_fd=self.fd), self.at(name))
 
     def is_same(self, other: Folder) -> bool:
-        """Whether both are one folder, by whatever path or mount."""
         return (self.device, self.inode) == (other.device, other.inode)
 
     def at(self, name: str) -> str:
@@ -49,8 +48,6 @@ class Folder:
 
 
 class Item(NamedTuple):
-    """A file to be copied; its place is a folder and a name in it."""
-
     source: Folder
     name: str
     dest: Folder
@@ -81,8 +78,6 @@ def item_of(
 
 
 class Landed(NamedTuple):
-    """A file that is whole and durable under its name."""
-
     size: int  # bytes
     digest: str  # sha256:..., or "" if not asked for
     stamp: List[int]  # device, inode, mtime_ns, ctime_ns of the copy
@@ -90,8 +85,6 @@ class Landed(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of an item: one of the two."""
-
     item: Item
     landed: Optional[Landed]
     failure: Optional[CopyFailed] = None

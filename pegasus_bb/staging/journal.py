@@ -68,7 +68,6 @@ class Journal:
 
     @property
     def is_new(self) -> bool:
-        """Whether no file was copied before."""
         return not self._done
 
     def has(
@@ -90,7 +89,6 @@ class Journal:
         return at < len(self._done) and self._done[at] == key
 
     def note(self, name: str, landed: Landed) -> None:
-        """The file ``name`` is durable."""
         digest = f', "digest": "{landed.digest}"' if landed.digest else ""
         # Lists of numbers are JSON as they stand, and so four times as fast.
         self._append(

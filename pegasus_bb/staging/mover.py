@@ -143,7 +143,6 @@ class _Pile:
         return many or self._size >= _BYTES
 
     def batch(self) -> Batch:
-        """All that is on it; then it is empty."""
         batch = Batch(self.items, self._copier)
         self.items, self._size, self._folders = [], 0, set()
         return batch

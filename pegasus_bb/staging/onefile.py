@@ -57,7 +57,6 @@ def copy_file(source: str, dest: str, digest: bool = True) -> Copied:
 
 
 def still_changing(source: str, why: str) -> CopyFailed:
-    """The refusal of a file that something still writes."""
     return CopyFailed(
         f"{on_a_line(source)}: it changed while it was copied ({why}), twice; "
         "something still writes it"

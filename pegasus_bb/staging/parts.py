@@ -30,7 +30,6 @@ def part_of(name: str, tag: str) -> str:
 
 
 def part_name(dest: str) -> str:
-    """A temporary name beside ``dest``."""
     folder, name = os.path.split(dest)
     return os.path.join(folder, part_of(name, new_tag()))
 

@@ -36,8 +36,6 @@ LARGE = 64 << 20  # bytes; from here on its copier makes a file durable, not the
 
 
 class Written(NamedTuple):
-    """A file that has its temporary name."""
-
     size: int
     digest: str
     source: List[int]  # its stamp
@@ -94,7 +92,6 @@ class Alone(Plain):
 
 
 def discard(item: Item, tag: str) -> None:
-    """Remove the temporary file of ``item``, if there is one."""
     try:
         os.unlink(part_of(item.as_name, tag), dir_fd=item.dest.fd)
     except OSError:

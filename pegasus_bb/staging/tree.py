@@ -22,8 +22,6 @@ Linked = Callable[[str, List[int], List[int]], None]
 
 
 class Inner:
-    """Folders of one folder that wait to be walked."""
-
     __slots__ = ("dest", "names", "path", "source")
 
     def __init__(self, source: Folder, dest: Folder, path: str) -> None:

@@ -82,7 +82,6 @@ def is_half(home: Home) -> bool:
 
 
 def release(home: Home) -> None:
-    """End everything inside and wait until it is gone."""
     pid = holder_of(home)
     if pid is not None:
         # Its first thread may be gone while another still ends the rest of them.
@@ -145,7 +144,6 @@ def processes(pid: int) -> list[int]:
 
 
 def mounted_below(folder: Path) -> list[str]:
-    """Mount points below ``folder``, as this process sees them."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     points = (line.split()[4] for line in lines)
     return [point for point in points if Path(point).is_relative_to(folder)]

@@ -35,8 +35,6 @@ _HTCONDOR = {"HTCondor": ["condor_q", "-allusers", "-totals"]}
 
 
 class Status(NamedTuple):
-    """What a person wants to know of a testbed."""
-
     folder: Path
     built: bool
     holder: int | None  # process id on the host, while it is up
@@ -150,7 +148,6 @@ def down(home: Home) -> bool:
 def run(
     home: Home, argv: Sequence[str], user: str = "wfuser", folder: Path | None = None
 ) -> int:
-    """Run ``argv`` inside, on this terminal; its exit status."""
     check_root()
     if user != "root" and user not in site.USERS:
         raise UsageError(f"no user {user!r} inside; there are {', '.join(site.USERS)}")
@@ -159,7 +156,6 @@ def run(
 
 
 def status(home: Home) -> Status:
-    """Asks; changes nothing."""
     check_root()
     holder = namespace.holder_of(home)
     answers = {}

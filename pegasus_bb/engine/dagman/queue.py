@@ -90,7 +90,6 @@ def logging_to(log: Path) -> list[str]:
 
 
 def remove(cluster: int) -> None:
-    """condor_rm; whether it was heard is seen in the log."""
     ask(["condor_rm", str(cluster)], timeout=_SECONDS)
 
 

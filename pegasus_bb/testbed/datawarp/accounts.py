@@ -20,8 +20,6 @@ from pegasus_bb.testbed.datawarp.place import Place, Pool
 
 @dataclass
 class Session:
-    """A buffer or a job, as Slurm asked for it."""
-
     id: int
     token: str
     owner: int  # uid
@@ -51,7 +49,6 @@ class Accounts:
     used_faults: dict[str, int] = field(default_factory=dict)
 
     def number(self) -> int:
-        """A number that nothing had before."""
         self.next += 1
         return self.next - 1
 
@@ -70,7 +67,6 @@ class Accounts:
         return next((i for i in self.instances if i.session == session.id), None)
 
     def free(self, pool: Pool) -> int:
-        """Granules that no instance holds."""
         held = sum(i.granules for i in self.instances if i.pool == pool.name)
         return pool.quantity - held
 

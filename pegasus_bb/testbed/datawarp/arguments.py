@@ -21,8 +21,6 @@ _WORD = re.compile(r"[A-Za-z]{1,32}")
 
 @dataclass(frozen=True)
 class Call:
-    """A function and its arguments; what was not given is empty."""
-
     function: str
     values: Mapping[str, str]
 

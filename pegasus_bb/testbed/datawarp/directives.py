@@ -34,7 +34,6 @@ class Directive(NamedTuple):
     values: dict[str, str]
 
     def accesses(self) -> list[str]:
-        """striped, private or both, of a jobdw."""
         return re.findall("striped|private", self.values.get("access_mode", "striped"))
 
 

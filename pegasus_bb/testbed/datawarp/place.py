@@ -43,7 +43,6 @@ class Place:
         return Path(self._setting("mounts"))
 
     def binds(self) -> bool:
-        """Whether a buffer is mounted there, or linked."""
         return bool(self._setting("bind"))
 
     def _setting(self, key: str) -> Any:

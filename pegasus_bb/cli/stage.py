@@ -8,17 +8,14 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 
 import click
 
 from pegasus_bb import ledger
 from pegasus_bb.errors import DONE, INTERRUPTED, NOT_COPIED, UsageError
-from pegasus_bb.paths import is_below
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.parts import is_tag
 from pegasus_bb.staging.stage import Stage, check_places
 from pegasus_bb.units import format_duration, format_size
 
@@ -32,19 +29,12 @@ from pegasus_bb.units import format_duration, format_size
     help="digest: the journal gets the digest of each file. Sizes are always compared.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option(
-    "--journal",
-    "journal_path",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Record of the copied files (default: in your state folder).",
-)
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @click.argument("source", type=click.Path())
 @click.argument("dest", type=click.Path())
 def command(
     verify: str,
     as_json: bool,
-    journal_path: Path | None,
     quiet: bool,
     source: str,
     dest: str,
@@ -61,9 +51,7 @@ def command(
     begun = time.monotonic()
     come, go = _places(source, dest)
     check_places(come, go)
-    if journal_path:
-        _check_journal(journal_path, come, go)
-    where = str(journal_path) if journal_path else _journal_path(come, go)
+    where = _journal_path(come, go)
     stage = Stage(
         come,
         go,
@@ -140,34 +128,6 @@ def _digest() -> Digest:
 
 def _say(failure: CopyFailed) -> None:
     click.echo(f"pegasus-bb: {failure}", err=True)
-
-
-def _check_journal(path: Path, come: str, go: str) -> None:
-    """A file that is named by mistake is not written to, nor one that is copied or
-    replaced meanwhile. Raises UsageError."""
-    real = os.path.realpath(path)
-    for place in (come, go):
-        if real == os.path.realpath(place) or is_below(real, os.path.realpath(place)):
-            raise UsageError(
-                f"--journal {path}: lies in {place}, and would be copied or replaced "
-                "while it is written; name a place outside"
-            )
-    if not path.is_file():
-        return  # not there yet; or opening it to write says why
-    try:
-        with path.open("rb") as file:
-            first = file.readline(4096)
-    except OSError:
-        return  # so does this
-    try:
-        known = is_tag(json.loads(first).get("begun"))  # what each begins with
-    except (ValueError, AttributeError, RecursionError):
-        known = False
-    if first.strip() and not known:
-        raise UsageError(
-            f"--journal {path}: is no journal of a copy, and nothing was written to "
-            "it; name a new file"
-        )
 
 
 def _journal_path(source: str, dest: str) -> str:

@@ -46,7 +46,7 @@ class Journal:
         except OSError as error:
             raise UsageError(
                 f"{path}: the journal of this copy cannot be opened: {error.strerror}; "
-                "--journal names another place for it"
+                "set XDG_STATE_HOME to a folder that you can write to"
             ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -107,7 +107,7 @@ class Journal:
         except OSError as error:
             raise CopyFailed(
                 f"{self.path}: the journal of this copy cannot be written: "
-                f"{error.strerror}; --journal names another place for it"
+                f"{error.strerror}; make room there and run it again"
             ) from error
         self._lines = []
 

@@ -73,13 +73,12 @@ def test_a_link_that_is_named_is_meant(work: Path) -> None:
     assert (work / "copy of data" / "a").read_text() == "one"
 
 
-@pytest.mark.parametrize("place", ["/dev/full", "file/journal"])
-def test_a_journal_that_cannot_be_written(work: Path, place: str) -> None:
-    (work / "file").touch()
-    done = stage(work, "data", "copy", "--journal", place)
+def test_a_journal_that_cannot_be_written(work: Path) -> None:
+    (work / "state").touch()
+    done = stage(work, "data", "copy")
     assert done.returncode == USAGE
     assert "the journal of this copy cannot be opened" in done.stderr
-    assert "--journal" in done.stderr and "Traceback" not in done.stderr
+    assert "XDG_STATE_HOME" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_what_did_not_arrive_is_named(work: Path) -> None:
@@ -120,22 +119,3 @@ def test_ctrl_c_leaves_no_part_and_what_has_arrived_stays(work: Path) -> None:
     assert "run it again to continue" in said
     assert not any((work / "copy").glob(".*.part"))
     assert stage(work, "data", "copy").returncode == DONE
-
-
-@pytest.mark.parametrize(
-    "text", ["one\n", '{"name": "x", "size": 3}\n', '{"begun": 1}']
-)
-def test_a_file_of_the_users_is_no_journal(work: Path, text: str) -> None:
-    (work / "mine").write_text(text)
-    done = stage(work, "--journal", "mine", "data", "copy")
-    assert done.returncode == USAGE
-    assert "is no journal of a copy" in done.stderr
-    assert (work / "mine").read_text() == text
-
-
-@pytest.mark.parametrize("place", ["data/a", "data/new", "copy/a"])
-def test_a_journal_among_what_is_copied_is_refused(work: Path, place: str) -> None:
-    """In the copy it would be replaced by the file of that name."""
-    done = stage(work, "--journal", place, "data", "copy")
-    assert done.returncode == USAGE
-    assert not (work / "copy").exists() and not (work / "data" / "new").exists()

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.skipif(not MAY_MOUNT, reason="only root can mount")
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Path:
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "state" / "ledger.jsonl"))
     (tmp_path / "data" / "in").mkdir(parents=True)
     (tmp_path / "data" / "file").write_text("outer")
     (tmp_path / "data" / "in" / "file").write_text("inner")
@@ -26,7 +27,7 @@ def work(tmp_path: Path) -> Path:
 def staged(work: Path, shown: str, at: str, *words: str) -> tuple[int, str]:
     """`stage` where folder ``shown`` can be seen ``at`` another place as well."""
     command = f'mount --bind {shown} {at} && exec "$@"'
-    stage = [sys.executable, "-m", "pegasus_bb", "stage", "--journal", "journal"]
+    stage = [sys.executable, "-m", "pegasus_bb", "stage"]
     done = subprocess.run(
         [*IN_A_NAMESPACE, "sh", "-c", command, "sh", *stage, *words],
         cwd=work,

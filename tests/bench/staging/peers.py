@@ -84,8 +84,9 @@ def _unless(program: str, hint: str) -> str:
 
 def _stage(task: Task, verify: str) -> list[str]:
     return [
+        *("env", f"PEGASUS_BB_LEDGER={task.work}/ledger"),
         *(sys.executable, "-m", "pegasus_bb", "stage", "--json"),
-        *("--verify", verify, "--journal", str(task.work / "journal")),
+        *("--verify", verify),
         *(str(task.source), str(task.dest)),
     ]
 

@@ -23,12 +23,7 @@ sys.path.append(str(HERE))  # the folder's name is no identifier: it cannot be a
 
 import genome_catalogs  # noqa: E402
 import genome_sizes  # noqa: E402
-from generate_vcf import (  # noqa: E402
-    annotation_name,
-    vcf_name,
-    write_annotation,
-    write_vcf,
-)
+from generate_vcf import annotation_name, vcf_name, write_annotation, write_vcf  # noqa: E402
 
 DATA = HERE / "data"
 POPULATIONS = ("EAS", "GBR", "AMR", "EUR", "SAS", "AFR", "ALL")

@@ -10,11 +10,7 @@ import orjson
 
 from pegasus_bb.check.everything import findings
 from pegasus_bb.check.finding import Finding, Level
-from pegasus_bb.cli.options import (
-    PlanCommand,
-    options_of_a_planning,
-    plan_options,
-)
+from pegasus_bb.cli.options import PlanCommand, options_of_a_planning, plan_options
 from pegasus_bb.cli.output import printable
 from pegasus_bb.errors import USAGE
 

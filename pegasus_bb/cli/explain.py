@@ -33,10 +33,7 @@ from pegasus_bb.planner.reading import (
     with_capacity,
 )
 from pegasus_bb.planner.run_plan import output_site
-from pegasus_bb.planner.summary import (
-    fit_lines,
-    reservation_lines,
-)
+from pegasus_bb.planner.summary import fit_lines, reservation_lines
 from pegasus_bb.units import format_size
 
 _MORE = (fit_lines, reservation_lines)

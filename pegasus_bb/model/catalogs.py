@@ -13,10 +13,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import Data, Document, Entry, load, plain
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.tiers import KEY, Tier, read_tiers
-from pegasus_bb.model.transformations import (
-    TransformationCatalog,
-    read_transformations,
-)
+from pegasus_bb.model.transformations import TransformationCatalog, read_transformations
 
 # kind -> (file name in the working directory, key in a workflow that carries it)
 SOURCES = {

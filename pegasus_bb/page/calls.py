@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.page.charts import (
-    ALERT,
-    SOFT,
-    STAGE_IN,
-    WAIT,
-    sides,
-    stacked_bars,
-)
+from pegasus_bb.page.charts import ALERT, SOFT, STAGE_IN, WAIT, sides, stacked_bars
 from pegasus_bb.page.figure import RATIO, Column, Dataset, Figure, Row
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.document import Row as LayerRow

@@ -15,10 +15,7 @@ from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.placement.job_reservation_lint import (
-    check_count,
-    lint_job_reservations,
-)
+from pegasus_bb.placement.job_reservation_lint import check_count, lint_job_reservations
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.liveness import sizes
 from pegasus_bb.placement.sizing import (

@@ -13,10 +13,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.files import is_there
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import (
-    Properties,
-    Settings,
-)
+from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import is_below

@@ -13,11 +13,7 @@ from typing import Any
 
 from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.prediction.levels import (
-    JobTimes,
-    Levels,
-    in_phases,
-)
+from pegasus_bb.prediction.levels import JobTimes, Levels, in_phases
 from pegasus_bb.prediction.load import Workload
 
 SHARED = ("persistent", "hybrid")  # modes with a reservation for all jobs, and a gate

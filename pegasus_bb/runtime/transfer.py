@@ -13,16 +13,7 @@ import io
 import os
 import re
 import sys
-from typing import (
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    Union,
-)
+from typing import Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir

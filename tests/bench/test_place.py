@@ -8,13 +8,7 @@ import pytest
 
 from pegasus_bb.bench import place as module
 from pegasus_bb.bench.cells import Cell
-from pegasus_bb.bench.place import (
-    PREFIX,
-    Place,
-    left_behind,
-    place,
-    temporary_folder,
-)
+from pegasus_bb.bench.place import PREFIX, Place, left_behind, place, temporary_folder
 from pegasus_bb.bench.session import Session
 from pegasus_bb.errors import NotMeasured, UsageError
 from pegasus_bb.process import Finished

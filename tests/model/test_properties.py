@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.properties import (
-    Properties,
-    Setting,
-    read_properties,
-)
+from pegasus_bb.model.properties import Properties, Setting, read_properties
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 

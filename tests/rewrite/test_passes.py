@@ -11,12 +11,7 @@ import yaml
 
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.rewrite import (
-    Inputs,
-    Target,
-    directive_files,
-    rewrite,
-)
+from pegasus_bb.rewrite import Inputs, Target, directive_files, rewrite
 from tests.rewrite.conftest import Golden, read
 from tests.rewrite.differences import changed
 

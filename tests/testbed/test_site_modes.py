@@ -18,12 +18,7 @@ from pegasus_bb.testbed.home import Home
 from tests.end_to_end.chains import INPUT, Chains, watched
 from tests.end_to_end.conftest import expected
 from tests.testbed.slurm_site import SlurmSite
-from tests.testbed.workflow_runner import (
-    PLANNERS,
-    TIER,
-    ExampleRunner,
-    WorkflowRunner,
-)
+from tests.testbed.workflow_runner import PLANNERS, TIER, ExampleRunner, WorkflowRunner
 from tests.testbed.workflow_runner import expected as first_jobs
 
 pytestmark = [pytest.mark.site]

@@ -32,11 +32,7 @@ from pegasus_bb.engine.local import Outcome
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.lost_inputs import Ask, refuse
 from pegasus_bb.engine.nodestates import done_before
-from pegasus_bb.engine.preparation import (
-    Preparation,
-    check_place,
-    prepare,
-)
+from pegasus_bb.engine.preparation import Preparation, check_place, prepare
 from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table

@@ -9,13 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.dag.roles import (
-    Role,
-    folder_nodes,
-    is_local_cleanup,
-    of_role,
-    role_of,
-)
+from pegasus_bb.dag.roles import Role, folder_nodes, is_local_cleanup, of_role, role_of
 
 REGISTERS = "register_"
 OWN_FOLDER = re.compile(r"cleanup_.+_[0-9]+_local")  # the real planner's, on this host

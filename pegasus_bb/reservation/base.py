@@ -18,8 +18,6 @@ class Pool(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A reservation of any user, as its scheduler lists it."""
-
     name: str
     own: bool  # it belongs to this user
     status: Status

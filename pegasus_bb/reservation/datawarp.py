@@ -42,8 +42,6 @@ from pegasus_bb.units import format_size, parse_duration, round_up
 
 
 class DataWarp(Backend):
-    """See the module's docstring; the promise is Backend's."""
-
     def __init__(self, settings: Mapping[str, str]) -> None:
         """Raises UsageError where a key cannot be read."""
         self.timeout = parse_duration(settings.get("timeout", "15m"))
@@ -341,7 +339,6 @@ class DataWarp(Backend):
         )
 
     def _claim(self, path: str, request: Request) -> None:
-        """The first job on an empty buffer writes the identity, all others check it."""
         try:
             names = os.listdir(path)
             empty = all(name.startswith("." + identity.FILE) for name in names)

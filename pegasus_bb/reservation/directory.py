@@ -29,8 +29,6 @@ from pegasus_bb.units import MIB, format_size, parse_duration, parse_size, round
 
 
 class Directory(Backend):
-    """See the module's docstring; the promise is Backend's."""
-
     def __init__(self, settings: Mapping[str, str]) -> None:
         """Raises UsageError where a key cannot be read."""
         self.settings = dict(settings)

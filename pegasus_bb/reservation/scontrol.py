@@ -111,7 +111,6 @@ class Plugin(NamedTuple):
     jobs: List[JobSpace]
 
     def pool(self, name: str) -> Optional[Pool]:
-        """The pool of that name, the default one where it is empty."""
         return next((p for p in self.pools if name in ("", p.name)), None)
 
     def unaccounted(self, pool: Pool) -> int:

@@ -120,7 +120,6 @@ class Slurm:
             ) from None
 
     def job(self, number: str) -> Optional[Job]:
-        """The record of a job, or None where Slurm has forgotten it."""
         answer = _ask(["scontrol", "show", "job", number])
         if "Invalid job id" in answer.err:
             return None

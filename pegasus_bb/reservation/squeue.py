@@ -36,7 +36,6 @@ def parse_queue(text: str) -> List[Job]:
 
 
 def _fields(record: str) -> Dict[str, str]:
-    """Each in one line; Slurm's word for nothing is nothing."""
     words = [" ".join(word.split()) for word in record.split(_NEXT)]
     if len(words) != len(_FIELDS) + 1 or not words[0].isdigit():
         raise ValueError(record)

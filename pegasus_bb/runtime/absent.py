@@ -44,7 +44,6 @@ def absent_files(bb: BBDir, node: str) -> FrozenSet[str]:
 
 
 def forget_absent(bb: BBDir, node: str) -> None:
-    """Remove the note: the files are made again."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(_note(bb, node))
 

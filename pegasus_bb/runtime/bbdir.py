@@ -98,7 +98,6 @@ class BBDir:
         return str(self._read("plan.json", dict).get("scratch", ""))
 
     def label(self) -> str:
-        """The name of the workflow; empty if there is no plan."""
         try:
             return str(read_json(self.file("plan.json"))["label"])
         except (OSError, ValueError, TypeError, KeyError):

@@ -24,8 +24,6 @@ _OF_THE_NODE = {"HOME", "HOSTNAME", "PATH", "PWD", "SHELL", "TEMP", "TMP", "TMPD
 
 
 class Task(NamedTuple):
-    """What runs inside, and where."""
-
     argv: List[str]
     folder: str  # its working directory
     mounts: List[str]  # SOURCE:TARGET, as every container's program takes it

@@ -105,7 +105,6 @@ def _would_release(
 
 
 def _check_on_the_pfs(bb: BBDir, found: StorageDecision) -> None:
-    """Raises DataNotSafe if the run, which is on the PFS, has results to stage out."""
     unsafe = list(ResultsGuard(bb).unsafe())
     if unsafe:
         placement = bb.placement()
@@ -172,7 +171,6 @@ def _find_note(
 
 
 def _check_planned(bb: BBDir) -> None:
-    """Raises UsageError if planning was killed before it had written everything."""
     bb.placement()
     if not os.path.exists(bb.file("plan.json")):
         raise UsageError(

@@ -74,7 +74,6 @@ def _noted(note: str) -> str:
 
 
 def _runs(job: str) -> bool:
-    """Whether Slurm says that it runs; also True without an answer."""
     import shutil
 
     from pegasus_bb.reservation.slurm import Slurm

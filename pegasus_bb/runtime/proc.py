@@ -49,7 +49,6 @@ class Ended(NamedTuple):
 
     @property
     def status(self) -> int:
-        """The exit code, or 128 + the signal."""
         if os.WIFSIGNALED(self.raw):
             return 128 + os.WTERMSIG(self.raw)
         return os.WEXITSTATUS(self.raw)

@@ -68,7 +68,6 @@ def list_request(bb: BBDir, request: Request) -> None:
 
 
 def list_event(event: str, about: Request, submit_dir: str, **more: Any) -> None:
-    """A line of the ledger about the reservation of that request."""
     ledger.note(
         event,
         name=about.name,

@@ -23,8 +23,6 @@ RECORDER = "pegasus_bb"
 
 
 class Outcome(NamedTuple):
-    """One task, ended or never started."""
-
     program: str
     begun: float
     end: float
@@ -211,7 +209,6 @@ def _key(lfn: str) -> str:
 
 
 def _written(data: bytes, where: str, status: int) -> int:
-    """Write the record; the exit status, 1 if the record is lost."""
     try:
         handle = 1
         if where != "-":

@@ -73,7 +73,6 @@ def check_releasable(
 
 
 def absent_message(request: Request, noted: Optional[Reservation]) -> str:
-    """That there is nothing to give back, and why."""
     if noted is not None and noted.released_at is not None:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
         return f"reservation {request.name} was given back before, at {when}"

@@ -18,8 +18,6 @@ from pegasus_bb.staging.items import stamp
 
 
 class Unsafe(NamedTuple):
-    """A promised result that is not safe, and why."""
-
     lfn: str
     why: str
 
@@ -40,7 +38,6 @@ class ResultsGuard:
         self._outputs: Mapping[str, str] = {}
 
     def why_unsafe(self, lfn: str) -> str:
-        """Why the promised result ``lfn`` is not safe; empty if it is."""
         noted = self._read()
         place = _local_path(str(self._outputs.get(lfn, "")))
         return _why_unsafe(
@@ -66,7 +63,6 @@ class ResultsGuard:
 
 
 def _local_path(place: str) -> str:
-    """The path in a destination; empty where it is not a file of this machine."""
     if not place.startswith("/"):
         url = urlsplit(place)
         return unquote(url.path) if url.scheme == "file" else ""

@@ -24,8 +24,6 @@ PFS, TIER = "pfs", "bb"
 
 
 class StorageDecision(NamedTuple):
-    """Where the run is; why and since when."""
-
     to: str  # bb | pfs
     because: str = ""  # pfs: why the reservation could not be used, in its own words
     exit_code: int = 0  # pfs: what the gate would have answered without the fallback

@@ -126,7 +126,6 @@ def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
 
 
 def is_own_record(bb: BBDir, program: str) -> bool:
-    """Whether ``program`` is bin/record of this very run."""
     try:
         return os.path.samefile(program, bb.file("bin/record"))
     except OSError:

@@ -83,7 +83,6 @@ def _links_to_results(
 def _links(
     reservation: JobReservation, request: Request, run: str, scratch: str
 ) -> Iterator[Link]:
-    """Links to files that live elsewhere; those to inputs are not ours to change."""
     for lfns, home, ours in (
         (reservation.read, scratch, False),
         (reservation.write, request.prefix, True),

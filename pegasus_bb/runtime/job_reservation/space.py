@@ -19,8 +19,6 @@ _NODES = "SLURM_JOB_NUM_NODES"
 
 
 class Space(NamedTuple):
-    """Where a job works, and where it puts what is to come back."""
-
     run: str  # stands for the run's scratch
     results: str  # of this try
     by_system: bool  # the batch system stages; else launch does

@@ -38,8 +38,6 @@ _FLAGS = {
 
 
 class Options:
-    """The parsed options, and the task."""
-
     def __init__(self) -> None:
         self.values: Dict[str, str] = {}
         self.flags: Dict[str, bool] = {}
@@ -108,7 +106,6 @@ def _unquoted(text: str) -> str:
 
 
 def _files(value: str) -> List[Tuple[str, str]]:
-    """LFN=PFN, or a PFN that is its own LFN; @LIST names a file of such lines."""
     if value.startswith("@"):
         try:
             with open(value[1:], encoding="utf-8", errors="surrogateescape") as listed:

@@ -27,7 +27,6 @@ def temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
 
 
 def named_temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
-    """As ``temporary``, and the name is still there."""
     failure: OSError = FileNotFoundError(2, "no folder for temporary files")
     for folder in (environ.get("TMPDIR") or "/tmp", "/tmp", "/var/tmp"):  # noqa: S108
         name = os.path.join(folder, f"ks.{kind}.{os.getpid()}.{os.urandom(4).hex()}")

@@ -115,6 +115,5 @@ def _entry(pad: str, key: str, value: Any, indent: int) -> Iterator[str]:
 
 
 def record(data: Mapping[Any, Any]) -> bytes:
-    """One Kickstart record: an entry of a YAML list, in UTF-8."""
     text = "\n".join(["- invocation: True", *lines(data, 2)])
     return (text + "\n").encode("utf-8", "backslashreplace")

@@ -31,8 +31,6 @@ Copied = Tuple[Way, int, Optional[Exception]]  # bytes, or why not
 
 
 class Copies:
-    """Copies for one run."""
-
     def __init__(
         self,
         roots: Roots,
@@ -145,7 +143,6 @@ class Copies:
         return [*roots, self._prefix] if roots and self._prefix else roots
 
     def _wrote(self, dest: str) -> bool:
-        """Whether a folder at ``dest`` would be this run's own, from an earlier try."""
         if not os.path.isdir(dest):
             return False
         if self._roots.own(dest):

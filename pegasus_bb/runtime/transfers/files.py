@@ -23,8 +23,6 @@ from pegasus_bb.staging.failures import CopyFailed
 
 
 class Transfers:
-    """Brings files to their places for one run."""
-
     def __init__(
         self, scratch: Scratch, inputs: Inputs, copies: Copies, links: bool = False
     ) -> None:

@@ -15,8 +15,6 @@ _LEADING_VARIABLE = re.compile(r"\$\{?([A-Za-z][A-Za-z0-9_]+)\}?")
 
 
 class Url(NamedTuple):
-    """A place: scheme, site and, for local schemes, the path."""
-
     scheme: str
     path: str
     text: str  # as the list has it
@@ -39,15 +37,11 @@ class Transfer(NamedTuple):
 
 
 class Mkdir(NamedTuple):
-    """A folder to be made."""
-
     url: Url
     entry: Mapping[str, Any]
 
 
 class Remove(NamedTuple):
-    """A file or folder to be removed."""
-
     url: Url
     recursive: bool
     entry: Mapping[str, Any]

@@ -64,7 +64,6 @@ def _named(job: Job) -> str:
 
 
 def _entry(scratch: Scratch, job: Job) -> Dict[str, Any]:
-    """The job's entry; what we tried ourselves is not tried again."""
     entry = dict(job.entry)
     if isinstance(job, (Mkdir, Remove)):
         return entry

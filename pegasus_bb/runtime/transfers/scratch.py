@@ -35,7 +35,6 @@ class Scratch:
 
     @classmethod
     def of(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
-        """The scratch of the run of ``bb``, as this job sees it."""
         if not bb.has_request:
             return cls({}, None)
         from pegasus_bb.reservation.registry import open_backend
@@ -113,7 +112,6 @@ class Scratch:
 
     @property
     def has_homes(self) -> bool:
-        """Whether any file of the run lives in its folder on the PFS."""
         return bool(self.pfs_root) and any(
             entry.get("tier") == PFS and entry.get("how") != "link"
             for entry in self.files.values()

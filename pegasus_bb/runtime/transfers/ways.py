@@ -13,8 +13,6 @@ class NeedsOtherTool(Exception):
 
 
 class Done(NamedTuple):
-    """What became of a job: what was done, or why it was not."""
-
     job: Job
     what: str
     error: Optional[Exception] = None
@@ -36,8 +34,6 @@ class Try(NamedTuple):
 
 
 class Way(NamedTuple):
-    """A file that is to be copied."""
-
     attempt: Try
     source: str
     dest: str  # where the job wants it

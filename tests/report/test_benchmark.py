@@ -31,7 +31,6 @@ def of(cell: Any) -> dict[str, Any]:
 
 def test_it_is_read_and_handed_on_as_it_is(tmp_path: Path) -> None:
     found = read_benchmark(written(tmp_path, of(CELL)))
-
     assert found.document == of(CELL)
     rate = Stat(10.5, None, 1)
     assert found.cells == (

@@ -24,7 +24,6 @@ def found(**seconds: tuple[float, float]) -> BreakEven:
 
 def test_a_run_that_gains_breaks_even_within_itself() -> None:
     even = found(compute=(100, 40), stage_in=(0, 20), stage_out=(5, 15))
-
     assert (even.won, even.staging_in, even.staging_out) == (60, 20, 10)
     assert even.net == 30
     assert even.runs == pytest.approx(0.4)  # 20 / (60 - 10)
@@ -44,7 +43,6 @@ def test_a_run_that_loses_has_no_break_even_though_its_jobs_gain() -> None:
     even = found(
         compute=(60, 40), stage_in=(8.18, 6), gate_wait=(0, 13), queue=(10.82, 79)
     )
-
     assert even.net == pytest.approx(79 - 138)
     assert (even.runs, even.footprint) == (None, None)
     assert even.sentences == (
@@ -57,22 +55,18 @@ def test_a_run_that_loses_has_no_break_even_though_its_jobs_gain() -> None:
 @pytest.mark.parametrize("part", [part for part in PARTS if part != "compute"])
 def test_whatever_takes_the_gain_takes_the_break_even(part: str) -> None:
     assert found(compute=(100, 90), **{part: (0, 9)}).runs is not None
-
     even = found(compute=(100, 90), **{part: (0, 11)})
-
     assert (even.net, even.runs, even.footprint) == (-1, None, None)
 
 
 def test_sides_that_take_as_long_have_no_break_even() -> None:
     even = found(compute=(100, 90), queue=(0, 10))
-
     assert (even.net, even.runs, even.footprint) == (0, None, None)
     assert even.sentences[0].endswith("there is no break-even.")
 
 
 def test_reserving_and_queueing_pay_with_enough_data() -> None:
     even = found(compute=(100, 80), stage_in=(0, 4), gate_wait=(0, 6), queue=(0, 2))
-
     assert even.footprint == GIB / 2  # (6 + 2) / (20 - 4)
     assert even.sentences[3].startswith(
         "Break-even in data: the run gains from 512.0 MiB of files on"
@@ -82,7 +76,6 @@ def test_reserving_and_queueing_pay_with_enough_data() -> None:
 def test_without_sizes_there_is_no_footprint() -> None:
     clock = {part: pair(0, 0) for part in PARTS} | {"compute": pair(2, 1)}
     even = break_even(clock, Pair(None, None))
-
     assert even is not None
     assert even.footprint is None
     assert "unknown" in even.sentences[3]
@@ -90,5 +83,4 @@ def test_without_sizes_there_is_no_footprint() -> None:
 
 def test_without_records_there_is_none() -> None:
     clock = {part: Pair(None, None) for part in PARTS}
-
     assert break_even(clock, Pair(None, None)) is None

@@ -18,11 +18,9 @@ from pegasus_bb.errors import UsageError
 def test_two_submit_directories_are_compared(recorded: Path, tmp_path: Path) -> None:
     run, out = str(recorded / "gated"), tmp_path / "report.json"
     again = str(copytree(run, tmp_path / "again"))
-
     result = CliRunner().invoke(
         report, ["--pfs", run, "--bb", run, "--bb", again, "--json", str(out)]
     )
-
     assert result.exit_code == 0, result.output
     assert "cat1" in result.output
     assert json.loads(out.read_bytes())["workflow"]["makespan"]["bb"]["n"] == 2
@@ -34,26 +32,21 @@ def test_a_run_is_no_repetition_of_itself(
 ) -> None:
     run, link = recorded / "gated", tmp_path / "link"
     link.symlink_to(run)
-
     options = ["--pfs", str(run), "--bb", str(run), side, str(link)]
     result = CliRunner().invoke(report, options)
-
     assert isinstance(result.exception, UsageError)
     assert f"{side} {link}: the same as {side} {run}" in str(result.exception)
 
 
 def test_both_sides_must_be_named(recorded: Path) -> None:
     result = CliRunner().invoke(report, ["--pfs", str(recorded / "gated")])
-
     assert result.exit_code == 2
     assert "--bb" in result.output
 
 
 def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     missing = str(tmp_path / "missing")
-
     result = CliRunner().invoke(report, ["--pfs", missing, "--bb", missing])
-
     assert isinstance(result.exception, UsageError)
 
 
@@ -64,20 +57,16 @@ def test_the_width_is_the_readers(
     monkeypatch.setenv("COLUMNS", columns)
     run = str(recorded / "gated")
     again = str(copytree(run, tmp_path / "again"))
-
     result = CliRunner().invoke(report, ["--pfs", run, "--bb", run, "--bb", again])
-
     notes = [line for line in result.output.splitlines() if line.startswith("note:")]
     assert (max(map(len, notes)) > 100) is (columns == "180")
 
 
 def test_the_page_is_written_beside_the_json(recorded: Path, tmp_path: Path) -> None:
     run, html = str(recorded / "gated"), tmp_path / "report.html"
-
     result = CliRunner().invoke(
         report, ["--pfs", run, "--bb", run, "--html", str(html)]
     )
-
     assert result.exit_code == 0, result.output
     assert result.output.endswith(f"drawn: {html}\n")
     assert "cat1_ID0000002" in html.read_text()
@@ -92,7 +81,6 @@ def test_a_page_without_its_libraries_names_the_pip_command(
         f"import sys; sys.modules[{library!r}] = None; "
         "from pegasus_bb.cli import main; main()"
     )
-
     done = subprocess.run(
         [
             *(sys.executable, "-c", program),
@@ -101,7 +89,6 @@ def test_a_page_without_its_libraries_names_the_pip_command(
         capture_output=True,
         text=True,
     )
-
     assert (done.returncode, done.stdout, html.exists()) == (2, "", False)
     assert f"a page needs {library}, which is not installed" in done.stderr
     assert "pip install 'pegasus-bb[pages]'" in done.stderr
@@ -110,9 +97,7 @@ def test_a_page_without_its_libraries_names_the_pip_command(
 def test_a_bad_benchmark_leaves_nothing_behind(recorded: Path, tmp_path: Path) -> None:
     run, html, bench = str(recorded / "gated"), tmp_path / "r.html", tmp_path / "b.json"
     bench.write_text("[]")
-
     options = ["--pfs", run, "--bb", run, "--html", str(html), "--bench", str(bench)]
     result = CliRunner().invoke(report, options)
-
     assert isinstance(result.exception, UsageError)
     assert not html.exists()

@@ -22,7 +22,6 @@ def test_jobs_side_by_side_take_their_time_once(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     run = a_run(a_task(start=0, duration=10), a_task(start=2, duration=5))
-
     assert parts(run) == {"compute": 10}
 
 
@@ -34,7 +33,6 @@ def test_staging_costs_only_what_nobody_computes_beside(
         a_task(start=3, duration=5),
         a_task(kind=Kind.STAGE_OUT, start=7, duration=3),
     )
-
     assert parts(run) == {"stage_in": 3, "compute": 5, "stage_out": 2}
 
 
@@ -53,7 +51,6 @@ def test_every_second_from_the_engines_start_to_its_end_is_somewhere(
         ),
         stretches=((0, 55),),
     )
-
     assert parts(run) == {
         **{"reserve": 2, "gate_wait": 9, "queue": 6, "auxiliary": 1},
         **{"compute": 30, "release": 1, "other": 6},
@@ -65,7 +62,6 @@ def test_a_log_of_whole_seconds_does_not_begin_before_the_first_task(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     run = a_run(a_task(start=7.75, duration=2), stretches=((7.0, 9.0),))
-
     assert parts(run) == {"compute": 2}
     assert begun(run) == 7.75
     assert begun(a_run(a_task(start=9.5), stretches=((7.0, 20.0),))) == 7.0
@@ -77,7 +73,6 @@ def test_the_script_before_a_users_job_is_no_gate(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     run = a_run(a_task(start=5, node="cat"), nodes=(NodeTimes("cat", 0, 5),))
-
     assert parts(run) == {"compute": 1}
 
 
@@ -87,7 +82,6 @@ def test_what_a_jobs_own_reservation_stages_out_is_staging_out(
 ) -> None:
     cat = NodeTimes("cat", terminated=5, ended=9)
     run = a_run(a_task(node="cat", duration=5), nodes=(cat,), mode=mode)
-
     assert parts(run) == {"compute": 5, "stage_out": 4}
 
 
@@ -99,6 +93,5 @@ def test_a_run_of_records_alone_goes_from_the_first_to_the_last(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     run = a_run(a_task(start=100), a_task(start=103))
-
     assert parts(run) == {"compute": 2, "other": 2}
     assert tuple(by_the_clock(run)) == PARTS

@@ -30,9 +30,7 @@ def test_a_transformation_is_compared_with_itself(
 ) -> None:
     pfs = a_run(a_task("cat", duration=6.0), a_task("sort", duration=1.0))
     bb = a_run(a_task("cat", duration=2.0), a_task("sort", duration=4.0))
-
     comparison = compare([pfs], [bb])
-
     assert [found.name for found in comparison.compute] == ["cat", "sort"]
     assert row(comparison, "cat").cells["run_time"].ratio == 3.0
     assert row(comparison, "sort").cells["run_time"].ratio == 0.25
@@ -43,18 +41,14 @@ def test_repetitions_become_a_mean_with_its_error(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     pfs = [a_run(a_task(duration=seconds)) for seconds in (2.0, 4.0)]
-
     cells = row(compare(pfs, [a_run(a_task(duration=1.0))]), "cat").cells
-
     assert cells["run_time"].pfs == Stat(3.0, pytest.approx(1.0), 2)
     assert cells["run_time"].bb == Stat(1.0, None, 1)
 
 
 def test_auxiliary_jobs_are_grouped_apart(a_task: MakeTask, a_run: MakeRun) -> None:
     staging = a_task("pegasus::transfer", node="stage_in_0", kind=Kind.STAGE_IN)
-
     comparison = compare([a_run(a_task(), staging)], [a_run(a_task())])
-
     assert [found.name for found in comparison.compute] == ["cat"]
     assert [found.name for found in comparison.auxiliary] == ["stage_in"]
     assert row(comparison, "stage_in").cells["run_time"].bb is None
@@ -72,9 +66,7 @@ def test_the_workflow_keeps_staging_and_reserving_apart(
         makespan=12.5,
         gate_wait=1.5,
     )
-
     workflow = compare([a_run(a_task("cat"), makespan=25.0)], [bb]).workflow
-
     seconds = {key: pair.bb.mean for key, pair in workflow.items() if pair.bb}
     assert seconds == {
         **{"makespan": 12.5, "compute": 4.0, "stage_in": 2.0, "stage_out": 3.0},
@@ -87,7 +79,6 @@ def test_the_workflow_keeps_staging_and_reserving_apart(
 
 def test_a_run_without_any_number_is_compared_all_the_same(a_run: MakeRun) -> None:
     comparison = compare([a_run(makespan=None)], [a_run(makespan=0.0)])
-
     assert comparison.compute == ()
     assert comparison.all_compute.cells["run_time"].ratio is None
     assert comparison.workflow["makespan"].ratio is None
@@ -98,7 +89,6 @@ def test_the_first_note_says_which_io_wait_it_is(
 ) -> None:
     measured = compare([a_run(a_task(iowait=1.0))], [a_run(a_task(iowait=0.5))])
     derived = compare([a_run(a_task())], [a_run(a_task())])
-
     assert measured.notes[0].startswith("I/O wait is the kernel's own count")
     assert derived.notes[0].startswith("off CPU is run time - user")
 
@@ -125,14 +115,12 @@ def test_what_a_reader_must_know_is_said(
     a_task: MakeTask, a_run: MakeRun, fields: dict[str, object], note: str
 ) -> None:
     pfs, fine = a_run(a_task()), {"mode": "persistent"}
-
     assert len(compare([pfs], [a_run(a_task(), **fine)]).notes) == 1
     assert noted(compare([pfs], [a_run(a_task(), **{**fine, **fields})]), note)
 
 
 def test_a_burst_buffer_run_given_as_pfs_is_pointed_out(a_run: MakeRun) -> None:
     comparison = compare([a_run(mode="persistent")], [a_run(mode="persistent")])
-
     assert noted(comparison, "PFS run 1 was given as PFS, yet ran in mode persistent")
 
 
@@ -140,7 +128,6 @@ def test_sides_that_were_swapped_are_pointed_out_before_all_else(
     a_run: MakeRun,
 ) -> None:
     off, on = a_run(mode="off"), a_run(mode="persistent")
-
     assert compare([on, on], [off]).notes[1].startswith("the sides are swapped")
     assert not noted(compare([off], [on]), "swapped")
     assert not noted(compare([on], [on, off]), "swapped")
@@ -150,13 +137,11 @@ def test_a_single_record_is_not_asked_for_its_mode(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     record = a_run(a_task(), submit_dir="")
-
     assert not noted(compare([record], [record]), "names no mode")
 
 
 def test_tasks_that_failed_are_pointed_out(a_task: MakeTask, a_run: MakeRun) -> None:
     comparison = compare([a_run(a_task(exit_code=1))], [a_run(a_task())])
-
     assert noted(comparison, "PFS run 1: 1 task failed")
 
 
@@ -164,7 +149,6 @@ def test_sides_with_different_jobs_are_pointed_out(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     comparison = compare([a_run(a_task(), a_task())], [a_run(a_task())])
-
     assert noted(comparison, "not every run has the same number of jobs: cat")
 
 
@@ -172,9 +156,7 @@ def test_tasks_on_several_processors_are_named(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     busy = a_run(a_task("solver", utime=3.0))
-
     comparison = compare([busy], [busy])
-
     assert row(comparison, "solver").cells["io_wait"].pfs is None
     assert noted(comparison, "no time off CPU is given for solver")
 
@@ -184,7 +166,6 @@ def test_tasks_whose_threads_were_in_calls_at_once_are_pointed_out(
 ) -> None:
     threaded = a_run(a_task(duration=2.0, calls=Calls(1, 1, 9.0)))
     single = a_run(a_task(duration=2.0, calls=Calls(1, 1, 1.9)))
-
     assert noted(compare([threaded], [single]), "1 task spent more seconds in calls")
     assert not noted(compare([single], [single]), "more seconds in calls")
 
@@ -193,9 +174,7 @@ def test_staging_is_bytes_and_bytes_per_second(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     staging = a_task(kind=Kind.STAGE_OUT, duration=4.0)
-
     pairs = compare([a_run()], [a_run(staging, saved=8, brought=5)]).staging
-
     assert pairs["out_rate"].bb == Stat(2.0, None, 1)
     assert pairs["in_bytes"].bb == Stat(5.0, None, 1)
     assert pairs["in_rate"].bb is None
@@ -208,8 +187,6 @@ def test_our_own_jobs_under_another_name_stay_with_their_kind(
         a_task("pegasus::transfer", kind=Kind.STAGE_IN, duration=1.0),
         a_task("pegasus::transfer", kind=Kind.STAGE_OUT, duration=2.0),
     ]
-
     comparison = compare([a_run(*jobs)], [a_run(*jobs)])
-
     seconds = {r.name: r.cells["run_time"].pfs for r in comparison.auxiliary}
     assert seconds == {"stage_in": Stat(1.0, None, 1), "stage_out": Stat(2.0, None, 1)}

@@ -65,7 +65,6 @@ def test_a_log_says_what_darshan_itself_says(
 ) -> None:
     log = logs[name]
     posix = log.modules["POSIX"]
-
     assert log.processes == ranks
     assert posix.read + posix.written == moved
     assert moved / MIB / posix.seconds == pytest.approx(rate, abs=0.001)
@@ -79,7 +78,6 @@ def test_times_by_process_agree_with_what_darshan_adds_up(
     """Files of one process and of all, so that the slowest is looked for over both."""
     posix = logs[name].modules["POSIX"]
     all_of_them = posix.read_time + posix.write_time + posix.meta_time
-
     assert all_of_them / posix.processes <= posix.seconds
     assert max(posix.slowest_read, posix.slowest_write) <= posix.seconds
     assert posix.slowest_read * posix.processes >= posix.read_time * 0.999
@@ -101,7 +99,6 @@ def test_what_a_process_did_beside_its_calls_makes_up_its_run_time(
 def test_each_file_has_the_times_of_its_layers(logs: dict[str, Log]) -> None:
     log = logs["sample"]
     layers = {layer.name: layer for file in log.files for layer in file.layers}
-
     assert set(layers) == {"POSIX", "MPI-IO"}
     assert layers["POSIX"].processes == log.processes
     assert layers["MPI-IO"].write_time == pytest.approx(
@@ -111,7 +108,6 @@ def test_each_file_has_the_times_of_its_layers(logs: dict[str, Log]) -> None:
 
 def test_a_log_without_posix_has_what_stdio_saw(logs: dict[str, Log]) -> None:
     log = logs["noposix"]
-
     assert set(log.modules) == {"STDIO"}
     assert log.calls is not None
     assert log.calls.seconds == log.modules["STDIO"].seconds
@@ -123,7 +119,6 @@ def test_bytes_of_mpi_io_are_those_that_posix_moved_for_it(
     log = logs["sample"]
     assert log.calls is not None
     parts = log.modules["POSIX"], log.modules["STDIO"]
-
     assert log.modules["MPI-IO"].written > 2**40
     assert log.calls.read == sum(part.read for part in parts)
     assert log.calls.written == sum(part.written for part in parts)
@@ -135,7 +130,6 @@ def test_of_a_file_whose_bytes_only_mpi_io_saw_those_count(
 ) -> None:
     log = logs["pq_app_readAB_writeC"]
     files = {Path(file.path).name: file for file in log.files}
-
     assert (log.modules["POSIX"].written, log.modules["MPI-IO"].written) == (40, 8000)
     assert (files["C"].bytes_read, files["C"].bytes_written) == (0, 8000)
     assert (files["A"].bytes_read, files["A"].bytes_written) == (10000, 0)
@@ -146,7 +140,6 @@ def test_bytes_that_mpi_io_wrote_again_are_those_of_the_file(
 ) -> None:
     log = logs["shane_macsio"]
     files = {Path(file.path).name: file for file in log.files}
-
     assert log.modules["MPI-IO"].written == 13286360
     assert files["macsio_hdf5_000.h5"].bytes_written == 54579416
     assert files["macsio_hdf5_000.h5"].size == 13286912
@@ -158,7 +151,6 @@ def test_a_file_of_all_ranks_and_one_of_a_single_rank_are_both_there(
     """A shared record has the bytes of every rank; others are added up."""
     badost, ior = logs["sample-badost"], logs["ior_hdf5_example"]
     written = sum(file.bytes_written or 0 for file in badost.files)
-
     assert len(badost.files) == badost.processes + 1  # and what all of them read
     assert written == badost.modules["POSIX"].written
     assert [file.bytes_read for file in ior.files] == [ior.modules["POSIX"].read]
@@ -168,7 +160,6 @@ def test_a_log_may_have_any_name(tmp_path: Path) -> None:
     log = next(shipped().rglob("sample.darshan"))
     (tmp_path / "io").write_bytes(log.read_bytes())
     (tmp_path / "job.out").write_text("- invocation: True\n")
-
     assert is_log(tmp_path / "io")
     assert not is_log(tmp_path / "job.out")
     assert not is_log(tmp_path / "missing")
@@ -186,9 +177,7 @@ def test_damaged_logs_cost_only_themselves(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.darshan" for name in sorted(files)]
     for path in paths:
         path.write_bytes(files[path.stem])
-
     entries = {Path(entry.file).stem: entry for entry in read_logs(paths)}
-
     read = {name: e.calls for name, e in entries.items() if isinstance(e, Log)}
     assert len(entries) == len(paths)
     assert set(read.values()) == {read["00-whole"]}  # damaged where nothing is read
@@ -202,9 +191,7 @@ def test_a_partial_log_says_what_it_saw_and_no_sum(tmp_path: Path) -> None:
     data[20] |= 1 << 1  # of the header of this version: POSIX had no room
     path = tmp_path / "a.darshan"
     path.write_bytes(data)
-
     problem, log = read_logs([path])
-
     assert isinstance(problem, Problem)
     assert problem.why.startswith("partial: Darshan had no room for all files (POSIX)")
     assert isinstance(log, Log)
@@ -218,9 +205,7 @@ def test_a_reader_that_dies_costs_the_log_that_it_died_of(
     story = "import os, sys\nif 'b' in sys.argv[2:]: print('{\"why\": \"a\"}'); "
     monkeypatch.setattr(darshan, "_READER", f"{story}sys.stdout.flush(); os.abort()\n")
     a, b, c = Path("a"), Path("b"), Path("c")
-
     problems = list(read_logs([a, b]))
-
     assert [(p.file, p.why) for p in problems if isinstance(p, Problem)] == [
         ("a", "a"),
         ("b", "PyDarshan did not survive it: Aborted"),
@@ -236,9 +221,7 @@ def test_a_reader_that_never_starts_is_asked_once(
     monkeypatch.setattr(
         darshan, "ask", lambda argv, **rest: asked.append(argv) or ask(argv, **rest)
     )
-
     problems = list(read_logs([Path("a"), Path("b")]))
-
     assert len(asked) == 1
     assert [entry.file for entry in problems] == ["a", "b"]
     assert "No module named 'no_such_module'" in str(problems[1])
@@ -248,6 +231,5 @@ def test_without_pydarshan_the_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(darshan, "find_spec", lambda _: None)
-
     with pytest.raises(UsageError, match=r"pip install 'pegasus-bb\[darshan\]'"):
         list(read_logs([tmp_path / "a.darshan"]))

@@ -30,7 +30,6 @@ def test_ranks_wrote_every_byte_of_the_shared_files_once(
 ) -> None:
     sgt = runs[side].tasks[0]
     files = {file.name: (file.size, file.bytes_written) for file in sgt.files}
-
     assert runs[side].problems == ()
     assert (sgt.transformation, sgt.exit_code) == ("sgt_generator", 0)
     assert sgt.calls is not None
@@ -45,14 +44,12 @@ def test_what_the_kernel_counted_is_not_added_to_the_logs(
     runs: dict[str, Run],
 ) -> None:
     sgt = runs["pfs"].tasks[0]
-
     assert sgt.wchar == 48_110_884  # with what mpirun and Python write beside
     assert ALL < sgt.wchar < 1.01 * ALL
 
 
 def test_a_task_without_a_log_has_no_calls(runs: dict[str, Run]) -> None:
     synthesis = runs["pfs"].tasks[1]
-
     assert synthesis.calls is None
     assert synthesis.wchar == 1_189_890
 
@@ -61,7 +58,6 @@ def test_what_a_forked_process_wrote_unseen_is_no_zero(runs: dict[str, Run]) -> 
     (sgt,) = runs["forked"].tasks
     (problem,) = runs["forked"].problems
     written = {file.name: file.bytes_written for file in sgt.files}
-
     assert sgt.wchar is not None
     assert sgt.wchar > ALL
     assert (sgt.calls, written["fx.sgt"], written["fy.sgt"]) == (None, None, None)
@@ -71,9 +67,7 @@ def test_what_a_forked_process_wrote_unseen_is_no_zero(runs: dict[str, Run]) -> 
 def test_both_sides_are_compared_by_their_logs(tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     sides = ["--pfs", str(RECORDED / "pfs"), "--bb", str(RECORDED / "bb")]
-
     result = CliRunner().invoke(report, [*sides, "--json", str(out)])
-
     assert result.exit_code == 0, result.output
     assert "in calls is Darshan's" in " ".join(result.output.split())
     (sgt, synthesis) = json.loads(out.read_bytes())["compute"]
@@ -85,9 +79,7 @@ def test_both_sides_are_compared_by_their_logs(tmp_path: Path) -> None:
 
 def test_logs_alone_are_compared_as_well() -> None:
     logs = [next((RECORDED / side / "darshan").iterdir()) for side in ("pfs", "bb")]
-
     result = CliRunner().invoke(report, ["--pfs", str(logs[0]), "--bb", str(logs[1])])
-
     assert result.exit_code == 0, result.output
     assert "sgt_generator" in result.output
     assert "45.9 MiB" in result.output
@@ -101,9 +93,7 @@ def test_planning_learns_from_a_log_what_no_record_says(tmp_path: Path) -> None:
     text = record.read_text().partition("\n  files:")[0]
     lines = (line for line in text.splitlines() if "char:" not in line)
     record.write_text("\n".join(lines))
-
     learned = history_of(read_run(run))
-
     past = learned.of("ID0000001", "sgt_generator")
     assert past is not None
     assert (past.read, past.written) == (21896, ALL)
@@ -112,7 +102,6 @@ def test_planning_learns_from_a_log_what_no_record_says(tmp_path: Path) -> None:
 
 def test_planning_learns_from_a_folder_of_logs() -> None:
     learned = history_of(read_run(RECORDED / "bb" / "darshan"))
-
     past = learned.of("ID1", "scec::sgt_generator:2.0")
     assert past is not None
     assert (past.written, past.user) == (ALL, None)
@@ -125,9 +114,7 @@ def test_a_log_that_was_never_finished_is_listed(tmp_path: Path) -> None:
     shutil.copytree(RECORDED / "pfs", run)
     (log,) = (run / "darshan").iterdir()
     log.rename(log.with_suffix(".darshan_partial"))
-
     (problem,) = read_run(run).problems
-
     assert problem.why == "the program was killed before its log was written"
 
 
@@ -135,9 +122,7 @@ def test_without_pydarshan_the_records_are_read_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(darshan, "find_spec", lambda _: None)
-
     run = read_run(RECORDED / "pfs")
-
     assert [task.transformation for task in run.tasks] == [
         "sgt_generator",
         "direct_synth",
@@ -153,5 +138,4 @@ def test_kickstart_alone_never_starts_pydarshan(
     recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(darshan, "ask", lambda *_, **__: pytest.fail("started"))
-
     assert len(read_run(recorded / "gated").tasks) == 15

@@ -26,9 +26,7 @@ def test_a_document_is_written_and_read_back(
     pfs, bb = a_run(a_task(duration=3.0)), a_run(a_task(rchar=None))
     document = to_document(compare([pfs], [bb]))
     path = tmp_path / "report.json"
-
     write_document(path, document)
-
     assert json.loads(path.read_bytes()) == document
     assert document["version"] == 2
 
@@ -36,7 +34,6 @@ def test_a_document_is_written_and_read_back(
 def test_what_nobody_measured_is_null(a_task: MakeTask, a_run: MakeRun) -> None:
     bb = a_run(a_task(rchar=None), gate_wait=None)
     document = to_document(compare([a_run(a_task())], [bb]))
-
     (row,) = document["compute"]
     assert row["bytes_read"] == {
         "pfs": {"mean": 1048576.0, "error": None, "n": 1},
@@ -50,9 +47,7 @@ def test_what_nobody_measured_is_null(a_task: MakeTask, a_run: MakeRun) -> None:
 
 def test_a_record_that_was_not_read_is_in_it(a_run: MakeRun) -> None:
     run = a_run(problems=(Problem("a.out.000", "torn"),))
-
     document = to_document(compare([run], [a_run()]))
-
     problems = document["runs"]["pfs"][0]["problems"]
     assert problems == [{"file": "a.out.000", "why": "torn"}]
 
@@ -63,7 +58,6 @@ def test_a_tasks_wait_has_the_meaning_that_the_document_names(
     derived = to_document(compare([a_run(a_task())], [a_run(a_task())]))
     counted = a_run(a_task(iowait=0.125))
     measured = to_document(compare([counted], [counted]))
-
     assert derived["io_wait"] == "off-cpu"
     assert derived["runs"]["bb"][0]["tasks"][0]["io_wait"] == pytest.approx(0.5)
     assert measured["io_wait"] == "measured"
@@ -80,7 +74,6 @@ def test_the_page_describes_every_key(a_task: MakeTask, a_run: MakeRun) -> None:
         jobs_on_pfs=(JobOnPfs("a", "full", "n7", 1.0),),
     )
     page = set(re.findall(r"\w+", PAGE.read_text(encoding="utf-8")))
-
     assert document["darshan"]["files"]
     assert document["break_even"]
     assert keys_of(document) - page == set()
@@ -96,7 +89,6 @@ def keys_of(value: object) -> set[str]:
 
 def test_every_metric_has_a_unit(a_run: MakeRun, a_task: MakeTask) -> None:
     document = to_document(compare([a_run(a_task())], [a_run()]))
-
     assert set(document["units"]) == set(document["compute"][0]) - {"name"}
     assert set(document["units"].values()) == {"s", "B", "B/s", "1"}
     job, staging = document["jobs"][0], document["staging"]
@@ -106,7 +98,6 @@ def test_every_metric_has_a_unit(a_run: MakeRun, a_task: MakeTask) -> None:
 
 def test_every_number_of_darshans_has_a_unit() -> None:
     document = to_document(compare(*([read_run(LOGGED / side)] for side in SIDES)))
-
     darshan, even = document["darshan"], document["break_even"]
     (row, *_), (file, *_) = darshan["layers"], darshan["files"]
     assert set(darshan["units"]) == set(row) - {"name", "layer"}

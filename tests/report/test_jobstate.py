@@ -27,7 +27,6 @@ ONE_JOB = """\
 
 def test_a_job_is_submitted_runs_and_ends() -> None:
     (node,) = job_states(ONE_JOB.splitlines()).nodes
-
     assert (node.submitted, node.executing) == (1001, 1004)
     assert (node.terminated, node.ended) == (1009, 1011)
     assert node.attempts == 1
@@ -39,7 +38,6 @@ def test_the_makespan_is_dagmans_and_not_the_monitors() -> None:
 
 def test_fractions_of_a_second_are_kept() -> None:
     text = ONE_JOB.replace("1012 INTERNAL", "1011.75 INTERNAL")
-
     assert job_states(text.splitlines()).makespan == 11.75
 
 
@@ -53,9 +51,7 @@ def test_a_deferred_gate_waits_from_its_first_try_to_its_last() -> None:
 2061 {gate} PRE_SCRIPT_SUCCESS 0 cori - 1
 2061 {gate} SUBMIT 1.0 cori - 1
 """
-
     (node,) = job_states(text.splitlines()).nodes
-
     assert (node.pre_started, node.pre_ended, node.submitted) == (2000, 2061, 2061)
 
 
@@ -66,9 +62,7 @@ def test_a_gate_that_gave_up_and_was_asked_again_later_starts_afresh() -> None:
 9000 create_dir_0 PRE_SCRIPT_STARTED - cori - 2
 9004 create_dir_0 PRE_SCRIPT_SUCCESS 0 cori - 2
 """
-
     (node,) = job_states(text.splitlines()).nodes
-
     assert (node.pre_started, node.pre_ended) == (9000, 9004)
 
 
@@ -78,16 +72,13 @@ def test_of_a_node_that_was_tried_again_the_last_attempt_counts() -> None:
         "1020 cat_ID1 SUBMIT 3.0 cluster - 2\n1021 cat_ID1 EXECUTE 3.0 cluster - 2\n"
         "1030 INTERNAL",
     )
-
     (node,) = job_states(text.splitlines()).nodes
-
     assert (node.submitted, node.executing, node.ended) == (1020, 1021, None)
     assert node.attempts == 2
 
 
 def test_a_run_that_was_resumed_is_not_charged_for_lying_still() -> None:
     next_day = "\n".join(f"9{line}" for line in ONE_JOB.splitlines())
-
     assert job_states((ONE_JOB + next_day).splitlines()).makespan == 24
 
 
@@ -106,7 +97,6 @@ def test_dagmans_own_journal_is_read() -> None:
 
 def test_an_engine_that_was_killed_ends_with_its_last_sign_of_life() -> None:
     killed = ONE_JOB.split("1009 cat_ID1 POST", 1)[0]
-
     assert job_states(killed.splitlines()).makespan == 9
 
 
@@ -116,14 +106,12 @@ def test_a_log_without_a_start_gives_no_makespan() -> None:
 
 def test_an_empty_log_says_nothing() -> None:
     states = job_states([])
-
     assert (states.nodes, states.makespan, states.unread) == ((), None, 0)
 
 
 @pytest.mark.parametrize("line", ["12", "soon cat_ID1 SUBMIT 2.0", "\x00\x00\x00"])
 def test_a_torn_line_is_counted_and_skipped(line: str) -> None:
     states = job_states([*ONE_JOB.splitlines(), line])
-
     assert states.unread == 1
     assert states.makespan == 12
 
@@ -131,5 +119,4 @@ def test_a_torn_line_is_counted_and_skipped(line: str) -> None:
 def test_a_log_is_read_from_its_file(tmp_path: Path) -> None:
     path = tmp_path / "jobstate.log"
     path.write_text(ONE_JOB)
-
     assert read_jobstate(path) == job_states(ONE_JOB.splitlines())

@@ -41,7 +41,6 @@ def tasks(entries: list[Task | Problem]) -> list[Task]:
 
 def test_what_no_kernel_counted_is_the_logs(mix: MakeTask) -> None:
     (task,) = tasks(list(join([mix(rchar=None, wchar=None)], [a_log()])))
-
     assert (task.rchar, task.wchar) == (30, 20)
     assert task.calls == Calls(30, 20, 0.5)
     assert task.exit_code == 0
@@ -49,32 +48,25 @@ def test_what_no_kernel_counted_is_the_logs(mix: MakeTask) -> None:
 
 def test_what_the_kernel_counted_stays(mix: MakeTask) -> None:
     (task,) = tasks(list(join([mix(rchar=100, wchar=50)], [a_log()])))
-
     assert (task.rchar, task.wchar) == (100, 50)
     assert task.calls == Calls(30, 20, 0.5)
 
 
 def test_the_logs_of_all_processes_of_a_task_are_added_up(mix: MakeTask) -> None:
     logs = [a_log(), a_log(pids=(8,)), a_log(pids=(9,), calls=Calls(1, 0, 0.25))]
-
     (task,) = tasks(list(join([mix()], logs)))
-
     assert task.calls == Calls(61, 40, 1.25)
 
 
 def test_a_process_whose_log_is_partial_makes_the_sum_unknown(mix: MakeTask) -> None:
     logs = [a_log(), a_log(pids=(8,), calls=None)]
-
     (task,) = tasks(list(join([mix(rchar=None)], logs)))
-
     assert (task.calls, task.rchar) == (None, None)
 
 
 def test_files_are_known_by_their_lfn(mix: MakeTask) -> None:
     file = FileUse("/run/x.dat", "/run/x.dat", 20, True, 0, 20)
-
     (task,) = tasks(list(join([mix()], [a_log(files=(file,))])))
-
     assert [(f.name, f.size, f.bytes_written) for f in task.files] == [
         ("x.dat", 20, 20)
     ]
@@ -95,17 +87,13 @@ def test_a_child_of_the_tasks_process_is_told_by_its_command(
     mix: MakeTask, record: str, log: str
 ) -> None:
     other = mix(command="/wf/bin/other c d", pid=8)
-
     found = tasks(list(join([mix(record, pid=6), other], [a_log(command=log)])))
-
     assert [task.calls is not None for task in found] == [True, False]
 
 
 def test_a_forked_process_names_the_one_that_it_came_of(mix: MakeTask) -> None:
     log = a_log(pids=(9, 7), command="a title that it gave itself")
-
     (task,) = tasks(list(join([mix()], [log])))
-
     assert task.calls is not None
 
 
@@ -114,7 +102,6 @@ def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
     mix: MakeTask, rchar: int, wchar: int
 ) -> None:
     problem, task = join([mix(rchar=rchar, wchar=wchar)], [a_log()])
-
     assert isinstance(problem, Problem)
     assert problem.why.startswith("Darshan saw less than half of what the kernel")
     assert isinstance(task, Task)
@@ -123,9 +110,7 @@ def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
 
 def test_of_two_hosts_with_that_process_the_command_tells(mix: MakeTask) -> None:
     other = mix(command="/wf/bin/other c d", host="node2")
-
     found = tasks(list(join([other, mix()], [a_log()])))
-
     assert [task.calls is not None for task in found] == [False, True]
 
 
@@ -133,7 +118,6 @@ def test_a_log_that_may_be_of_two_tasks_is_listed_and_is_nobodys(
     mix: MakeTask,
 ) -> None:
     problem, *found = join([mix(pid=1), mix(pid=2)], [a_log()])
-
     assert isinstance(problem, Problem)
     assert problem.why.startswith("2 tasks of the same command ran then")
     assert [task.calls for task in tasks(list(found))] == [None, None]
@@ -142,7 +126,6 @@ def test_a_log_that_may_be_of_two_tasks_is_listed_and_is_nobodys(
 @pytest.mark.parametrize("start", [-3.0, 5.0])
 def test_a_log_of_another_time_is_listed(mix: MakeTask, start: float) -> None:
     problem, task = join([mix()], [a_log(start=start)])
-
     assert isinstance(problem, Problem)
     assert (problem.file, problem.why.split(":")[0]) == (
         "me_mix_id7-7_1.darshan",
@@ -161,7 +144,6 @@ def test_a_log_of_another_time_is_listed(mix: MakeTask, start: float) -> None:
 )
 def test_what_stands_around_a_task_adds_nothing(mix: MakeTask, command: str) -> None:
     (task,) = join([mix()], [a_log(command=command)])
-
     assert isinstance(task, Task)
     assert task.calls is None
 
@@ -178,7 +160,6 @@ def test_what_stands_around_a_task_adds_nothing(mix: MakeTask, command: str) -> 
 )
 def test_without_records_each_log_is_a_task(command: str, name: str) -> None:
     (task,) = tasks(list(join([], [a_log(command=command)])))
-
     assert (task.transformation, task.kind) == (name, Kind.COMPUTE)
     assert (task.start, task.duration, task.exit_code) == (0.1, 0.8, None)
     assert (task.rchar, task.wchar, task.iowait) == (30, 20, None)

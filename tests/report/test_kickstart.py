@@ -38,7 +38,6 @@ Read = Callable[[str], "Task | Problem"]
 def test_a_shell_that_ran_dd_and_cat_moved_its_bytes_once(recorded: Path) -> None:
     # procs has three rows; added up they would say 32 MiB read.
     task = only_task(recorded / "kickstart-5.1.2-t-procs.yml")
-
     assert task.rchar == 16_789_660
     assert task.wchar == 16_777_310
     assert (task.rbytes, task.wbytes) == (90_112, 8_392_704)
@@ -67,7 +66,6 @@ def test_of_several_records_each_has_its_own_counters(
 
 def test_who_ran_where_and_how_long(recorded: Path) -> None:
     task = only_task(recorded / "gated/00/00/cat1_ID0000002.out.000")
-
     assert (task.transformation, task.job) == ("cat1", "ID0000002")
     assert (task.site, task.host) == ("cori", "vm")
     assert task.duration == 0.004
@@ -77,7 +75,6 @@ def test_who_ran_where_and_how_long(recorded: Path) -> None:
 
 def test_without_a_process_table_block_io_comes_from_the_usage(recorded: Path) -> None:
     task = only_task(recorded / "gated/00/00/cat1_ID0000002.out.000")
-
     assert (task.rbytes, task.wbytes) == (8 * 512, 16 * 512)
     assert (task.rchar, task.wchar, task.iowait) == (None, None, None)
 
@@ -86,7 +83,6 @@ def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not(
     recorded: Path,
 ) -> None:
     (file,) = only_task(recorded / "kickstart-5.1.2-on-burst-buffer.yml").files
-
     assert (file.name, file.size, file.output) == ("mid.txt", 11, True)
     assert file.path.startswith("/opt/dw/mnt/persistent/wfres/")
     assert (file.bytes_read, file.bytes_written) == (None, None)
@@ -94,7 +90,6 @@ def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not(
 
 def test_an_auxiliary_job_has_no_id(recorded: Path) -> None:
     path = recorded / "gated/00/00/create_dir_demo_0_cori.out.000"
-
     assert only_task(path).job == ""
 
 
@@ -117,9 +112,7 @@ def test_every_way_to_end_is_a_code(
     read: Read, record_text: Text, status: str, code: int
 ) -> None:
     text = record_text().replace("raw: 0\n      regular_exitcode: 0", status)
-
     task = read(text)
-
     assert isinstance(task, Task)
     assert task.exit_code == code
 
@@ -139,7 +132,6 @@ def test_a_record_without_the_essentials_is_a_problem(
     read: Read, record_text: Text, old: str, new: str, why: str
 ) -> None:
     problem = read(record_text().replace(old, new))
-
     assert isinstance(problem, Problem)
     assert why in problem.why
     assert problem.file.endswith("cat_ID1.out.000")
@@ -147,9 +139,7 @@ def test_a_record_without_the_essentials_is_a_problem(
 
 def test_numbers_that_are_none_become_unknown(read: Read, record_text: Text) -> None:
     row = "      42:\n        rchar: -5\n        wchar: many\n        iowait: null\n"
-
     task = read(record_text().replace("utime: 0.250", "utime: true") + row)
-
     assert isinstance(task, Task)
     assert (task.utime, task.rchar, task.wchar, task.iowait) == (None,) * 4
     assert task.stime == 0.125
@@ -160,9 +150,7 @@ def test_the_second_bad_record_of_a_file_is_named(
 ) -> None:
     path = tmp_path / "merge_PID1.out.000"
     path.write_text(record_text() + record_text().replace("mainjob", "x"))
-
     task, problem = read_tasks(path, "merge_PID1")
-
     assert isinstance(task, Task)
     assert isinstance(problem, Problem)
     assert problem.file == f"{path} (record 2)"
@@ -174,21 +162,17 @@ def test_a_zero_wait_of_kickstarts_is_unknown_whatever_other_tasks_waited(
     for job, seconds in (("ID1", "0.000"), ("ID2", "0.300")):
         row = f"      42:\n        iowait: {seconds}\n"
         (tmp_path / f"cat_{job}.out.000").write_text(record_text(job=job) + row)
-
     assert [task.iowait for task in read_run(tmp_path).tasks] == [None, 0.3]
 
 
 def test_a_zero_wait_of_our_recorders_is_a_zero(read: Read, record_text: Text) -> None:
     text = record_text() + "      42:\n        iowait: 0.000\n"
-
     task = read(text.replace("  mainjob:", "  recorder: pegasus_bb\n  mainjob:"))
-
     assert isinstance(task, Task)
     assert task.iowait == 0.0
 
 
 def test_a_zero_wait_of_our_launchers_is_a_zero(read: Read, record_text: Text) -> None:
     task = read(record_text() + '# pegasus_bb io: {"rchar": 1, "iowait": 0.0}\n')
-
     assert isinstance(task, Task)
     assert task.iowait == 0.0

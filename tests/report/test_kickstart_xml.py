@@ -39,7 +39,6 @@ def names(entries: list[Task | Problem]) -> list[str | None]:
 
 def test_who_ran_where_and_how_long(read: Read, xml_text: Text) -> None:
     task = only_task(read(HEAD + xml_text("bio::merge:1.0")))
-
     assert (task.transformation, task.job) == ("bio::merge:1.0", "ID1")
     assert (task.site, task.host) == ("cori", "nid1")
     assert task.duration == 1.5
@@ -50,7 +49,6 @@ def test_who_ran_where_and_how_long(read: Read, xml_text: Text) -> None:
 
 def test_a_parents_counters_have_its_childrens(read: Read, xml_text: Text) -> None:
     task = only_task(read(xml_text()))
-
     assert (task.rchar, task.wchar) == (7000, 500)
     assert (task.rbytes, task.wbytes, task.iowait) == (4096, 512, 0.21)
 
@@ -67,7 +65,6 @@ def test_each_file_has_the_bytes_that_all_processes_moved(
 
 def test_how_it_was_started_is_kept(read: Read, xml_text: Text) -> None:
     process = only_task(read(xml_text())).process
-
     assert process is not None
     assert (process.pid, process.cwd) == (42, "/scratch/run")
     assert process.command == "/sw/bin/merge in.txt a & b"
@@ -77,7 +74,6 @@ def test_clustered_jobs_leave_several_records_in_a_file(
     read: Read, xml_text: Text
 ) -> None:
     text = HEAD + xml_text("a") + "[cluster-task id=1, status=0]\n" + xml_text("b")
-
     assert names(read(text + xml_text("c"))) == ["a", "b", "c"]
 
 
@@ -86,13 +82,11 @@ def test_clustered_jobs_leave_several_records_in_a_file(
 )
 def test_a_bad_record_costs_only_itself(read: Read, xml_text: Text, torn: str) -> None:
     bad = xml_text("bad").replace(torn, "")
-
     assert names(read(xml_text("a") + bad + xml_text("b"))) == ["a", None, "b"]
 
 
 def test_a_file_that_ends_within_a_record_says_so(read: Read, xml_text: Text) -> None:
     _, problem = read(xml_text() + xml_text()[:700])
-
     assert isinstance(problem, Problem)
     assert problem.file.endswith("(record 2)")
     assert "not XML of a record: " in problem.why
@@ -131,7 +125,6 @@ def test_every_way_to_end_is_a_code(
     read: Read, xml_text: Text, status: str, code: int
 ) -> None:
     ended = '<status raw="0"><regular exitcode="0"/></status>'
-
     assert only_task(read(xml_text().replace(ended, status))).exit_code == code
 
 
@@ -150,16 +143,13 @@ def test_a_record_without_the_essentials_is_a_problem(
     read: Read, xml_text: Text, old: str, new: str, why: str
 ) -> None:
     (problem,) = read(xml_text().replace(old, new))
-
     assert isinstance(problem, Problem)
     assert why in problem.why
 
 
 def test_numbers_that_are_none_become_unknown(read: Read, xml_text: Text) -> None:
     text = xml_text().replace('"7000"', '"-5"').replace('"500"', f'"{"9" * 30}"')
-
     task = only_task(read(text.replace('utime="0.250"', 'utime="much"')))
-
     assert (task.rchar, task.wchar, task.utime) == (None, None, None)
     assert task.stime == 0.125
 
@@ -167,18 +157,15 @@ def test_numbers_that_are_none_become_unknown(read: Read, xml_text: Text) -> Non
 def test_entities_are_never_defined(read: Read, xml_text: Text) -> None:
     bomb = '<!DOCTYPE i [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
     doctype = xml_text().replace("<mainjob", f"{bomb}<mainjob", 1)
-
     (problem,) = read(doctype)
     with pytest.raises(ValueError, match="a DOCTYPE, which no record has"):
         kickstart_xml.load(b'<?xml version="1.0"?>' + bomb.encode() + b"<i>&b;</i>")
-
     assert isinstance(problem, Problem)
 
 
 @pytest.mark.parametrize("tags", ["<a/>" * 400_001, "<a>" * 400_001, "<" * 400_001])
 def test_tags_without_end_are_refused(read: Read, xml_text: Text, tags: str) -> None:
     (problem,) = read(xml_text().replace("<cwd>", f"{tags}<cwd>"))
-
     assert isinstance(problem, Problem)
     assert "more than 400000 tags" in problem.why
 
@@ -187,7 +174,6 @@ def test_elements_may_be_as_deep_as_the_limit_of_tags(
     read: Read, xml_text: Text
 ) -> None:
     deep = "<a>" * 190_000 + "</a>" * 190_000
-
     assert only_task(read(xml_text().replace("<cwd>", f"{deep}<cwd>"))).duration == 1.5
 
 

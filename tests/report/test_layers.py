@@ -47,7 +47,6 @@ def test_the_slowest_process_is_the_slowest_over_all_files() -> None:
         ],
         processes=8,
     )
-
     assert found.processes == 2  # those that have a record of their own
     assert (found.read_time, found.write_time, found.meta_time) == (2.5, 3.0, 0.5)
     assert (found.seconds, found.slowest_read, found.slowest_write) == (3.5, 2.0, 3.0)
@@ -55,7 +54,6 @@ def test_the_slowest_process_is_the_slowest_over_all_files() -> None:
 
 def test_of_a_shared_file_the_slowest_ones_time_is_divided_as_that_of_all() -> None:
     found = times([Spent(-1, 6.0, 2.0, 0.0, slowest=4.0)], processes=8)
-
     assert found.processes == 8
     assert (found.seconds, found.slowest_read, found.slowest_write) == (4.0, 3.0, 1.0)
 
@@ -86,9 +84,7 @@ def test_posix_and_mpi_io_are_rows_of_their_own(
 ) -> None:
     mpi = replace(POSIX, name="MPI-IO", read_time=8.0)
     task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX, mpi))
-
     rows = compare([a_run(task)], [a_run(task)]).layers
-
     assert [(row.name, row.layer) for row in rows] == [
         ("sgt", "POSIX"),
         ("sgt", "MPI-IO"),
@@ -101,9 +97,7 @@ def test_tasks_of_a_kind_are_together_and_repetitions_are_not(
 ) -> None:
     task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX,))
     slow = replace(task, layers=(replace(POSIX, read_time=12.0),))
-
     comparison = compare([a_run(task, slow)], [a_run(task), a_run(slow)])
-
     (row,) = comparison.layers
     assert row.cells["read_time"].pfs == Stat(2.0, None, 1)  # 16 s of 8 processes
     assert row.cells["read_time"].bb == Stat(2.0, 1.0, 2)
@@ -113,7 +107,6 @@ def test_one_task_without_a_log_makes_its_kind_unknown(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX,))
-
     assert compare([a_run(task, a_task("sgt"))], [a_run()]).layers == ()
 
 
@@ -124,6 +117,5 @@ def test_a_file_is_found_again_by_its_name(a_task: MakeTask, a_run: MakeRun) -> 
         return a_run(a_task("synth", files=(file,)))
 
     (row,) = compare([run("/lus", 8.0)], [run("/bb", 4.0)]).files
-
     assert (row.name, row.file, row.layer) == ("synth", "fx.sgt", "POSIX")
     assert row.cells["read_time"].ratio == 2.0

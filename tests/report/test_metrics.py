@@ -20,7 +20,6 @@ def number(key: str, *tasks: Task, io_wait: IOWait = IOWait.OFF_CPU) -> float | 
 
 def test_times_and_bytes_are_added_up(a_task: MakeTask) -> None:
     tasks = a_task(duration=1.0, rchar=10, wchar=1), a_task(duration=3.0, rchar=5)
-
     assert number("jobs", *tasks) == 2
     assert number("run_time", *tasks) == 4.0
     assert number("mean_time", *tasks) == 2.0
@@ -66,7 +65,6 @@ def test_the_kernels_count_is_used_where_every_task_has_it(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     pfs, bb = a_run(a_task(iowait=0.7)), a_run(a_task(iowait=0.0))
-
     assert io_wait_of([pfs, bb]) is IOWait.MEASURED
     assert number("io_wait", *pfs.tasks, io_wait=IOWait.MEASURED) == 0.7
 
@@ -75,7 +73,6 @@ def test_one_task_without_the_count_changes_the_meaning_for_all(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     runs = [a_run(a_task(iowait=0.7)), a_run(a_task(iowait=None))]
-
     assert io_wait_of(runs) is IOWait.OFF_CPU
     assert number("io_wait", a_task(iowait=0.7)) == pytest.approx(0.5)
 
@@ -84,6 +81,5 @@ def test_auxiliary_jobs_do_not_decide_the_meaning(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     aux = a_task("pegasus::transfer", kind=Kind.STAGE_IN, iowait=None)
-
     assert io_wait_of([a_run(a_task(iowait=0.1), aux)]) is IOWait.MEASURED
     assert io_wait_of([a_run(aux)]) is IOWait.OFF_CPU

@@ -16,7 +16,6 @@ def test_it_begins_with_the_gate(a_task: MakeTask, a_run: MakeRun) -> None:
     made = a_task(node="create", kind=Kind.CREATE_DIR, start=105.0)
     gate = NodeTimes("create", pre_started=100.0, pre_ended=104.5)
     run = a_run(made, a_task(start=106.0), nodes=(NodeTimes("cat"), gate))
-
     assert gate_began(run) == 100.0
     assert run_time(run).begun == 100.0
     document = to_document(compare([a_run(a_task(start=7.0))], [run]))
@@ -32,7 +31,6 @@ def test_a_night_in_which_it_lay_still_is_not_in_it(
 ) -> None:
     stretches = ((0.0, 5.0), (50_005.0, 50_020.0))
     run = a_run(a_task(start=0.0), a_task(start=50_010.0), stretches=stretches)
-
     assert run_time(run).at(50_010.0) == 10.0
 
 

@@ -47,7 +47,6 @@ def improved(ratio: float | None) -> float:
 
 def test_the_gains_of_table_1(table_1: Comparison) -> None:
     ratios = {row.name: row.cells["run_time"].ratio for row in table_1.compute}
-
     assert improved(ratios["AWP-ODC-SGT"]) == pytest.approx(0.128, abs=0.0005)
     assert improved(ratios["direct_synth"]) == pytest.approx(0.143, abs=0.0005)
     whole = table_1.workflow["makespan"].ratio
@@ -93,7 +92,6 @@ def widths(figure: dict[str, Any], way: str) -> list[dict[str, Any]]:
 
 def test_figure_10_write_bandwidth_and_its_gain(paper: dict[str, Any]) -> None:
     one, most = widths(paper["figure_10"], "write")
-
     assert one["processes"]["bb"]["mean"] == 32
     assert most["processes"]["bb"]["mean"] == 1024
     ratio = most["write_bandwidth"]["ratio"]
@@ -107,7 +105,6 @@ def test_figure_11_reading_gains_more_than_writing(paper: dict[str, Any]) -> Non
     1-node execution"."""
     _, reading = widths(paper["figure_11"], "read")
     _, writing = widths(paper["figure_10"], "write")
-
     assert reading["read_gain"]["bb"] == pytest.approx(2.0)
     assert reading["read_gain"]["bb"] > writing["write_gain"]["bb"]
     assert reading["read_gain"]["pfs"] is None  # no number is named: no gain

@@ -33,7 +33,6 @@ def test_clustered_jobs_leave_several_records_in_a_file(record_text: Text) -> No
         + record_text("sort")
         + '[cluster-summary stat="ok", tasks=2, succeeded=2]\n'
     )
-
     assert names(text) == ["cat", "sort"]
 
 
@@ -41,9 +40,7 @@ def test_a_clustered_task_that_left_no_record_is_listed(record_text: Text) -> No
     summary = '[cluster-summary stat="fail", lines=2, tasks=2, succeeded=1, failed=1]\n'
     told = f"        {summary}"  # by a task, on its stdout
     files = f"  files:\n    stdout:\n      data: |\n{told}"
-
     (_, lost) = parse_records((record_text("cat") + summary).encode())
-
     assert lost.why == "of 2 clustered tasks 1 left a record"
     assert names(record_text("cat") + files) == ["cat"]
     assert names(record_text("cat") * 2 + summary) == ["cat", "cat"]
@@ -54,13 +51,11 @@ def test_what_follows_a_record_is_not_part_of_it(record_text: Text) -> None:
         record_text("cat")
         + "---------------pegasus-multipart\n- integrity_summary:\n    failed: 0\n"
     )
-
     assert names(text) == ["cat"]
 
 
 def test_a_bad_record_costs_only_itself(record_text: Text) -> None:
     torn = record_text("torn").replace("usage:", "usage: [")
-
     assert names(record_text("cat") + torn + record_text("sort")) == [
         "cat",
         None,
@@ -70,16 +65,13 @@ def test_a_bad_record_costs_only_itself(record_text: Text) -> None:
 
 def test_raw_xml_between_the_rows_of_procs_is_left_out(recorded: Path) -> None:
     (entry,) = read_records(recorded / "kickstart-5.1.2-z-broken-yaml.yml")
-
     assert entry.data is not None
     assert entry.data["mainjob"]["procs"][73926]["wchar"] == 8388608
 
 
 def test_an_unquoted_command_line_does_no_harm(record_text: Text) -> None:
     row = "      42:\n        cmd: sh -c: 'a: b\n        rchar: 7\n"
-
     (entry,) = parse_records((record_text() + row).encode())
-
     assert entry.data is not None
     assert entry.data["mainjob"]["procs"][42] == {"rchar": 7}
 
@@ -99,16 +91,13 @@ def test_whatever_a_task_prints_its_record_is_read(
     record_text: Text, said: str
 ) -> None:
     files = f"  files:\n    stdout:\n      data: |\n{said}    f.txt:\n      size: 11\n"
-
     (entry,) = parse_records((record_text() + files).encode())
-
     assert entry.data is not None, entry.why
     assert entry.data["files"]["f.txt"] == {"size": 11}
 
 
 def test_bytes_that_are_not_utf_8_do_no_harm(record_text: Text) -> None:
     (entry,) = parse_records(record_text("caf").encode().replace(b"caf", b"caf\xe9"))
-
     assert entry.data is not None
     assert entry.data["transformation"].startswith("caf")
 
@@ -124,7 +113,6 @@ def test_bytes_that_are_not_utf_8_do_no_harm(record_text: Text) -> None:
 )
 def test_a_file_without_a_usable_record_says_why(text: str, why: str) -> None:
     (entry,) = parse_records(text.encode())
-
     assert why in entry.why
 
 
@@ -133,9 +121,7 @@ def test_a_bomb_of_aliases_is_refused_before_it_unfolds() -> None:
     for level in range(1, 12):
         parts = ", ".join([f"*a{level - 1}"] * 10)
         lines.append(f"  a{level}: &a{level} [{parts}]")
-
     (entry,) = parse_records("\n".join(lines).encode())
-
     assert entry.data is None
     assert "limit" in entry.why
 
@@ -143,7 +129,6 @@ def test_a_bomb_of_aliases_is_refused_before_it_unfolds() -> None:
 def test_a_record_nested_without_end_is_refused() -> None:
     for depth, why in ((500, "limit"), (1_000_000, "brackets without end")):
         (entry,) = parse_records(b"- invocation: True\n  a: " + b"[" * depth + b"\n")
-
         assert entry.data is None
         assert why in entry.why
 
@@ -151,18 +136,14 @@ def test_a_record_nested_without_end_is_refused() -> None:
 def test_a_task_may_have_as_many_brackets_in_its_arguments_as_it_likes() -> None:
     argument = '      - "' + '[{\\"a\\": 1}, ' * 2000 + '"\n'
     text = "- invocation: True\n  mainjob:\n    argument_vector:\n" + argument
-
     (entry,) = parse_records(text.encode())
-
     assert entry.data is not None, entry.why
     assert entry.data["mainjob"]["argument_vector"][0].startswith('[{"a": 1}, [{')
 
 
 def test_tags_build_no_objects() -> None:
     text = b"- invocation: True\n  a: !!python/object/apply:os.system [id]\n"
-
     (entry,) = parse_records(text)
-
     assert entry.data is None or entry.data["a"] == ["id"]
 
 
@@ -191,15 +172,12 @@ def test_a_file_above_the_cap_is_not_read_whole(
     monkeypatch.setattr(records, "SIZE_LIMIT", 1 << 20)
     big = tmp_path / "big.out.000"
     big.write_text(record_text() + " \n" * (1 << 20))
-
     (entry,) = read_records(big)
-
     assert entry.why == "larger than 1 MiB: not a record"
 
 
 def test_a_file_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
     (entry,) = read_records(tmp_path / "missing.out.000")
-
     assert entry.why == "No such file or directory"
 
 
@@ -207,8 +185,6 @@ def test_a_file_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
 def test_a_file_may_be_called_like_a_field(record_text: Text, name: str) -> None:
     stat = "      size: 5\n      mode: 0o100644\n      user: root\n"
     files = f"  files:\n    a.txt:\n{stat}    {name}:\n{stat}"
-
     (entry,) = parse_records((record_text() + files).encode())
-
     assert entry.data is not None, entry.why
     assert set(entry.data["files"]) == {"a.txt", name}

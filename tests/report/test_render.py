@@ -82,15 +82,12 @@ def test_repetitions_with_their_errors(
         makespan=14.0,
         span=13.0,
     )
-
     text = render_text(compare([pfs, again], [bb, bb]))
-
     matches(text, "repetitions.txt")
 
 
 def test_off_a_terminal_the_text_is_plain(pfs: Run, bb: Run) -> None:
     text = render_text(compare([pfs], [bb]))
-
     assert text.isascii()
     assert "\x1b" not in text
 
@@ -132,9 +129,7 @@ def test_no_digit_and_no_star_is_lost_in_a_narrow_terminal(
     scattered: Comparison, width: int, color: bool
 ) -> None:
     everything = numbers(render_text(scattered, width=500))
-
     text = plain(render_text(scattered, width=width, color=color))
-
     assert "1.25*" in everything
     assert numbers(text) == everything
     assert {"written", "system", "CPU", "ratio"} < set(text.split())
@@ -159,7 +154,6 @@ def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them(
         )
 
     text = render_text(compare([run(2.0)], [run(1.0)]))
-
     assert "jobs: the 8 of 12 that differ most; --json has all." in text
     assert "files: the 8 of 11 whose calls took longest; --json has all." in text
     assert text.index("ID11") < text.index("ID10")
@@ -170,9 +164,7 @@ def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them(
 def test_darshans_tables_keep_to_a_page() -> None:
     logged = Path(__file__).parent.parent / "recorded" / "darshan"
     pfs, bb = (read_run(logged / side) for side in ("pfs", "bb"))
-
     text = render_text(compare([pfs, bb], [bb, pfs]))
-
     tables = text[text.index("workflow, seconds") :]
     assert max(map(len, tables.splitlines())) <= WIDTH
     assert {"POSIX", "MPI-IO", "fx.sgt", "slowest"} <= set(tables.split())
@@ -180,7 +172,6 @@ def test_darshans_tables_keep_to_a_page() -> None:
 
 def test_a_small_number_is_no_zero(a_task: MakeTask, a_run: MakeRun) -> None:
     text = render_text(compare([a_run(a_task(duration=0.00123))], [a_run(a_task())]))
-
     assert " 0.0012 " in text
 
 
@@ -189,7 +180,6 @@ def test_waiting_that_the_kernel_counted_is_called_so(
 ) -> None:
     counted = a_run(a_task(iowait=0.125))
     derived = a_run(a_task())
-
     assert " I/O wait " in render_text(compare([counted], [counted]))
     text = render_text(compare([derived], [counted]))
     assert " off CPU " in text
@@ -199,11 +189,9 @@ def test_waiting_that_the_kernel_counted_is_called_so(
 def test_a_path_is_never_folded(a_task: MakeTask, a_run: MakeRun) -> None:
     path = "/scratch/" + "long/" * 40 + "run0001"
     bad = Problem(f"{path}/cat_ID1.out.000", "torn")
-
     text = render_text(
         compare([a_run(a_task())], [a_run(submit_dir=path, problems=(bad,))])
     )
-
     assert f"unread: {path}/cat_ID1.out.000: torn" in text.splitlines()
 
 
@@ -211,9 +199,7 @@ def test_names_in_brackets_are_not_taken_for_markup(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     run = a_run(a_task("[bold]cat"), submit_dir="run[red]1")
-
     text = render_text(compare([run], [run]))
-
     assert "[bold]cat" in text
     assert "run[red]1" in text
 
@@ -221,10 +207,8 @@ def test_names_in_brackets_are_not_taken_for_markup(
 def test_a_log_of_one_task_brings_two_columns(a_task: MakeTask, a_run: MakeRun) -> None:
     pfs = a_run(a_task(calls=Calls(3 << 20, 1 << 20, 2.0)))
     bb = a_run(a_task(calls=Calls(3 << 20, 1 << 20, 0.5)))
-
     logged = render_text(compare([pfs], [bb]))
     bare = render_text(compare([a_run(a_task())], [a_run(a_task())]))
-
     assert "in calls" not in bare
     assert "  2.00   2.0 MiB " in logged
     assert "  0.50   8.0 MiB " in logged

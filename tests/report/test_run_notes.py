@@ -76,7 +76,6 @@ class TestStaging:
         tasks = [a_task(kind=Kind.STAGE_IN, wchar=n) for n in (60, 50)]
         assert staged_in(tmp_path, [*tasks, a_task()]) == 110
         assert staged_in(tmp_path, []) == 100
-
         files["b"] = {"how": "copy"}
         write(tmp_path, "placement.json", {"files": files})
         assert staged_in(tmp_path, []) is None

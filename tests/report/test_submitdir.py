@@ -29,7 +29,6 @@ def submit_dir(tmp_path: Path, record_text: Text) -> Path:
 
 def test_a_run_of_real_pegasus_is_read_whole(recorded: Path) -> None:
     run = read_run(recorded / "gated")
-
     assert (run.label, run.uuid) == ("demo", "c7ae4aca-ae0f-4673-a449-f7d80c871bf2")
     assert len(run.tasks) == 15
     assert [task.node for task in run.tasks if task.kind is Kind.COMPUTE] == [
@@ -41,7 +40,6 @@ def test_a_run_of_real_pegasus_is_read_whole(recorded: Path) -> None:
 
 def test_without_a_job_state_log_the_makespan_is_the_records(recorded: Path) -> None:
     run = read_run(recorded / "gated")
-
     assert run.makespan == pytest.approx(210.516)
     assert run.makespan_from == "records"
     assert run.gate_wait is None
@@ -58,9 +56,7 @@ def test_where_a_run_lay_still_counts_neither_in_the_part_nor_in_the_whole(
     times |= {began + 55: "STARTED 9.0", began + 63: "FINISHED 0"}
     lines = [f"{at} INTERNAL *** DAGMAN_{what} ***\n" for at, what in times.items()]
     (submit_dir / "jobstate.log").write_text("".join(lines))
-
     run = read_run(submit_dir)
-
     assert run.tasks[0].start == began
     assert run.makespan == 5 + 8
     assert run.span == pytest.approx(61.5 - 52)
@@ -70,7 +66,6 @@ def test_a_task_knows_how_long_its_node_was_queued(submit_dir: Path) -> None:
     (submit_dir / "jobstate.log").write_text(
         "100 cat_ID1 SUBMIT 2.0 cluster - 1\n107 cat_ID1 EXECUTE 2.0 cluster - 1\n"
     )
-
     assert [task.queued for task in read_run(submit_dir).tasks] == [7.0]
 
 
@@ -82,9 +77,7 @@ def test_without_an_execute_line_it_queued_until_its_record_began(
     start = int(read_run(submit_dir).tasks[0].start)
     line = f"{start + submitted} cat_ID1 SUBMIT 2.0 cluster - 1\n"
     (submit_dir / "jobstate.log").write_text(line)
-
     run = read_run(submit_dir)
-
     assert [task.queued for task in run.tasks] == [queued]
     assert run.nodes[0].queue == queued
 
@@ -100,9 +93,7 @@ def test_what_was_moved_is_told_by_the_programs_that_moved_it(
     (bb / "manifest.jsonl").write_text(json.dumps(line) + "\n")
     placed = {"in": {"how": "copy", "size": 100}, "out": {"size": 7}}
     (bb / "placement.json").write_text(json.dumps({"files": placed}))
-
     run = read_run(submit_dir)
-
     assert (run.brought, run.saved, run.safe) == (100, 7, 2.5)
     assert run.footprint == 107
 
@@ -113,9 +104,7 @@ def test_with_a_job_state_log_queueing_is_in_the_makespan(submit_dir: Path) -> N
         "101 cat_ID1 SUBMIT 2.0 cluster - 1\n"
         "190.5 INTERNAL *** DAGMAN_FINISHED 0 ***\n"
     )
-
     run = read_run(submit_dir)
-
     assert (run.makespan, run.makespan_from) == (90.5, "jobstate.log")
     assert run.span == pytest.approx(1.5)
     assert run.nodes[0].submitted == 101
@@ -134,7 +123,6 @@ def test_the_gate_is_the_pre_script_of_create_dir(
         "133 cat_ID1 PRE_SCRIPT_STARTED - c - 2\n"
         "199 cat_ID1 PRE_SCRIPT_SUCCESS 0 c - 2\n"
     )
-
     assert read_run(submit_dir).gate_wait == 31
 
 
@@ -144,9 +132,7 @@ def test_what_was_planned_is_told_from_the_bb_folder(submit_dir: Path) -> None:
     (bb / "plan.json").write_text('{"mode": "persistent", "tier": "bb", "label": "x"}')
     (bb / "request.json").write_text('{"backend": "directory"}')
     (submit_dir / "braindump.yml").write_text('dax_label: "demo"\nwf_uuid: "u-1"\n')
-
     run = read_run(submit_dir)
-
     assert (run.mode, run.tier, run.backend) == ("persistent", "bb", "directory")
     assert (run.label, run.uuid) == ("demo", "u-1")
 
@@ -154,7 +140,6 @@ def test_what_was_planned_is_told_from_the_bb_folder(submit_dir: Path) -> None:
 def test_where_each_job_has_its_own_the_backend_is_theirs(submit_dir: Path) -> None:
     (submit_dir / "bb").mkdir()
     (submit_dir / "bb/transient.json").write_text('{"backend": "datawarp"}')
-
     assert read_run(submit_dir).backend == "datawarp"
 
 
@@ -164,9 +149,7 @@ def test_of_a_retried_node_the_last_attempt_counts(
     for attempt, seconds in (("001", "2.5"), ("002", "3.5")):
         path = submit_dir / f"00/00/cat_ID1.out.{attempt}"
         path.write_text(record_text(duration=seconds))
-
     run = read_run(submit_dir)
-
     assert [(task.duration, task.retry) for task in run.tasks] == [(3.5, 2)]
     assert run.retries == 2
 
@@ -174,16 +157,13 @@ def test_of_a_retried_node_the_last_attempt_counts(
 def test_a_job_that_is_still_running_has_no_record_yet(submit_dir: Path) -> None:
     (submit_dir / "00/00/sort_ID2.sub").touch()
     (submit_dir / "00/00/sort_ID2.out").write_text("half a rec")
-
     run = read_run(submit_dir)
-
     assert [task.node for task in run.tasks] == ["cat_ID1"]
     assert run.missing == ("sort_ID2",)
 
 
 def test_dagmans_own_submit_file_is_no_node(submit_dir: Path) -> None:
     (submit_dir / "demo-0.dag.condor.sub").touch()
-
     assert read_run(submit_dir).missing == ()
 
 
@@ -192,9 +172,7 @@ def test_a_bad_record_costs_that_record_and_is_listed(submit_dir: Path) -> None:
     bad.write_bytes(b"- invocation: True\n  mainjob: [\n")
     empty = submit_dir / "00/00/tar_ID3.out.000"
     empty.touch()
-
     run = read_run(submit_dir)
-
     assert [task.node for task in run.tasks] == ["cat_ID1"]
     assert {problem.file for problem in run.problems} == {str(bad), str(empty)}
 
@@ -205,40 +183,32 @@ def test_metadata_that_cannot_be_read_is_listed_and_costs_no_task(
 ) -> None:
     (submit_dir / "bb").mkdir()
     (submit_dir / name).write_text("{[")
-
     run = read_run(submit_dir)
-
     assert [Path(problem.file).name for problem in run.problems] == [Path(name).name]
     assert len(run.tasks) == 1
 
 
 def test_a_torn_job_state_log_is_listed(submit_dir: Path) -> None:
     (submit_dir / "jobstate.log").write_text("100 INTERNAL *** DAGMAN_STARTED 1\nxx\n")
-
     (problem,) = read_run(submit_dir).problems
-
     assert problem.why == "1 lines that are not of its format were skipped"
 
 
 def test_the_runs_own_programs_leave_nothing_that_counts(submit_dir: Path) -> None:
     (submit_dir / "bb/lib").mkdir(parents=True)
     (submit_dir / "bb/lib/odd.out.000").write_text("not a record")
-
     assert read_run(submit_dir).problems == ()
 
 
 def test_a_single_record_is_a_run_of_one_task(recorded: Path) -> None:
     run = read_run(recorded / "kickstart-5.1.2-t-procs.yml")
-
     assert [task.transformation for task in run.tasks] == ["writer"]
     assert run.makespan == pytest.approx(0.007, abs=1e-6)
 
 
 def test_a_record_file_that_names_node_and_attempt_says_so(submit_dir: Path) -> None:
     path = submit_dir / "00/00/cat_ID1.out.000"
-
     (task,) = read_run(path.rename(path.with_suffix(".003"))).tasks
-
     assert (task.node, task.retry) == ("cat_ID1", 3)
 
 
@@ -250,9 +220,7 @@ def test_a_folder_of_records_of_any_name_is_read(
         shutil.copy(recorded / name, tmp_path)
     (tmp_path / "merge").write_text(xml_text())
     (tmp_path / "README").write_text("Records of last week.\n")
-
     run = read_run(tmp_path)
-
     assert len(run.tasks) == 3
     assert run.problems == ()
 
@@ -261,7 +229,6 @@ def test_a_submit_directory_has_no_records_of_other_names(submit_dir: Path) -> N
     """A job that still runs prints into <node>.out."""
     for path in submit_dir.rglob("*.out.000"):
         path.rename(path.with_suffix(""))
-
     with pytest.raises(UsageError, match="no Kickstart record"):
         read_run(submit_dir)
 

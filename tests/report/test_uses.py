@@ -25,35 +25,29 @@ def only_task(path: Path) -> Task:
 
 def test_a_file_that_nobody_listed_is_known_by_its_lfn() -> None:
     (found,) = with_calls((), [use("/run/sub/a.txt", 5, 0)], "/run")
-
     assert (found.name, found.path) == ("sub/a.txt", "/run/sub/a.txt")
 
 
 @pytest.mark.parametrize("cwd", ["", "/ru", "/other"])
 def test_a_file_outside_the_runs_folder_keeps_its_path(cwd: str) -> None:
     (found,) = with_calls((), [use("/run/a.txt", 5, 0)], cwd)
-
     assert found.name == "/run/a.txt"
 
 
 def test_what_the_record_lists_keeps_its_name_and_size() -> None:
     listed = FileUse("out", "/run/x", 11, True)
-
     (found,) = with_calls([listed], [use("/run/x", 0, 7), use("/run/x", 2, 4)], "/run")
-
     assert found == FileUse("out", "/run/x", 11, True, 2, 11)
 
 
 def test_a_process_that_says_nothing_of_a_file_adds_nothing() -> None:
     (found,) = with_calls((), [use("/a", None, 7), use("/a", 2, None)], "")
-
     assert (found.bytes_read, found.bytes_written, found.output) == (2, 7, True)
 
 
 def test_calls_that_kickstart_does_not_trace_are_no_zero(recorded: Path) -> None:
     """cat copied 8 MiB with copy_file_range: -z says 0 of both files."""
     task = only_task(recorded / RECORD)
-
     assert task.wchar == 8388608
     assert task.files == ()
 
@@ -65,9 +59,7 @@ def test_calls_that_kickstart_traced_are_of_the_file(
     file = 'name="/tmp/z2" bread="0" nread="0" bwrite="'
     path = tmp_path / "traced.out.000"
     path.write_text(text.replace(f"{file}0", f"{file}4194304"))
-
     (found,) = only_task(path).files
-
     assert (found.name, found.size) == ("z2", 8388608)
     assert (found.bytes_read, found.bytes_written) == (None, 2 * 4194304)
 
@@ -79,7 +71,6 @@ def test_what_a_task_prints_is_no_call(recorded: Path, tmp_path: Path) -> None:
     path.write_text(
         text.replace("    stdout:\n", f"    stdout:\n      data: |\n{said}")
     )
-
     assert only_task(path).files == ()
 
 

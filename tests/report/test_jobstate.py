@@ -32,13 +32,26 @@ def test_a_job_is_submitted_runs_and_ends() -> None:
     assert node.attempts == 1
 
 
-def test_the_makespan_is_dagmans_and_not_the_monitors() -> None:
-    assert job_states(ONE_JOB.splitlines()).makespan == 12
+NEXT_DAY = "".join(f"9{line}\n" for line in ONE_JOB.splitlines())
 
 
-def test_fractions_of_a_second_are_kept() -> None:
-    text = ONE_JOB.replace("1012 INTERNAL", "1011.75 INTERNAL")
-    assert job_states(text.splitlines()).makespan == 11.75
+@pytest.mark.parametrize(
+    ("text", "makespan"),
+    [
+        (ONE_JOB, 12),  # DAGMan's, not the monitor's
+        (ONE_JOB.replace("1012 INTERNAL", "1011.75 INTERNAL"), 11.75),
+        (ONE_JOB + NEXT_DAY, 24),  # resumed: lying still is not charged
+        (ONE_JOB.split("1009 cat_ID1 POST", 1)[0], 9),  # killed: its last sign of life
+        ("1001 cat_ID1 SUBMIT 2.0 cluster - 1", None),
+        ("", None),
+    ],
+)
+def test_the_makespan_is_the_time_in_which_an_engine_worked(
+    tmp_path: Path, text: str, makespan: float | None
+) -> None:
+    (tmp_path / "jobstate.log").write_text(text)
+    states = read_jobstate(tmp_path / "jobstate.log")
+    assert (states.makespan, states.unread) == (makespan, 0)
 
 
 def test_a_deferred_gate_waits_from_its_first_try_to_its_last() -> None:
@@ -77,11 +90,6 @@ def test_of_a_node_that_was_tried_again_the_last_attempt_counts() -> None:
     assert node.attempts == 2
 
 
-def test_a_run_that_was_resumed_is_not_charged_for_lying_still() -> None:
-    next_day = "\n".join(f"9{line}" for line in ONE_JOB.splitlines())
-    assert job_states((ONE_JOB + next_day).splitlines()).makespan == 24
-
-
 def test_a_dagman_that_was_held_and_killed_is_charged_for_what_its_jobs_did() -> None:
     found = read_jobstate(DAGMAN / "held-and-killed.jobstate.log")
     assert found.makespan == 78
@@ -95,28 +103,8 @@ def test_dagmans_own_journal_is_read() -> None:
     assert found.makespan == 20
 
 
-def test_an_engine_that_was_killed_ends_with_its_last_sign_of_life() -> None:
-    killed = ONE_JOB.split("1009 cat_ID1 POST", 1)[0]
-    assert job_states(killed.splitlines()).makespan == 9
-
-
-def test_a_log_without_a_start_gives_no_makespan() -> None:
-    assert job_states(["1001 cat_ID1 SUBMIT 2.0 cluster - 1"]).makespan is None
-
-
-def test_an_empty_log_says_nothing() -> None:
-    states = job_states([])
-    assert (states.nodes, states.makespan, states.unread) == ((), None, 0)
-
-
 @pytest.mark.parametrize("line", ["12", "soon cat_ID1 SUBMIT 2.0", "\x00\x00\x00"])
 def test_a_torn_line_is_counted_and_skipped(line: str) -> None:
     states = job_states([*ONE_JOB.splitlines(), line])
     assert states.unread == 1
     assert states.makespan == 12
-
-
-def test_a_log_is_read_from_its_file(tmp_path: Path) -> None:
-    path = tmp_path / "jobstate.log"
-    path.write_text(ONE_JOB)
-    assert read_jobstate(path) == job_states(ONE_JOB.splitlines())

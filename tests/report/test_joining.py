@@ -35,38 +35,33 @@ def mix(a_task: MakeTask) -> MakeTask:
     return make
 
 
-def tasks(entries: list[Task | Problem]) -> list[Task]:
-    return [entry for entry in entries if isinstance(entry, Task)]
+def joined(tasks: list[Task], *logs: Log) -> list[Task]:
+    return [entry for entry in join(tasks, logs) if isinstance(entry, Task)]
 
 
-def test_what_no_kernel_counted_is_the_logs(mix: MakeTask) -> None:
-    (task,) = tasks(list(join([mix(rchar=None, wchar=None)], [a_log()])))
-    assert (task.rchar, task.wchar) == (30, 20)
-    assert task.calls == Calls(30, 20, 0.5)
-    assert task.exit_code == 0
-
-
-def test_what_the_kernel_counted_stays(mix: MakeTask) -> None:
-    (task,) = tasks(list(join([mix(rchar=100, wchar=50)], [a_log()])))
-    assert (task.rchar, task.wchar) == (100, 50)
-    assert task.calls == Calls(30, 20, 0.5)
+def test_the_kernels_counts_stay_and_the_logs_are_taken_without_any(
+    mix: MakeTask,
+) -> None:
+    found = [joined([mix(rchar=n, wchar=n)], a_log())[0] for n in (100, None)]
+    assert [(task.rchar, task.wchar) for task in found] == [(100, 100), (30, 20)]
+    assert [task.calls for task in found] == [Calls(30, 20, 0.5)] * 2
 
 
 def test_the_logs_of_all_processes_of_a_task_are_added_up(mix: MakeTask) -> None:
     logs = [a_log(), a_log(pids=(8,)), a_log(pids=(9,), calls=Calls(1, 0, 0.25))]
-    (task,) = tasks(list(join([mix()], logs)))
+    (task,) = joined([mix()], *logs)
     assert task.calls == Calls(61, 40, 1.25)
 
 
 def test_a_process_whose_log_is_partial_makes_the_sum_unknown(mix: MakeTask) -> None:
     logs = [a_log(), a_log(pids=(8,), calls=None)]
-    (task,) = tasks(list(join([mix(rchar=None)], logs)))
+    (task,) = joined([mix(rchar=None)], *logs)
     assert (task.calls, task.rchar) == (None, None)
 
 
 def test_files_are_known_by_their_lfn(mix: MakeTask) -> None:
     file = FileUse("/run/x.dat", "/run/x.dat", 20, True, 0, 20)
-    (task,) = tasks(list(join([mix()], [a_log(files=(file,))])))
+    (task,) = joined([mix()], a_log(files=(file,)))
     assert [(f.name, f.size, f.bytes_written) for f in task.files] == [
         ("x.dat", 20, 20)
     ]
@@ -87,13 +82,13 @@ def test_a_child_of_the_tasks_process_is_told_by_its_command(
     mix: MakeTask, record: str, log: str
 ) -> None:
     other = mix(command="/wf/bin/other c d", pid=8)
-    found = tasks(list(join([mix(record, pid=6), other], [a_log(command=log)])))
+    found = joined([mix(record, pid=6), other], a_log(command=log))
     assert [task.calls is not None for task in found] == [True, False]
 
 
 def test_a_forked_process_names_the_one_that_it_came_of(mix: MakeTask) -> None:
     log = a_log(pids=(9, 7), command="a title that it gave itself")
-    (task,) = tasks(list(join([mix()], [log])))
+    (task,) = joined([mix()], log)
     assert task.calls is not None
 
 
@@ -110,7 +105,7 @@ def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
 
 def test_of_two_hosts_with_that_process_the_command_tells(mix: MakeTask) -> None:
     other = mix(command="/wf/bin/other c d", host="node2")
-    found = tasks(list(join([other, mix()], [a_log()])))
+    found = joined([other, mix()], a_log())
     assert [task.calls is not None for task in found] == [False, True]
 
 
@@ -120,7 +115,7 @@ def test_a_log_that_may_be_of_two_tasks_is_listed_and_is_nobodys(
     problem, *found = join([mix(pid=1), mix(pid=2)], [a_log()])
     assert isinstance(problem, Problem)
     assert problem.why.startswith("2 tasks of the same command ran then")
-    assert [task.calls for task in tasks(list(found))] == [None, None]
+    assert [task.calls for task in found] == [None, None]
 
 
 @pytest.mark.parametrize("start", [-3.0, 5.0])
@@ -159,7 +154,7 @@ def test_what_stands_around_a_task_adds_nothing(mix: MakeTask, command: str) -> 
     ],
 )
 def test_without_records_each_log_is_a_task(command: str, name: str) -> None:
-    (task,) = tasks(list(join([], [a_log(command=command)])))
+    (task,) = joined([], a_log(command=command))
     assert (task.transformation, task.kind) == (name, Kind.COMPUTE)
     assert (task.start, task.duration, task.exit_code) == (0.1, 0.8, None)
     assert (task.rchar, task.wchar, task.iowait) == (30, 20, None)

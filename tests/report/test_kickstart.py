@@ -71,12 +71,12 @@ def test_who_ran_where_and_how_long(recorded: Path) -> None:
     assert task.duration == 0.004
     assert task.start == pytest.approx(1795200501.110)
     assert (task.utime, task.stime, task.maxrss) == (0.003, 0.002, 1980 * 1024)
-
-
-def test_without_a_process_table_block_io_comes_from_the_usage(recorded: Path) -> None:
-    task = only_task(recorded / "gated/00/00/cat1_ID0000002.out.000")
+    # Without a process table block I/O comes from the usage.
     assert (task.rbytes, task.wbytes) == (8 * 512, 16 * 512)
     assert (task.rchar, task.wchar, task.iowait) == (None, None, None)
+    auxiliary = "gated/00/00/create_dir_demo_0_cori.out.000"
+    assert only_task(recorded / auxiliary).job == ""
+    assert only_task(recorded / "kickstart-5.1.2-failed.yml").exit_code == 1
 
 
 def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not(
@@ -86,15 +86,6 @@ def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not(
     assert (file.name, file.size, file.output) == ("mid.txt", 11, True)
     assert file.path.startswith("/opt/dw/mnt/persistent/wfres/")
     assert (file.bytes_read, file.bytes_written) == (None, None)
-
-
-def test_an_auxiliary_job_has_no_id(recorded: Path) -> None:
-    path = recorded / "gated/00/00/create_dir_demo_0_cori.out.000"
-    assert only_task(path).job == ""
-
-
-def test_a_task_that_failed_keeps_its_exit_code(recorded: Path) -> None:
-    assert only_task(recorded / "kickstart-5.1.2-failed.yml").exit_code == 1
 
 
 @pytest.mark.parametrize(
@@ -165,14 +156,17 @@ def test_a_zero_wait_of_kickstarts_is_unknown_whatever_other_tasks_waited(
     assert [task.iowait for task in read_run(tmp_path).tasks] == [None, 0.3]
 
 
-def test_a_zero_wait_of_our_recorders_is_a_zero(read: Read, record_text: Text) -> None:
-    text = record_text() + "      42:\n        iowait: 0.000\n"
-    task = read(text.replace("  mainjob:", "  recorder: pegasus_bb\n  mainjob:"))
-    assert isinstance(task, Task)
-    assert task.iowait == 0.0
-
-
-def test_a_zero_wait_of_our_launchers_is_a_zero(read: Read, record_text: Text) -> None:
-    task = read(record_text() + '# pegasus_bb io: {"rchar": 1, "iowait": 0.0}\n')
+@pytest.mark.parametrize(
+    ("more", "recorder"),
+    [
+        ("      42:\n        iowait: 0.000\n", "recorder: pegasus_bb\n  "),
+        ('# pegasus_bb io: {"rchar": 1, "iowait": 0.0}\n', ""),
+    ],
+)
+def test_a_zero_wait_of_ours_is_a_zero(
+    read: Read, record_text: Text, more: str, recorder: str
+) -> None:
+    text = record_text() + more
+    task = read(text.replace("  mainjob:", f"  {recorder}mainjob:"))
     assert isinstance(task, Task)
     assert task.iowait == 0.0

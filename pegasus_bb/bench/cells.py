@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pegasus_bb.bench.cache import Cache, worse
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.stat import Stat, stat
 from pegasus_bb.units import MIB, format_size
@@ -58,13 +57,13 @@ class Measurement:
     cell: Cell
     writes: list[float] = field(default_factory=list)
     reads: list[float] = field(default_factory=list)
-    cache: Cache = Cache.DROPPED
+    warm: bool = False  # reads may have come from the memory of this machine
 
-    def add(self, write: float, read: float, cache: Cache) -> None:
+    def add(self, write: float, read: float, warm: bool) -> None:
         """Add a repetition; ``write`` and ``read`` are in seconds."""
         self.writes.append(self.cell.total / write)
         self.reads.append(self.cell.total / read)
-        self.cache = worse(self.cache, cache)
+        self.warm = self.warm or warm
 
     @property
     def write(self) -> Stat | None:

@@ -63,7 +63,8 @@ def _cell(one: Measurement) -> dict[str, Any]:
     return {
         **_key(one),
         "write": _figure(one.write, one.writes),
-        "read": _figure(one.read, one.reads) | {"cache": one.cache.value},
+        "read": _figure(one.read, one.reads)
+        | {"cache": "warm" if one.warm else "dropped"},
     }
 
 

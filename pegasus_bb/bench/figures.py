@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pegasus_bb.bench.cache import Cache
 from pegasus_bb.bench.cells import Cell, Measurement
 from pegasus_bb.bench.session import Tier
 from pegasus_bb.errors import NotMeasured
@@ -45,7 +44,7 @@ def figures(tier: Tier) -> Figures:
     measured = tier.measured()
     if not measured or tier.latency is None:
         raise NotMeasured(f"tier {tier.place.name}: nothing was measured")
-    cold = [one for one in measured if one.cache is not Cache.WARM] or measured
+    cold = [one for one in measured if not one.warm] or measured
     writes, reads = _of_largest_block(measured), _of_largest_block(cold)
     writer, reader = _fewest_processes(writes), _fewest_processes(reads)
     return Figures(

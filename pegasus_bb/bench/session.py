@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from pegasus_bb.bench.cache import Cache, drop
+from pegasus_bb.bench.cache import drop
 from pegasus_bb.bench.cells import Cell, Measurement
 from pegasus_bb.bench.engine import Engine, choose
 from pegasus_bb.bench.place import Place, temporary_folder
@@ -92,13 +92,13 @@ def repeat(engine: Engine, place: Place, folder: str, one: Measurement) -> None:
         try:
             os.mkdir(data)
             write = engine.write(one.cell, data)
-            cache = drop(data)
+            dropped = drop(data)
             read = engine.read(one.cell, data)
         finally:
             remove(data)
     except (OSError, NotMeasured) as error:
         raise NotMeasured(f"tier {place.name}, {one.cell}: {error}") from error
-    one.add(write, read, Cache.MEMORY if place.in_memory else cache)
+    one.add(write, read, place.in_memory or not dropped)
 
 
 def _openings(tier: Tier, folder: str) -> list[float]:

@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
-from pegasus_bb.bench.cache import Cache
 from pegasus_bb.bench.cells import Measurement, certain
 from pegasus_bb.bench.document import to_document
 from pegasus_bb.bench.figures import RATES, Figures, figures
@@ -124,7 +123,7 @@ def _row(one: Measurement) -> tuple[str, ...]:
         format_size(one.cell.block),
         str(one.cell.processes),
         _figure(one.write),
-        ("w " if one.cache is Cache.WARM else "") + _figure(one.read),
+        ("w " if one.warm else "") + _figure(one.read),
         str(len(one.writes)),
     )
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.bench.cache import Cache
 from pegasus_bb.bench.cells import Cell, Measurement
 from pegasus_bb.bench.figures import Figures, figures
 from pegasus_bb.bench.place import Place
@@ -26,16 +25,12 @@ def tier(tier_place: Place) -> Tier:
 
 
 def measured(
-    tier: Tier,
-    cell: Cell,
-    write: float,
-    read: float,
-    cache: Cache = Cache.DROPPED,
+    tier: Tier, cell: Cell, write: float, read: float, warm: bool = False
 ) -> None:
     """In MiB per second of all processes."""
     one = Measurement(cell)
     size = cell.total / MIB
-    one.add(size / write, size / read, cache)
+    one.add(size / write, size / read, warm)
     tier.measurements.append(one)
 
 
@@ -66,7 +61,7 @@ def test_only_the_largest_blocks_count(tier: Tier) -> None:
 
 
 def test_warm_reads_count_only_without_others(tier: Tier) -> None:
-    measured(tier, cell(1, GIB), 100, 9000, Cache.WARM)
+    measured(tier, cell(1, GIB), 100, 9000, warm=True)
     assert figures(tier).read == 9000 * MIB
     measured(tier, cell(1, MIB), 70, 80)
     found = figures(tier)

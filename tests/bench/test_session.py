@@ -8,7 +8,6 @@ from itertools import cycle
 import pytest
 
 from pegasus_bb.bench import session as module
-from pegasus_bb.bench.cache import Cache
 from pegasus_bb.bench.cells import Cell, Measurement, all_cells, certain
 from pegasus_bb.bench.place import Place
 from pegasus_bb.bench.session import REPETITIONS, Session, repeat
@@ -97,4 +96,4 @@ def test_nothing_is_written_to_a_tier_that_others_fill(
 
 def test_a_file_system_in_memory_is_read_from_memory(tier_place: Place) -> None:
     in_memory = replace(tier_place, kind="tmpfs")
-    assert measured(in_memory, PlayedEngine(lambda _: 1.0)).cache is Cache.MEMORY
+    assert measured(in_memory, PlayedEngine(lambda _: 1.0)).warm

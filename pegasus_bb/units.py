@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Sequence
 
 from pegasus_bb.errors import UsageError
 
@@ -51,6 +52,12 @@ def parse_duration(text: str | int) -> int:
             f"{str(text)!r}: not a duration; write 90s, 15m, 2h or 1d (whole numbers)"
         )
     return int(match.group(1)) * _DURATION_FACTOR[match.group(2)]
+
+
+def abbreviate(names: Sequence[str], most: int = 3) -> str:
+    """The first ``most`` of ``names``, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def format_size(size: int) -> str:

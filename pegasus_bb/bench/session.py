@@ -82,20 +82,22 @@ class Session:
 
 
 def repeat(engine: Engine, place: Place, folder: str, one: Measurement) -> None:
-    """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured."""
+    """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured.
+
+    Whatever else ends it leaves its files: processes of ``engine`` may still write, so
+    they go with ``folder``, once the engine is closed.
+    """
     data = os.path.join(folder, "data")
     try:
         room = place.room()
         if one.cell.total > room:
             why = f"only {format_size(room)} are left; others write to {place.path}"
             raise NotMeasured(why)
-        try:
-            os.mkdir(data)
-            write = engine.write(one.cell, data)
-            dropped = drop(data)
-            read = engine.read(one.cell, data)
-        finally:
-            remove(data)
+        os.mkdir(data)
+        write = engine.write(one.cell, data)
+        dropped = drop(data)
+        read = engine.read(one.cell, data)
+        remove(data)
     except (OSError, NotMeasured) as error:
         raise NotMeasured(f"tier {place.name}, {one.cell}: {error}") from error
     one.add(write, read, place.in_memory or not dropped)

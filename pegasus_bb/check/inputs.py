@@ -15,7 +15,7 @@ from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.survey import INPUT, runs_on
 from pegasus_bb.planner.reading import with_capacity
-from pegasus_bb.units import format_size
+from pegasus_bb.units import abbreviate, format_size
 
 
 def of_files(placed: PlanningInput) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def _of_replicas(placed: PlanningInput) -> Iterator[Finding]:
     if gone:
         yield wrong(
             "replicas",
-            f"{len(gone)} of the inputs are not where the catalog says: {_some(gone)}",
+            f"{len(gone)} inputs are not where the catalog says: {abbreviate(gone)}",
             f"the path on this machine, or site: {site} for files that are only there",
         )
     else:
@@ -75,13 +75,9 @@ def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
     if gone:
         yield note(
             "programs",
-            f"not on this machine: {_some(gone)}",
+            f"not on this machine: {abbreviate(gone)}",
             f"none if site {site} has them; else the pfn in the transformation catalog",
         )
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def _is_anywhere(known: Sequence[Replica]) -> bool:

@@ -23,7 +23,7 @@ from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.units import format_duration, format_size
+from pegasus_bb.units import abbreviate, format_duration, format_size
 
 _STATES = (
     *("done", "running", "ready", "waiting"),  # in any case
@@ -120,9 +120,9 @@ def _lines(status: RunStatus, reservation: dict[str, Any] | None) -> Iterator[st
     counts = [str(status.nodes.get(name, 0)) for name in shown]
     yield from columns([shown, counts], right=range(len(shown)))
     if status.running:
-        yield f"running: {_names(status.running)}"
+        yield f"running: {abbreviate(status.running, _SHOWN)}"
     if status.held:
-        yield f"held: {_names(status.held)}"
+        yield f"held: {abbreviate(status.held, _SHOWN)}"
         yield (
             "  `condor_q -hold` says why, and `condor_release` lets a job go on once "
             "that is mended"
@@ -132,11 +132,6 @@ def _lines(status: RunStatus, reservation: dict[str, Any] | None) -> Iterator[st
     if status.last_failures:
         yield "failed:"
         yield from status.last_failures
-
-
-def _names(nodes: list[str]) -> str:
-    more = len(nodes) - _SHOWN
-    return ", ".join(nodes[:_SHOWN]) + (f" and {more} more" * (more > 0))
 
 
 def _not_running(status: RunStatus, given_back: bool) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.units import abbreviate
 
 
 class State(Enum):
@@ -114,12 +115,6 @@ def _check_cycle(items: dict[str, Item]) -> None:
         stuck = [name for name, count in parents.items() if count]
         raise CatalogError(
             "the DAG has a cycle: these nodes wait for each other",
-            found=_some(stuck),
+            found=abbreviate(stuck, 8),
             would_do="take out one of the PARENT lines between them",
         )
-
-
-def _some(names: Iterable[str], limit: int = 8) -> str:
-    names = list(names)
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more

@@ -15,9 +15,7 @@ from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.planner.run_plan import untried
-from pegasus_bb.units import format_size
-
-_SHOWN = 3  # LFNs
+from pegasus_bb.units import abbreviate, format_size
 
 
 def summary(given: PlanningInput) -> tuple[str, ...]:
@@ -152,10 +150,9 @@ def _unknown_sizes(placement: Placement) -> list[str]:
     if not unknown:
         return []
     here = sum(placement.on_tier(lfn) for lfn in placement.files)
-    shown = ", ".join(unknown[:_SHOWN]) + (", ..." if len(unknown) > _SHOWN else "")
     return [
         f"sizes:    not known for {len(unknown)} of {here} files on the tier "
-        f"({shown}); the capacity has to hold them, too"
+        f"({abbreviate(unknown)}); the capacity has to hold them, too"
     ]
 
 
@@ -169,7 +166,6 @@ def _sites(catalogs: Catalogs) -> str:
 
 _MODE = "pegasus.mode"
 _PRODUCTION = "production"  # Pegasus's default
-_SHOWN = 3  # names
 
 
 def left_out(planning: PlanningInput, is_builtin: bool) -> list[str]:
@@ -220,8 +216,8 @@ def _checkpoints(planning: PlanningInput, is_builtin: bool) -> Iterator[str]:
     ]
     if files:
         yield (
-            f"checkpoint files ({_some(files)}) are kept for retries of their jobs; "
-            "they are not staged out"
+            f"checkpoint files ({abbreviate(files)}) are kept for retries of their "
+            "jobs; they are not staged out"
         )
 
 
@@ -247,9 +243,9 @@ def _data_reuse(planning: PlanningInput) -> Iterator[str]:
 
 
 def _shell_hooks(planning: PlanningInput) -> Iterator[str]:
-    whose = list(_hooked(planning.workflow))
+    whose = abbreviate(list(_hooked(planning.workflow)))
     if whose:
-        yield f"the built-in planner does not run the shell hooks of {_some(whose)}"
+        yield f"the built-in planner does not run the shell hooks of {whose}"
 
 
 def _hooked(workflow: Workflow) -> Iterator[str]:
@@ -267,10 +263,6 @@ def _mode(planning: PlanningInput) -> Iterator[str]:
             f"the built-in planner does not know {_MODE}: the workflow is planned as "
             f"with {_PRODUCTION}, and not as with {said}"
         )
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
 
 
 _BUILTIN: tuple[Callable[[PlanningInput], Iterator[str]], ...] = (

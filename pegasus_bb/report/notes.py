@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pegasus_bb.model.run import Kind, Run
 from pegasus_bb.report.metrics import IOWait, off_cpu
+from pegasus_bb.units import abbreviate
 
 
 def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[str, ...]:
@@ -69,10 +70,10 @@ def _on_run(name: str, run: Run) -> Iterator[str]:
     if run.missing:
         yield (
             f"{name} is not complete: {_count(len(run.missing), 'node')} left no "
-            f"record ({_some(run.missing)})."
+            f"record ({abbreviate(run.missing)})."
         )
     if run.jobs_on_pfs:
-        some = _some([each.node for each in run.jobs_on_pfs])
+        some = abbreviate([each.node for each in run.jobs_on_pfs])
         jobs = _count(run.job_reservations, "job")
         yield (
             f"{name}: {len(run.jobs_on_pfs)} of {jobs} with a place of their own "
@@ -147,8 +148,3 @@ def _unequal_jobs(pfs: Sequence[Run], bb: Sequence[Run]) -> list[str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:3])
-    return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -32,10 +32,9 @@ from pegasus_bb.runtime.job_reservation.results import (
     note_path,
 )
 from pegasus_bb.runtime.job_reservation.stage_out_landing import StageOutLanding
-from pegasus_bb.units import format_duration
+from pegasus_bb.units import abbreviate, format_duration
 
 SILENT = 60.0  # seconds that a note of another machine may take to be seen here
-_SHOWN = 3  # files in a message
 _AGAIN = "  the node: counts as failed; it can be tried again"
 
 
@@ -115,7 +114,7 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
     if missing:
         if waiting.seconds() < request.wait:
             waiting.go_on()
-            raise ReservationNotReady(f"{node}: {_some(missing)}")
+            raise ReservationNotReady(f"{node}: {abbreviate(list(missing.values()))}")
         waiting.end()
         if note.get("slurm"):
             list_kept(bb, node, str(note["slurm"]))
@@ -161,16 +160,10 @@ class _Waiting:
             os.unlink(self._path)
 
 
-def _some(missing: Dict[str, str]) -> str:
-    listed = list(missing.values())
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return "; ".join(listed[:_SHOWN]) + more
-
-
 def _never(node: str, note: Dict[str, Any], missing: Dict[str, str], wait: int) -> str:
     message = (
         f"{node}: its results have not come back within {format_duration(wait)}: "
-        f"{_some(missing)}"
+        f"{abbreviate(list(missing.values()))}"
     )
     slurm = str(note.get("slurm", ""))
     if not slurm:

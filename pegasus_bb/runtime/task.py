@@ -154,9 +154,10 @@ def about_unmade(links: Sequence[Link]) -> str:
     ]
     if not names:
         return ""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    from pegasus_bb.units import abbreviate
+
     return (
-        f"{', '.join(names[:_SHOWN])}{more}: not made. Each was a link to the PFS when "
+        f"{abbreviate(names, _SHOWN)}: not made. Each was a link to the PFS when "
         "the task started, and some programs refuse to write to such a name "
         "(cp, mkdir, ln -s, sh -C). If that is why it failed, let them "
         "live on the buffer: `tier: bb` for them in a placement file"

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, folder_nodes, is_local_cleanup, of_role, role_of
+from pegasus_bb.units import abbreviate
 
 REGISTERS = "register_"
 OWN_FOLDER = re.compile(r"cleanup_.+_[0-9]+_local")  # the real planner's, on this host
@@ -128,6 +129,4 @@ def reach(start: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
 
 
 def some(names: Iterable[str]) -> str:
-    listed = sorted(names)
-    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
-    return ", ".join(listed[:3]) + more
+    return abbreviate(sorted(names))

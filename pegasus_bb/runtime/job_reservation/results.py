@@ -20,6 +20,7 @@ from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.onefile import Copied, digest_file
 from pegasus_bb.staging.parts import parts_in
+from pegasus_bb.units import abbreviate
 
 NOTES = "stage_out"  # folder of bb/
 _SHOWN = 10  # names in a message
@@ -122,9 +123,8 @@ def _check_made(reservation: JobReservation, space: Space) -> int:
     lost = [name for name in made if not os.path.lexists(_path(space, name))]
     if not lost:
         return 0
-    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
     return _failed(
-        f"{', '.join(lost[:_SHOWN])}{more}: the task ended well, but has not made "
+        f"{abbreviate(lost, _SHOWN)}: the task ended well, but has not made "
         "what the workflow says it makes"
     )
 

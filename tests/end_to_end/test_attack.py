@@ -43,45 +43,41 @@ GLITE = {
 Place = Callable[[Site, str], "dict[str, Any] | None"]
 
 
-def in_workflow(change: Callable[[dict[str, Any], str], Any]) -> Place:
-    def put(site: Site, text: str) -> None:
-        data = site.document("workflow.yml")
-        change(data, text)
-        site.save("workflow.yml", data)
-
-    return put
-
-
 def in_profile(namespace: str, key: str = "", value: str = "1") -> Place:
     """The attack is the value under ``key``, or the key of ``value``."""
 
-    def change(data: dict[str, Any], text: str) -> None:
+    def put(site: Site, text: str) -> None:
+        data = site.document("workflow.yml")
         profile = {key: text} if key else {text: value}
         data["jobs"][0]["profiles"] = {namespace: profile}
+        site.save("workflow.yml", data)
 
-    return in_workflow(change)
+    return put
 
 
 def in_tier(key: str) -> Place:
     return lambda site, text: site.declare(**{key: text})
 
 
-def in_transformation(key: str) -> Place:
+def at(file: str, *keys: str | int, prefix: str = "") -> Place:
+    """The attack is the value at ``keys`` of a YAML file."""
+
     def put(site: Site, text: str) -> None:
-        data = site.document("transformations.yml")
-        data["transformations"][0]["sites"][0][key] = text
-        site.save("transformations.yml", data)
+        document = value = site.document(file)
+        for key in keys[:-1]:
+            value = value[key]
+        value[keys[-1]] = prefix + text
+        site.save(file, document)
 
     return put
 
 
-def in_site(namespace: str, key: str) -> Place:
-    def put(site: Site, text: str) -> None:
-        data = site.document("sites.yml")
-        data["sites"][1]["profiles"].setdefault(namespace, {})[key] = text
-        site.save("sites.yml", data)
+def in_job(*keys: str | int) -> Place:
+    return at("workflow.yml", "jobs", 0, *keys)
 
-    return put
+
+def in_site(*keys: str) -> Place:
+    return at("sites.yml", "sites", 1, "profiles", *keys)
 
 
 def name_of_program(site: Site, text: str) -> None:
@@ -91,28 +87,22 @@ def name_of_program(site: Site, text: str) -> None:
         site.save(file, data)
 
 
-def replica(site: Site, text: str) -> None:
-    data = site.document("replicas.yml")
-    data["replicas"][0]["pfns"][0]["pfn"] = f"/data/{text}"
-    site.save("replicas.yml", data)
-
-
 def pattern(site: Site, text: str) -> dict[str, Any]:
     site.save("placement.yml", [{"lfn": text, "tier": "pfs"}])
     return {"said": {"pegasus.bb.placement": "placement.yml"}}
 
 
 PLACES: dict[str, Place] = {
-    "workflow's name": in_workflow(lambda w, text: w.update(name=text)),
-    "job's id": in_workflow(lambda w, text: w["jobs"][0].update(id=text)),
+    "workflow's name": at("workflow.yml", "name"),
+    "job's id": in_job("id"),
     "job's name": name_of_program,
-    "namespace": in_workflow(lambda w, text: w["jobs"][0].update(namespace=text)),
-    "version": in_workflow(lambda w, text: w["jobs"][0].update(version=text)),
-    "input": in_workflow(lambda w, text: w["jobs"][0]["uses"][0].update(lfn=text)),
-    "output": in_workflow(lambda w, text: w["jobs"][4]["uses"][1].update(lfn=text)),
-    "size": in_workflow(lambda w, text: w["jobs"][0]["uses"][1].update(size=text)),
-    "stdout": in_workflow(lambda w, text: w["jobs"][0].update(stdout=text)),
-    "argument": in_workflow(lambda w, text: w["jobs"][0].update(arguments=[text])),
+    "namespace": in_job("namespace"),
+    "version": in_job("version"),
+    "input": in_job("uses", 0, "lfn"),
+    "output": at("workflow.yml", "jobs", 4, "uses", 1, "lfn"),
+    "size": in_job("uses", 1, "size"),
+    "stdout": in_job("stdout"),
+    "argument": in_job("arguments", 0),
     "variable": in_profile("env", "X"),
     "variable's name": in_profile("env"),
     "condor value": in_profile("condor", "+Mine"),
@@ -134,8 +124,8 @@ PLACES: dict[str, Place] = {
     "capacity": in_tier("capacity"),
     "tier's name": in_tier("name"),
     "account": in_tier("account"),
-    "program": in_transformation("pfn"),
-    "replica": replica,
+    "program": at("transformations.yml", "transformations", 0, "sites", 0, "pfn"),
+    "replica": at("replicas.yml", "replicas", 0, "pfns", 0, "pfn", prefix="/data/"),
     "pattern": pattern,
     "reservation's name": lambda _, text: {"said": {"pegasus.bb.name": text}},
     "capacity said": lambda _, text: {"said": {"pegasus.bb.capacity": text}},

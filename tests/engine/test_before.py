@@ -21,6 +21,7 @@ from tests.engine.dagman.conftest import Listener
 from .conftest import Folder, give_back, reserved, vanish, was_up, without_answer
 
 ON_SITE = '+pegasus_site = "cluster"'
+ENDS = [give_back, lambda _, request: vanish(request)]
 
 
 def braindump(folder: Folder, submit_dir: Path) -> None:
@@ -89,11 +90,16 @@ def test_given_back_too_early(folder: Folder, request_: Request) -> None:
     assert "was given back at 2023-11-1" in refused(folder)
 
 
-def test_gone_without_our_doing(folder: Folder, request_: Request) -> None:
+@pytest.mark.parametrize("with_note", [True, False])
+def test_gone_without_our_doing(
+    folder: Folder, request_: Request, with_note: bool
+) -> None:
     vanish(request_)
-    told = refused(folder)
-    assert "is not there any more (no such reservation in" in told
-    assert "second, which needs it, is not done" in told
+    if not with_note:
+        (folder.path / "bb" / "reservation.json").unlink()
+    message = refused(folder)
+    assert "is not there any more (no such reservation in" in message
+    assert "second, which needs it, is not done" in message
 
 
 def test_a_lost_note_is_written_again(folder: Folder, request_: Request) -> None:
@@ -103,12 +109,6 @@ def test_a_lost_note_is_written_again(folder: Folder, request_: Request) -> None
     found = Reservation.from_json(json.loads(note.read_text()))
     assert (found.name, found.uuid) == (request_.name, request_.uuid)
     assert folder.times()["bb_setup_1"] == 1, "which would not have been run again"
-
-
-def test_a_lost_note_of_what_is_gone(folder: Folder, request_: Request) -> None:
-    (folder.path / "bb" / "reservation.json").unlink()
-    vanish(request_)
-    assert "is not there any more" in refused(folder)
 
 
 @pytest.mark.parametrize("why", ["it stands", "no answer", "not mounted"])
@@ -170,19 +170,14 @@ def test_it_is_not_asked_for_again(folder: Folder, asked: Request, why: str) -> 
     assert how_often(folder) == [1, 1, 2]
 
 
-def test_one_that_is_not_there_is_asked_for(folder: Folder, asked: Request) -> None:
-    vanish(asked)
+@pytest.mark.parametrize("end", ENDS)
+def test_one_that_is_gone_is_asked_for(folder: Folder, asked: Request, end) -> None:
+    end(folder.path, asked)
     outcome = folder.run()
     assert how_often(folder) == [1, 2, 2]
     assert (outcome.done_before, outcome.done) == (1, 3)
-
-
-def test_one_given_back_is_asked_for_as_well(folder: Folder, asked: Request) -> None:
-    give_back(folder.path, asked)
-    outcome = folder.run()
-    assert how_often(folder) == [1, 2, 2]
-    (kept,) = outcome.aside
-    assert json.loads(kept.read_text())["released_at"] == 1700000000.0
+    kept = [json.loads(note.read_text())["released_at"] for note in outcome.aside]
+    assert kept == ([1700000000.0] if end is give_back else [])
 
 
 # --- --restart forgets nothing that may hold unsaved data ---
@@ -197,7 +192,7 @@ def test_restart_is_refused_while_it_stands(folder: Folder, request_: Request) -
     assert folder.times()["second"] == 1
 
 
-@pytest.mark.parametrize("end", [give_back, lambda _, request: vanish(request)])
+@pytest.mark.parametrize("end", ENDS)
 def test_once_it_is_gone_restart_works(folder: Folder, request_: Request, end) -> None:
     (folder.path / "bb/manifest.jsonl").write_text('{"lfn": "out.txt"}\n')
     end(folder.path, request_)
@@ -248,23 +243,26 @@ def says(folder: Folder) -> str:
     return not_done(Table(read_dag(place.dag), ()), place, None, "not done")
 
 
-def test_it_says_what_was_taken_away(folder: Folder, request_: Request) -> None:
+@pytest.mark.parametrize("answers", [True, False])
+def test_it_is_kept_until_it_is_known_to_be_gone(
+    folder: Folder, request_: Request, answers: bool
+) -> None:
     was_up(folder.path)
+    if not answers:
+        without_answer(folder.path, request_)
     assert "kept:        reservation pbbbefore" in says(folder)
-    vanish(request_)
-    told = says(folder)
-    assert "lost:        reservation pbbbefore is not there any more" in told
-    assert f"pegasus-bb run --restart {folder.path}" in told
-    assert "to continue:" not in told
-    assert "kept:" not in told
 
 
-def test_without_an_answer_it_is_not_called_lost(
+def test_a_lost_reservation_calls_for_a_restart(
     folder: Folder, request_: Request
 ) -> None:
     was_up(folder.path)
-    without_answer(folder.path, request_)
-    assert "kept:        reservation pbbbefore" in says(folder)
+    vanish(request_)
+    message = says(folder)
+    assert "lost:        reservation pbbbefore is not there any more" in message
+    assert f"pegasus-bb run --restart {folder.path}" in message
+    assert "to continue:" not in message
+    assert "kept:" not in message
 
 
 def refusal(folder: Path) -> list[str]:

@@ -70,6 +70,10 @@ def format_size(size: int) -> str:
     return f"{value:.1f} PiB"
 
 
+def format_files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
 def format_duration(seconds: float) -> str:
     """``seconds`` for people: 0.4 s, 12.3 s, 3 min 05 s, 2 h 10 min."""
     if seconds < 60:

@@ -15,7 +15,7 @@ from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.survey import INPUT, runs_on
 from pegasus_bb.planner.reading import with_capacity
-from pegasus_bb.units import abbreviate, format_size
+from pegasus_bb.units import abbreviate, format_files, format_size
 
 
 def of_files(placed: PlanningInput) -> Iterator[Finding]:
@@ -132,5 +132,5 @@ def _for_what(decision: PlacementDecision) -> str:
     if placement.phases is not None and placement.phases.count > 1:
         need += f", in {placement.phases.count} phases"
     if decision.moved is not None:
-        need += f"; {len(decision.moved.lfns)} files more go to the PFS"
+        need += f", and {format_files(len(decision.moved.lfns))} more on the PFS"
     return need

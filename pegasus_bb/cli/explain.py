@@ -34,7 +34,7 @@ from pegasus_bb.planner.reading import (
 )
 from pegasus_bb.planner.run_plan import output_site
 from pegasus_bb.planner.summary import fit_lines, reservation_lines
-from pegasus_bb.units import format_size
+from pegasus_bb.units import format_files, format_size
 
 _MORE = (fit_lines, reservation_lines)
 
@@ -144,7 +144,7 @@ def _job_reservations(explanation: Explanation) -> Iterator[str]:
         shared = f", {len(own.share)} shared" if own.share else ""
         yield (
             f"job {job}: {format_size(own.capacity)}{where} for "
-            f"{format_size(own.need)}, {len(own.stage_in)} files in, "
+            f"{format_size(own.need)}, {format_files(len(own.stage_in))} in, "
             f"{len(own.stage_out)} out{shared}"
         )
 
@@ -159,7 +159,7 @@ def _totals(explanation: Explanation) -> list[str]:
     for group in explanation.groups:
         unknown = f", {group.unknown} of unknown size" if group.unknown else ""
         lines.append(
-            f"{group.tier} ({group.how}): {group.files} files, "
+            f"{group.tier} ({group.how}): {format_files(group.files)}, "
             f"{format_size(group.size)}{unknown}"
         )
     if not explanation.each_alone:

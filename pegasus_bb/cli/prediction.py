@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pegasus_bb.cli.output import columns
 from pegasus_bb.prediction.cost import Prediction
 from pegasus_bb.prediction.predicted import Compared
-from pegasus_bb.units import abbreviate, format_duration, format_size
+from pegasus_bb.units import abbreviate, format_duration, format_files, format_size
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")
 _WAIT = 2  # the place of a column that is there where a mode waits
@@ -46,8 +46,8 @@ def _row(found: Prediction) -> tuple[str, ...]:
 def _not_in_it(predicted: Compared) -> Iterator[str]:
     unknown = predicted.unknown_sizes
     if unknown:
-        names = abbreviate(unknown)
-        yield f"not in it: {len(unknown)} files of unknown size ({names})"
+        files, names = format_files(len(unknown)), abbreviate(unknown)
+        yield f"not in it: {files} of unknown size ({names})"
     if predicted.unknown_times:
         yield (
             f"not in it: the computing of {predicted.unknown_times} jobs; "

@@ -17,7 +17,7 @@ from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.stage import Stage, check_places
-from pegasus_bb.units import format_duration, format_size
+from pegasus_bb.units import format_duration, format_files, format_size
 
 
 @click.command("stage", short_help="Copy a file or folder, verified; can be resumed.")
@@ -138,7 +138,7 @@ def _journal_path(source: str, dest: str) -> str:
 
 
 def _summary(stage: Stage, seconds: float) -> str:
-    line = f"{stage.files} {'file' if stage.files == 1 else 'files'}"
+    line = format_files(stage.files)
     line += f", {format_size(stage.bytes)} in {format_duration(seconds)}"
     if stage.bytes:
         line += f" ({format_size(int(stage.bytes / max(seconds, 1e-3)))}/s)"

@@ -17,7 +17,7 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.page.charts import BUFFER, LINE, PFS, SOFT, Channel, chart, draw
 from pegasus_bb.page.figure import Chart, Column, Dataset, Row
-from pegasus_bb.units import format_size
+from pegasus_bb.units import format_files, format_size
 
 EACH = 40  # jobs; more share boxes
 INPUTS, RESULTS = "inputs", "results"
@@ -64,7 +64,7 @@ class Stream:
 
     @property
     def title(self) -> str:
-        files = "1 file" if len(self.members) == 1 else f"{len(self.members)} files"
+        files = format_files(len(self.members))
         where = f"on the PFS ({self.how})" if self.tier == PFS_TIER else self.tier
         return f"{files}, {format_size(self.size)}, {where}{_some(self.members)}"
 

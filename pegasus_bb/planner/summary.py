@@ -15,7 +15,7 @@ from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.planner.run_plan import untried
-from pegasus_bb.units import abbreviate, format_size
+from pegasus_bb.units import abbreviate, format_files, format_size
 
 
 def summary(given: PlanningInput) -> tuple[str, ...]:
@@ -95,8 +95,8 @@ def fit_lines(decision: PlacementDecision) -> list[str]:
     if moved is not None:
         size = sum(placement.files[lfn].size or 0 for lfn in moved.lfns)
         lines.append(
-            f"moved:    {len(moved.lfns)} files, {format_size(size)}, go to the PFS "
-            "because capacity is short; tasks read and write "
+            f"moved:    {format_files(len(moved.lfns))}, {format_size(size)}, to the "
+            "PFS because capacity is short; tasks read and write "
             f"{format_size(moved.benefit)} of the others on the tier"
         )
     return lines

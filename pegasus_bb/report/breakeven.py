@@ -90,10 +90,11 @@ class BreakEven:
         if self.footprint is None or self.footprint_now is None:
             yield "Break-even in data: unknown, because no size of a file is known."
             return
-        least, now = format_size(round(self.footprint)), round(self.footprint_now)
+        least, now = round(self.footprint), format_size(round(self.footprint_now))
+        gains = f"from {format_size(least)} of files on" if least else "with any files"
         yield (
-            f"Break-even in data: the run gains from {least} of files on, if what it "
-            f"saves grows with the data; these runs have {format_size(now)}."
+            f"Break-even in data: the run gains {gains}, if what it saves grows with "
+            f"the data; these runs have {now}."
         )
 
 

@@ -107,7 +107,7 @@ def test_a_capacity_below_the_sum_means_phases_or_the_pfs(site: Site) -> None:
     assert [found.what.split(" for ")[1] for found in told] == [
         "156 B of files",
         "156 B of files, in 2 phases",
-        "106 B of files; 1 files more go to the PFS",
+        "106 B of files, and 1 file more on the PFS",
     ]
 
 

@@ -122,7 +122,7 @@ def test_a_job_that_needs_more_than_one_may_take_is_named(site: Site) -> None:
 def test_explain_and_check_and_plan_say_that_nothing_is_reserved(site: Site) -> None:
     words = ("--sites", "cluster", "--bb-mode", "transient")
     told = site.bb("explain", *words, check=True).stdout
-    assert "job A: 1.0 MiB for 66.4 KiB, 1 files in, 1 out" in told
+    assert "job A: 1.0 MiB for 66.4 KiB, 1 file in, 1 out" in told
     assert "capacity: up to 1.0 MiB for each job" in told
     assert "has to be free on its node, nothing is reserved" in told
     told = site.bb("check", *words, "--bb-planner", "builtin").stdout

@@ -41,7 +41,7 @@ def test_in_phases_the_tier_is_never_filled(short: Site) -> None:
 def test_without_clean_up_on_the_way_some_files_go_to_the_pfs(short: Site) -> None:
     done = short.plan("bb", "--bb-mode", "persistent", "--cleanup", "leaf")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "go to the PFS because capacity is short" in done.stderr
+    assert "to the PFS because capacity is short" in done.stderr
     files = BBDir(str(short.submit_dir("bb") / "bb")).placement()["files"]
     gone = [lfn for lfn, file in files.items() if file["tier"] == PFS]
     assert {lfn for lfn in files if lfn.startswith("0-")} <= set(gone)

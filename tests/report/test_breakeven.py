@@ -73,6 +73,12 @@ def test_reserving_and_queueing_pay_with_enough_data() -> None:
     )
 
 
+def test_where_the_buffer_costs_nothing_any_files_gain() -> None:
+    even = found(compute=(100, 80))
+    assert even.footprint == 0
+    assert even.sentences[3].startswith("Break-even in data: the run gains with any")
+
+
 def test_without_sizes_there_is_no_footprint() -> None:
     clock = {part: pair(0, 0) for part in PARTS} | {"compute": pair(2, 1)}
     even = break_even(clock, Pair(None, None))

@@ -1,5 +1,5 @@
-"""What is said of a run that went on on the PFS (--bb-fallback pfs), and of single jobs
-that did because their tier was full."""
+"""Messages about a run that went on on the PFS (--bb-fallback pfs), and about single
+jobs that did because their tier was full."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _release(place: SubmitDir, bb: BBDir, discard: bool) -> str:
 
 
 def _confirm(typed: str, known: str) -> None:
-    """Raises UsageError unless the user said the name of what will be lost."""
+    """Raises UsageError unless the user typed the name of what will be lost."""
     if sys.stdin.isatty():
         typed = click.prompt(f"Unsaved data on {known} will be lost. Type its name")
     if typed != known:

@@ -1,4 +1,4 @@
-"""What a person is told when a run has not come to a good end."""
+"""The messages about a run that has failed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
 _AWAIT_STAGE_OUT = "await_stage_out"
 _OWN = 3  # its arguments before the POST script that it stands for
 
-_NODES = 5  # told in full
+_NODES = 5  # shown in full
 _CALLED_FAILED = "DAGMan calls it failed; the journal ends before"
 
 

@@ -118,10 +118,10 @@ def test_held_jobs_are_counted_apart(folder: Folder) -> None:
     (folder.path / "jobstate.log").write_text(text)
     with locked(folder.path / ENGINE_LOCK):
         status = run_status(find_submit_dir(folder.path))
-        said = folder.command("status", str(folder.path)).stdout
+        shown = folder.command("status", str(folder.path)).stdout
     assert (status.held, status.running) == (["a"], ["b"])
     assert (status.nodes["held"], status.nodes["running"]) == (1, 1)
-    assert "\nheld: a\n  `condor_q -hold` says why" in said
+    assert "\nheld: a\n  `condor_q -hold` says why" in shown
 
 
 @pytest.fixture
@@ -236,6 +236,8 @@ def test_run_answers_with_its_exit_codes(folder: Folder) -> None:
         assert says in done.stderr
 
 
-@pytest.mark.parametrize("words", ["run nowhere", "status {0}", "run --slots 0 {0}"])
-def test_bad_use_answers_2(folder: Folder, words: str) -> None:
-    assert folder.command(*words.format(folder.path).split()).returncode == 2
+@pytest.mark.parametrize(
+    "arguments", ["run nowhere", "status {0}", "run --slots 0 {0}"]
+)
+def test_bad_use_answers_2(folder: Folder, arguments: str) -> None:
+    assert folder.command(*arguments.format(folder.path).split()).returncode == 2

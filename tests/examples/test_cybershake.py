@@ -148,7 +148,7 @@ def test_surfaces_cover_the_mesh_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"points": 0}, "--points is 0; 1 or more would do"),
         ({"ruptures": -1}, "--ruptures is -1; 1 or more would do"),
@@ -160,10 +160,10 @@ def test_surfaces_cover_the_mesh_once() -> None:
         ({"python": "no-such-python"}, "--python no-such-python: no such program"),
     ],
 )
-def test_refuses(options: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_refuses(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(generator.GeneratorError) as refusal:
         generate(tmp_path / "none", **options)
-    assert words in str(refusal.value)
+    assert message in str(refusal.value)
     assert not (tmp_path / "none").exists()
 
 
@@ -187,29 +187,20 @@ def test_the_jobs_leave_what_is_declared_and_nothing_else(tiny: Any) -> None:
     assert sizes == outputs(workflow)
 
 
-def test_three_processes_elsewhere_write_the_same_bytes(
+def test_neither_processes_nor_leftovers_of_a_killed_attempt_change_a_byte(
     tiny: Any, tmp_path: Path
 ) -> None:
     _, workflow, scratch = tiny
-    run(tmp_path, generate(tmp_path, processes=3), tmp_path / "other place")
-    for name in outputs(workflow):
-        same = (tmp_path / "other place" / name).read_bytes()
-        assert same == (scratch / name).read_bytes(), name
-
-
-def test_leftovers_of_a_killed_attempt_change_nothing(
-    tiny: Any, tmp_path: Path
-) -> None:
-    folder, workflow, scratch = tiny
-    for name in outputs(workflow):
-        (tmp_path / name).write_bytes(b"left over" * 200_000)
-    parts = tmp_path / "seismograms.tar.parts"
-    parts.mkdir()
+    cwd = tmp_path / "other place"
+    parts = cwd / "seismograms.tar.parts"
+    parts.mkdir(parents=True)
     (parts / "Seismogram_0_0.grm").write_bytes(b"half of")
     (parts / "of_another_list").write_bytes(b"")
-    run(folder, workflow, tmp_path)
     for name in outputs(workflow):
-        assert (tmp_path / name).read_bytes() == (scratch / name).read_bytes(), name
+        (cwd / name).write_bytes(b"left over" * 200_000)
+    run(tmp_path, generate(tmp_path, processes=3), cwd)
+    for name in outputs(workflow):
+        assert (cwd / name).read_bytes() == (scratch / name).read_bytes(), name
     assert not parts.exists()
 
 
@@ -238,7 +229,7 @@ def test_four_files_per_rupture_in_the_tar_or_as_files(
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "message"),
     [
         ("fx.sgt", b"short", "fx.sgt: has 5 bytes, its header promises 324000"),
         ("fy.sgtheader", b"?" * 99, "fy.sgtheader: not an SGT header"),
@@ -251,7 +242,7 @@ def test_four_files_per_rupture_in_the_tar_or_as_files(
     ],
 )
 def test_direct_synth_says_what_is_wrong_with_its_input(
-    tiny: Any, tmp_path: Path, name: str, content: bytes | None, words: str
+    tiny: Any, tmp_path: Path, name: str, content: bytes | None, message: str
 ) -> None:
     folder, workflow, scratch = tiny
     for other in {*SGT_FILES, "ruptures.txt"} - {name}:
@@ -260,7 +251,7 @@ def test_direct_synth_says_what_is_wrong_with_its_input(
         (tmp_path / name).write_bytes(content)
     done = start(folder, workflow["jobs"][1], tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith("direct_synth.py: ") and words in done.stderr
+    assert done.stderr.startswith("direct_synth.py: ") and message in done.stderr
     assert "Traceback" not in done.stderr
 
 

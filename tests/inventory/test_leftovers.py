@@ -258,9 +258,9 @@ def test_rows_that_the_ledger_does_not_know(runs: Runs) -> None:
     runs.dead().saves()
     by_hand = runs.run("pbbhand")
     by_hand.backend().create(by_hand.request)
-    said = gc("--yes").output
-    assert "GIVEN BACK  pbbone" in said
-    assert "KEPT        pbbhand" in said and "it is left alone" in said
+    output = gc("--yes").output
+    assert "GIVEN BACK  pbbone" in output
+    assert "KEPT        pbbhand" in output and "it is left alone" in output
     assert by_hand.folder().is_dir()
 
 

@@ -31,7 +31,7 @@ def collecting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gc.disable", lambda: None)
 
 
-def said(*options: str) -> str:
+def listed(*options: str) -> str:
     done = CliRunner().invoke(command, list(options), catch_exceptions=False)
     assert done.exit_code == 0
     return done.output
@@ -56,8 +56,8 @@ def test_a_run_that_was_killed_and_then_goes_on(run: OneRun) -> None:
     assert run.held().run == "dead: no engine works on it"
     with run.at_work():
         found = run.held()
-    words = f"pid {os.getpid()} on host {socket.gethostname()}"
-    assert (found.run, found.run_words) == ("running", words)
+    reason = f"pid {os.getpid()} on host {socket.gethostname()}"
+    assert (found.run, found.run_words) == ("running", reason)
     assert found.next == (f"pegasus-bb status {run.submit}",)
 
 
@@ -114,11 +114,11 @@ def test_a_run_that_was_moved_aside_is_found(run: OneRun) -> None:
 
 
 @pytest.mark.parametrize("odd", [{"submit_dir": "/home/caf\udce9/run"}, {"size": 1e30}])
-@pytest.mark.parametrize("said", [command, gc_command])
-def test_any_line_as_json(run: OneRun, said: Command, odd: dict[str, Any]) -> None:
+@pytest.mark.parametrize("asked", [command, gc_command])
+def test_any_line_as_json(run: OneRun, asked: Command, odd: dict[str, Any]) -> None:
     """A path that is no UTF-8, or a size that is no size, hides no other run."""
     ledger.note("requested", name="odd", uuid="u", backend="directory", **odd)
-    done = CliRunner().invoke(said, ["--json"], catch_exceptions=False)
+    done = CliRunner().invoke(asked, ["--json"], catch_exceptions=False)
     assert len(json.loads(done.stdout)) == 2
     assert run.request.name in done.stdout
 
@@ -186,8 +186,8 @@ def test_those_given_back_show_with_all(saved: OneRun) -> None:
     assert list_reservations() == []
     [found] = list_reservations(everything=True)
     assert (found.ended, found.state) == ("released", "")
-    assert "no reservations on" in said()
-    assert "released" in said("--all")
+    assert "no reservations on" in listed()
+    assert "released" in listed("--all")
 
 
 def test_one_that_is_there_though_it_was_given_back_is_shown(saved: OneRun) -> None:
@@ -201,13 +201,13 @@ def test_one_that_is_there_though_it_was_given_back_is_shown(saved: OneRun) -> N
 def test_a_name_cannot_speak_to_the_terminal(runs: Runs) -> None:
     name = "pbb\x1b[2J\n\u202e"
     runs.note(name=name, uuid="1", backend="directory", size=5, label="\x1b]0;x\x07")
-    assert not set(said()) & set("\x1b\x07\u202e")
-    assert json.loads(said("--json"))[0]["name"] == name
+    assert not set(listed()) & set("\x1b\x07\u202e")
+    assert json.loads(listed("--json"))[0]["name"] == name
 
 
 def test_the_table_and_what_to_say(run: OneRun) -> None:
     run.ends(1)
-    head, row, *more = said().splitlines()
+    head, row, *more = listed().splitlines()
     columns = "reservation site/tier backend size state age run doing"
     assert head.split() == columns.split()
     assert " ".join(row.split()[:6]) == "pbbone cori/bb directory 100.0 MiB ready"

@@ -24,7 +24,7 @@ class Found:
 
     life: Life
     alive: bool = False
-    unknown: str = ""  # why it cannot be told whether it lives
+    unknown: str = ""  # why it is not known whether it lives
 
     @property
     def description(self) -> str:

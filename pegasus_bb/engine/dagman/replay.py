@@ -1,4 +1,4 @@
-"""Events of the journal -> the table of nodes, and what a watcher is told."""
+"""Events of the journal -> the table of nodes, and what the watcher hears of them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,6 @@ from pegasus_bb.inventory.run_state import (
     NOT_OURS,
     ReservationRecord,
     RunState,
-    WhyHeld,
     run_state,
 )
 from pegasus_bb.model.reservation import State
@@ -33,22 +32,22 @@ _LOOK, _PATIENCE = 1.0, 60.0  # seconds
 
 
 def list_kept_spaces(
-    unstaged: Iterable[tuple[str, Unstaged]], why_held: WhyHeld
+    unstaged: Iterable[tuple[str, Unstaged]],
 ) -> list[ReservationRecord]:
     """Each with what its run is doing, where the ledger knows the run."""
     known = ledger.kept()
-    return [_record(*one, known.get(one[1].job), why_held) for one in unstaged]
+    return [_record(*one, known.get(one[1].job)) for one in unstaged]
 
 
 def _record(
-    backend: str, space: Unstaged, kept: ledger.Kept | None, why_held: WhyHeld
+    backend: str, space: Unstaged, kept: ledger.Kept | None
 ) -> ReservationRecord:
     run, whose = RunState(NOT_OURS), "of a run that this ledger does not know"
     if kept is not None:
         there = Path(kept.submit_dir).is_dir()
         run = RunState(runs.AWAY)
         if there:
-            run = run_state(Path(kept.submit_dir), why_held)
+            run = run_state(Path(kept.submit_dir))
         whose = f"with the results of node {kept.node}"
     return ReservationRecord(
         f"job {space.job}",

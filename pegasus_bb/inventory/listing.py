@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 
 from pegasus_bb import ledger
-from pegasus_bb.engine.dagman.queue import AllHeld
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.inventory import run_state as runs
@@ -17,7 +16,6 @@ from pegasus_bb.inventory.run_state import (
     NOT_OURS,
     ReservationRecord,
     RunState,
-    WhyHeld,
     ended_record,
     run_state,
 )
@@ -35,10 +33,9 @@ def list_reservations(everything: bool = False) -> list[ReservationRecord]:
     known, finder = ledger.reservations(), RunFinder()
     standing = [finder.locate(entry) for entry in known if not entry.end]
     answers = ask_schedulers(standing, (entry for entry in known if entry.end))
-    why_held = AllHeld()
     rows = {row.name: (backend, row) for backend, row in answers.rows}
     found = {
-        (one.entry.name, one.entry.uuid): _record(one, status, why_held)
+        (one.entry.name, one.entry.uuid): _record(one, status)
         for one, status in zip(standing, answers.statuses, strict=True)
     }
     names = {name for name, _ in found}
@@ -53,23 +50,21 @@ def list_reservations(everything: bool = False) -> list[ReservationRecord]:
     ordered = (found.get((entry.name, entry.uuid)) for entry in known)
     on_ledger = {entry.name for entry in known}
     strangers = [_stranger(*row) for name, row in rows.items() if name not in on_ledger]
-    spaces = list_kept_spaces(answers.unstaged, why_held)
+    spaces = list_kept_spaces(answers.unstaged)
     return [*(record for record in ordered if record), *strangers, *spaces]
 
 
-def _run_state(one: LocatedReservation, why_held: WhyHeld) -> RunState:
+def _run_state(one: LocatedReservation) -> RunState:
     if one.bb is not None:
-        return run_state(Path(one.submit_dir), why_held)
+        return run_state(Path(one.submit_dir))
     reason = f"{one.submit_dir or 'its submit directory'} is not to be seen from here"
     if one.is_of_another_host:
         reason += f"; it was planned on host {one.entry.host}"
     return RunState(runs.AWAY, reason)
 
 
-def _record(
-    one: LocatedReservation, status: Status, why_held: WhyHeld
-) -> ReservationRecord:
-    entry, run = one.entry, _run_state(one, why_held)
+def _record(one: LocatedReservation, status: Status) -> ReservationRecord:
+    entry, run = one.entry, _run_state(one)
     return ReservationRecord(
         entry.name,
         entry.backend,

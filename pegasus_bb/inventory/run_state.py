@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +24,6 @@ DEAD = "dead: no engine works on it"
 AWAY = "submit directory not here"
 _HOST = re.compile(r"pid \d+ on host (\S+)")  # engine/lock.py writes it
 
-WhyHeld = Callable[[int], str | None]  # engine.dagman.queue.held, or AllHeld there
 NOT_OURS = "not on this ledger"
 
 
@@ -34,14 +32,14 @@ class RunState(NamedTuple):
     reason: str = ""
 
 
-def run_state(submit_dir: Path, why_held: WhyHeld) -> RunState:
+def run_state(submit_dir: Path) -> RunState:
     """Raises nothing: a run that cannot be read may be at work."""
     try:
         place = find_submit_dir(submit_dir)
         holder = lock_holder(str(place.lock))
         if holder:
             return RunState(RUNNING, holder)
-        found = find(place, why_held)
+        found = find(place)
         if found is not None and found.description:
             return RunState(PERHAPS if found.unknown else RUNNING, found.description)
         history = read_history(place.journal)

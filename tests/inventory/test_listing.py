@@ -78,23 +78,14 @@ def test_a_task_that_outlives_its_killed_engine_is_the_run(run: OneRun) -> None:
     assert run.held().run == "dead: no engine works on it"
 
 
-def test_all_dagmans_are_asked_after_in_one_question(
-    runs: Runs, tools: Tools, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in (31, 32, 33):
-        runs.dead(f"pbb{number}").submitted_from("testbed", number)
-    tools.program(
-        "condor_q", '#!/bin/sh\necho "$@" >> {tools}/asked\ncat {tools}/queue\n'
-    )
-    tools.queue("31\t2\tundefined", "32\t5\tby a person", "99\t2\tundefined")
-    doing = {h.name: (h.run, h.run_words) for h in list_reservations()}
-    assert doing == {
-        "pbb31": ("running", "DAGMan, job 31"),
-        "pbb32": ("running", "DAGMan, job 32"),
-        "pbb33": ("dead: no engine works on it", ""),
-    }
-    [asked] = (tools.folder / "asked").read_text().splitlines()
-    assert "-allusers" in asked
+def test_a_dagman_in_the_queue_is_a_run_under_way(runs: Runs, tools: Tools) -> None:
+    runs.dead("pbb31").submitted_from("testbed", 31)
+    for state, run in (("2\tundefined", "running"), ("5\tby a person", "running")):
+        tools.queue(state)
+        [found] = list_reservations()
+        assert (found.run, found.run_words) == (run, "DAGMan, job 31")
+    tools.queue()
+    assert list_reservations()[0].run == "dead: no engine works on it"
 
 
 def test_a_run_of_another_host(run: OneRun, monkeypatch: pytest.MonkeyPatch) -> None:

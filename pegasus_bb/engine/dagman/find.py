@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -48,27 +48,24 @@ def lock_of(place: SubmitDir) -> Path:
     return place.dag.with_name(f"{place.dag.name}.lock")
 
 
-def find(
-    place: SubmitDir, held: Callable[[int], str | None] = queue.held
-) -> Found | None:
+def find(place: SubmitDir) -> Found | None:
     """The DAGMan of ``place``; None where none was ever submitted.
 
-    Asks the queue about those alone of whose end the log does not tell; ``held`` may
-    have its answer already.
+    Asks the queue only about those whose log tells of no end.
     """
     lives = list(LifeLog(log_of(place)).read().values())
-    found = [_found(life, held) for life in lives if not life.over]
+    found = [_found(life) for life in lives if not life.over]
     for one in found:
         if one.alive or one.unknown:
             return one
     return (found or [Found(lives[-1])])[-1] if lives else None
 
 
-def _found(life: Life, held: Callable[[int], str | None]) -> Found:
+def _found(life: Life) -> Found:
     if not queue.is_here(life.host):
         return Found(life, unknown=f"it was submitted on host {life.host}")
     try:
-        return Found(life, alive=held(life.cluster) is not None)
+        return Found(life, alive=queue.held(life.cluster) is not None)
     except SchedulerUnreachable as error:
         return Found(life, unknown=str(error))
 

@@ -34,40 +34,8 @@ def held(cluster: int) -> str | None:
     Raises SchedulerUnreachable where the schedd does not answer.
     """
     for status, *reason in _rows([str(cluster)], "JobStatus", "HoldReason"):
-        return _why(status, reason)
+        return (" ".join(reason) or "no reason given") if status == _HELD else ""
     return None
-
-
-class AllHeld:
-    """``held`` for many: the schedd is asked once, when the first is asked after."""
-
-    def __init__(self) -> None:
-        self._found: dict[int, str] | None = None
-        self._error: SchedulerUnreachable | None = None
-
-    def __call__(self, cluster: int) -> str | None:
-        if self._found is None and self._error is None:
-            self._look()
-        if self._found is None:
-            raise self._error or SchedulerUnreachable("")
-        return self._found.get(cluster)
-
-    def _look(self) -> None:
-        which = ["-allusers", "-constraint", "JobUniverse == 7"]
-        try:
-            rows = _rows(which, "ClusterId", "JobStatus", "HoldReason")
-        except SchedulerUnreachable as error:
-            self._error = error
-            return
-        self._found = {
-            int(cluster): _why(status, reason)
-            for cluster, status, *reason in rows
-            if cluster.isdigit()
-        }
-
-
-def _why(status: str, reason: Sequence[str]) -> str:
-    return (" ".join(reason) or "no reason given") if status == _HELD else ""
 
 
 def jobs_of(cluster: int) -> list[str]:

@@ -124,18 +124,16 @@ def _request(entry: LedgerReservation) -> Request:
             "its submit directory is not there, and its line of the ledger, of an "
             "older run, does not say where its tier is"
         ) from None
-    if not isinstance(request.capacity, int) or not _is_text(request.settings):
+    settings: Any = request.settings
+    is_text = isinstance(settings, dict) and all(
+        isinstance(value, str) for value in settings.values()
+    )
+    if not isinstance(request.capacity, int) or not is_text:
         raise UsageError("its line of the ledger was edited and cannot be used")
     if (request.name, request.uuid) != (entry.name, entry.uuid):
         raise UsageError("its line of the ledger tells of two reservations")
     check_reservation_name(request.name)
     return replace(request, backend=entry.backend)
-
-
-def _is_text(settings: Any) -> bool:
-    return isinstance(settings, dict) and all(
-        isinstance(value, str) for value in settings.values()
-    )
 
 
 @dataclass

@@ -252,35 +252,26 @@ def test_another_folder_and_hash_seed_give_the_same_bytes(
     assert run_by_hand(tiny, elsewhere, PYTHONHASHSEED="1") == finished
 
 
+@pytest.mark.parametrize(
+    ("task", "folder"), [("individuals", "chr1n-1-21"), ("individuals_merge", "chr1n")]
+)
 def test_leftovers_of_a_killed_attempt_change_nothing(
-    tiny: Path, finished: dict[str, bytes], tmp_path: Path
+    task: str, folder: str, tiny: Path, finished: dict[str, bytes], tmp_path: Path
 ) -> None:
     """Killed while it wrote its files, or while it packed them."""
-    for replica in read(tiny / "replicas.yml")["replicas"]:
-        (tmp_path / replica["lfn"]).symlink_to(replica["pfns"][0]["pfn"])
     jobs = read(tiny / "workflow.yml")["jobs"]
-    job = next(job for job in jobs if job["name"] == "individuals")
-    leftover = tmp_path / "chr1n-1-21"
+    job = next(job for job in jobs if job["name"] == task)
+    for use in job["uses"]:
+        if use["type"] == "input":
+            (tmp_path / use["lfn"]).write_bytes(finished[use["lfn"]])
+    leftover, archive = tmp_path / folder, tmp_path / f"{folder}.tar.gz"
     leftover.mkdir()
     (leftover / "chr1.HG00096").write_text("rs1\t1\tA")
     (leftover / "chr1.STRANGER").write_text("rs1\t1\tA\tC\t0.5\n")
-    (tmp_path / "chr1n-1-21.tar.gz").write_bytes(gzip.compress(b"half an archive")[:9])
-    run_task("individuals", job["arguments"], tmp_path)
+    archive.write_bytes(gzip.compress(b"half an archive")[:9])
+    run_task(task, job["arguments"], tmp_path)
     assert not leftover.exists()
-    part = (tmp_path / "chr1n-1-21.tar.gz").read_bytes()
-    assert part == finished["chr1n-1-21.tar.gz"]
-
-
-def test_a_killed_merge_appends_nothing_twice(
-    finished: dict[str, bytes], tmp_path: Path
-) -> None:
-    parts = ["chr1n-1-21.tar.gz", "chr1n-21-41.tar.gz"]
-    for part in parts:
-        (tmp_path / part).write_bytes(finished[part])
-    (tmp_path / "chr1n").mkdir()
-    (tmp_path / "chr1n" / "chr1.HG00096").write_text("rs1\t1\tA\tC\t0.5\n")
-    run_task("individuals_merge", ["1", *parts], tmp_path)
-    assert (tmp_path / "chr1n.tar.gz").read_bytes() == finished["chr1n.tar.gz"]
+    assert archive.read_bytes() == finished[archive.name]
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.9])

@@ -34,7 +34,7 @@ class History:
     mode: str = "off"  # that it was in: off as well where it fell back to the PFS
     makespan: float | None = None  # seconds of the whole run, without the next
     wait: float | None = None  # seconds that its reservation was waited for, and came
-    said_by: str = ""  # where the records are, for a person
+    source: str = ""  # where the records are, for a person
 
     @property
     def tells(self) -> bool:

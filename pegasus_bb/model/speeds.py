@@ -49,7 +49,7 @@ class Speed:
 class Speeds:
     slots: int  # jobs that run at the same time
     places: Mapping[str, Speed]
-    said_by: str  # file and line, for a person
+    source: str  # file and line, for a person
 
     @property
     def pfs(self) -> Speed:

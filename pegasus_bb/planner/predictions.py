@@ -136,7 +136,7 @@ def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
         raise CatalogError(
             f"there are speeds of site {decided.site.name}, but none of tier "
             f"{placement.tier.name}",
-            file=speeds.said_by,
+            file=speeds.source,
             would_do=f"{placement.tier.name}: {{read: 8GB/s, write: 6GB/s}}",
         )
     history = decided.history
@@ -185,8 +185,8 @@ def predict(decided: PlanningInput) -> Predicted | None:
         return None
     return Predicted(
         (known.of(decided.settings.mode),),
-        known.speeds.said_by,
-        decided.history.said_by,
+        known.speeds.source,
+        decided.history.source,
         known.work.unknown_sizes,
         known.work.unknown_times,
     )
@@ -202,8 +202,8 @@ def compare(decided: PlanningInput) -> Compared | None:
     refused = {mode: why for mode, why in refusals if why}
     return Compared(
         modes,
-        known.speeds.said_by,
-        decided.history.said_by,
+        known.speeds.source,
+        decided.history.source,
         known.work.unknown_sizes,
         known.work.unknown_times,
         choose([found for found in modes if found.mode not in refused]),

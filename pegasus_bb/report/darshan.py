@@ -110,34 +110,34 @@ def _why(answer: Finished) -> str:
     return f"PyDarshan cannot be started: {last}"
 
 
-def _understood(path: Path, said: dict[str, Any]) -> Iterator[Log | Problem]:
-    if "why" in said:
-        yield Problem(str(path), said["why"])
+def _understood(path: Path, found: dict[str, Any]) -> Iterator[Log | Problem]:
+    if "why" in found:
+        yield Problem(str(path), found["why"])
         return
-    holes = _holes(said)
+    holes = _holes(found)
     if holes:
         yield Problem(str(path), f"{holes}; its bytes and times are not known")
     ids = _NAME.search(path.name)
-    layers = (_lived(layer, said["seconds"]) for layer in _layers(said["modules"]))
+    layers = (_lived(layer, found["seconds"]) for layer in _layers(found["modules"]))
     modules = {layer.name: layer for layer in layers}
     yield Log(
         file=str(path),
-        start=said["start"],
-        seconds=said["seconds"],
-        processes=said["processes"],
+        start=found["start"],
+        seconds=found["seconds"],
+        processes=found["processes"],
         pids=(int(ids.group(2)), int(ids.group(1))) if ids else (),
-        command=" ".join(said["command"].split()),
+        command=" ".join(found["command"].split()),
         modules=modules,
-        calls=None if holes or not modules else _calls(said, modules),
-        files=tuple(_files(said["files"])),
+        calls=None if holes or not modules else _calls(found, modules),
+        files=tuple(_files(found["files"])),
     )
 
 
-def _holes(said: dict[str, Any]) -> str:
-    if said["partial"]:
-        return f"partial: Darshan had no room for all files ({_list(said['partial'])})"
-    if said["unread"]:
-        return f"it has records of {_list(said['unread'])}, which are not read"
+def _holes(found: dict[str, Any]) -> str:
+    if found["partial"]:
+        return f"partial: Darshan had no room for all files ({_list(found['partial'])})"
+    if found["unread"]:
+        return f"it has records of {_list(found['unread'])}, which are not read"
     return ""
 
 
@@ -153,13 +153,13 @@ def _lived(layer: Layer, seconds: float) -> Layer:
     return replace(layer, run_time=layer.processes * seconds)
 
 
-def _calls(said: Mapping[str, Any], modules: Mapping[str, Layer]) -> Calls:
+def _calls(found: Mapping[str, Any], modules: Mapping[str, Layer]) -> Calls:
     """Of the calls that moved the bytes: MPI-IO's only where POSIX does not see all."""
     none = Layer("", 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     posix, mpi, stdio = (modules.get(name, none) for name in MODULES)
     unseen = posix.read + posix.written < mpi.read + mpi.written
     seconds = (mpi if unseen else posix).seconds + stdio.seconds
-    return Calls(said["read"], said["written"], seconds)
+    return Calls(found["read"], found["written"], seconds)
 
 
 def _files(

@@ -1,7 +1,7 @@
 """One Darshan log -> plain data, through PyDarshan.
 
 ``darshan.py`` starts this module in a process of its own: PyDarshan takes a second and
-150 MiB to import, and its C library may not survive a log that somebody damaged.
+150 MiB to import, and its C library may not survive a damaged log.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from darshan.backend import cffi_backend as backend
 
-from pegasus_bb.report.darshan_times import Spent, Times, times
+from pegasus_bb.report.layers import Spent, Times, times
 
 SECONDS = 120  # for one log; 100,000 records take some ten
 MEMORY = 8 << 30  # bytes of address space
@@ -89,15 +89,15 @@ def _complaints() -> Iterator[None]:
     """
     sys.stderr.flush()
     before = os.dup(2)
-    with tempfile.TemporaryFile() as said:
-        os.dup2(said.fileno(), 2)
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 2)
         try:
             yield
         finally:
             os.dup2(before, 2)
             os.close(before)
-        said.seek(0)
-        errors = [line for line in said if line.startswith(b"Error")]
+        printed.seek(0)
+        errors = [line for line in printed if line.startswith(b"Error")]
     if errors:
         raise ValueError(errors[0].decode(errors="replace").strip())
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from functools import reduce
+from typing import NamedTuple
 
 from pegasus_bb.model.run import Layer
 from pegasus_bb.model.stat import total
@@ -66,3 +67,59 @@ LAYER_METRICS: tuple[LayerMetric, ...] = (
     Metric("slowest_time", "s", lambda layer: layer.seconds),
     Metric("slowest_to_average", "1", lambda x: _over(x.seconds, _average(x))),
 )
+
+
+class Spent(NamedTuple):
+    """Seconds in the calls of one record of a Darshan module."""
+
+    rank: int  # below 0: of all processes together
+    read: float
+    write: float
+    meta: float
+    slowest: float  # of all processes together: of that which took longest
+
+    @property
+    def together(self) -> float:
+        return self.read + self.write + self.meta
+
+
+class Times(NamedTuple):
+    """Seconds of several records, in the order of model.run.Layer."""
+
+    processes: int
+    read_time: float
+    write_time: float
+    meta_time: float
+    seconds: float
+    slowest_read: float
+    slowest_write: float
+
+
+def times(spent: Sequence[Spent], processes: int) -> Times:
+    """The sums over ``spent``, the records of a program of ``processes``.
+
+    Of a record of all processes Darshan has the slowest one's seconds, not in what:
+    they are divided as the sums are.
+    """
+    ranks = {record.rank for record in spent}
+    return Times(
+        processes if min(ranks, default=-1) < 0 else len(ranks),
+        sum(record.read for record in spent),
+        sum(record.write for record in spent),
+        sum(record.meta for record in spent),
+        _longest((record, record.together) for record in spent),
+        _longest((record, record.read) for record in spent),
+        _longest((record, record.write) for record in spent),
+    )
+
+
+def _longest(parts: Iterable[tuple[Spent, float]]) -> float:
+    """Seconds of the process that took longest in those parts of the records."""
+    own: dict[int, float] = {}
+    shared = 0.0
+    for record, part in parts:
+        if record.rank >= 0:
+            own[record.rank] = own.get(record.rank, 0.0) + part
+        elif record.together > 0:
+            shared += record.slowest * part / record.together
+    return max(own.values(), default=0.0) + shared

@@ -29,7 +29,7 @@ def history_of(run: Run) -> History:
         mode="off" if on_pfs else run.mode or "persistent",
         makespan=_makespan(run) if recorded and not run.retries else None,
         wait=None if run.fallback else run.gate_wait,
-        said_by=_source(run, tasks),
+        source=_source(run, tasks),
     )
 
 

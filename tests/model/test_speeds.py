@@ -26,7 +26,7 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
     assert speeds is not None
     assert speeds.slots == 64
     assert speeds.pfs == Speed(8e9, 6e9, 4e8, 6e9, 0.002)
-    assert speeds.said_by == f"{tmp_path}/sites.yml:2"
+    assert speeds.source == f"{tmp_path}/sites.yml:2"
     fast = {**PFS, "job_read": "50GB/s"}  # one job is not faster than all
     assert read(tmp_path, {"cluster": {"slots": 64, "pfs": fast}}).pfs.job_read == 8e9
     assert read(tmp_path, {"other": {"pfs": PFS}}) is None

@@ -11,8 +11,7 @@ from pytest import approx
 from pegasus_bb.model.run import Calls, FileUse, Layer, Run, Task
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report import compare
-from pegasus_bb.report.darshan_times import Spent, times
-from pegasus_bb.report.layers import LAYER_METRICS
+from pegasus_bb.report.layers import LAYER_METRICS, Spent, times
 
 MakeTask = Callable[..., Task]
 MakeRun = Callable[..., Run]

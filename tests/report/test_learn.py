@@ -71,8 +71,8 @@ def test_records_that_name_no_job_are_said_to_count_as_other(
     a_task: MakeTask, a_run: MakeRun
 ) -> None:
     unnamed = a_task("", job="", node="a")
-    assert history_of(a_run(a_task())).said_by == "demo/run"
-    assert history_of(a_run(unnamed, a_task(), unnamed)).said_by == (
+    assert history_of(a_run(a_task())).source == "demo/run"
+    assert history_of(a_run(unnamed, a_task(), unnamed)).source == (
         "demo/run (2 of 3 records name neither job nor transformation: their time "
         "counts as other)"
     )

@@ -1,6 +1,3 @@
-from __future__ import annotations
-
 from tests.placement.conftest import user
-from tests.report.conftest import recorded
 
-__all__ = ["recorded", "user"]
+__all__ = ["user"]

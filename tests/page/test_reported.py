@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from pegasus_bb.page.reported import FIGURES, headline
 from pegasus_bb.report import Comparison, compare, read_run, to_document
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.html import Balanced, without_scripts
+from tests.report.made import RECORDED
 
 UNIT = re.compile(
     r"\d (s|\u00b5s|min \d\d s|h \d\d min|[KMGTP]?i?B(/s)?|times|to 1|[a-z]+)$"
@@ -113,10 +113,8 @@ def test_every_figure_has_a_chart_and_a_table(found: Comparison) -> None:
         assert all(table.rows for table in figure.tables)
 
 
-def test_a_figure_without_data_says_what_would_bring_it(
-    recorded: Path,
-) -> None:
-    run = read_run(recorded / "kickstart-5.1.2-failed.yml")
+def test_a_figure_without_data_says_what_would_bring_it() -> None:
+    run = read_run(RECORDED / "kickstart-5.1.2-failed.yml")
     bare = compare([run], [run])
     figures = (make(bare) for make in FIGURES)
     left_out = {f.key: f.about for f in figures if not f.charts}

@@ -13,10 +13,11 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.report import command as report
 from pegasus_bb.errors import UsageError
+from tests.report.made import RECORDED
 
 
-def test_two_submit_directories_are_compared(recorded: Path, tmp_path: Path) -> None:
-    run, out = str(recorded / "gated"), tmp_path / "report.json"
+def test_two_submit_directories_are_compared(tmp_path: Path) -> None:
+    run, out = str(RECORDED / "gated"), tmp_path / "report.json"
     again = str(copytree(run, tmp_path / "again"))
     result = CliRunner().invoke(
         report, ["--pfs", run, "--bb", run, "--bb", again, "--json", str(out)]
@@ -27,10 +28,8 @@ def test_two_submit_directories_are_compared(recorded: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("side", ["--pfs", "--bb"])
-def test_a_run_is_no_repetition_of_itself(
-    recorded: Path, tmp_path: Path, side: str
-) -> None:
-    run, link = recorded / "gated", tmp_path / "link"
+def test_a_run_is_no_repetition_of_itself(tmp_path: Path, side: str) -> None:
+    run, link = RECORDED / "gated", tmp_path / "link"
     link.symlink_to(run)
     options = ["--pfs", str(run), "--bb", str(run), side, str(link)]
     result = CliRunner().invoke(report, options)
@@ -38,8 +37,8 @@ def test_a_run_is_no_repetition_of_itself(
     assert f"{side} {link}: the same as {side} {run}" in str(result.exception)
 
 
-def test_both_sides_must_be_named(recorded: Path) -> None:
-    result = CliRunner().invoke(report, ["--pfs", str(recorded / "gated")])
+def test_both_sides_must_be_named() -> None:
+    result = CliRunner().invoke(report, ["--pfs", str(RECORDED / "gated")])
     assert result.exit_code == 2
     assert "--bb" in result.output
 
@@ -52,18 +51,18 @@ def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", ["60", "180"])
 def test_the_width_is_the_readers(
-    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    run = str(recorded / "gated")
+    run = str(RECORDED / "gated")
     again = str(copytree(run, tmp_path / "again"))
     result = CliRunner().invoke(report, ["--pfs", run, "--bb", run, "--bb", again])
     notes = [line for line in result.output.splitlines() if line.startswith("note:")]
     assert (max(map(len, notes)) > 100) is (columns == "180")
 
 
-def test_the_page_is_written_beside_the_json(recorded: Path, tmp_path: Path) -> None:
-    run, html = str(recorded / "gated"), tmp_path / "report.html"
+def test_the_page_is_written_beside_the_json(tmp_path: Path) -> None:
+    run, html = str(RECORDED / "gated"), tmp_path / "report.html"
     result = CliRunner().invoke(
         report, ["--pfs", run, "--bb", run, "--html", str(html)]
     )
@@ -74,9 +73,9 @@ def test_the_page_is_written_beside_the_json(recorded: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("library", ["altair", "vl_convert"])
 def test_a_page_without_its_libraries_names_the_pip_command(
-    recorded: Path, tmp_path: Path, library: str
+    tmp_path: Path, library: str
 ) -> None:
-    run, html = str(recorded / "gated"), tmp_path / "report.html"
+    run, html = str(RECORDED / "gated"), tmp_path / "report.html"
     program = (
         f"import sys; sys.modules[{library!r}] = None; "
         "from pegasus_bb.cli import main; main()"
@@ -94,8 +93,8 @@ def test_a_page_without_its_libraries_names_the_pip_command(
     assert "pip install 'pegasus-bb[pages]'" in done.stderr
 
 
-def test_a_bad_benchmark_leaves_nothing_behind(recorded: Path, tmp_path: Path) -> None:
-    run, html, bench = str(recorded / "gated"), tmp_path / "r.html", tmp_path / "b.json"
+def test_a_bad_benchmark_leaves_nothing_behind(tmp_path: Path) -> None:
+    run, html, bench = str(RECORDED / "gated"), tmp_path / "r.html", tmp_path / "b.json"
     bench.write_text("[]")
     options = ["--pfs", run, "--bb", run, "--html", str(html), "--bench", str(bench)]
     result = CliRunner().invoke(report, options)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
+from pegasus_bb.model.run import Kind, NodeTimes, Run
 from pegasus_bb.report.clock import PARTS, begun, by_the_clock
-
-MakeTask = Callable[..., Task]
-MakeRun = Callable[..., Run]
+from tests.report.made import a_run, a_task
 
 
 def parts(run: Run) -> dict[str, float]:
@@ -18,16 +14,12 @@ def parts(run: Run) -> dict[str, float]:
     return {name: seconds for name, seconds in by_the_clock(run).items() if seconds}
 
 
-def test_jobs_side_by_side_take_their_time_once(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_jobs_side_by_side_take_their_time_once() -> None:
     run = a_run(a_task(start=0, duration=10), a_task(start=2, duration=5))
     assert parts(run) == {"compute": 10}
 
 
-def test_staging_costs_only_what_nobody_computes_beside(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_staging_costs_only_what_nobody_computes_beside() -> None:
     run = a_run(
         a_task(kind=Kind.STAGE_IN, start=0, duration=4),
         a_task(start=3, duration=5),
@@ -36,9 +28,7 @@ def test_staging_costs_only_what_nobody_computes_beside(
     assert parts(run) == {"stage_in": 3, "compute": 5, "stage_out": 2}
 
 
-def test_every_second_from_the_engines_start_to_its_end_is_somewhere(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_every_second_from_the_engines_start_to_its_end_is_somewhere() -> None:
     create_dir = a_task(kind=Kind.CREATE_DIR, node="create_dir", start=14, duration=1)
     run = a_run(
         a_task(kind=Kind.BB_SETUP, start=1, duration=2),
@@ -58,9 +48,7 @@ def test_every_second_from_the_engines_start_to_its_end_is_somewhere(
     assert sum(by_the_clock(run).values()) == 55
 
 
-def test_a_log_of_whole_seconds_does_not_begin_before_the_first_task(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_log_of_whole_seconds_does_not_begin_before_the_first_task() -> None:
     run = a_run(a_task(start=7.75, duration=2), stretches=((7.0, 9.0),))
     assert parts(run) == {"compute": 2}
     assert begun(run) == 7.75
@@ -69,29 +57,23 @@ def test_a_log_of_whole_seconds_does_not_begin_before_the_first_task(
     assert begun(a_run()) is None
 
 
-def test_the_script_before_a_users_job_is_no_gate(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_the_script_before_a_users_job_is_no_gate() -> None:
     run = a_run(a_task(start=5, node="cat"), nodes=(NodeTimes("cat", 0, 5),))
     assert parts(run) == {"compute": 1}
 
 
 @pytest.mark.parametrize("mode", ["transient", "hybrid"])
-def test_what_a_jobs_own_reservation_stages_out_is_staging_out(
-    a_task: MakeTask, a_run: MakeRun, mode: str
-) -> None:
+def test_what_a_jobs_own_reservation_stages_out_is_staging_out(mode: str) -> None:
     cat = NodeTimes("cat", terminated=5, ended=9)
     run = a_run(a_task(node="cat", duration=5), nodes=(cat,), mode=mode)
     assert parts(run) == {"compute": 5, "stage_out": 4}
 
 
-def test_a_run_of_which_nothing_is_known_has_no_parts(a_run: MakeRun) -> None:
+def test_a_run_of_which_nothing_is_known_has_no_parts() -> None:
     assert by_the_clock(a_run()) == {}
 
 
-def test_a_run_of_records_alone_goes_from_the_first_to_the_last(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_run_of_records_alone_goes_from_the_first_to_the_last() -> None:
     run = a_run(a_task(start=100), a_task(start=103))
     assert parts(run) == {"compute": 2, "other": 2}
     assert tuple(by_the_clock(run)) == PARTS

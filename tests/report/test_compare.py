@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import Calls, Kind, Problem, Run, Task
+from pegasus_bb.model.run import Calls, Kind, Problem
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.document import Comparison, Row
-
-MakeTask = Callable[..., Task]
-MakeRun = Callable[..., Run]
+from tests.report.made import a_run, a_task
 
 
 def row(comparison: Comparison, name: str) -> Row:
@@ -25,9 +21,7 @@ def noted(comparison: Comparison, part: str) -> bool:
     return any(part in note for note in comparison.notes)
 
 
-def test_a_transformation_is_compared_with_itself(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_transformation_is_compared_with_itself() -> None:
     pfs = a_run(a_task("cat", duration=6.0), a_task("sort", duration=1.0))
     bb = a_run(a_task("cat", duration=2.0), a_task("sort", duration=4.0))
     comparison = compare([pfs], [bb])
@@ -37,16 +31,14 @@ def test_a_transformation_is_compared_with_itself(
     assert comparison.all_compute.cells["run_time"].ratio == pytest.approx(7 / 6)
 
 
-def test_repetitions_become_a_mean_with_its_error(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_repetitions_become_a_mean_with_its_error() -> None:
     pfs = [a_run(a_task(duration=seconds)) for seconds in (2.0, 4.0)]
     cells = row(compare(pfs, [a_run(a_task(duration=1.0))]), "cat").cells
     assert cells["run_time"].pfs == Stat(3.0, pytest.approx(1.0), 2)
     assert cells["run_time"].bb == Stat(1.0, None, 1)
 
 
-def test_auxiliary_jobs_are_grouped_apart(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_auxiliary_jobs_are_grouped_apart() -> None:
     staging = a_task("pegasus::transfer", node="stage_in_0", kind=Kind.STAGE_IN)
     comparison = compare([a_run(a_task(), staging)], [a_run(a_task())])
     assert [found.name for found in comparison.compute] == ["cat"]
@@ -54,9 +46,7 @@ def test_auxiliary_jobs_are_grouped_apart(a_task: MakeTask, a_run: MakeRun) -> N
     assert row(comparison, "stage_in").cells["run_time"].bb is None
 
 
-def test_the_workflow_keeps_staging_and_reserving_apart(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_the_workflow_keeps_staging_and_reserving_apart() -> None:
     bb = a_run(
         a_task("bb_setup", kind=Kind.BB_SETUP, duration=0.5),
         a_task("pegasus::transfer", kind=Kind.STAGE_IN, duration=2.0),
@@ -77,23 +67,21 @@ def test_the_workflow_keeps_staging_and_reserving_apart(
     assert workflow["gate_wait"].ratio is None
 
 
-def test_a_run_without_any_number_is_compared_all_the_same(a_run: MakeRun) -> None:
+def test_a_run_without_any_number_is_compared_all_the_same() -> None:
     comparison = compare([a_run(makespan=None)], [a_run(makespan=0.0)])
     assert comparison.compute == ()
     assert comparison.all_compute.cells["run_time"].ratio is None
     assert comparison.workflow["makespan"].ratio is None
 
 
-def test_the_first_note_says_which_io_wait_it_is(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_the_first_note_says_which_io_wait_it_is() -> None:
     measured = compare([a_run(a_task(iowait=1.0))], [a_run(a_task(iowait=0.5))])
     derived = compare([a_run(a_task())], [a_run(a_task())])
     assert measured.notes[0].startswith("I/O wait is the kernel's own count")
     assert derived.notes[0].startswith("off CPU is run time - user")
 
 
-def test_a_side_without_a_run_is_refused(a_run: MakeRun) -> None:
+def test_a_side_without_a_run_is_refused() -> None:
     with pytest.raises(UsageError, match="at least one run of each side"):
         compare([a_run()], [])
 
@@ -111,68 +99,54 @@ def test_a_side_without_a_run_is_refused(a_run: MakeRun) -> None:
         ({"makespan_from": "records"}, "makespans are from a job state log in some"),
     ],
 )
-def test_what_a_reader_must_know_is_said(
-    a_task: MakeTask, a_run: MakeRun, fields: dict[str, object], note: str
-) -> None:
+def test_what_a_reader_must_know_is_said(fields: dict[str, object], note: str) -> None:
     pfs, fine = a_run(a_task()), {"mode": "persistent"}
     assert len(compare([pfs], [a_run(a_task(), **fine)]).notes) == 1
     assert noted(compare([pfs], [a_run(a_task(), **{**fine, **fields})]), note)
 
 
-def test_a_burst_buffer_run_given_as_pfs_is_pointed_out(a_run: MakeRun) -> None:
+def test_a_burst_buffer_run_given_as_pfs_is_pointed_out() -> None:
     comparison = compare([a_run(mode="persistent")], [a_run(mode="persistent")])
     assert noted(comparison, "PFS run 1 was given as PFS, yet ran in mode persistent")
 
 
-def test_sides_that_were_swapped_are_pointed_out_before_all_else(
-    a_run: MakeRun,
-) -> None:
+def test_sides_that_were_swapped_are_pointed_out_before_all_else() -> None:
     off, on = a_run(mode="off"), a_run(mode="persistent")
     assert compare([on, on], [off]).notes[1].startswith("the sides are swapped")
     assert not noted(compare([off], [on]), "swapped")
     assert not noted(compare([on], [on, off]), "swapped")
 
 
-def test_a_single_record_is_not_asked_for_its_mode(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_single_record_is_not_asked_for_its_mode() -> None:
     record = a_run(a_task(), submit_dir="")
     assert not noted(compare([record], [record]), "names no mode")
 
 
-def test_tasks_that_failed_are_pointed_out(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_tasks_that_failed_are_pointed_out() -> None:
     comparison = compare([a_run(a_task(exit_code=1))], [a_run(a_task())])
     assert noted(comparison, "PFS run 1: 1 task failed")
 
 
-def test_sides_with_different_jobs_are_pointed_out(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_sides_with_different_jobs_are_pointed_out() -> None:
     comparison = compare([a_run(a_task(), a_task())], [a_run(a_task())])
     assert noted(comparison, "not every run has the same number of jobs: cat")
 
 
-def test_tasks_on_several_processors_are_named(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_tasks_on_several_processors_are_named() -> None:
     busy = a_run(a_task("solver", utime=3.0))
     comparison = compare([busy], [busy])
     assert row(comparison, "solver").cells["io_wait"].pfs is None
     assert noted(comparison, "no time off CPU is given for solver")
 
 
-def test_tasks_whose_threads_were_in_calls_at_once_are_pointed_out(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_tasks_whose_threads_were_in_calls_at_once_are_pointed_out() -> None:
     threaded = a_run(a_task(duration=2.0, calls=Calls(1, 1, 9.0)))
     single = a_run(a_task(duration=2.0, calls=Calls(1, 1, 1.9)))
     assert noted(compare([threaded], [single]), "1 task spent more seconds in calls")
     assert not noted(compare([single], [single]), "more seconds in calls")
 
 
-def test_staging_is_bytes_and_bytes_per_second(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_staging_is_bytes_and_bytes_per_second() -> None:
     staging = a_task(kind=Kind.STAGE_OUT, duration=4.0)
     pairs = compare([a_run()], [a_run(staging, saved=8, brought=5)]).staging
     assert pairs["out_rate"].bb == Stat(2.0, None, 1)
@@ -180,9 +154,7 @@ def test_staging_is_bytes_and_bytes_per_second(
     assert pairs["in_rate"].bb is None
 
 
-def test_our_own_jobs_under_another_name_stay_with_their_kind(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_our_own_jobs_under_another_name_stay_with_their_kind() -> None:
     jobs = [
         a_task("pegasus::transfer", kind=Kind.STAGE_IN, duration=1.0),
         a_task("pegasus::transfer", kind=Kind.STAGE_OUT, duration=2.0),

@@ -13,15 +13,15 @@ from pegasus_bb.cli.report import command as report
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Problem, Run
 from pegasus_bb.report import darshan, history_of, read_run
+from tests.report.made import LOGGED, RECORDED
 
-RECORDED = Path(__file__).parent.parent / "recorded" / "darshan"
 SGT, HEADER = 24_000_000, 48_064  # bytes of each of the two files of that kind
 ALL = 2 * (SGT + HEADER)
 
 
 @pytest.fixture(scope="module")
 def runs() -> dict[str, Run]:
-    return {side: read_run(RECORDED / side) for side in ("pfs", "bb", "forked")}
+    return {side: read_run(LOGGED / side) for side in ("pfs", "bb", "forked")}
 
 
 @pytest.mark.parametrize("side", ["pfs", "bb"])
@@ -66,7 +66,7 @@ def test_what_a_forked_process_wrote_unseen_is_no_zero(runs: dict[str, Run]) -> 
 
 def test_both_sides_are_compared_by_their_logs(tmp_path: Path) -> None:
     out = tmp_path / "report.json"
-    sides = ["--pfs", str(RECORDED / "pfs"), "--bb", str(RECORDED / "bb")]
+    sides = ["--pfs", str(LOGGED / "pfs"), "--bb", str(LOGGED / "bb")]
     result = CliRunner().invoke(report, [*sides, "--json", str(out)])
     assert result.exit_code == 0, result.output
     assert "in calls is Darshan's" in " ".join(result.output.split())
@@ -78,7 +78,7 @@ def test_both_sides_are_compared_by_their_logs(tmp_path: Path) -> None:
 
 
 def test_logs_alone_are_compared_as_well() -> None:
-    logs = [next((RECORDED / side / "darshan").iterdir()) for side in ("pfs", "bb")]
+    logs = [next((LOGGED / side / "darshan").iterdir()) for side in ("pfs", "bb")]
     result = CliRunner().invoke(report, ["--pfs", str(logs[0]), "--bb", str(logs[1])])
     assert result.exit_code == 0, result.output
     assert "sgt_generator" in result.output
@@ -88,7 +88,7 @@ def test_logs_alone_are_compared_as_well() -> None:
 def test_planning_learns_from_a_log_what_no_record_says(tmp_path: Path) -> None:
     """Kickstart without -t counts no bytes; it looks at files that it is told of."""
     run = tmp_path / "run"
-    shutil.copytree(RECORDED / "pfs", run)
+    shutil.copytree(LOGGED / "pfs", run)
     record = run / "00/00/sgt_generator_ID0000001.out.000"
     text = record.read_text().partition("\n  files:")[0]
     lines = (line for line in text.splitlines() if "char:" not in line)
@@ -101,7 +101,7 @@ def test_planning_learns_from_a_log_what_no_record_says(tmp_path: Path) -> None:
 
 
 def test_planning_learns_from_a_folder_of_logs() -> None:
-    learned = history_of(read_run(RECORDED / "bb" / "darshan"))
+    learned = history_of(read_run(LOGGED / "bb" / "darshan"))
     past = learned.of("ID1", "scec::sgt_generator:2.0")
     assert past is not None
     assert (past.written, past.user) == (ALL, None)
@@ -111,7 +111,7 @@ def test_planning_learns_from_a_folder_of_logs() -> None:
 
 def test_a_log_that_was_never_finished_is_listed(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    shutil.copytree(RECORDED / "pfs", run)
+    shutil.copytree(LOGGED / "pfs", run)
     (log,) = (run / "darshan").iterdir()
     log.rename(log.with_suffix(".darshan_partial"))
     (problem,) = read_run(run).problems
@@ -122,7 +122,7 @@ def test_without_pydarshan_the_records_are_read_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(darshan, "find_spec", lambda _: None)
-    run = read_run(RECORDED / "pfs")
+    run = read_run(LOGGED / "pfs")
     assert [task.transformation for task in run.tasks] == [
         "sgt_generator",
         "direct_synth",
@@ -131,11 +131,11 @@ def test_without_pydarshan_the_records_are_read_all_the_same(
     assert isinstance(problem, Problem)
     assert "pip install 'pegasus-bb[darshan]'" in problem.why
     with pytest.raises(UsageError, match="pip install"):
-        read_run(RECORDED / "pfs" / "darshan")
+        read_run(LOGGED / "pfs" / "darshan")
 
 
 def test_kickstart_alone_never_starts_pydarshan(
-    recorded: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(darshan, "ask", lambda *_, **__: pytest.fail("started"))
-    assert len(read_run(recorded / "gated").tasks) == 15
+    assert len(read_run(RECORDED / "gated").tasks) == 15

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import FileUse, JobOnPfs, NodeTimes, Problem, Run, Task
+from pegasus_bb.model.run import FileUse, JobOnPfs, NodeTimes, Problem
 from pegasus_bb.report import compare, read_run, to_document, write_document
+from tests.report.made import LOGGED, a_run, a_task
 
-MakeTask = Callable[..., Task]
-MakeRun = Callable[..., Run]
 PAGE = Path(__file__).parent.parent.parent / "docs" / "report.md"
-LOGGED = Path(__file__).parent.parent / "recorded" / "darshan"
 SIDES = ("pfs", "bb")
 
 
-def test_a_document_is_written_and_read_back(
-    tmp_path: Path, a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_document_is_written_and_read_back(tmp_path: Path) -> None:
     pfs, bb = a_run(a_task(duration=3.0)), a_run(a_task(rchar=None))
     document = to_document(compare([pfs], [bb]))
     path = tmp_path / "report.json"
@@ -31,7 +26,7 @@ def test_a_document_is_written_and_read_back(
     assert document["version"] == 2
 
 
-def test_what_nobody_measured_is_null(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_what_nobody_measured_is_null() -> None:
     bb = a_run(a_task(rchar=None), gate_wait=None)
     document = to_document(compare([a_run(a_task())], [bb]))
     (row,) = document["compute"]
@@ -45,16 +40,14 @@ def test_what_nobody_measured_is_null(a_task: MakeTask, a_run: MakeRun) -> None:
     assert document["runs"]["bb"][0]["tasks"][0]["bytes_read"] is None
 
 
-def test_a_record_that_was_not_read_is_in_it(a_run: MakeRun) -> None:
+def test_a_record_that_was_not_read_is_in_it() -> None:
     run = a_run(problems=(Problem("a.out.000", "torn"),))
     document = to_document(compare([run], [a_run()]))
     problems = document["runs"]["pfs"][0]["problems"]
     assert problems == [{"file": "a.out.000", "why": "torn"}]
 
 
-def test_a_tasks_wait_has_the_meaning_that_the_document_names(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_tasks_wait_has_the_meaning_that_the_document_names() -> None:
     derived = to_document(compare([a_run(a_task())], [a_run(a_task())]))
     counted = a_run(a_task(iowait=0.125))
     measured = to_document(compare([counted], [counted]))
@@ -64,7 +57,7 @@ def test_a_tasks_wait_has_the_meaning_that_the_document_names(
     assert measured["runs"]["bb"][0]["tasks"][0]["io_wait"] == 0.125
 
 
-def test_the_page_describes_every_key(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_the_page_describes_every_key() -> None:
     """Of a real run with Darshan's logs, and of all that is empty in it."""
     document = to_document(compare(*([read_run(LOGGED / side)] for side in SIDES)))
     rich = a_run(
@@ -87,7 +80,7 @@ def keys_of(value: object) -> set[str]:
     return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
 
 
-def test_every_metric_has_a_unit(a_run: MakeRun, a_task: MakeTask) -> None:
+def test_every_metric_has_a_unit() -> None:
     document = to_document(compare([a_run(a_task())], [a_run()]))
     assert set(document["units"]) == set(document["compute"][0]) - {"name"}
     assert set(document["units"].values()) == {"s", "B", "B/s", "1"}

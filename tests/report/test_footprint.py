@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.model.run import FileUse, Kind, Task
 from pegasus_bb.report.footprint import Known, declared, footprint, planned
+from tests.report.made import a_task
 
-MakeTask = Callable[..., Task]
 MIB = 1 << 20
 WORKFLOW = """\
 pegasus: "5.0"
@@ -32,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tasks(a_task: MakeTask) -> list[Task]:
+def tasks() -> list[Task]:
     """A plain run: its records have the sizes of what was made."""
     made = {name: FileUse(name, name, size=7, output=True) for name in ("mid", "out")}
     return [
@@ -52,7 +51,7 @@ def of_a_plain_run(folder: Path, tasks: list[Task], scheme: str = "file") -> int
 
 
 def test_what_staging_in_said_is_not_what_it_copied(
-    folder: Path, tasks: list[Task], a_task: MakeTask
+    folder: Path, tasks: list[Task]
 ) -> None:
     """The file system cloned the inputs, and counted nothing."""
     tasks[0] = a_task(node="in", kind=Kind.STAGE_IN, wchar=2000, files=())
@@ -72,14 +71,14 @@ def test_inputs_that_are_linked_have_no_known_size_and_never_none(
 
 
 def test_what_was_copied_before_a_stage_in_was_tried_again_is_not_known(
-    folder: Path, tasks: list[Task], a_task: MakeTask
+    folder: Path, tasks: list[Task]
 ) -> None:
     tasks[0] = a_task(node="in", kind=Kind.STAGE_IN, wchar=MIB, retry=1)
     assert of_a_plain_run(folder, tasks) is None
 
 
 def test_where_calls_were_counted_an_input_has_what_a_task_read_of_it(
-    folder: Path, tasks: list[Task], a_task: MakeTask
+    folder: Path, tasks: list[Task]
 ) -> None:
     read = FileUse("in.txt", "/s/in.txt", bytes_read=60)
     tasks += [a_task("cut", files=(read,)), a_task("cut", files=(read,))]
@@ -102,15 +101,13 @@ def test_of_what_is_no_workflow_nothing_is_known(
     assert of_a_plain_run(folder, tasks) is None
 
 
-def test_sizes_are_those_that_were_seen_else_those_that_were_planned(
-    a_task: MakeTask,
-) -> None:
+def test_sizes_are_those_that_were_seen_else_those_that_were_planned() -> None:
     files = {name: Known(size, False, False) for name, size in (("a", 100), ("b", 7))}
     seen = (FileUse("a", "a", size=90), FileUse("d", "d", size=1))
     assert footprint(files, [a_task(files=seen)]) == 98
 
 
-def test_a_file_that_may_not_have_been_made_is_left_out(a_task: MakeTask) -> None:
+def test_a_file_that_may_not_have_been_made_is_left_out() -> None:
     files = {"a": Known(100, True, True), "b": Known(None, False, False)}
     assert footprint(files, [a_task()]) == 100
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,14 @@ from pegasus_bb.cli.report import command as report
 from pegasus_bb.errors import UsageError
 from pegasus_bb.report.submitdir import read_run
 from tests.page.html import chart_texts, without_scripts
+from tests.report.made import record_text
 
-Text = Callable[..., str]
 # What a terminal obeys, what turns the direction of writing, what no output takes.
 UNSEEN = re.compile(r"[^\S \n]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028\ud800-\udfff]")
 
 
 @pytest.fixture
-def run(tmp_path: Path, record_text: Text) -> Path:
+def run(tmp_path: Path) -> Path:
     jobs = tmp_path / "run" / "00"
     jobs.mkdir(parents=True)
     (jobs / "cat_ID1.sub").touch()
@@ -57,9 +56,7 @@ def compared(run: Path) -> tuple[str, dict[str, Any], str]:
         "</title><script>alert(1)</script>",
     ],
 )
-def test_a_name_is_shown_as_text_wherever_it_stands(
-    run: Path, record_text: Text, name: str
-) -> None:
+def test_a_name_is_shown_as_text_wherever_it_stands(run: Path, name: str) -> None:
     (run / "00/cat_ID1.out.000").write_text(record_text(name, job=name))
     (run / "braindump.yml").write_text(f'dax_label: "{name}"\n')
     text, document, page = compared(run)
@@ -72,7 +69,7 @@ def test_a_name_is_shown_as_text_wherever_it_stands(
     assert row["name"] == json.loads(f'"{as_json}"')
 
 
-def test_a_file_name_that_is_not_utf_8(run: Path, record_text: Text) -> None:
+def test_a_file_name_that_is_not_utf_8(run: Path) -> None:
     name = os.fsdecode(b"c\xfft.out.000")
     (run / "00" / name).write_text("torn")
     text, _, page = compared(run)
@@ -98,7 +95,7 @@ def test_a_time_that_is_none_costs_its_line(run: Path, line: str) -> None:
     ]
 
 
-def test_clocks_that_jump_make_no_time_negative(run: Path, record_text: Text) -> None:
+def test_clocks_that_jump_make_no_time_negative(run: Path) -> None:
     later = record_text(job="ID2").replace("18:54:54", "03:00:00")
     (run / "00/cat_ID2.out.000").write_text(later)
     (run / "jobstate.log").write_text(
@@ -114,7 +111,7 @@ def test_clocks_that_jump_make_no_time_negative(run: Path, record_text: Text) ->
     compared(run)
 
 
-def test_numbers_beyond_64_bits_are_written(run: Path, record_text: Text) -> None:
+def test_numbers_beyond_64_bits_are_written(run: Path) -> None:
     text = record_text().replace("regular_exitcode: 0", f"regular_exitcode: {10**25}")
     (run / "00/cat_ID1.out.000").write_text(text)
     compared(run)
@@ -132,9 +129,7 @@ def test_links_that_lead_to_themselves_are_no_records(run: Path) -> None:
     assert (len(found.tasks), found.retries) == (1, 0)
 
 
-def test_folders_in_one_another_deeper_than_any_recursion(
-    run: Path, record_text: Text
-) -> None:
+def test_folders_in_one_another_deeper_than_any_recursion(run: Path) -> None:
     deep = [run / "/".join("d" * depth) for depth in range(1, 1201)]
     for folder in deep:
         folder.mkdir()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,8 +9,8 @@ import pytest
 from pegasus_bb.model.run import Calls, FileUse, Kind, Problem, Process, Task
 from pegasus_bb.report.darshan import Log
 from pegasus_bb.report.joining import join
+from tests.report.made import a_task
 
-MakeTask = Callable[..., Task]
 MIX = "/usr/bin/python3 /wf/bin/mix.py a b"
 
 
@@ -24,42 +23,35 @@ def a_log(**fields: Any) -> Log:
     return Log(**{**values, **fields})
 
 
-@pytest.fixture
-def mix(a_task: MakeTask) -> MakeTask:
+def mix(command: str = "/wf/bin/mix.py a b", pid: int = 7, **fields: Any) -> Task:
     """A task whose process has the number 7 and runs in /run."""
-
-    def make(command: str = "/wf/bin/mix.py a b", pid: int = 7, **fields: Any) -> Task:
-        fields.setdefault("process", Process(pid, "/run", command))
-        return a_task("mix", **{"rchar": 100, "wchar": 50, **fields})
-
-    return make
+    fields.setdefault("process", Process(pid, "/run", command))
+    return a_task("mix", **{"rchar": 100, "wchar": 50, **fields})
 
 
 def joined(tasks: list[Task], *logs: Log) -> list[Task]:
     return [entry for entry in join(tasks, logs) if isinstance(entry, Task)]
 
 
-def test_the_kernels_counts_stay_and_the_logs_are_taken_without_any(
-    mix: MakeTask,
-) -> None:
+def test_the_kernels_counts_stay_and_the_logs_are_taken_without_any() -> None:
     found = [joined([mix(rchar=n, wchar=n)], a_log())[0] for n in (100, None)]
     assert [(task.rchar, task.wchar) for task in found] == [(100, 100), (30, 20)]
     assert [task.calls for task in found] == [Calls(30, 20, 0.5)] * 2
 
 
-def test_the_logs_of_all_processes_of_a_task_are_added_up(mix: MakeTask) -> None:
+def test_the_logs_of_all_processes_of_a_task_are_added_up() -> None:
     logs = [a_log(), a_log(pids=(8,)), a_log(pids=(9,), calls=Calls(1, 0, 0.25))]
     (task,) = joined([mix()], *logs)
     assert task.calls == Calls(61, 40, 1.25)
 
 
-def test_a_process_whose_log_is_partial_makes_the_sum_unknown(mix: MakeTask) -> None:
+def test_a_process_whose_log_is_partial_makes_the_sum_unknown() -> None:
     logs = [a_log(), a_log(pids=(8,), calls=None)]
     (task,) = joined([mix(rchar=None)], *logs)
     assert (task.calls, task.rchar) == (None, None)
 
 
-def test_files_are_known_by_their_lfn(mix: MakeTask) -> None:
+def test_files_are_known_by_their_lfn() -> None:
     file = FileUse("/run/x.dat", "/run/x.dat", 20, True, 0, 20)
     (task,) = joined([mix()], a_log(files=(file,)))
     assert [(f.name, f.size, f.bytes_written) for f in task.files] == [
@@ -79,14 +71,14 @@ def test_files_are_known_by_their_lfn(mix: MakeTask) -> None:
     ],
 )
 def test_a_child_of_the_tasks_process_is_told_by_its_command(
-    mix: MakeTask, record: str, log: str
+    record: str, log: str
 ) -> None:
     other = mix(command="/wf/bin/other c d", pid=8)
     found = joined([mix(record, pid=6), other], a_log(command=log))
     assert [task.calls is not None for task in found] == [True, False]
 
 
-def test_a_forked_process_names_the_one_that_it_came_of(mix: MakeTask) -> None:
+def test_a_forked_process_names_the_one_that_it_came_of() -> None:
     log = a_log(pids=(9, 7), command="a title that it gave itself")
     (task,) = joined([mix()], log)
     assert task.calls is not None
@@ -94,7 +86,7 @@ def test_a_forked_process_names_the_one_that_it_came_of(mix: MakeTask) -> None:
 
 @pytest.mark.parametrize(("rchar", "wchar"), [(17 << 20, 100), (100, 2 << 20)])
 def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
-    mix: MakeTask, rchar: int, wchar: int
+    rchar: int, wchar: int
 ) -> None:
     problem, task = join([mix(rchar=rchar, wchar=wchar)], [a_log()])
     assert isinstance(problem, Problem)
@@ -103,15 +95,13 @@ def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
     assert (task.calls, task.rchar, task.wchar) == (None, rchar, wchar)
 
 
-def test_of_two_hosts_with_that_process_the_command_tells(mix: MakeTask) -> None:
+def test_of_two_hosts_with_that_process_the_command_tells() -> None:
     other = mix(command="/wf/bin/other c d", host="node2")
     found = joined([other, mix()], a_log())
     assert [task.calls is not None for task in found] == [False, True]
 
 
-def test_a_log_that_may_be_of_two_tasks_is_listed_and_is_nobodys(
-    mix: MakeTask,
-) -> None:
+def test_a_log_that_may_be_of_two_tasks_is_listed_and_is_nobodys() -> None:
     problem, *found = join([mix(pid=1), mix(pid=2)], [a_log()])
     assert isinstance(problem, Problem)
     assert problem.why.startswith("2 tasks of the same command ran then")
@@ -119,7 +109,7 @@ def test_a_log_that_may_be_of_two_tasks_is_listed_and_is_nobodys(
 
 
 @pytest.mark.parametrize("start", [-3.0, 5.0])
-def test_a_log_of_another_time_is_listed(mix: MakeTask, start: float) -> None:
+def test_a_log_of_another_time_is_listed(start: float) -> None:
     problem, task = join([mix()], [a_log(start=start)])
     assert isinstance(problem, Problem)
     assert (problem.file, problem.why.split(":")[0]) == (
@@ -137,7 +127,7 @@ def test_a_log_of_another_time_is_listed(mix: MakeTask, start: float) -> None:
         "/usr/bin/python3 -I -S /submit/bb/bin/launch /wf/bin/mix.py a b",
     ],
 )
-def test_what_stands_around_a_task_adds_nothing(mix: MakeTask, command: str) -> None:
+def test_what_stands_around_a_task_adds_nothing(command: str) -> None:
     (task,) = join([mix()], [a_log(command=command)])
     assert isinstance(task, Task)
     assert task.calls is None

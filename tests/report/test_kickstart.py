@@ -10,8 +10,8 @@ import pytest
 from pegasus_bb.model.run import Problem, Task
 from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.submitdir import read_run
+from tests.report.made import RECORDED, record_text
 
-Text = Callable[..., str]
 MIB = 1 << 20
 
 
@@ -35,26 +35,24 @@ def read(tmp_path: Path) -> Callable[[str], Task | Problem]:
 Read = Callable[[str], "Task | Problem"]
 
 
-def test_a_shell_that_ran_dd_and_cat_moved_its_bytes_once(recorded: Path) -> None:
+def test_a_shell_that_ran_dd_and_cat_moved_its_bytes_once() -> None:
     # procs has three rows; added up they would say 32 MiB read.
-    task = only_task(recorded / "kickstart-5.1.2-t-procs.yml")
+    task = only_task(RECORDED / "kickstart-5.1.2-t-procs.yml")
     assert task.rchar == 16_789_660
     assert task.wchar == 16_777_310
     assert (task.rbytes, task.wbytes) == (90_112, 8_392_704)
 
 
-def test_our_launcher_counted_beside_kickstart(recorded: Path) -> None:
-    (task,) = read_tasks(recorded / "kickstart-5.1.2-counted.yml", "cat1_ID1")
+def test_our_launcher_counted_beside_kickstart() -> None:
+    (task,) = read_tasks(RECORDED / "kickstart-5.1.2-counted.yml", "cat1_ID1")
     assert isinstance(task, Task)
     assert (task.rchar, task.wchar) == (11014, 6)
     assert (task.rbytes, task.wbytes) == (4096, 4096)
     assert task.iowait is None
 
 
-def test_of_several_records_each_has_its_own_counters(
-    recorded: Path, tmp_path: Path
-) -> None:
-    text = (recorded / "kickstart-5.1.2-counted.yml").read_text()
+def test_of_several_records_each_has_its_own_counters(tmp_path: Path) -> None:
+    text = (RECORDED / "kickstart-5.1.2-counted.yml").read_text()
     bare, line = text.rsplit("# ", 1)
     other = "# " + line.replace("11014", "5")
     ended = "[cluster-task id=1]\n"
@@ -64,8 +62,8 @@ def test_of_several_records_each_has_its_own_counters(
     assert [task.rchar for task in tasks] == [None, 5, None]
 
 
-def test_who_ran_where_and_how_long(recorded: Path) -> None:
-    task = only_task(recorded / "gated/00/00/cat1_ID0000002.out.000")
+def test_who_ran_where_and_how_long() -> None:
+    task = only_task(RECORDED / "gated/00/00/cat1_ID0000002.out.000")
     assert (task.transformation, task.job) == ("cat1", "ID0000002")
     assert (task.site, task.host) == ("cori", "vm")
     assert task.duration == 0.004
@@ -75,14 +73,12 @@ def test_who_ran_where_and_how_long(recorded: Path) -> None:
     assert (task.rbytes, task.wbytes) == (8 * 512, 16 * 512)
     assert (task.rchar, task.wchar, task.iowait) == (None, None, None)
     auxiliary = "gated/00/00/create_dir_demo_0_cori.out.000"
-    assert only_task(recorded / auxiliary).job == ""
-    assert only_task(recorded / "kickstart-5.1.2-failed.yml").exit_code == 1
+    assert only_task(RECORDED / auxiliary).job == ""
+    assert only_task(RECORDED / "kickstart-5.1.2-failed.yml").exit_code == 1
 
 
-def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not(
-    recorded: Path,
-) -> None:
-    (file,) = only_task(recorded / "kickstart-5.1.2-on-burst-buffer.yml").files
+def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not() -> None:
+    (file,) = only_task(RECORDED / "kickstart-5.1.2-on-burst-buffer.yml").files
     assert (file.name, file.size, file.output) == ("mid.txt", 11, True)
     assert file.path.startswith("/opt/dw/mnt/persistent/wfres/")
     assert (file.bytes_read, file.bytes_written) == (None, None)
@@ -99,9 +95,7 @@ def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not(
         ("raw: 0", 0),
     ],
 )
-def test_every_way_to_end_is_a_code(
-    read: Read, record_text: Text, status: str, code: int
-) -> None:
+def test_every_way_to_end_is_a_code(read: Read, status: str, code: int) -> None:
     text = record_text().replace("raw: 0\n      regular_exitcode: 0", status)
     task = read(text)
     assert isinstance(task, Task)
@@ -120,7 +114,7 @@ def test_every_way_to_end_is_a_code(
     ],
 )
 def test_a_record_without_the_essentials_is_a_problem(
-    read: Read, record_text: Text, old: str, new: str, why: str
+    read: Read, old: str, new: str, why: str
 ) -> None:
     problem = read(record_text().replace(old, new))
     assert isinstance(problem, Problem)
@@ -128,7 +122,7 @@ def test_a_record_without_the_essentials_is_a_problem(
     assert problem.file.endswith("cat_ID1.out.000")
 
 
-def test_numbers_that_are_none_become_unknown(read: Read, record_text: Text) -> None:
+def test_numbers_that_are_none_become_unknown(read: Read) -> None:
     row = "      42:\n        rchar: -5\n        wchar: many\n        iowait: null\n"
     task = read(record_text().replace("utime: 0.250", "utime: true") + row)
     assert isinstance(task, Task)
@@ -136,9 +130,7 @@ def test_numbers_that_are_none_become_unknown(read: Read, record_text: Text) -> 
     assert task.stime == 0.125
 
 
-def test_the_second_bad_record_of_a_file_is_named(
-    tmp_path: Path, record_text: Text
-) -> None:
+def test_the_second_bad_record_of_a_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "merge_PID1.out.000"
     path.write_text(record_text() + record_text().replace("mainjob", "x"))
     task, problem = read_tasks(path, "merge_PID1")
@@ -148,7 +140,7 @@ def test_the_second_bad_record_of_a_file_is_named(
 
 
 def test_a_zero_wait_of_kickstarts_is_unknown_whatever_other_tasks_waited(
-    tmp_path: Path, record_text: Text
+    tmp_path: Path,
 ) -> None:
     for job, seconds in (("ID1", "0.000"), ("ID2", "0.300")):
         row = f"      42:\n        iowait: {seconds}\n"
@@ -163,9 +155,7 @@ def test_a_zero_wait_of_kickstarts_is_unknown_whatever_other_tasks_waited(
         ('# pegasus_bb io: {"rchar": 1, "iowait": 0.0}\n', ""),
     ],
 )
-def test_a_zero_wait_of_ours_is_a_zero(
-    read: Read, record_text: Text, more: str, recorder: str
-) -> None:
+def test_a_zero_wait_of_ours_is_a_zero(read: Read, more: str, recorder: str) -> None:
     text = record_text() + more
     task = read(text.replace("  mainjob:", f"  {recorder}mainjob:"))
     assert isinstance(task, Task)

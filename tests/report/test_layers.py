@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from pytest import approx
 
-from pegasus_bb.model.run import Calls, FileUse, Layer, Run, Task
+from pegasus_bb.model.run import Calls, FileUse, Layer, Run
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report import compare
 from pegasus_bb.report.layers import LAYER_METRICS, Spent, times
+from tests.report.made import a_run, a_task
 
-MakeTask = Callable[..., Task]
-MakeRun = Callable[..., Run]
 MIB = 1 << 20
 POSIX = Layer("POSIX", 8 * MIB, 4 * MIB, 4, 4.0, 2.0, 2.0, 5.0, 2.0, 1.0)
 
@@ -78,9 +76,7 @@ def test_where_nothing_was_read_there_is_no_bandwidth() -> None:
     assert number("write_bandwidth", replace(POSIX, slowest_write=0.0)) is None
 
 
-def test_posix_and_mpi_io_are_rows_of_their_own(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_posix_and_mpi_io_are_rows_of_their_own() -> None:
     mpi = replace(POSIX, name="MPI-IO", read_time=8.0)
     task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX, mpi))
     rows = compare([a_run(task)], [a_run(task)]).layers
@@ -91,9 +87,7 @@ def test_posix_and_mpi_io_are_rows_of_their_own(
     assert rows[1].cells["read_time"].bb == Stat(2.0, None, 1)
 
 
-def test_tasks_of_a_kind_are_together_and_repetitions_are_not(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_tasks_of_a_kind_are_together_and_repetitions_are_not() -> None:
     task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX,))
     slow = replace(task, layers=(replace(POSIX, read_time=12.0),))
     comparison = compare([a_run(task, slow)], [a_run(task), a_run(slow)])
@@ -102,14 +96,12 @@ def test_tasks_of_a_kind_are_together_and_repetitions_are_not(
     assert row.cells["read_time"].bb == Stat(2.0, 1.0, 2)
 
 
-def test_one_task_without_a_log_makes_its_kind_unknown(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_one_task_without_a_log_makes_its_kind_unknown() -> None:
     task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX,))
     assert compare([a_run(task, a_task("sgt"))], [a_run()]).layers == ()
 
 
-def test_a_file_is_found_again_by_its_name(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_a_file_is_found_again_by_its_name() -> None:
     def run(folder: str, seconds: float) -> Run:
         layer = replace(POSIX, read_time=seconds)
         file = FileUse("fx.sgt", f"{folder}/fx.sgt", layers=(layer,))

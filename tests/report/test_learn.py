@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pegasus_bb.model.history import History, Past
-from pegasus_bb.model.run import FileUse, Run, Task
+from pegasus_bb.model.run import FileUse
 from pegasus_bb.report import history_of
-
-MakeTask = Callable[..., Task]
-MakeRun = Callable[..., Run]
+from tests.report.made import a_run, a_task
 
 
-def test_a_task_that_failed_tells_of_nothing(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_a_task_that_failed_tells_of_nothing() -> None:
     learned = history_of(a_run(a_task(exit_code=1)))
     assert learned.of("ID1", "cat") is None
 
 
-def test_a_job_has_its_own_past_and_else_that_of_its_kind(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_job_has_its_own_past_and_else_that_of_its_kind() -> None:
     tasks = [a_task("x::cat:1", job=f"ID{n}", duration=float(n)) for n in (1, 2, 6)]
     learned = history_of(a_run(*tasks))
     assert learned.of("ID6", "x::cat:1") == Past(6.0, 0.4, 1 << 20, 2 << 20)
@@ -27,9 +21,7 @@ def test_a_job_has_its_own_past_and_else_that_of_its_kind(
     assert learned.of("ID9", "cat") is None
 
 
-def test_a_log_alone_tells_of_every_job_that_runs_the_program(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_log_alone_tells_of_every_job_that_runs_the_program() -> None:
     logged = a_task(
         "cat", job="", exit_code=None, duration=3.0, rchar=7, wchar=5, utime=None
     )
@@ -39,37 +31,29 @@ def test_a_log_alone_tells_of_every_job_that_runs_the_program(
     assert learned.makespan is None
 
 
-def on_the_tier(a_task: MakeTask, a_run: MakeRun, **fields: object) -> History:
+def on_the_tier(**fields: object) -> History:
     return history_of(a_run(a_task(), mode="persistent", tier="bb", **fields))
 
 
-def test_the_wait_at_the_gate_is_no_part_of_what_the_jobs_took(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
-    learned = on_the_tier(a_task, a_run, makespan=100.0, gate_wait=60.0)
+def test_the_wait_at_the_gate_is_no_part_of_what_the_jobs_took() -> None:
+    learned = on_the_tier(makespan=100.0, gate_wait=60.0)
     assert (learned.makespan, learned.wait) == (40.0, 60.0)
     assert (learned.place, learned.mode) == ("bb", "persistent")
 
 
-def test_a_run_that_fell_back_tells_of_the_pfs(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_run_that_fell_back_tells_of_the_pfs() -> None:
     """And not of how long the reservation takes, which never came."""
-    learned = on_the_tier(
-        a_task, a_run, makespan=100.0, gate_wait=60.0, fallback="too late"
-    )
+    learned = on_the_tier(makespan=100.0, gate_wait=60.0, fallback="too late")
     assert (learned.place, learned.mode) == ("pfs", "off")
     assert (learned.makespan, learned.wait) == (40.0, None)
 
 
-def test_sizes_are_of_lfns(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_sizes_are_of_lfns() -> None:
     files = FileUse("a/b", "/run/a/b", 5, True), FileUse("/tmp/x", "/tmp/x", 7, True)
     assert history_of(a_run(a_task(files=files))).sizes == {"a/b": 5}
 
 
-def test_records_that_name_no_job_are_said_to_count_as_other(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_records_that_name_no_job_are_said_to_count_as_other() -> None:
     unnamed = a_task("", job="", node="a")
     assert history_of(a_run(a_task())).source == "demo/run"
     assert history_of(a_run(unnamed, a_task(), unnamed)).source == (

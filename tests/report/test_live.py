@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ import pytest
 from pegasus_bb.model.run import FileUse, Kind, LiveBytes, NodeTimes, Task
 from pegasus_bb.report.live import live_on_jobs, live_on_shared
 from pegasus_bb.report.reserved import Reserved, reservations
+from tests.report.made import a_task
 
-MakeTask = Callable[..., Task]
 SCRATCH = "/bb/name/user/run"
 
 
@@ -47,7 +46,7 @@ def removal(path: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def tasks(a_task: MakeTask) -> list[Task]:
+def tasks() -> list[Task]:
     made = FileUse("mid.txt", "mid.txt", size=30, output=True)
     out = FileUse("out.txt", "out.txt", size=50, output=True)
     read = FileUse("mid.txt", "mid.txt", size=30)
@@ -75,7 +74,7 @@ def test_a_file_counts_from_its_start_to_the_end_of_its_removal(
 
 
 def test_what_a_failed_cleaning_up_was_to_remove_stays(
-    folder: Path, tasks: list[Task], a_task: MakeTask
+    folder: Path, tasks: list[Task]
 ) -> None:
     tasks[2] = a_task(node="one", kind=Kind.CLEANUP, start=13.0, exit_code=1)
     found = live(folder, tasks)
@@ -155,7 +154,7 @@ def jobs(tmp_path: Path) -> JobReservations:
 
 
 def test_a_file_counts_on_every_job_reservation_that_has_it(
-    jobs: JobReservations, a_task: MakeTask
+    jobs: JobReservations,
 ) -> None:
     jobs.of_job("a", ["in", "ref"], ["mid"], 10.0)
     jobs.of_job("b", ["ref", "mid"], [], 15.0, time=30.0)
@@ -180,7 +179,6 @@ def test_a_file_counts_on_every_job_reservation_that_has_it(
 )
 def test_a_result_is_as_large_as_a_note_or_a_record_says(
     jobs: JobReservations,
-    a_task: MakeTask,
     outcome: dict[str, Any],
     seen: int | None,
     size: int,
@@ -194,7 +192,7 @@ def test_a_result_is_as_large_as_a_note_or_a_record_says(
 
 
 def test_under_datawarp_files_are_there_until_they_are_back(
-    jobs: JobReservations, a_task: MakeTask
+    jobs: JobReservations,
 ) -> None:
     jobs.of_job("a", ["in"], [], 10.0)
     found = jobs.live(a_task(node="a"), backend="datawarp")
@@ -203,15 +201,13 @@ def test_under_datawarp_files_are_there_until_they_are_back(
 
 
 def test_on_disks_of_nodes_bytes_live_and_nothing_is_reserved(
-    jobs: JobReservations, a_task: MakeTask
+    jobs: JobReservations,
 ) -> None:
     jobs.of_job("a", ["in"], [], 10.0)
     found = jobs.live(a_task(node="a"), backend="node-local")
     assert found == LiveBytes(((10.0, 100), (20.0, 0)), None, 0)
 
 
-def test_a_job_on_the_pfs_had_nothing_on_the_tier(
-    jobs: JobReservations, a_task: MakeTask
-) -> None:
+def test_a_job_on_the_pfs_had_nothing_on_the_tier(jobs: JobReservations) -> None:
     jobs.of_job("a", ["in"], [], 0.0)
     assert jobs.live(a_task(node="a")) is None

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
+from pegasus_bb.model.run import Kind, NodeTimes
 from pegasus_bb.report import compare, to_document
 from pegasus_bb.report.clock import gate_began, run_time
-
-MakeTask = Callable[..., Task]
-MakeRun = Callable[..., Run]
+from tests.report.made import a_run, a_task
 
 
-def test_it_begins_with_the_gate(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_it_begins_with_the_gate() -> None:
     made = a_task(node="create", kind=Kind.CREATE_DIR, start=105.0)
     gate = NodeTimes("create", pre_started=100.0, pre_ended=104.5)
     run = a_run(made, a_task(start=106.0), nodes=(NodeTimes("cat"), gate))
@@ -26,13 +22,11 @@ def test_it_begins_with_the_gate(a_task: MakeTask, a_run: MakeRun) -> None:
     assert (pfs["begun"], pfs["gate_offset"], pfs["live"]) == (7.0, None, None)
 
 
-def test_a_night_in_which_it_lay_still_is_not_in_it(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_a_night_in_which_it_lay_still_is_not_in_it() -> None:
     stretches = ((0.0, 5.0), (50_005.0, 50_020.0))
     run = a_run(a_task(start=0.0), a_task(start=50_010.0), stretches=stretches)
     assert run_time(run).at(50_010.0) == 10.0
 
 
-def test_a_run_of_which_nothing_is_known_has_no_beginning(a_run: MakeRun) -> None:
+def test_a_run_of_which_nothing_is_known_has_no_beginning() -> None:
     assert run_time(a_run()).begun is None

@@ -6,7 +6,7 @@ tests/recorded/paper/figures.json says where each of them stands.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ import pytest
 
 from pegasus_bb.model.run import Calls, Kind, Layer, Run, Task
 from pegasus_bb.report import Comparison, compare, to_document
+from tests.report.made import a_task
 
-MakeTask = Callable[..., Task]
 PAPER = Path(__file__).parent.parent / "recorded" / "paper" / "figures.json"
 MIB = 1 << 20
 
@@ -27,7 +27,7 @@ def paper() -> dict[str, Any]:
 
 
 @pytest.fixture
-def table_1(paper: dict[str, Any], a_task: MakeTask) -> Comparison:
+def table_1(paper: dict[str, Any]) -> Comparison:
     """Both jobs one after the other, queueing ignored, as the paper does."""
     jobs = paper["table_1"]["jobs"]
 

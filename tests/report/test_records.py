@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.report import records
 from pegasus_bb.report.records import parse_records, read_records
-
-Text = Callable[..., str]
+from tests.report.made import RECORDED, record_text
 
 
 def names(text: str) -> list[str | None]:
@@ -21,11 +19,11 @@ def names(text: str) -> list[str | None]:
     ]
 
 
-def test_one_record_is_one_mapping(record_text: Text) -> None:
+def test_one_record_is_one_mapping() -> None:
     assert names(record_text("cat")) == ["cat"]
 
 
-def test_clustered_jobs_leave_several_records_in_a_file(record_text: Text) -> None:
+def test_clustered_jobs_leave_several_records_in_a_file() -> None:
     text = (
         '[cluster-task id=1, name="cat", status=0]\n'
         + record_text("cat")
@@ -36,7 +34,7 @@ def test_clustered_jobs_leave_several_records_in_a_file(record_text: Text) -> No
     assert names(text) == ["cat", "sort"]
 
 
-def test_a_clustered_task_that_left_no_record_is_listed(record_text: Text) -> None:
+def test_a_clustered_task_that_left_no_record_is_listed() -> None:
     summary = '[cluster-summary stat="fail", lines=2, tasks=2, succeeded=1, failed=1]\n'
     told = f"        {summary}"  # by a task, on its stdout
     files = f"  files:\n    stdout:\n      data: |\n{told}"
@@ -46,7 +44,7 @@ def test_a_clustered_task_that_left_no_record_is_listed(record_text: Text) -> No
     assert names(record_text("cat") * 2 + summary) == ["cat", "cat"]
 
 
-def test_what_follows_a_record_is_not_part_of_it(record_text: Text) -> None:
+def test_what_follows_a_record_is_not_part_of_it() -> None:
     text = (
         record_text("cat")
         + "---------------pegasus-multipart\n- integrity_summary:\n    failed: 0\n"
@@ -54,7 +52,7 @@ def test_what_follows_a_record_is_not_part_of_it(record_text: Text) -> None:
     assert names(text) == ["cat"]
 
 
-def test_a_bad_record_costs_only_itself(record_text: Text) -> None:
+def test_a_bad_record_costs_only_itself() -> None:
     torn = record_text("torn").replace("usage:", "usage: [")
     assert names(record_text("cat") + torn + record_text("sort")) == [
         "cat",
@@ -63,13 +61,13 @@ def test_a_bad_record_costs_only_itself(record_text: Text) -> None:
     ]
 
 
-def test_raw_xml_between_the_rows_of_procs_is_left_out(recorded: Path) -> None:
-    (entry,) = read_records(recorded / "kickstart-5.1.2-z-broken-yaml.yml")
+def test_raw_xml_between_the_rows_of_procs_is_left_out() -> None:
+    (entry,) = read_records(RECORDED / "kickstart-5.1.2-z-broken-yaml.yml")
     assert entry.data is not None
     assert entry.data["mainjob"]["procs"][73926]["wchar"] == 8388608
 
 
-def test_an_unquoted_command_line_does_no_harm(record_text: Text) -> None:
+def test_an_unquoted_command_line_does_no_harm() -> None:
     row = "      42:\n        cmd: sh -c: 'a: b\n        rchar: 7\n"
     (entry,) = parse_records((record_text() + row).encode())
     assert entry.data is not None
@@ -87,16 +85,14 @@ def test_an_unquoted_command_line_does_no_harm(record_text: Text) -> None:
         "        <html>\n        key: [\n",
     ],
 )
-def test_whatever_a_task_prints_its_record_is_read(
-    record_text: Text, said: str
-) -> None:
+def test_whatever_a_task_prints_its_record_is_read(said: str) -> None:
     files = f"  files:\n    stdout:\n      data: |\n{said}    f.txt:\n      size: 11\n"
     (entry,) = parse_records((record_text() + files).encode())
     assert entry.data is not None, entry.why
     assert entry.data["files"]["f.txt"] == {"size": 11}
 
 
-def test_bytes_that_are_not_utf_8_do_no_harm(record_text: Text) -> None:
+def test_bytes_that_are_not_utf_8_do_no_harm() -> None:
     (entry,) = parse_records(record_text("caf").encode().replace(b"caf", b"caf\xe9"))
     assert entry.data is not None
     assert entry.data["transformation"].startswith("caf")
@@ -147,7 +143,7 @@ def test_tags_build_no_objects() -> None:
     assert entry.data is None or entry.data["a"] == ["id"]
 
 
-def test_a_line_that_was_torn_off_tells_no_smaller_number(record_text: Text) -> None:
+def test_a_line_that_was_torn_off_tells_no_smaller_number() -> None:
     row = "      42:\n        rchar: 7000\n        wchar: 9000\n"
     whole = (record_text() + row).encode()
     read = {}
@@ -158,7 +154,7 @@ def test_a_line_that_was_torn_off_tells_no_smaller_number(record_text: Text) -> 
     assert set(map(str, read.values())) == {"{'rchar': 7000}"}
 
 
-def test_a_word_without_end_costs_no_time(record_text: Text) -> None:
+def test_a_word_without_end_costs_no_time() -> None:
     line = f"\n      <file {'a' * 400_000}/>\n"
     begun = time.process_time()
     (entry,) = parse_records((record_text() + line).encode())
@@ -167,7 +163,7 @@ def test_a_word_without_end_costs_no_time(record_text: Text) -> None:
 
 
 def test_a_file_above_the_cap_is_not_read_whole(
-    tmp_path: Path, record_text: Text, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(records, "SIZE_LIMIT", 1 << 20)
     big = tmp_path / "big.out.000"
@@ -182,7 +178,7 @@ def test_a_file_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["mode", "user", "task_1.txt", "usage"])
-def test_a_file_may_be_called_like_a_field(record_text: Text, name: str) -> None:
+def test_a_file_may_be_called_like_a_field(name: str) -> None:
     stat = "      size: 5\n      mode: 0o100644\n      user: root\n"
     files = f"  files:\n    a.txt:\n{stat}    {name}:\n{stat}"
     (entry,) = parse_records((record_text() + files).encode())

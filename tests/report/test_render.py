@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.run import Calls, FileUse, Kind, Layer, Problem, Run, Task
+from pegasus_bb.model.run import Calls, FileUse, Kind, Layer, Problem, Run
 from pegasus_bb.report import WIDTH, Comparison, compare, read_run, render_text
+from tests.report.made import LOGGED, a_run, a_task
 
-MakeTask = Callable[..., Task]
-MakeRun = Callable[..., Run]
 GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.fixture
-def pfs(a_task: MakeTask, a_run: MakeRun) -> Run:
+def pfs() -> Run:
     return a_run(
         a_task("individuals", duration=12.5, utime=8.0, stime=2.0, rchar=3 << 30),
         a_task("frequency", start=13.0, duration=0.75, wchar=None),
@@ -37,7 +35,7 @@ def pfs(a_task: MakeTask, a_run: MakeRun) -> Run:
 
 
 @pytest.fixture
-def bb(a_task: MakeTask, a_run: MakeRun) -> Run:
+def bb() -> Run:
     return a_run(
         a_task("bb_setup", kind=Kind.BB_SETUP, duration=0.042, utime=0.03, stime=0.0),
         a_task(
@@ -71,9 +69,7 @@ def test_one_run_of_each_side(pfs: Run, bb: Run) -> None:
     matches(render_text(compare([pfs], [bb])), "one_run_each.txt")
 
 
-def test_repetitions_with_their_errors(
-    pfs: Run, bb: Run, a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_repetitions_with_their_errors(pfs: Run, bb: Run) -> None:
     again = a_run(
         a_task("individuals", duration=11.0, utime=8.0, stime=2.0, rchar=3 << 30),
         a_task("frequency", duration=0.5, wchar=None),
@@ -103,7 +99,7 @@ def numbers(text: str) -> set[str]:
 
 
 @pytest.fixture
-def scattered(a_task: MakeTask, a_run: MakeRun) -> Comparison:
+def scattered() -> Comparison:
     """Repetitions with long names, long numbers and errors in every column."""
     name = "laboratory::" + "very_long_transformation_" * 4
 
@@ -139,9 +135,7 @@ def test_off_a_terminal_lines_are_those_of_a_page(scattered: Comparison) -> None
     assert max(map(len, render_text(scattered).splitlines())) <= WIDTH
 
 
-def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them() -> None:
     def run(seconds: float) -> Run:
         layer = Layer("POSIX", 9, 9, 2, seconds, 1.0, 1.0, seconds, 1.0, 1.0)
         files = tuple(
@@ -162,22 +156,19 @@ def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them(
 
 
 def test_darshans_tables_keep_to_a_page() -> None:
-    logged = Path(__file__).parent.parent / "recorded" / "darshan"
-    pfs, bb = (read_run(logged / side) for side in ("pfs", "bb"))
+    pfs, bb = (read_run(LOGGED / side) for side in ("pfs", "bb"))
     text = render_text(compare([pfs, bb], [bb, pfs]))
     tables = text[text.index("workflow, seconds") :]
     assert max(map(len, tables.splitlines())) <= WIDTH
     assert {"POSIX", "MPI-IO", "fx.sgt", "slowest"} <= set(tables.split())
 
 
-def test_a_small_number_is_no_zero(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_a_small_number_is_no_zero() -> None:
     text = render_text(compare([a_run(a_task(duration=0.00123))], [a_run(a_task())]))
     assert " 0.0012 " in text
 
 
-def test_waiting_that_the_kernel_counted_is_called_so(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_waiting_that_the_kernel_counted_is_called_so() -> None:
     counted = a_run(a_task(iowait=0.125))
     derived = a_run(a_task())
     assert " I/O wait " in render_text(compare([counted], [counted]))
@@ -186,7 +177,7 @@ def test_waiting_that_the_kernel_counted_is_called_so(
     assert "I/O wait" not in text.split("note:")[0]
 
 
-def test_a_path_is_never_folded(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_a_path_is_never_folded() -> None:
     path = "/scratch/" + "long/" * 40 + "run0001"
     bad = Problem(f"{path}/cat_ID1.out.000", "torn")
     text = render_text(
@@ -195,16 +186,14 @@ def test_a_path_is_never_folded(a_task: MakeTask, a_run: MakeRun) -> None:
     assert f"unread: {path}/cat_ID1.out.000: torn" in text.splitlines()
 
 
-def test_names_in_brackets_are_not_taken_for_markup(
-    a_task: MakeTask, a_run: MakeRun
-) -> None:
+def test_names_in_brackets_are_not_taken_for_markup() -> None:
     run = a_run(a_task("[bold]cat"), submit_dir="run[red]1")
     text = render_text(compare([run], [run]))
     assert "[bold]cat" in text
     assert "run[red]1" in text
 
 
-def test_a_log_of_one_task_brings_two_columns(a_task: MakeTask, a_run: MakeRun) -> None:
+def test_a_log_of_one_task_brings_two_columns() -> None:
     pfs = a_run(a_task(calls=Calls(3 << 20, 1 << 20, 2.0)))
     bb = a_run(a_task(calls=Calls(3 << 20, 1 << 20, 0.5)))
     logged = render_text(compare([pfs], [bb]))

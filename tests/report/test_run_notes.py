@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pegasus_bb.model.run import JobOnPfs, Kind, Run, Task
+from pegasus_bb.model.run import JobOnPfs, Kind, Run
 from pegasus_bb.page import report_page
 from pegasus_bb.report import compare, read_run, render_text, to_document
 from pegasus_bb.report.run_notes import (
@@ -19,8 +18,8 @@ from pegasus_bb.report.run_notes import (
     staged_in,
     staged_out,
 )
+from tests.report.made import a_run, a_task, record_text
 
-MakeTask = Callable[..., Task]
 Sides = tuple[list[Run], list[Run]]
 WHY = "/nvme on n7 has 1.0 GiB free, and this job needs 2.0 GiB"
 AWAY = JobOnPfs("mix_A", WHY, "n7", 1700000000.5)
@@ -69,7 +68,7 @@ class TestStaging:
         assert staged_in(tmp_path, []) is None
 
     def test_staging_in_is_what_its_jobs_wrote_else_what_was_planned(
-        self, tmp_path: Path, a_task: MakeTask
+        self, tmp_path: Path
     ) -> None:
         files = {"a": {"how": "copy", "size": 100}, "b": {"how": "link", "size": 7}}
         write(tmp_path, "placement.json", {"files": files})
@@ -82,7 +81,7 @@ class TestStaging:
 
 
 @pytest.fixture
-def submit_dir(tmp_path: Path, record_text: Callable[..., str]) -> Path:
+def submit_dir(tmp_path: Path) -> Path:
     """A run in which two jobs were to work on the disk of their node."""
     for node in ("mix_A", "mix_B"):
         write(tmp_path, f"nodes/{node}.json", {"reservation": {"capacity": 1}})
@@ -131,7 +130,7 @@ class TestJobsOnThePfs:
         assert jobs_on_pfs(submit_dir) == ((), ())
 
     @pytest.fixture
-    def sides(self, a_task: MakeTask, a_run: Callable[..., Run]) -> Sides:
+    def sides(self) -> Sides:
         known = {"mode": "transient", "job_reservations": 2, "jobs_on_pfs": (AWAY,)}
         return [a_run(a_task(), mode="off")], [a_run(a_task(), **known)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,11 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Kind
 from pegasus_bb.report.submitdir import read_run
 from tests.counting import calls
-
-Text = Callable[..., str]
+from tests.report.made import RECORDED, record_text, xml_text
 
 
 @pytest.fixture
-def submit_dir(tmp_path: Path, record_text: Text) -> Path:
+def submit_dir(tmp_path: Path) -> Path:
     """One job that ran: what a planner and an engine leave behind."""
     jobs = tmp_path / "00" / "00"
     jobs.mkdir(parents=True)
@@ -27,8 +25,8 @@ def submit_dir(tmp_path: Path, record_text: Text) -> Path:
     return tmp_path
 
 
-def test_a_run_of_real_pegasus_is_read_whole(recorded: Path) -> None:
-    run = read_run(recorded / "gated")
+def test_a_run_of_real_pegasus_is_read_whole() -> None:
+    run = read_run(RECORDED / "gated")
     assert (run.label, run.uuid) == ("demo", "c7ae4aca-ae0f-4673-a449-f7d80c871bf2")
     assert len(run.tasks) == 15
     assert [task.node for task in run.tasks if task.kind is Kind.COMPUTE] == [
@@ -38,15 +36,15 @@ def test_a_run_of_real_pegasus_is_read_whole(recorded: Path) -> None:
     assert run.problems == ()
 
 
-def test_without_a_job_state_log_the_makespan_is_the_records(recorded: Path) -> None:
-    run = read_run(recorded / "gated")
+def test_without_a_job_state_log_the_makespan_is_the_records() -> None:
+    run = read_run(RECORDED / "gated")
     assert run.makespan == pytest.approx(210.516)
     assert run.makespan_from == "records"
     assert run.gate_wait is None
 
 
 def test_where_a_run_lay_still_counts_neither_in_the_part_nor_in_the_whole(
-    submit_dir: Path, record_text: Text
+    submit_dir: Path,
 ) -> None:
     """The first task ran before the pause, another a minute later, after it."""
     later = record_text(job="ID2").replace("18:54:54", "18:55:54")
@@ -82,9 +80,7 @@ def test_without_an_execute_line_it_queued_until_its_record_began(
     assert run.nodes[0].queue == queued
 
 
-def test_what_was_moved_is_told_by_the_programs_that_moved_it(
-    submit_dir: Path, record_text: Text
-) -> None:
+def test_what_was_moved_is_told_by_the_programs_that_moved_it(submit_dir: Path) -> None:
     """Results are safe 2.5 s after the first task's start, their sizes are known."""
     bb = submit_dir / "bb"
     bb.mkdir()
@@ -110,9 +106,7 @@ def test_with_a_job_state_log_queueing_is_in_the_makespan(submit_dir: Path) -> N
     assert run.nodes[0].submitted == 101
 
 
-def test_the_gate_is_the_pre_script_of_create_dir(
-    submit_dir: Path, record_text: Text
-) -> None:
+def test_the_gate_is_the_pre_script_of_create_dir(submit_dir: Path) -> None:
     record = record_text("pegasus::dirmanager", "null")
     (submit_dir / "00/00/create_dir_demo_0_c.out.000").write_text(record)
     (submit_dir / "jobstate.log").write_text(
@@ -143,9 +137,7 @@ def test_where_each_job_has_its_own_the_backend_is_theirs(submit_dir: Path) -> N
     assert read_run(submit_dir).backend == "datawarp"
 
 
-def test_of_a_retried_node_the_last_attempt_counts(
-    submit_dir: Path, record_text: Text
-) -> None:
+def test_of_a_retried_node_the_last_attempt_counts(submit_dir: Path) -> None:
     for attempt, seconds in (("001", "2.5"), ("002", "3.5")):
         path = submit_dir / f"00/00/cat_ID1.out.{attempt}"
         path.write_text(record_text(duration=seconds))
@@ -200,8 +192,8 @@ def test_the_runs_own_programs_leave_nothing_that_counts(submit_dir: Path) -> No
     assert read_run(submit_dir).problems == ()
 
 
-def test_a_single_record_is_a_run_of_one_task(recorded: Path) -> None:
-    run = read_run(recorded / "kickstart-5.1.2-t-procs.yml")
+def test_a_single_record_is_a_run_of_one_task() -> None:
+    run = read_run(RECORDED / "kickstart-5.1.2-t-procs.yml")
     assert [task.transformation for task in run.tasks] == ["writer"]
     assert run.makespan == pytest.approx(0.007, abs=1e-6)
 
@@ -212,12 +204,10 @@ def test_a_record_file_that_names_node_and_attempt_says_so(submit_dir: Path) -> 
     assert (task.node, task.retry) == ("cat_ID1", 3)
 
 
-def test_a_folder_of_records_of_any_name_is_read(
-    tmp_path: Path, recorded: Path, xml_text: Text
-) -> None:
+def test_a_folder_of_records_of_any_name_is_read(tmp_path: Path) -> None:
     """And what is no record in it is left alone."""
     for name in ("kickstart-5.1.2-t-procs.yml", "kickstart-5.1.2-failed.yml"):
-        shutil.copy(recorded / name, tmp_path)
+        shutil.copy(RECORDED / name, tmp_path)
     (tmp_path / "merge").write_text(xml_text())
     (tmp_path / "README").write_text("Records of last week.\n")
     run = read_run(tmp_path)
@@ -243,8 +233,8 @@ def test_a_folder_that_was_never_run_is_refused(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
-def test_a_record_costs_the_same_in_a_large_run(tmp_path: Path, recorded: Path) -> None:
-    record = (recorded / "kickstart-5.1.2-t-procs.yml").read_bytes()
+def test_a_record_costs_the_same_in_a_large_run(tmp_path: Path) -> None:
+    record = (RECORDED / "kickstart-5.1.2-t-procs.yml").read_bytes()
 
     def cost(count: int) -> int:
         for number in range(count):

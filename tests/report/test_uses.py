@@ -9,6 +9,7 @@ import pytest
 from pegasus_bb.model.run import FileUse, Task
 from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.uses import is_data, with_calls
+from tests.report.made import RECORDED
 
 RECORD = "kickstart-5.1.2-z-broken-yaml.yml"
 
@@ -45,17 +46,15 @@ def test_a_process_that_says_nothing_of_a_file_adds_nothing() -> None:
     assert (found.bytes_read, found.bytes_written, found.output) == (2, 7, True)
 
 
-def test_calls_that_kickstart_does_not_trace_are_no_zero(recorded: Path) -> None:
+def test_calls_that_kickstart_does_not_trace_are_no_zero() -> None:
     """cat copied 8 MiB with copy_file_range: -z says 0 of both files."""
-    task = only_task(recorded / RECORD)
+    task = only_task(RECORDED / RECORD)
     assert task.wchar == 8388608
     assert task.files == ()
 
 
-def test_calls_that_kickstart_traced_are_of_the_file(
-    recorded: Path, tmp_path: Path
-) -> None:
-    text = (recorded / RECORD).read_text()
+def test_calls_that_kickstart_traced_are_of_the_file(tmp_path: Path) -> None:
+    text = (RECORDED / RECORD).read_text()
     file = 'name="/tmp/z2" bread="0" nread="0" bwrite="'
     path = tmp_path / "traced.out.000"
     path.write_text(text.replace(f"{file}0", f"{file}4194304"))
@@ -64,9 +63,9 @@ def test_calls_that_kickstart_traced_are_of_the_file(
     assert (found.bytes_read, found.bytes_written) == (None, 2 * 4194304)
 
 
-def test_what_a_task_prints_is_no_call(recorded: Path, tmp_path: Path) -> None:
+def test_what_a_task_prints_is_no_call(tmp_path: Path) -> None:
     said = '        <file name="/tmp/z2" bread="5" nread="1" bwrite="5" size="5"/>\n'
-    text = (recorded / RECORD).read_text()
+    text = (RECORDED / RECORD).read_text()
     path = tmp_path / "traced.out.000"
     path.write_text(
         text.replace("    stdout:\n", f"    stdout:\n      data: |\n{said}")

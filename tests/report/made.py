@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.model.run import Kind, Run, Task
+from pegasus_bb.model.run import Kind, Problem, Run, Task
 
 HERE = Path(__file__).parent
 RECORDED = HERE.parent / "recorded" / "kickstart"
@@ -68,3 +69,15 @@ def a_run(*tasks: Task, **fields: Any) -> Run:
         **{"submit_dir": "demo/run"},
     }
     return Run(tasks=tasks, **{**values, **fields})
+
+
+def only_task(entries: Iterable[Task | Problem]) -> Task:
+    (task,) = entries
+    assert isinstance(task, Task), task
+    return task
+
+
+def only_problem(entries: Iterable[Task | Problem]) -> Problem:
+    (problem,) = entries
+    assert isinstance(problem, Problem), problem
+    return problem

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import Calls, Kind, Problem
+from pegasus_bb.model.run import Calls, Kind, Problem, Run, Task
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.document import Comparison, Row
@@ -38,14 +40,6 @@ def test_repetitions_become_a_mean_with_its_error() -> None:
     assert cells["run_time"].bb == Stat(1.0, None, 1)
 
 
-def test_auxiliary_jobs_are_grouped_apart() -> None:
-    staging = a_task("pegasus::transfer", node="stage_in_0", kind=Kind.STAGE_IN)
-    comparison = compare([a_run(a_task(), staging)], [a_run(a_task())])
-    assert [found.name for found in comparison.compute] == ["cat"]
-    assert [found.name for found in comparison.auxiliary] == ["stage_in"]
-    assert row(comparison, "stage_in").cells["run_time"].bb is None
-
-
 def test_the_workflow_keeps_staging_and_reserving_apart() -> None:
     bb = a_run(
         a_task("bb_setup", kind=Kind.BB_SETUP, duration=0.5),
@@ -74,76 +68,66 @@ def test_a_run_without_any_number_is_compared_all_the_same() -> None:
     assert comparison.workflow["makespan"].ratio is None
 
 
-def test_the_first_note_says_which_io_wait_it_is() -> None:
-    measured = compare([a_run(a_task(iowait=1.0))], [a_run(a_task(iowait=0.5))])
-    derived = compare([a_run(a_task())], [a_run(a_task())])
-    assert measured.notes[0].startswith("I/O wait is the kernel's own count")
-    assert derived.notes[0].startswith("off CPU is run time - user")
-
-
 def test_a_side_without_a_run_is_refused() -> None:
     with pytest.raises(UsageError, match="at least one run of each side"):
         compare([a_run()], [])
 
 
+BUSY = a_task("solver", utime=3.0)
+THREADED = a_task(duration=2.0, calls=Calls(1, 1, 9.0))
+
+
+def on_bb(*tasks: Task, **fields: Any) -> Run:
+    return a_run(*tasks or (a_task(),), **{"mode": "persistent", **fields})
+
+
 @pytest.mark.parametrize(
-    ("fields", "note"),
+    ("bb", "note"),
     [
-        ({"problems": (Problem("x.out.000", "torn"),)}, "1 record could not be read"),
-        ({"missing": ("a", "b")}, "not complete: 2 nodes left no record (a, b)"),
-        ({"retries": 3}, "3 attempts before the last"),
-        ({"mode": "off"}, "BB run 1 was given as BB, yet ran without one"),
-        ({"mode": ""}, "BB run 1 was given as BB, yet its bb/plan.json names no mode"),
-        ({"makespan": 7.0}, "logs in whole seconds"),
-        ({"label": "other"}, "different workflows: demo, other"),
-        ({"makespan_from": "records"}, "makespans are from a job state log in some"),
+        (on_bb(a_task(iowait=0.5)), "off CPU is run time - user - system"),
+        (on_bb(problems=(Problem("x.out.000", "torn"),)), "1 record could not be read"),
+        (on_bb(missing=("a", "b")), "not complete: 2 nodes left no record (a, b)"),
+        (on_bb(retries=3), "3 attempts before the last"),
+        (on_bb(mode="off"), "BB run 1 was given as BB, yet ran without one"),
+        (
+            on_bb(mode=""),
+            "BB, yet its bb/plan.json names no mode: nothing says",
+        ),
+        (on_bb(makespan=7.0), "logs in whole seconds"),
+        (on_bb(label="other"), "different workflows: demo, other"),
+        (on_bb(makespan_from="records"), "makespans are from a job state log in some"),
+        (on_bb(a_task(exit_code=1)), "BB run 1: 1 task failed"),
+        (on_bb(a_task(), a_task()), "not every run has the same number of jobs: cat"),
+        (on_bb(BUSY), "no time off CPU is given for solver"),
+        (on_bb(THREADED), "1 task spent more seconds in calls than the task took"),
     ],
 )
-def test_what_a_reader_must_know_is_said(fields: dict[str, object], note: str) -> None:
-    pfs, fine = a_run(a_task()), {"mode": "persistent"}
-    assert len(compare([pfs], [a_run(a_task(), **fine)]).notes) == 1
-    assert noted(compare([pfs], [a_run(a_task(), **{**fine, **fields})]), note)
+def test_a_note_has_what_a_reader_must_know(bb: Run, note: str) -> None:
+    assert noted(compare([a_run(a_task())], [bb]), note)
 
 
-def test_a_burst_buffer_run_given_as_pfs_is_pointed_out() -> None:
-    comparison = compare([a_run(mode="persistent")], [a_run(mode="persistent")])
-    assert noted(comparison, "PFS run 1 was given as PFS, yet ran in mode persistent")
+def test_runs_that_raise_no_doubt_have_no_further_note() -> None:
+    plain, single = a_run(a_task()), a_task(calls=Calls(1, 1, 0.9))
+    assert len(compare([plain], [on_bb()]).notes) == 1
+    assert not noted(compare([plain], [on_bb(single)]), "more seconds in calls")
+    counted = a_run(a_task(iowait=1.0))
+    assert noted(compare([counted], [counted]), "I/O wait is the kernel's own count")
+    record = a_run(a_task(), submit_dir="")
+    assert not noted(compare([record], [record]), "names no mode")
 
 
 def test_sides_that_were_swapped_are_pointed_out_before_all_else() -> None:
     off, on = a_run(mode="off"), a_run(mode="persistent")
     assert compare([on, on], [off]).notes[1].startswith("the sides are swapped")
     assert not noted(compare([off], [on]), "swapped")
-    assert not noted(compare([on], [on, off]), "swapped")
+    one_swapped = compare([on], [on, off])
+    assert not noted(one_swapped, "swapped")
+    assert noted(one_swapped, "PFS run 1 was given as PFS, yet ran in mode persistent")
 
 
-def test_a_single_record_is_not_asked_for_its_mode() -> None:
-    record = a_run(a_task(), submit_dir="")
-    assert not noted(compare([record], [record]), "names no mode")
-
-
-def test_tasks_that_failed_are_pointed_out() -> None:
-    comparison = compare([a_run(a_task(exit_code=1))], [a_run(a_task())])
-    assert noted(comparison, "PFS run 1: 1 task failed")
-
-
-def test_sides_with_different_jobs_are_pointed_out() -> None:
-    comparison = compare([a_run(a_task(), a_task())], [a_run(a_task())])
-    assert noted(comparison, "not every run has the same number of jobs: cat")
-
-
-def test_tasks_on_several_processors_are_named() -> None:
-    busy = a_run(a_task("solver", utime=3.0))
-    comparison = compare([busy], [busy])
+def test_a_task_on_several_processors_has_no_time_off_cpu() -> None:
+    comparison = compare([a_run(BUSY)], [a_run(BUSY)])
     assert row(comparison, "solver").cells["io_wait"].pfs is None
-    assert noted(comparison, "no time off CPU is given for solver")
-
-
-def test_tasks_whose_threads_were_in_calls_at_once_are_pointed_out() -> None:
-    threaded = a_run(a_task(duration=2.0, calls=Calls(1, 1, 9.0)))
-    single = a_run(a_task(duration=2.0, calls=Calls(1, 1, 1.9)))
-    assert noted(compare([threaded], [single]), "1 task spent more seconds in calls")
-    assert not noted(compare([single], [single]), "more seconds in calls")
 
 
 def test_staging_is_bytes_and_bytes_per_second() -> None:
@@ -154,11 +138,13 @@ def test_staging_is_bytes_and_bytes_per_second() -> None:
     assert pairs["in_rate"].bb is None
 
 
-def test_our_own_jobs_under_another_name_stay_with_their_kind() -> None:
+def test_auxiliary_jobs_are_rows_of_their_kind() -> None:
     jobs = [
         a_task("pegasus::transfer", kind=Kind.STAGE_IN, duration=1.0),
         a_task("pegasus::transfer", kind=Kind.STAGE_OUT, duration=2.0),
     ]
-    comparison = compare([a_run(*jobs)], [a_run(*jobs)])
+    comparison = compare([a_run(a_task(), *jobs)], [a_run(a_task())])
     seconds = {r.name: r.cells["run_time"].pfs for r in comparison.auxiliary}
+    assert [found.name for found in comparison.compute] == ["cat"]
     assert seconds == {"stage_in": Stat(1.0, None, 1), "stage_out": Stat(2.0, None, 1)}
+    assert row(comparison, "stage_in").cells["run_time"].bb is None

@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.report import command as report
-from pegasus_bb.errors import UsageError
 from pegasus_bb.report.submitdir import read_run
 from tests.page.html import chart_texts, without_scripts
 from tests.report.made import record_text
@@ -77,24 +76,6 @@ def test_a_file_name_that_is_not_utf_8(run: Path) -> None:
     assert not UNSEEN.search(page)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "inf INTERNAL *** DAGMAN_STARTED 1.0 ***",
-        "nan INTERNAL *** DAGMAN_STARTED 1.0 ***",
-        "-1e300 cat_ID1 SUBMIT 1.0 c - 1",
-        "1e300 cat_ID1 EXECUTE 1.0 c - 1",
-    ],
-)
-def test_a_time_that_is_none_costs_its_line(run: Path, line: str) -> None:
-    (run / "jobstate.log").write_text(line + "\n")
-    _, document, _ = compared(run)
-    (found,) = document["runs"]["pfs"]
-    assert [p["why"] for p in found["problems"]] == [
-        "1 lines that are not of its format were skipped"
-    ]
-
-
 def test_clocks_that_jump_make_no_time_negative(run: Path) -> None:
     later = record_text(job="ID2").replace("18:54:54", "03:00:00")
     (run / "00/cat_ID2.out.000").write_text(later)
@@ -117,12 +98,8 @@ def test_numbers_beyond_64_bits_are_written(run: Path) -> None:
     compared(run)
 
 
-def test_a_pipe_is_no_record(run: Path) -> None:
-    os.mkfifo(run / "00/dog_ID2.out.000")
-    assert len(read_run(run).tasks) == 1
-
-
-def test_links_that_lead_to_themselves_are_no_records(run: Path) -> None:
+def test_pipes_and_links_that_lead_to_themselves_are_no_records(run: Path) -> None:
+    os.mkfifo(run / "00/pig_ID3.out.000")
     (run / "00/dog_ID2.out.000").symlink_to("dog_ID2.out.000")
     (run / "00/up").symlink_to(run)
     found = read_run(run)
@@ -182,8 +159,3 @@ def test_notes_with_times_that_are_none_tell_nothing(run: Path, said: str) -> No
     (bb / "reservation.json").write_text(note)
     (bb / "ready.json").write_text('{"time": 5}')
     assert read_run(run).reserved is None
-
-
-def test_a_folder_of_nothing_says_what_to_name(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no Kickstart record"):
-        read_run(tmp_path)

@@ -103,8 +103,14 @@ def test_dagmans_own_journal_is_read() -> None:
     assert found.makespan == 20
 
 
-@pytest.mark.parametrize("line", ["12", "soon cat_ID1 SUBMIT 2.0", "\x00\x00\x00"])
-def test_a_torn_line_is_counted_and_skipped(line: str) -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("12", "soon cat_ID1 SUBMIT 2.0", "\x00\x00\x00"),
+        *("inf INTERNAL *** DAGMAN_STARTED 1.0 ***", "nan cat_ID1 SUBMIT 1.0 c - 1"),
+        *("-1e300 cat_ID1 SUBMIT 1.0 c - 1", "1e300 cat_ID1 EXECUTE 1.0 c - 1"),
+    ],
+)
+def test_a_line_without_a_time_is_counted_and_skipped(line: str) -> None:
     states = job_states([*ONE_JOB.splitlines(), line])
-    assert states.unread == 1
-    assert states.makespan == 12
+    assert (states.unread, states.makespan) == (1, 12)

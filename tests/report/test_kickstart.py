@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,42 +10,38 @@ import pytest
 from pegasus_bb.model.run import Problem, Task
 from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.submitdir import read_run
-from tests.report.made import RECORDED, record_text
+from tests.report.made import RECORDED, only_problem, only_task, record_text
 
 MIB = 1 << 20
 
 
-def only_task(path: Path) -> Task:
-    (task,) = read_tasks(path, "node")
-    assert isinstance(task, Task), task
-    return task
+Read = Callable[[str], Iterator["Task | Problem"]]
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[[str], Task | Problem]:
-    def from_text(text: str) -> Task | Problem:
+def read(tmp_path: Path) -> Read:
+    def from_text(text: str) -> Iterator[Task | Problem]:
         path = tmp_path / "cat_ID1.out.000"
         path.write_text(text)
-        (entry,) = read_tasks(path, "cat_ID1")
-        return entry
+        return read_tasks(path, "cat_ID1")
 
     return from_text
 
 
-Read = Callable[[str], "Task | Problem"]
+def recorded(name: str) -> Task:
+    return only_task(read_tasks(RECORDED / name, "node"))
 
 
 def test_a_shell_that_ran_dd_and_cat_moved_its_bytes_once() -> None:
     # procs has three rows; added up they would say 32 MiB read.
-    task = only_task(RECORDED / "kickstart-5.1.2-t-procs.yml")
+    task = recorded("kickstart-5.1.2-t-procs.yml")
     assert task.rchar == 16_789_660
     assert task.wchar == 16_777_310
     assert (task.rbytes, task.wbytes) == (90_112, 8_392_704)
 
 
 def test_our_launcher_counted_beside_kickstart() -> None:
-    (task,) = read_tasks(RECORDED / "kickstart-5.1.2-counted.yml", "cat1_ID1")
-    assert isinstance(task, Task)
+    task = recorded("kickstart-5.1.2-counted.yml")
     assert (task.rchar, task.wchar) == (11014, 6)
     assert (task.rbytes, task.wbytes) == (4096, 4096)
     assert task.iowait is None
@@ -63,7 +59,7 @@ def test_of_several_records_each_has_its_own_counters(tmp_path: Path) -> None:
 
 
 def test_who_ran_where_and_how_long() -> None:
-    task = only_task(RECORDED / "gated/00/00/cat1_ID0000002.out.000")
+    task = recorded("gated/00/00/cat1_ID0000002.out.000")
     assert (task.transformation, task.job) == ("cat1", "ID0000002")
     assert (task.site, task.host) == ("cori", "vm")
     assert task.duration == 0.004
@@ -73,12 +69,12 @@ def test_who_ran_where_and_how_long() -> None:
     assert (task.rbytes, task.wbytes) == (8 * 512, 16 * 512)
     assert (task.rchar, task.wchar, task.iowait) == (None, None, None)
     auxiliary = "gated/00/00/create_dir_demo_0_cori.out.000"
-    assert only_task(RECORDED / auxiliary).job == ""
-    assert only_task(RECORDED / "kickstart-5.1.2-failed.yml").exit_code == 1
+    assert recorded(auxiliary).job == ""
+    assert recorded("kickstart-5.1.2-failed.yml").exit_code == 1
 
 
 def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not() -> None:
-    (file,) = only_task(RECORDED / "kickstart-5.1.2-on-burst-buffer.yml").files
+    (file,) = recorded("kickstart-5.1.2-on-burst-buffer.yml").files
     assert (file.name, file.size, file.output) == ("mid.txt", 11, True)
     assert file.path.startswith("/opt/dw/mnt/persistent/wfres/")
     assert (file.bytes_read, file.bytes_written) == (None, None)
@@ -90,16 +86,12 @@ def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not() -> None:
         ("raw: 2816\n      regular_exitcode: 11", 11),
         ("raw: 9\n      signalled_signal: 9", 137),
         ("raw: -1\n      failure_error: 2   cannot start", -1),
-        ("raw: 9", 137),
-        ("raw: 256", 1),
-        ("raw: 0", 0),
+        *(("raw: 9", 137), ("raw: 256", 1), ("raw: 0", 0)),
     ],
 )
 def test_every_way_to_end_is_a_code(read: Read, status: str, code: int) -> None:
     text = record_text().replace("raw: 0\n      regular_exitcode: 0", status)
-    task = read(text)
-    assert isinstance(task, Task)
-    assert task.exit_code == code
+    assert only_task(read(text)).exit_code == code
 
 
 @pytest.mark.parametrize(
@@ -116,16 +108,17 @@ def test_every_way_to_end_is_a_code(read: Read, status: str, code: int) -> None:
 def test_a_record_without_the_essentials_is_a_problem(
     read: Read, old: str, new: str, why: str
 ) -> None:
-    problem = read(record_text().replace(old, new))
-    assert isinstance(problem, Problem)
+    problem = only_problem(read(record_text().replace(old, new)))
     assert why in problem.why
     assert problem.file.endswith("cat_ID1.out.000")
 
 
 def test_numbers_that_are_none_become_unknown(read: Read) -> None:
-    row = "      42:\n        rchar: -5\n        wchar: many\n        iowait: null\n"
-    task = read(record_text().replace("utime: 0.250", "utime: true") + row)
-    assert isinstance(task, Task)
+    row = (
+        f"      42:\n        rchar: -5\n        wchar: {10**30}\n        iowait: many\n"
+    )
+    text = record_text().replace("utime: 0.250", "utime: true") + row
+    task = only_task(read(text))
     assert (task.utime, task.rchar, task.wchar, task.iowait) == (None,) * 4
     assert task.stime == 0.125
 
@@ -157,6 +150,5 @@ def test_a_zero_wait_of_kickstarts_is_unknown_whatever_other_tasks_waited(
 )
 def test_a_zero_wait_of_ours_is_a_zero(read: Read, more: str, recorder: str) -> None:
     text = record_text() + more
-    task = read(text.replace("  mainjob:", f"  {recorder}mainjob:"))
-    assert isinstance(task, Task)
-    assert task.iowait == 0.0
+    text = text.replace("  mainjob:", f"  {recorder}mainjob:")
+    assert only_task(read(text)).iowait == 0.0

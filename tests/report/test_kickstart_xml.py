@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.run import FileUse, Problem, Task
+from pegasus_bb.model.run import FileUse, Problem, Process, Task
 from pegasus_bb.report import kickstart_xml
 from pegasus_bb.report.kickstart import read_tasks
 from tests.counting import calls
-from tests.report.made import xml_text
+from tests.report.made import only_problem, only_task, xml_text
 
 Read = Callable[[str], "list[Task | Problem]"]
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -27,28 +27,20 @@ def read(tmp_path: Path) -> Read:
     return from_text
 
 
-def only_task(entries: list[Task | Problem]) -> Task:
-    (task,) = entries
-    assert isinstance(task, Task), task
-    return task
-
-
 def names(entries: list[Task | Problem]) -> list[str | None]:
     return [e.transformation if isinstance(e, Task) else None for e in entries]
 
 
-def test_who_ran_where_and_how_long(read: Read) -> None:
+def test_what_a_record_says_of_its_task(read: Read) -> None:
     task = only_task(read(HEAD + xml_text("bio::merge:1.0")))
     assert (task.transformation, task.job) == ("bio::merge:1.0", "ID1")
     assert (task.site, task.host) == ("cori", "nid1")
-    assert task.duration == 1.5
-    assert task.start == pytest.approx(1580723340.5)
+    assert (task.start, task.duration) == (pytest.approx(1580723340.5), 1.5)
     assert (task.utime, task.stime, task.maxrss) == (0.25, 0.125, 2048 * 1024)
     assert task.exit_code == 0
-
-
-def test_a_parents_counters_have_its_childrens(read: Read) -> None:
-    task = only_task(read(xml_text()))
+    command = "/sw/bin/merge in.txt a & b"
+    assert task.process == Process(42, "/scratch/run", command)
+    # A parent's counters have its children's.
     assert (task.rchar, task.wchar) == (7000, 500)
     assert (task.rbytes, task.wbytes, task.iowait) == (4096, 512, 0.21)
 
@@ -61,29 +53,18 @@ def test_each_file_has_the_bytes_that_all_processes_moved(read: Read) -> None:
     )
 
 
-def test_how_it_was_started_is_kept(read: Read) -> None:
-    process = only_task(read(xml_text())).process
-    assert process is not None
-    assert (process.pid, process.cwd) == (42, "/scratch/run")
-    assert process.command == "/sw/bin/merge in.txt a & b"
-
-
-def test_clustered_jobs_leave_several_records_in_a_file(read: Read) -> None:
-    text = HEAD + xml_text("a") + "[cluster-task id=1, status=0]\n" + xml_text("b")
-    assert names(read(text + xml_text("c"))) == ["a", "b", "c"]
-
-
 @pytest.mark.parametrize(
     "torn", ["</mainjob>", "</invocation>\n", '<status raw="0">', 'size="500"/>']
 )
-def test_a_bad_record_costs_only_itself(read: Read, torn: str) -> None:
-    bad = xml_text("bad").replace(torn, "")
-    assert names(read(xml_text("a") + bad + xml_text("b"))) == ["a", None, "b"]
+def test_of_clustered_jobs_a_bad_record_costs_only_itself(
+    read: Read, torn: str
+) -> None:
+    bad = "[cluster-task id=1, status=0]\n" + xml_text("bad").replace(torn, "")
+    assert names(read(HEAD + xml_text("a") + bad + xml_text("b"))) == ["a", None, "b"]
 
 
 def test_a_file_that_ends_within_a_record_says_so(read: Read) -> None:
-    _, problem = read(xml_text() + xml_text()[:700])
-    assert isinstance(problem, Problem)
+    problem = only_problem(read(xml_text() + xml_text()[:700])[1:])
     assert problem.file.endswith("(record 2)")
     assert "not XML of a record: " in problem.why
 
@@ -126,40 +107,24 @@ def test_every_way_to_end_is_a_code(read: Read, status: str, code: int) -> None:
         ("mainjob", "setup", "no mainjob"),
         ('duration="1.500"', "", "not seconds"),
         ('duration="1.500"', 'duration="nan"', "not seconds"),
-        ('start="2020-02-03T01:49:00.500', 'start="soon', "is not a time"),
-        ('<status raw="0"><regular exitcode="0"/></status>', "", "exit code"),
         ("<cwd>", "<cwd>&boom;", "undefined entity"),
+        ("<cwd>", f"{'<a/>' * 400_001}<cwd>", "more than 400000 tags"),
+        ("<cwd>", f"{'<a>' * 400_001}<cwd>", "more than 400000 tags"),
+        ("<cwd>", f"{'<' * 400_001}<cwd>", "more than 400000 tags"),
     ],
+    ids=["no mainjob", "no time", "no number", "entity", "tags", "deep tags", "<"],
 )
-def test_a_record_without_the_essentials_is_a_problem(
+def test_a_record_that_is_none_is_a_problem(
     read: Read, old: str, new: str, why: str
 ) -> None:
-    (problem,) = read(xml_text().replace(old, new))
-    assert isinstance(problem, Problem)
-    assert why in problem.why
-
-
-def test_numbers_that_are_none_become_unknown(read: Read) -> None:
-    text = xml_text().replace('"7000"', '"-5"').replace('"500"', f'"{"9" * 30}"')
-    task = only_task(read(text.replace('utime="0.250"', 'utime="much"')))
-    assert (task.rchar, task.wchar, task.utime) == (None, None, None)
-    assert task.stime == 0.125
+    assert why in only_problem(read(xml_text().replace(old, new))).why
 
 
 def test_entities_are_never_defined(read: Read) -> None:
     bomb = '<!DOCTYPE i [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
-    doctype = xml_text().replace("<mainjob", f"{bomb}<mainjob", 1)
-    (problem,) = read(doctype)
+    assert only_problem(read(xml_text().replace("<mainjob", f"{bomb}<mainjob", 1)))
     with pytest.raises(ValueError, match="a DOCTYPE, which no record has"):
         kickstart_xml.load(b'<?xml version="1.0"?>' + bomb.encode() + b"<i>&b;</i>")
-    assert isinstance(problem, Problem)
-
-
-@pytest.mark.parametrize("tags", ["<a/>" * 400_001, "<a>" * 400_001, "<" * 400_001])
-def test_tags_without_end_are_refused(read: Read, tags: str) -> None:
-    (problem,) = read(xml_text().replace("<cwd>", f"{tags}<cwd>"))
-    assert isinstance(problem, Problem)
-    assert "more than 400000 tags" in problem.why
 
 
 def test_elements_may_be_as_deep_as_the_limit_of_tags(read: Read) -> None:

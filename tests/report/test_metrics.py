@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.model.run import Kind, Task
-from pegasus_bb.report.metrics import IOWait, io_wait_of, metrics, off_cpu
+from pegasus_bb.report.metrics import IOWait, io_wait_of, metrics
 from tests.report.made import a_run, a_task
 
 
@@ -14,47 +14,43 @@ def number(key: str, *tasks: Task, io_wait: IOWait = IOWait.OFF_CPU) -> float | 
     return metric.of(tasks)
 
 
-def test_times_and_bytes_are_added_up() -> None:
-    tasks = a_task(duration=1.0, rchar=10, wchar=1), a_task(duration=3.0, rchar=5)
-    assert number("jobs", *tasks) == 2
-    assert number("run_time", *tasks) == 4.0
-    assert number("mean_time", *tasks) == 2.0
-    assert number("bytes_read", *tasks) == 15
+ONE, OTHER = a_task(duration=1.0, rchar=10, wchar=1), a_task(duration=3.0, rchar=5)
+
+
+@pytest.mark.parametrize(
+    ("key", "tasks", "expected"),
+    [
+        ("jobs", [ONE, OTHER], 2),
+        ("run_time", [ONE, OTHER], 4.0),
+        ("mean_time", [ONE, OTHER], 2.0),
+        ("bytes_read", [ONE, OTHER], 15),
+        ("user_system", [a_task(utime=3.0, stime=1.0)], 3.0),
+        ("user_system", [a_task(utime=3.0, stime=0.0)], None),
+        ("io_wait", [a_task(duration=2.0, utime=0.5, stime=0.5)], 1.0),
+        # Clocks disagree a little; two busy processors say nothing of waiting.
+        ("io_wait", [a_task(duration=1.0, utime=1.0, stime=0.015)], 0.0),
+        ("io_wait", [a_task(duration=1.0, utime=1.5, stime=0.2)], None),
+    ],
+)
+def test_a_number_of_several_tasks(
+    key: str, tasks: list[Task], expected: float | None
+) -> None:
+    assert number(key, *tasks) == expected
 
 
 @pytest.mark.parametrize(
     ("key", "field"),
     [
-        ("bytes_read", "rchar"),
-        ("bytes_written", "wchar"),
-        ("block_read", "rbytes"),
-        ("block_written", "wbytes"),
-        ("io_wait", "utime"),
-        ("user_system", "stime"),
+        *(("bytes_read", "rchar"), ("bytes_written", "wchar")),
+        *(("block_read", "rbytes"), ("block_written", "wbytes")),
+        *(("io_wait", "utime"), ("user_system", "stime")),
     ],
 )
-def test_one_task_that_nobody_measured_makes_the_sum_unknown(
+def test_one_task_without_a_measurement_makes_the_sum_unknown(
     key: str, field: str
 ) -> None:
     assert number(key, a_task(), a_task()) is not None
     assert number(key, a_task(), a_task(**{field: None})) is None
-
-
-def test_user_against_system_time() -> None:
-    assert number("user_system", a_task(utime=3.0, stime=1.0)) == 3.0
-    assert number("user_system", a_task(utime=3.0, stime=0.0)) is None
-
-
-def test_off_cpu_time_is_what_is_left_of_the_run_time() -> None:
-    assert off_cpu(a_task(duration=2.0, utime=0.5, stime=0.5)) == 1.0
-
-
-def test_clocks_that_disagree_a_little_give_no_wait() -> None:
-    assert off_cpu(a_task(duration=1.0, utime=1.0, stime=0.015)) == 0.0
-
-
-def test_two_busy_processors_say_nothing_of_waiting() -> None:
-    assert off_cpu(a_task(duration=1.0, utime=1.5, stime=0.2)) is None
 
 
 def test_the_kernels_count_is_used_where_every_task_has_it() -> None:

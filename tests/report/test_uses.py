@@ -1,4 +1,4 @@
-"""Calls on files, from whoever counted them: each file once, by its LFN."""
+"""Calls on files, of records and logs: each file once, by its LFN."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.run import FileUse, Task
+from pegasus_bb.model.run import FileUse
 from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.uses import is_data, with_calls
-from tests.report.made import RECORDED
+from tests.report.made import RECORDED, only_task
 
 RECORD = "kickstart-5.1.2-z-broken-yaml.yml"
 
@@ -18,21 +18,13 @@ def use(path: str, read: int | None, written: int | None) -> FileUse:
     return FileUse(path, path, 9, bool(written), read, written)
 
 
-def only_task(path: Path) -> Task:
-    (task,) = read_tasks(path, "node")
-    assert isinstance(task, Task), task
-    return task
-
-
-def test_a_file_that_nobody_listed_is_known_by_its_lfn() -> None:
-    (found,) = with_calls((), [use("/run/sub/a.txt", 5, 0)], "/run")
-    assert (found.name, found.path) == ("sub/a.txt", "/run/sub/a.txt")
-
-
-@pytest.mark.parametrize("cwd", ["", "/ru", "/other"])
-def test_a_file_outside_the_runs_folder_keeps_its_path(cwd: str) -> None:
-    (found,) = with_calls((), [use("/run/a.txt", 5, 0)], cwd)
-    assert found.name == "/run/a.txt"
+@pytest.mark.parametrize(
+    ("cwd", "name"),
+    [("/run", "sub/a.txt"), *((cwd, "/run/sub/a.txt") for cwd in ("", "/ru", "/bb"))],
+)
+def test_below_the_runs_folder_a_file_is_known_by_its_lfn(cwd: str, name: str) -> None:
+    (found,) = with_calls((), [use("/run/sub/a.txt", 5, 0)], cwd)
+    assert (found.name, found.path) == (name, "/run/sub/a.txt")
 
 
 def test_what_the_record_lists_keeps_its_name_and_size() -> None:
@@ -48,7 +40,7 @@ def test_a_process_that_says_nothing_of_a_file_adds_nothing() -> None:
 
 def test_calls_that_kickstart_does_not_trace_are_no_zero() -> None:
     """cat copied 8 MiB with copy_file_range: -z says 0 of both files."""
-    task = only_task(RECORDED / RECORD)
+    task = only_task(read_tasks(RECORDED / RECORD, "node"))
     assert task.wchar == 8388608
     assert task.files == ()
 
@@ -58,7 +50,7 @@ def test_calls_that_kickstart_traced_are_of_the_file(tmp_path: Path) -> None:
     file = 'name="/tmp/z2" bread="0" nread="0" bwrite="'
     path = tmp_path / "traced.out.000"
     path.write_text(text.replace(f"{file}0", f"{file}4194304"))
-    (found,) = only_task(path).files
+    (found,) = only_task(read_tasks(path, "node")).files
     assert (found.name, found.size) == ("z2", 8388608)
     assert (found.bytes_read, found.bytes_written) == (None, 2 * 4194304)
 
@@ -70,7 +62,7 @@ def test_what_a_task_prints_is_no_call(tmp_path: Path) -> None:
     path.write_text(
         text.replace("    stdout:\n", f"    stdout:\n      data: |\n{said}")
     )
-    assert only_task(path).files == ()
+    assert only_task(read_tasks(path, "node")).files == ()
 
 
 @pytest.mark.parametrize(

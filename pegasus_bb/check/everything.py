@@ -16,7 +16,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus import chosen_home
+from pegasus_bb.planner.pegasus.home import chosen_home
 from pegasus_bb.planner.predictions import chosen_mode
 from pegasus_bb.planner.reading import (
     Given,

@@ -13,11 +13,11 @@ from pegasus_bb.engine.dagman.queue import SUBMIT
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import is_dir, is_file
 from pegasus_bb.model.catalogs import Site
-from pegasus_bb.planner.pegasus import Home
 from pegasus_bb.planner.pegasus.checks import check_kickstart
+from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.reading import Given
 from pegasus_bb.process import ask
-from pegasus_bb.rewrite import Inputs
+from pegasus_bb.rewrite.inputs import Inputs
 
 _PATH = "gridstart.path"
 _TRIED = (5, 1)

@@ -11,13 +11,13 @@ from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.survey import runs_on
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus import Home
 from pegasus_bb.planner.pegasus.checks import check_style, check_sub_workflows
+from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.planning import rehearsed
 from pegasus_bb.planner.reading import Given, no_collection, rewritten_inputs
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
 from pegasus_bb.planner.summary import left_out
-from pegasus_bb.rewrite import Inputs
+from pegasus_bb.rewrite.inputs import Inputs
 
 
 def of_planning(

@@ -14,9 +14,8 @@ from pegasus_bb.model.catalogs import declared_tiers
 from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus import Home
 from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
-from pegasus_bb.planner.pegasus.home import planned_by
+from pegasus_bb.planner.pegasus.home import Home, planned_by
 from pegasus_bb.planner.pegasus.planning import plan_on_tier
 from pegasus_bb.planner.summary import summary, unused
 

@@ -11,15 +11,11 @@ import click
 
 from pegasus_bb.cli.output import write_page
 from pegasus_bb.errors import UsageError
-from pegasus_bb.report import (
-    WIDTH,
-    compare,
-    read_benchmark,
-    read_run,
-    render_text,
-    to_document,
-    write_document,
-)
+from pegasus_bb.report.benchmark import read_benchmark
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.encoding import to_document, write_document
+from pegasus_bb.report.render import WIDTH, render_text
+from pegasus_bb.report.submitdir import read_run
 
 _PATH = click.Path(path_type=Path)
 

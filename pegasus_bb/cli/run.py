@@ -12,10 +12,11 @@ from pathlib import Path
 import click
 
 from pegasus_bb.cli.fallback import pfs_lines
-from pegasus_bb.engine import Lines, Quiet, run
 from pegasus_bb.engine.choice import AUTO, DAGMAN, ENGINES, choose_engine
 from pegasus_bb.engine.dagman import running
+from pegasus_bb.engine.local import run
 from pegasus_bb.engine.lost_inputs import Ask
+from pegasus_bb.engine.progress import Lines, Quiet
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.engine.terminal import mute_if_gone, unbreakable
 from pegasus_bb.errors import RunFailed

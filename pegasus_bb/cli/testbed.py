@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.pegasus import find_home
+from pegasus_bb.planner.pegasus.home import find_home
 from pegasus_bb.testbed import testbed
 from pegasus_bb.testbed.home import DEFAULT, FLAVOURS, Home, flavour
 from pegasus_bb.testbed.sharing import Installed, find_installed

@@ -8,10 +8,3 @@ anew with each attempt. What a failed script says is kept as <node>.pre.err or
 local take no slot, at most 20 of them run at a time. SUBDAG, SPLICE, INCLUDE, FINAL,
 SERVICE and PROVISIONER are refused by name.
 """
-
-from __future__ import annotations
-
-from pegasus_bb.engine.local import Outcome, run
-from pegasus_bb.engine.progress import Lines, Quiet, Watcher
-
-__all__ = ["Lines", "Outcome", "Quiet", "Watcher", "run"]

@@ -24,7 +24,7 @@ from pegasus_bb.errors import (
     UsageError,
 )
 from pegasus_bb.model.reservation import Reservation, State
-from pegasus_bb.planner.seal import buffer_users, check_directory
+from pegasus_bb.planner.seal.directory import buffer_users, check_directory
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.results import NOTES

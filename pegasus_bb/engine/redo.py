@@ -19,7 +19,7 @@ from pegasus_bb.dag.roles import Role, of_role, role_of
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import DataNotSafe
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.seal import buffer_users
+from pegasus_bb.planner.seal.directory import buffer_users
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import seen_from_here

@@ -9,20 +9,17 @@ from pathlib import Path
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.planner.builtin import (
-    Executable,
-    build,
-    check_files,
-    check_path_overlap,
-    write,
-)
+from pegasus_bb.planner.builtin.build import build
+from pegasus_bb.planner.builtin.checks import check_path_overlap
+from pegasus_bb.planner.builtin.executable import Executable
+from pegasus_bb.planner.builtin.write import check_files, write
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import predict
 from pegasus_bb.planner.reading import no_collection, read_and_decide, rewritten
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
 from pegasus_bb.planner.runfiles import node_files, pfs_scratch, run_files
-from pegasus_bb.planner.seal import complete
+from pegasus_bb.planner.seal.sealing import complete
 from pegasus_bb.planner.summary import check_can_be_fetched, left_out, summary
 
 

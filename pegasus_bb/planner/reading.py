@@ -30,7 +30,8 @@ from pegasus_bb.placement.place_files import place_files, reserve
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import containers_file
-from pegasus_bb.rewrite import JOB_PASSES, WORKFLOW_PASSES, Inputs, rewrite
+from pegasus_bb.rewrite.inputs import Inputs
+from pegasus_bb.rewrite.passes import JOB_PASSES, WORKFLOW_PASSES, rewrite
 
 _MODE = f"{PREFIX}mode"
 _NO_MODE = "no --bb-mode given"  # the origin of a mode that a command takes by itself
@@ -135,7 +136,8 @@ def _history(settings: Settings) -> History:
     """What an earlier run has shown. Raises UsageError where there is none."""
     if settings.history is None:
         return History()
-    from pegasus_bb.report import history_of, read_run  # most plannings learn nothing
+    from pegasus_bb.report.learn import history_of  # most plannings learn nothing
+    from pegasus_bb.report.submitdir import read_run  # most plannings learn nothing
 
     return history_of(read_run(settings.history))
 

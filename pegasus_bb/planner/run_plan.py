@@ -21,7 +21,7 @@ from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.prediction.predicted import Predicted
 from pegasus_bb.process import Finished, ask
-from pegasus_bb.rewrite import Target
+from pegasus_bb.rewrite.inputs import Target
 
 
 @dataclass(frozen=True)

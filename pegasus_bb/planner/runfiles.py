@@ -15,8 +15,11 @@ from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.lint import link_target
 from pegasus_bb.planner.run_plan import RunPlan
-from pegasus_bb.planner.seal import PHASES, ExecutableWorkflow, phases_json
-from pegasus_bb.rewrite import directive_files, directives_of, linked_sources, links
+from pegasus_bb.planner.seal.phases import PHASES, phases_json
+from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
+from pegasus_bb.rewrite.directives import directive_files
+from pegasus_bb.rewrite.job_directives import directives_of, linked_sources
+from pegasus_bb.rewrite.lifecycle import links
 from pegasus_bb.runtime.bbdir import NODES, VERSION
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 

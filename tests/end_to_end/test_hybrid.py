@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.report import read_run
+from pegasus_bb.report.submitdir import read_run
 from pegasus_bb.units import parse_size
 
 from .conftest import Site

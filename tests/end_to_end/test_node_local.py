@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.engine.processes import end_left_over
-from pegasus_bb.report import read_run
+from pegasus_bb.report.submitdir import read_run
 
 from .conftest import Site, done_well, expected, killed_when
 

@@ -17,8 +17,8 @@ import pytest
 from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.dag.submitfile import quote_arguments
 from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.engine import Outcome, run
 from pegasus_bb.engine.journal import read_history
+from pegasus_bb.engine.local import Outcome, run
 from pegasus_bb.errors import RunFailed
 from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request

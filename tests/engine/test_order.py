@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.engine import run
+from pegasus_bb.engine.local import run
 from pegasus_bb.errors import CatalogError
 
 from .conftest import Folder

@@ -40,7 +40,7 @@ def test_a_signal_stops_cleanly_and_it_can_go_on(folder: Folder, number: int) ->
 
 def test_who_is_deaf_to_sigterm_gets_sigkill(folder: Folder) -> None:
     folder.job("a", "until=never", "deaf=1", "ready=up")
-    run = "from pathlib import Path; from pegasus_bb.engine import run"
+    run = "from pathlib import Path; from pegasus_bb.engine.local import run"
     code = f"{run}; run(Path({str(folder.write())!r}), grace=0.1)"
     argv = [sys.executable, "-c", code]
     engine = subprocess.Popen(argv, stderr=subprocess.DEVNULL)

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.run import Run
-from pegasus_bb.report import compare, to_document
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.encoding import to_document
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 PYTHON = sys.executable

@@ -26,7 +26,7 @@ from pegasus_bb.model.tiers import read_tiers
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.patterns import read_placement_file
-from pegasus_bb.planner.seal import check_phases
+from pegasus_bb.planner.seal.live_bytes import check_phases
 from pegasus_bb.planner.seal.phases import read_phases
 from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.submitdir import read_run

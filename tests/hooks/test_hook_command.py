@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.pegasus import Home
+from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.hook import hooked_home, our_plan, shell_words
 
 

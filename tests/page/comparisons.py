@@ -7,8 +7,9 @@ from typing import Any
 
 from pegasus_bb.model.run import Calls, Kind, Layer, LiveBytes, NodeTimes, Run, Task
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.report import Comparison, compare
 from pegasus_bb.report.benchmark import BenchCell, Benchmark
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.document import Comparison
 
 MIB = 1 << 20
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.page.live import live
-from pegasus_bb.report import Comparison
+from pegasus_bb.report.document import Comparison
 from tests.page.comparisons import MIB, a_comparison
 
 

@@ -14,7 +14,10 @@ from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.page import report_page
 from pegasus_bb.page.figure import RATIO, TO_ONE, Column, Dataset, format_quantity
 from pegasus_bb.page.reported import FIGURES, headline
-from pegasus_bb.report import Comparison, compare, read_run, to_document
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.encoding import to_document
+from pegasus_bb.report.submitdir import read_run
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.html import Balanced, without_scripts
 from tests.report.made import RECORDED

@@ -19,11 +19,14 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
-from pegasus_bb.planner.builtin import Executable, build, check_files, write
+from pegasus_bb.planner.builtin.build import build
+from pegasus_bb.planner.builtin.executable import Executable
+from pegasus_bb.planner.builtin.write import check_files, write
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
-from pegasus_bb.planner.seal import complete
-from pegasus_bb.rewrite import Inputs, Target, rewrite
+from pegasus_bb.planner.seal.sealing import complete
+from pegasus_bb.rewrite.inputs import Inputs, Target
+from pegasus_bb.rewrite.passes import rewrite
 
 Data = dict[str, Any]
 NAME = "pbbc7ae4acaae0f"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner import seal as product
+from pegasus_bb.planner.seal import sealing as product
 from pegasus_bb.planner.seal.view import View
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.errors import NotSealed
-from pegasus_bb.planner.seal import Lives, check_phases, in_phases
-from pegasus_bb.planner.seal.live_bytes import live_bytes
+from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes
+from pegasus_bb.planner.seal.lives import Lives
+from pegasus_bb.planner.seal.phases import in_phases
 from pegasus_bb.planner.seal.view import reach
 from tests.planner.orders import any_order
 

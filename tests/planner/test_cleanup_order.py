@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from pegasus_bb.planner.builtin import Executable
+from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.seal.view import View, reach
 from tests.planner.conftest import new_job, replica_catalog
 from tests.planner.orders import any_order, workflows

@@ -16,8 +16,8 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use, Workflow
 from pegasus_bb.planner.pegasus.completion import added_lines
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow, read_planned
-from pegasus_bb.planner.seal import complete
 from pegasus_bb.planner.seal.live_bytes import live_bytes
+from pegasus_bb.planner.seal.sealing import complete
 from tests.planner.sealing import RECORDED
 from tests.planner.test_pegasus_reading import CONTEXT
 

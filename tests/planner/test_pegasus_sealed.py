@@ -13,7 +13,9 @@ from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.planner.pegasus.completion import added_lines
 from pegasus_bb.planner.pegasus.submitdir import promised, stage_outs
-from pegasus_bb.planner.seal import buffer_users, removals, seal
+from pegasus_bb.planner.seal.directory import buffer_users
+from pegasus_bb.planner.seal.lives import removals
+from pegasus_bb.planner.seal.sealing import seal
 from pegasus_bb.planner.seal.view import View
 from tests.planner.sealing import RECORDED, check, request
 

@@ -24,9 +24,9 @@ from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.placement.fitting import fitted
-from pegasus_bb.planner.builtin import Executable
-from pegasus_bb.planner.seal import Phases, check_phases
-from pegasus_bb.planner.seal.live_bytes import live_bytes
+from pegasus_bb.planner.builtin.executable import Executable
+from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes
+from pegasus_bb.planner.seal.phases import Phases
 from tests.planner.conftest import new_job, replica_catalog
 from tests.planner.orders import any_order
 from tests.planner.test_cleanup_order import QUIET, any_runner

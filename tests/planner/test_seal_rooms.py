@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.errors import CatalogError, NotSealed
-from pegasus_bb.planner.seal import check_directory
+from pegasus_bb.planner.seal.directory import check_directory
 
 BIN = "{folder}/bb/bin"
 DAG = """\

@@ -10,9 +10,11 @@ import pytest
 
 from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.errors import NotSealed
-from pegasus_bb.planner import seal as product
-from pegasus_bb.planner.seal import check, removals, rules
+from pegasus_bb.planner.seal import rules
+from pegasus_bb.planner.seal import sealing as product
+from pegasus_bb.planner.seal.lives import removals
 from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
+from pegasus_bb.planner.seal.sealing import check
 from pegasus_bb.planner.seal.view import View
 from tests.planner.sealing import seal
 

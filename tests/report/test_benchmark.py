@@ -10,8 +10,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.report import read_benchmark
-from pegasus_bb.report.benchmark import BenchCell
+from pegasus_bb.report.benchmark import BenchCell, read_benchmark
 
 CELL = {
     **{"mode": "fsync", "layout": "shared-file", "block": 4096, "processes": 2},

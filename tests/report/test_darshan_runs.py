@@ -12,7 +12,9 @@ from click.testing import CliRunner
 from pegasus_bb.cli.report import command as report
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Problem, Run
-from pegasus_bb.report import darshan, history_of, read_run
+from pegasus_bb.report import darshan
+from pegasus_bb.report.learn import history_of
+from pegasus_bb.report.submitdir import read_run
 from tests.report.made import LOGGED, RECORDED
 
 SGT, HEADER = 24_000_000, 48_064  # bytes of each of the two files of that kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.run import FileUse
-from pegasus_bb.report import history_of
+from pegasus_bb.report.learn import history_of
 from tests.report.made import a_run, a_task
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from pegasus_bb.model.run import JobOnPfs, Kind, Run
 from pegasus_bb.page import report_page
-from pegasus_bb.report import compare, read_run, render_text, to_document
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.encoding import to_document
+from pegasus_bb.report.render import render_text
 from pegasus_bb.report.run_notes import (
     StagedOut,
     count_job_reservations,
@@ -18,6 +20,7 @@ from pegasus_bb.report.run_notes import (
     staged_in,
     staged_out,
 )
+from pegasus_bb.report.submitdir import read_run
 from tests.report.made import a_run, a_task, record_text
 
 Sides = tuple[list[Run], list[Run]]

@@ -18,7 +18,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.decision import Ending, PlanningInput
 from pegasus_bb.placement.place_files import place_files, reserve
-from pegasus_bb.rewrite import Inputs, Target
+from pegasus_bb.rewrite.inputs import Inputs, Target
 
 HERE = Path(__file__).parent
 

@@ -10,8 +10,12 @@ import jinja2
 import pytest
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.rewrite import Inputs, Target, directive_files
-from pegasus_bb.rewrite.directives import add_shared_directives, templates
+from pegasus_bb.rewrite.directives import (
+    add_shared_directives,
+    directive_files,
+    templates,
+)
+from pegasus_bb.rewrite.inputs import Inputs, Target
 from tests.rewrite.differences import changed
 
 BBF = "--bbf=/home/me/run0001/bb/use.bbf"

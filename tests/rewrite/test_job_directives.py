@@ -11,16 +11,15 @@ import pytest
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.model.properties import Settings
-from pegasus_bb.rewrite import (
-    JOB_PASSES,
-    Inputs,
-    Target,
+from pegasus_bb.rewrite.directives import add_shared_directives
+from pegasus_bb.rewrite.inputs import Inputs, Target
+from pegasus_bb.rewrite.job_directives import (
+    add_directives,
+    add_job_directives,
     directives_of,
     linked_sources,
-    rewrite,
 )
-from pegasus_bb.rewrite.directives import add_shared_directives
-from pegasus_bb.rewrite.job_directives import add_directives, add_job_directives
+from pegasus_bb.rewrite.passes import JOB_PASSES, rewrite
 from tests.placement.user_files import User
 from tests.rewrite.conftest import HERE, read
 from tests.rewrite.differences import changed

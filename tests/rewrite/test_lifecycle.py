@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.rewrite import Inputs, Target
+from pegasus_bb.rewrite.inputs import Inputs, Target
 from pegasus_bb.rewrite.lifecycle import add_lifecycle_jobs
 from tests.rewrite.differences import changed
 

@@ -11,7 +11,9 @@ import yaml
 
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.rewrite import Inputs, Target, directive_files, rewrite
+from pegasus_bb.rewrite.directives import directive_files
+from pegasus_bb.rewrite.inputs import Inputs, Target
+from pegasus_bb.rewrite.passes import rewrite
 from tests.rewrite.conftest import Golden, read
 from tests.rewrite.differences import changed
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.rewrite import Inputs, Target
+from pegasus_bb.rewrite.inputs import Inputs, Target
 from pegasus_bb.rewrite.transfers import transfer_on_the_site
 from tests.rewrite.differences import changed
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pegasus_bb.report import read_run
+from pegasus_bb.report.submitdir import read_run
 from pegasus_bb.testbed.home import Home
 from tests.end_to_end.chains import INPUT, Chains, watched
 from tests.end_to_end.conftest import expected

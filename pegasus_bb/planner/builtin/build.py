@@ -26,7 +26,7 @@ from pegasus_bb.planner.builtin.executable import (
 )
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
 from pegasus_bb.planner.run_plan import RunPlan
-from pegasus_bb.planner.seal import BUILT_IN
+from pegasus_bb.planner.seal.view import BUILT_IN
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
 LOCAL = "local"

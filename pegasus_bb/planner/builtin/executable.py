@@ -18,7 +18,7 @@ from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.paths import local_path
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
 from pegasus_bb.planner.run_plan import RunPlan
-from pegasus_bb.planner.seal import ExecutableWorkflow
+from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 
 VERSION = version("pegasus_bb")
 # DAGMan keeps . + and = for itself.

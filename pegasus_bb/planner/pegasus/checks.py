@@ -12,8 +12,8 @@ from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.sizing import wanted_capacity
-from pegasus_bb.rewrite import Inputs
 from pegasus_bb.rewrite.inputs import (
+    Inputs,
     Said,
     job_profiles,
     site_profile,

@@ -31,9 +31,9 @@ from pegasus_bb.planner.pegasus.submitdir import (
 from pegasus_bb.planner.reading import with_placement
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
-from pegasus_bb.planner.seal import complete
 from pegasus_bb.planner.seal.job_reservation_rules import check_job_reservations, names
-from pegasus_bb.rewrite import directives_option
+from pegasus_bb.planner.seal.sealing import complete
+from pegasus_bb.rewrite.job_directives import directives_option
 
 OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
 # What a submit file says of the folder to start in: style condor, style glite.

@@ -17,8 +17,7 @@ from pegasus_bb.model.catalogs import SCRATCH, SOURCES
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.paths import local_path
-from pegasus_bb.rewrite import Inputs
-from pegasus_bb.rewrite.inputs import Keys, site_index, with_values
+from pegasus_bb.rewrite.inputs import Inputs, Keys, site_index, with_values
 
 PROPERTIES = "pegasus.properties"
 WORKFLOW = "workflow.yml"

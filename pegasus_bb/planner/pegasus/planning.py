@@ -24,7 +24,7 @@ from pegasus_bb.planner.predictions import predict
 from pegasus_bb.planner.reading import no_collection, read_and_decide, rewritten_inputs
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
 from pegasus_bb.planner.summary import left_out
-from pegasus_bb.rewrite import Inputs
+from pegasus_bb.rewrite.inputs import Inputs
 from pegasus_bb.runtime.install import install_runtime
 
 

@@ -18,7 +18,8 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import parse
 from pegasus_bb.paths import is_below
 from pegasus_bb.planner.run_plan import RunPlan
-from pegasus_bb.planner.seal import ExecutableWorkflow, buffer_users_in_doubt
+from pegasus_bb.planner.seal.directory import buffer_users_in_doubt
+from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 
 _JOB = re.compile(r'^\+pegasus_wf_dax_job_id = "([^"\n]+)"', re.MULTILINE)
 _RUN_BY = re.compile(r'^\+pegasus_wf_xformation = "([^"\n]+)"', re.MULTILINE)

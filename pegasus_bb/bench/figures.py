@@ -31,7 +31,6 @@ class Figures:
         return f"blocks of {format_size(self.job.block)}, {job}"
 
     def as_speeds(self) -> dict[str, str]:
-        """Text that model.speeds reads."""
         rates = {name: _rate(getattr(self, name)) for name in RATES}
         return {**rates, "latency": f"{self.latency * 1e6:.1f}us"}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pegasus_bb.errors import CatalogError
+
 # Keywords that begin a node; the word after SUBDAG is EXTERNAL.
 KINDS = ("JOB", "SUBDAG", "FINAL", "SERVICE", "PROVISIONER")
 # DAGMan writes there what Pegasus's monitord would; the local engine always does.
@@ -52,3 +54,36 @@ class Dag:
     children: dict[str, list[str]] = field(default_factory=dict)
     max_jobs: dict[str, int] = field(default_factory=dict)  # per category
     other: list[str] = field(default_factory=list)  # lines that we do not interpret
+
+
+def submit_text(folder: Path, node: Node) -> str:
+    """The submit file of ``node``. Raises CatalogError where it cannot be read."""
+    text = _text(node.file(folder), f"the submit file of node {node.name}")
+    if text is None:
+        raise CatalogError(
+            f"the submit file of node {node.name} cannot be read: it is not there",
+            file=str(node.file(folder)),
+            would_do="plan again",
+        )
+    return text
+
+
+def list_text(folder: Path, node: Node) -> str:
+    """The job list of ``node``, or the list of a cluster's tasks; empty where there is
+    none. Raises CatalogError."""
+    file = node.file(folder).with_suffix(".in")
+    return _text(file, f"the job list of node {node.name}") or ""
+
+
+def _text(file: Path, what: str) -> str | None:
+    """None where there is no such file. What is no text stays as it is."""
+    try:
+        return file.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CatalogError(
+            f"{what} cannot be read: {error.strerror}",
+            file=str(file),
+            would_do="plan again",
+        ) from error

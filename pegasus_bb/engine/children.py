@@ -167,7 +167,6 @@ class Signals:
         os.close(self._write)
 
     def drain(self) -> None:
-        """Take out what woke us up."""
         try:
             while os.read(self.handle, 512):
                 pass

@@ -18,8 +18,6 @@ ENGINES = (AUTO, LOCAL, DAGMAN)
 
 
 class Choice(NamedTuple):
-    """An engine by name, and the reason in words."""
-
     engine: str
     why: str
 

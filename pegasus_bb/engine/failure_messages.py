@@ -107,7 +107,8 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
     lines += messages(lost)
     option = "--remake " if lost else ""
     lines.append(f"to continue: pegasus-bb run {option}{place.path}")
-    if any(_was_refused(item) for item in failed):
+    refused = (i for i in failed if i.status == RESERVATION_FAILED)
+    if any(role_of(item.node.name) is Role.BB_SETUP for item in refused):
         lines.append(
             "             (pool and capacity are the plan's: where one is the cause, "
             "plan again)"
@@ -121,12 +122,6 @@ def _lost_inputs(
     nodes = {name: item.node for name, item in table.items.items()}
     done = set(table.names(State.DONE))
     return find_lost_inputs(place, nodes, done, {item.node.name for item in failed})
-
-
-def _was_refused(item: Item) -> bool:
-    return (
-        role_of(item.node.name) is Role.BB_SETUP and item.status == RESERVATION_FAILED
-    )
 
 
 def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:

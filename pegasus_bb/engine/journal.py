@@ -178,7 +178,6 @@ class Tail:
         self._path, self._offset = path, offset
 
     def new(self) -> list[Event]:
-        """The events that were added since the last call."""
         try:
             with self._path.open("rb") as source:
                 if source.seek(0, 2) < self._offset:

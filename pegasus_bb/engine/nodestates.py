@@ -115,7 +115,6 @@ def _not_given_back(place: SubmitDir, done: set[str]) -> set[str]:
 
 
 def succeeded(dag: Dag, events: Iterable[Event]) -> set[str]:
-    """The nodes that these events bring to a good end."""
     return {
         event.node
         for event in events

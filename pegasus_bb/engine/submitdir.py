@@ -72,7 +72,6 @@ class SubmitDir:
         return next(reversed(self.rescues()), None)
 
     def next_rescue(self) -> Path:
-        """The name of the rescue file that would be written now."""
         last = self.last_rescue
         number = int(last.name[-3:]) + 1 if last else 1
         return self.path / f"{self.dag.name}.rescue{min(number, 999):03d}"

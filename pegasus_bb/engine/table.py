@@ -88,7 +88,6 @@ class Table:
                 below.extend(child.children)
 
     def names(self, *states: State) -> list[str]:
-        """The nodes in one of ``states``, in the order of the DAG."""
         return [name for name, item in self.items.items() if item.state in states]
 
     def _release(self, item: Item) -> list[Item]:

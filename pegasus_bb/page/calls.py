@@ -1,11 +1,20 @@
-"""Time per process in I/O calls (Ferreira da Silva et al. 2019, Figs. 12 and 13)."""
+"""Time per process in I/O calls, and user to system time (Ferreira da Silva et al.
+2019, Figs. 12 to 15)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.page.charts import ALERT, SOFT, STAGE_IN, WAIT, sides, stacked_bars
-from pegasus_bb.page.figure import RATIO, Column, Dataset, Figure, Row
+from pegasus_bb.page.charts import (
+    ALERT,
+    SOFT,
+    STAGE_IN,
+    WAIT,
+    paired_bars,
+    sides,
+    stacked_bars,
+)
+from pegasus_bb.page.figure import RATIO, TO_ONE, Column, Dataset, Figure, Row
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.document import Row as LayerRow
 
@@ -29,6 +38,16 @@ _COLUMNS = (
     Column("processes", "processes", "processes"),
 )
 _LABEL = "Seconds per process of each transformation; the table has the numbers"
+_CPU_TITLE = "User time to system time"
+_NO_CPU = (
+    "Left out: no record has CPU times. Records of Kickstart and of our recorder have "
+    "them."
+)
+_CPU_ABOUT = (
+    "CPU time in user mode to CPU time in the kernel. The larger it is, the less of "
+    "its time a job spends on input and output. Lines are the standard error."
+)
+_CPU_LABEL = "User to system time of each transformation; the table has the numbers"
 
 
 def calls(found: Comparison) -> Figure:
@@ -55,3 +74,14 @@ def _rows(layer: LayerRow) -> Iterator[Row]:
 def _metric(column: Column) -> str:
     key = column.key.replace("metadata", "meta")
     return f"{key}_time" if column.unit == "s" else key
+
+
+def processors(found: Comparison) -> Figure:
+    pairs = {row.name: row.cells["user_system"] for row in found.compute}
+    pairs = {name: pair for name, pair in pairs.items() if pair.pfs or pair.bb}
+    if not pairs:
+        return Figure("processors", _CPU_TITLE, _NO_CPU)
+    names = ("transformation", "user to system", TO_ONE)
+    data, bars = paired_bars(*names, pairs, _CPU_LABEL)
+    tables = (data.table("User to system"),)
+    return Figure("processors", _CPU_TITLE, _CPU_ABOUT, (bars,), tables)

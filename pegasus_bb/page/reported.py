@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from pegasus_bb.model.stat import Pair, stat
 from pegasus_bb.page.bandwidth import benchmark, by_processes
-from pegasus_bb.page.calls import calls
+from pegasus_bb.page.calls import calls, processors
 from pegasus_bb.page.charts import paired_bars
 from pegasus_bb.page.figure import RATIO, Chart, Figure, Table, format_quantity
 from pegasus_bb.page.footprint import footprint
 from pegasus_bb.page.live import live
 from pegasus_bb.page.overview import overview
-from pegasus_bb.page.processors import processors
 from pegasus_bb.page.templates import templates
 from pegasus_bb.page.timeline import timeline
 from pegasus_bb.report.document import Comparison, ReportedRun

@@ -73,8 +73,6 @@ class PlanOptions:
 
 @dataclass(frozen=True)
 class RunDirectories:
-    """Where a run's submit files go, and its files on the site."""
-
     submit_dir: Path  # absolute
     base_dir: Path  # absolute
     relative_dir: str  # below the site's scratch

@@ -57,7 +57,6 @@ class ModePredictions:
 
     @property
     def whole(self) -> Placement:
-        """Where files live if there is room for all of them."""
         return self.persistent.placement
 
     def refusal(self, mode: str) -> str:

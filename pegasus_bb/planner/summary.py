@@ -70,15 +70,12 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
         return "capacity: none: no job has a file on the tier"
     origin = _origin(catalogs, "capacity") or f"tier {placement.tier.name} in "
     origin += "" if _origin(catalogs, "capacity") else _sites(catalogs)
-    how = "auto: files of the job" if _is_auto(settings, placement) else "as given"
+    is_auto = wanted_capacity(placement.tier, settings) == AUTO
+    how = "auto: files of the job" if is_auto else "as given"
     each = f"{_span_of(sizes)} for each of {len(sizes)} jobs"
     if not placement.tier.is_reserved:
         each += ", free on its node: nothing is reserved"
     return f"capacity: {each} ({how}; {origin})"
-
-
-def _is_auto(settings: Settings, placement: Placement) -> bool:
-    return wanted_capacity(placement.tier, settings) == AUTO
 
 
 def fit_lines(decision: PlacementDecision) -> list[str]:

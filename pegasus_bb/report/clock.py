@@ -6,11 +6,11 @@ second belongs to the first of PARTS that went on in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pegasus_bb.model.run import Kind, NodeTimes, Run
+from pegasus_bb.model.run import Kind, Run
 
 PARTS = (
     "compute",
@@ -111,11 +111,8 @@ def gated_nodes(run: Run) -> set[str]:
 def gate_wait(run: Run) -> float | None:
     """Seconds that the gate, the PRE script of a create_dir node, held its job."""
     gated = gated_nodes(run)
-    return max(_waits(node for node in run.nodes if node.node in gated), default=None)
-
-
-def _waits(nodes: Iterable[NodeTimes]) -> Iterator[float]:
-    return (node.pre_wait for node in nodes if node.pre_wait is not None)
+    waits = (node.pre_wait for node in run.nodes if node.node in gated)
+    return max((wait for wait in waits if wait is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

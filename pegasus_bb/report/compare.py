@@ -115,7 +115,6 @@ def _pairs(sides: Sides, quantities: Mapping[str, Quantity]) -> dict[str, Pair]:
 
 
 def _clock(*sides: Sequence[ReportedRun]) -> dict[str, Pair]:
-    """By the clock; a run without any record says nothing."""
     return {
         part: Pair(*(stat(run.clock.get(part) for run in side) for side in sides))
         for part in PARTS

@@ -118,7 +118,11 @@ def _understood(path: Path, found: dict[str, Any]) -> Iterator[Log | Problem]:
     if holes:
         yield Problem(str(path), f"{holes}; its bytes and times are not known")
     ids = _NAME.search(path.name)
-    layers = (_lived(layer, found["seconds"]) for layer in _layers(found["modules"]))
+    seconds = found["seconds"]  # all processes of a program are as old as it
+    layers = (
+        replace(layer, run_time=layer.processes * seconds)
+        for layer in _layers(found["modules"])
+    )
     modules = {layer.name: layer for layer in layers}
     yield Log(
         file=str(path),
@@ -147,10 +151,6 @@ def _list(names: Iterable[str]) -> str:
 
 def _layers(moved: Mapping[str, Sequence[Any]]) -> tuple[Layer, ...]:
     return tuple(Layer(name, *numbers) for name, numbers in moved.items())
-
-
-def _lived(layer: Layer, seconds: float) -> Layer:
-    return replace(layer, run_time=layer.processes * seconds)
 
 
 def _calls(found: Mapping[str, Any], modules: Mapping[str, Layer]) -> Calls:

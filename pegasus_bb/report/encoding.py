@@ -175,12 +175,12 @@ def _task(task: Task, io_wait: IOWait, time: RunTime) -> dict[str, Any]:
         "io_wait": waited,
         "io_time": task.calls.seconds if task.calls else None,
         "layers": [_layer(layer) for layer in task.layers],
-        "files": [_file(file) for file in task.files if _counted(file)],
+        "files": [
+            _file(file)
+            for file in task.files
+            if (file.bytes_read, file.bytes_written) != (None, None)
+        ],
     }
-
-
-def _counted(file: FileUse) -> bool:
-    return file.bytes_read is not None or file.bytes_written is not None
 
 
 def _file(file: FileUse) -> dict[str, Any]:

@@ -67,7 +67,10 @@ def io_wait_of(runs: Iterable[Run]) -> IOWait:
 
 def metrics(io_wait: IOWait) -> tuple[TaskMetric, ...]:
     """Every quantity of a report, in the order in which it is shown."""
-    measured = io_wait is IOWait.MEASURED
+
+    def waited(task: Task) -> float | None:
+        return task.iowait if io_wait is IOWait.MEASURED else off_cpu(task)
+
     return (
         Metric("jobs", "1", lambda tasks: float(len(tasks))),
         Metric("run_time", "s", lambda tasks: total(t.duration for t in tasks)),
@@ -81,7 +84,7 @@ def metrics(io_wait: IOWait) -> tuple[TaskMetric, ...]:
         Metric("bytes_moved", "B", _moved),
         Metric("block_read", "B", lambda tasks: total(t.rbytes for t in tasks)),
         Metric("block_written", "B", lambda tasks: total(t.wbytes for t in tasks)),
-        Metric("io_wait", "s", _measured_wait if measured else _off_cpu),
+        Metric("io_wait", "s", lambda tasks: total(map(waited, tasks))),
         Metric("io_time", "s", _io_time),
         Metric("io_rate", "B/s", _io_rate),
         Metric("user_time", "s", lambda tasks: total(t.utime for t in tasks)),
@@ -121,14 +124,6 @@ def _bandwidth(tasks: Sequence[Task]) -> float | None:
     moved = total(value for task in tasks for value in (task.rchar, task.wchar))
     seconds = _makespan(tasks)
     return moved / seconds if moved is not None and seconds else None
-
-
-def _measured_wait(tasks: Sequence[Task]) -> float | None:
-    return total(task.iowait for task in tasks)
-
-
-def _off_cpu(tasks: Sequence[Task]) -> float | None:
-    return total(off_cpu(task) for task in tasks)
 
 
 def _io_time(tasks: Sequence[Task]) -> float | None:

@@ -98,7 +98,8 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
     yield "read, written: bytes that calls moved, the page cache's included."
     yield from _on_the_rest(comparison)
     yield from _on_layers(comparison)
-    yield from _on_break_even(comparison)
+    if comparison.break_even is not None:
+        yield from comparison.break_even.sentences
     yield from (f"note: {note}" for note in comparison.notes)
 
 
@@ -117,11 +118,6 @@ def _on_layers(comparison: Comparison) -> Iterator[str]:
             "calls: Darshan's; read, written per s are those of the slowest process. "
             "MPI-IO's bytes are in POSIX's as well."
         )
-
-
-def _on_break_even(comparison: Comparison) -> Iterator[str]:
-    if comparison.break_even is not None:
-        yield from comparison.break_even.sentences
 
 
 def _unread(comparison: Comparison) -> Iterator[str]:

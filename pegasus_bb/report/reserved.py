@@ -94,7 +94,6 @@ def _of_jobs(
 
 
 def _each_job(bb: Path, ends: Mapping[str, float]) -> Iterator[JobReservation]:
-    """A job that worked on the PFS for want of room has none."""
     for file in sorted((bb / "nodes").glob("*.json")):
         path = bb / "stage_out" / file.name
         if not path.exists():

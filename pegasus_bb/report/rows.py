@@ -45,7 +45,6 @@ def transformation_rows(sides: Sides, metrics: Sequence[TaskMetric]) -> tuple[Ro
 
 
 def all_compute_row(sides: Sides, metrics: Sequence[TaskMetric]) -> Row:
-    """The users' jobs together."""
     rows = _rows(sides, lambda run: _grouped(run, lambda _: _Key("all")), metrics)
     return rows[0] if rows else Row("all", {m.key: Pair(None, None) for m in metrics})
 

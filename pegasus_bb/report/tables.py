@@ -146,13 +146,10 @@ def _workflow_tables(comparison: Comparison, style: box.Box) -> Iterator[Table]:
         ("by the clock, seconds", comparison.clock, CLOCK),
         ("staging", comparison.staging, STAGING),
     ):
-        known = {key: pair for key, pair in pairs.items() if _is_something(pair)}
+        sides = {key: (pair.pfs, pair.bb) for key, pair in pairs.items()}
+        known = {k: pairs[k] for k in sides if any(s and s.mean for s in sides[k])}
         if known:
             yield _pairs_table(head, known, names, style)
-
-
-def _is_something(pair: Pair) -> bool:
-    return any(side is not None and side.mean for side in (pair.pfs, pair.bb))
 
 
 def _pairs_table(

@@ -34,8 +34,6 @@ class Unstaged(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The state of many reservations at one moment."""
-
     statuses: List[Status]  # of the requests, in their order
     rows: List[Row]  # all that this user can see
     message: str = ""  # why nothing is known; empty if the scheduler has answered

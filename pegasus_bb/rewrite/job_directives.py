@@ -6,7 +6,7 @@ that the option names is written then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -143,7 +143,9 @@ class _Said:
 
     def __init__(self, inputs: Inputs, site: str) -> None:
         self._properties = inputs.properties
-        self._of_jobs = dict(_by_place(job_profiles(inputs, ARGUMENTS)))
+        self._of_jobs = {
+            int(said.keys[1]): said for said in job_profiles(inputs, ARGUMENTS)
+        }
         self._site = site_profile(inputs, site, ARGUMENTS)
         self._of_programs: dict[str, Said] = {}
         programs = inputs.transformations.data.get("transformations") or []
@@ -161,11 +163,6 @@ class _Said:
         if said is None and _PROPERTY in self._properties:
             return f"{self._properties[_PROPERTY]} {option}"
         return appended(said, option)
-
-
-def _by_place(profiles: Iterator[Said]) -> Iterator[tuple[int, Said]]:
-    for said in profiles:
-        yield int(said.keys[1]), said
 
 
 def _name_of(entry: Any) -> str:

@@ -207,7 +207,9 @@ def check_results(bb: BBDir, backend: Backend, why_nothing_lost: str = "") -> No
     if why_nothing_lost == UNUSED and not _was_used(bb, buffer):
         return
     found = list(ResultsGuard(bb, buffer).unsafe())
-    if why_nothing_lost == NO_RESULTS and not _has_results(bb, found, buffer):
+    if why_nothing_lost == NO_RESULTS and not (
+        _has_saved(bb) or _remaining(bb, found, buffer)
+    ):
         return
     if found:
         raise DataNotSafe(_not_safe(bb, found, buffer))
@@ -220,10 +222,6 @@ def _was_used(bb: BBDir, buffer: str) -> bool:
         return bool(buffer) and set(os.listdir(buffer)) != {identity.FILE}
     except OSError:
         return True
-
-
-def _has_results(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> bool:
-    return _has_saved(bb) or bool(_remaining(bb, unsafe, buffer))
 
 
 def _has_saved(bb: BBDir) -> bool:

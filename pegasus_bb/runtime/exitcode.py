@@ -48,7 +48,8 @@ def check(code: int, path: str) -> int:
         return _failed(f"{path}: is not there, so the job never started or lost it")
     verdict = judge(kept)
     if code != 0:
-        return _failed(f"{kept}: the job ended with {code}" + _also(verdict))
+        why = verdict.why or "its record says 0"
+        return _failed(f"{kept}: the job ended with {code}; {why}")
     if verdict.why:
         return _failed(f"{kept}: {verdict.why}")
     return 0
@@ -107,10 +108,6 @@ def _words(match: re.Match[bytes]) -> str:
     if raw > 0 and os.WIFSIGNALED(raw):
         return f"signal {os.WTERMSIG(raw)}"
     return f"exit code {os.WEXITSTATUS(raw)}" if raw > 0 else f"raw status {raw}"
-
-
-def _also(verdict: Verdict) -> str:
-    return f"; {verdict.why}" if verdict.why else "; its record says 0"
 
 
 def _failed(message: str) -> int:

@@ -153,7 +153,8 @@ def _ready(bb: BBDir, status: Status, request: Request, noted: Reservation) -> s
     if message:
         raise ReservationFailed(message)
     reservation_identity.note_ready(bb, noted, status)
-    _name_the_buffer(bb)
+    if os.path.exists(bb.file(KEPT)):
+        os.replace(bb.file(KEPT), bb.file(USE))
     return f"reservation {request.name} is ready; {status.message}"
 
 
@@ -200,8 +201,3 @@ def _name_no_buffer(bb: BBDir) -> None:
     with contextlib.suppress(FileExistsError):  # killed in between, or two at once
         os.link(bb.file(USE), bb.file(KEPT))
     write_text(bb.file(USE), NONE)
-
-
-def _name_the_buffer(bb: BBDir) -> None:
-    if os.path.exists(bb.file(KEPT)):
-        os.replace(bb.file(KEPT), bb.file(USE))

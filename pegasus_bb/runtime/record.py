@@ -47,7 +47,8 @@ def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
     """
     started = time.time()
     options = parse_options(argv)
-    tail = _tail(options)
+    whole = options.value("tail") == "all"
+    tail = 1 << 62 if whole else options.number("tail", TAIL)
     initial = _files(options.initial, {})
     trouble = _enter(options)
     try:
@@ -71,10 +72,6 @@ def _others(options: Options, environ: Dict[str, str]) -> Streams:
     except OSError:  # no temporary file can be written either: then ours
         options.values = {**options.values, "stdout": "-", "stderr": "-"}
         return Streams(options, environ)
-
-
-def _tail(options: Options) -> int:
-    return 1 << 62 if options.value("tail") == "all" else options.number("tail", TAIL)
 
 
 def _enter(options: Options) -> str:

@@ -51,7 +51,6 @@ class Committer:
             ) from error
 
     def take(self, batch: Batch) -> None:
-        """``batch`` is copied. Waits while too many are."""
         self._copied.put(batch)
 
     def ending(self) -> Iterator[None]:

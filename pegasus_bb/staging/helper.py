@@ -76,8 +76,6 @@ def _check_whole(path: str) -> None:
 
 
 class Helper(Copier):
-    """Copies and renames batches in one call each."""
-
     limit = _ROOM - 1
 
     def __init__(self, path: str, digest: bool) -> None:

@@ -112,7 +112,6 @@ class Journal:
         self._lines = []
 
     def end(self) -> None:
-        """All is done: no part of any try is left."""
         self._append(json.dumps({"ended": True}))
         self.flush()
 

@@ -227,7 +227,6 @@ class Tree:
 
 
 def _reached(top: Folder, path: str) -> Folder:
-    """The folder at ``path`` below ``top``, through no link. Raises OSError."""
     folder = top
     for name in path.split("/") if path else ():
         folder = folder.enter(name)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.run import Problem, Task
-from pegasus_bb.report.kickstart import read_tasks
+from pegasus_bb.model.run import Kind, Problem, Task
+from pegasus_bb.report.kickstart import kind_of, read_tasks
 from pegasus_bb.report.submitdir import read_run
 from tests.report.made import RECORDED, only_problem, only_task, record_text
 
@@ -152,3 +152,27 @@ def test_a_zero_wait_of_ours_is_a_zero(read: Read, more: str, recorder: str) -> 
     text = record_text() + more
     text = text.replace("  mainjob:", f"  {recorder}mainjob:")
     assert only_task(read(text)).iowait == 0.0
+
+
+@pytest.mark.parametrize(
+    ("transformation", "node", "kind"),
+    [
+        ("pegasus::dirmanager", "create_dir_demo_0_cori", Kind.CREATE_DIR),
+        ("pegasus::transfer", "stage_in_remote_cori_0_0", Kind.STAGE_IN),
+        ("pegasus::transfer", "stage_out_local_cori_1_0", Kind.STAGE_OUT),
+        ("pegasus::transfer", "stage_inter_local_cori_1_0", Kind.STAGE_INTER),
+        ("pegasus::transfer", "stage_worker_local_demo_0_cori", Kind.OTHER),
+        ("pegasus::cleanup", "clean_up_cori_level_3_0", Kind.CLEANUP),
+        ("pegasus::cleanup", "cleanup_demo_0_cori", Kind.CLEANUP),
+        ("pegasus::rc-client", "register_cori_0_0", Kind.REGISTER),
+        ("pegasus::rc-client:1.0", "reg_0", Kind.REGISTER),
+        ("bb_setup", "bb_setup_ID0000001", Kind.BB_SETUP),
+        ("bb_delete", "bb_delete_ID0000004", Kind.BB_DELETE),
+        ("cat1", "cat1_ID0000002", Kind.COMPUTE),
+        ("stage_in_images", "stage_in_images_ID1", Kind.COMPUTE),  # the user's own
+    ],
+)
+def test_a_job_is_known_by_its_names(
+    transformation: str, node: str, kind: Kind
+) -> None:
+    assert kind_of(transformation, node) is kind

@@ -39,7 +39,6 @@ class Found:
 
 
 def log_of(place: SubmitDir) -> Path:
-    """Where HTCondor notes what becomes of DAGMan itself."""
     return place.dag.with_name(f"{place.dag.name}.dagman.log")
 
 
@@ -115,8 +114,6 @@ def _check_queue(place: SubmitDir) -> None:
 
 @dataclass(frozen=True)
 class Life:
-    """One DAGMan: a job of HTCondor's."""
-
     cluster: int
     host: str = ""  # of its schedd; empty where the log does not say
     state: str = "idle"  # idle | running | held | ended | removed

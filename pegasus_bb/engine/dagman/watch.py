@@ -63,7 +63,6 @@ class ReservationWatch:
         return message
 
     def _ending(self) -> bool:
-        """Whether bb_delete is at work, or was."""
         waits = (State.WAITING, State.FUTILE)
         return any(self._table.items[name].state not in waits for name in self._deletes)
 

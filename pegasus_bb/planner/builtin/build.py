@@ -110,8 +110,6 @@ def _place_jobs(draft: Draft) -> None:
 
 
 def _levels(draft: Draft, here: set[str]) -> dict[str, int]:
-    """The longest path from a root in jobs of the site: bb_setup and bb_delete do not
-    change the names of nodes."""
     level: dict[str, int] = {}
     for ident in draft.graph.order:
         highest = 0

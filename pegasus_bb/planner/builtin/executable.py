@@ -50,8 +50,6 @@ class StagedProgram:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a transformation means on a site."""
-
     transformation: str  # full name
     pfn: str  # the path that is started
     staged: tuple[StagedProgram, ...] = ()  # what has to be in scratch first
@@ -60,8 +58,6 @@ class Program:
 
 
 class Programs:
-    """Looks each transformation up once."""
-
     def __init__(self, catalogs: Catalogs, scratch: str) -> None:
         self._catalogs = catalogs
         self._scratch = scratch
@@ -178,12 +174,10 @@ class Draft:
 
     @property
     def site(self) -> str:
-        """The compute site."""
         return self.context.site
 
     @property
     def site_in_names(self) -> str:
-        """The compute site as a part of a node's name."""
         return self.site.replace(".", "_")
 
     def url(self, lfn: str) -> str:

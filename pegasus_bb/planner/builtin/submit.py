@@ -80,7 +80,8 @@ class Submits:
         job = planned.job
         files: list[str] = []
         for use in job.outputs() if job else ():
-            files += _looked_at(use.lfn)
+            # -s notes size and date of an output; a leading @ means a list of files.
+            files += [] if use.lfn.startswith("@") else ["-s", f"{use.lfn}={use.lfn}"]
         return [
             *kind.before,
             job.id if job else "null",
@@ -127,8 +128,9 @@ class Submits:
             style = style_of(site, profiles)
             executable, launcher = self._launcher(planned, profiles, record)
             guarded = bool(self._context.request)
+            role = "compute" if planned.role is COMPUTE else "auxillary"
             keys = (
-                grid_keys(site, style, profiles, _grid_role(planned), guarded)
+                grid_keys(site, style, profiles, role, guarded)
                 if style in GRID
                 else condor_keys(profiles)
             )
@@ -162,15 +164,6 @@ class Submits:
             return ""
         outside = planned.role in (CREATE_DIR, LEAF_CLEANUP)
         return OUTSIDE_SCRATCH if outside else self._scratch
-
-
-def _grid_role(planned: PlannedJob) -> str:
-    return "compute" if planned.role is COMPUTE else "auxillary"
-
-
-def _looked_at(lfn: str) -> list[str]:
-    """-s notes size and date of an output; a leading @ would mean a list of files."""
-    return [] if lfn.startswith("@") else ["-s", f"{lfn}={lfn}"]
 
 
 def _streams(data: dict[str, Any]) -> list[str]:

@@ -12,8 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from pegasus_bb.dag.nodefiles import submit_text
-from pegasus_bb.dag.nodes import Dag, Node, Script
+from pegasus_bb.dag.nodes import Dag, Node, Script, submit_text
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.dag.writer import script_line
 from pegasus_bb.placement.decision import PlanningInput

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.dag.joblists import Entries, job_lists, path_of
-from pegasus_bb.dag.nodefiles import list_text, submit_text
-from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.dag.nodes import Dag, list_text, submit_text
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.errors import CatalogError

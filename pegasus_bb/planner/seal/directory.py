@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.dag.joblists import job_lists
-from pegasus_bb.dag.nodefiles import list_text, submit_text
-from pegasus_bb.dag.nodes import Dag, Node
+from pegasus_bb.dag.nodes import Dag, Node, list_text, submit_text
 from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.files import read_json
 from pegasus_bb.model.reservation import Request

@@ -113,10 +113,6 @@ def _launched(each: JobNode) -> bool:
     return [Path(p).resolve() for p in programs] == [wanted]
 
 
-def _works_there(each: JobNode) -> bool:
-    return each.scratch in each.text
-
-
 def _is_told(each: JobNode) -> bool:
     return f"PEGASUS_DAG_JOB_ID={each.name}" in each.text and _NUMBER in each.text
 
@@ -151,14 +147,14 @@ _RULES: tuple[_Rule, ...] = (
         "and their results are looked for on the tier",
     ),
     (
-        _works_there,
+        lambda each: each.scratch in each.text,
         "the submit files of {} do not name the run's scratch, the sharedScratch of "
         "the site with --relative-dir: the reservation could not take its place",
     ),
     (
         _is_told,
         "{} must have PEGASUS_DAG_JOB_ID and CONDOR_JOBID=$(cluster).$(process) in the "
-        "environment: else nobody can tell which try has made what",
+        "environment: without them it is unknown which try made what",
     ),
     (
         _asks,

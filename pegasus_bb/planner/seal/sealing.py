@@ -14,7 +14,7 @@ from pegasus_bb.dag.joblists import Entries
 from pegasus_bb.dag.nodes import Dag, Script
 from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.errors import NotSealed
-from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.liveness import sizes
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.live_bytes import check_phases
@@ -97,7 +97,8 @@ def _in_phases(
     made: dict[str, list[str]] = {}
     for ident, node in planned.jobs_nodes():
         job = workflow.jobs.get(ident)
-        if job is not None and _runs_on(job, context.site):
+        own = job.profile("selector", "execution.site") if job is not None else None
+        if job is not None and (own or context.site) == context.site:
             written = (use.lfn for use in job.uses if use.kind != "input")
             made.setdefault(node, []).extend(written)
     lives = read_lives(
@@ -105,10 +106,6 @@ def _in_phases(
     )
     dag, phases = in_phases(view.dag, lives, made.keys(), placement.phases.limit)
     return replace(view, dag=dag), phases
-
-
-def _runs_on(job: Job, site: str) -> bool:
-    return (job.profile("selector", "execution.site") or site) == site
 
 
 def seal(view: View, poll: int = 10, again: int = 0) -> Dag:

@@ -31,8 +31,6 @@ class Session:
 
 @dataclass
 class Instance:
-    """Space that a session holds; its folder is buffers/<id>."""
-
     id: int
     session: int
     pool: str

@@ -68,12 +68,12 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
     sizes = [own.capacity for own in placement.job_reservations.values()]
     if not sizes:
         return "capacity: none: no job has a file on the tier"
-    origin = _origin(catalogs, "capacity") or f"tier {placement.tier.name} in "
-    origin += "" if _origin(catalogs, "capacity") else _sites(catalogs)
-    is_auto = wanted_capacity(placement.tier, settings) == AUTO
+    tier = placement.tier
+    origin = _origin(catalogs, "capacity") or f"tier {tier.name} in {_sites(catalogs)}"
+    is_auto = wanted_capacity(tier, settings) == AUTO
     how = "auto: files of the job" if is_auto else "as given"
     each = f"{_span_of(sizes)} for each of {len(sizes)} jobs"
-    if not placement.tier.is_reserved:
+    if not tier.is_reserved:
         each += ", free on its node: nothing is reserved"
     return f"capacity: {each} ({how}; {origin})"
 
@@ -254,11 +254,11 @@ def _hooked(workflow: Workflow) -> Iterator[str]:
 
 
 def _mode(planning: PlanningInput) -> Iterator[str]:
-    said = planning.catalogs.properties.get(_MODE, _PRODUCTION)
-    if said != _PRODUCTION:
+    mode = planning.catalogs.properties.get(_MODE, _PRODUCTION)
+    if mode != _PRODUCTION:
         yield (
             f"the built-in planner does not know {_MODE}: the workflow is planned as "
-            f"with {_PRODUCTION}, and not as with {said}"
+            f"with {_PRODUCTION}, and not as with {mode}"
         )
 
 

@@ -69,9 +69,9 @@ def check_kickstart(inputs: Inputs, site: str) -> None:
     what = "every task would run under this program, and only Kickstart's record "
     what += "says how it ended"
     would_do = "take it out, or name a pegasus-kickstart"
-    for said in profiles_of(inputs, site, _KICKSTART):
-        if not _is_kickstart(said.value):
-            raise said.error(what, would_do)
+    for profile in profiles_of(inputs, site, _KICKSTART):
+        if not _is_kickstart(profile.value):
+            raise profile.error(what, would_do)
     key = f"pegasus.{_KICKSTART}"
     if key in inputs.properties and not _is_kickstart(inputs.properties[key]):
         raise inputs.properties.error(key, what, would_do)
@@ -144,8 +144,8 @@ def _check_arguments(workflow: Workflow, job: Job) -> None:
 def _check_stages_out(workflow: Workflow, job: Job) -> None:
     """pegasus-plan does not give our --output-sites to the planning of a sub-workflow:
     its results stay on the scratch, but for those that the job declares."""
-    said = (word for argument in job.arguments for word in argument.split())
-    if not any(job.outputs()) and not any(w.startswith(_STAGES_OUT) for w in said):
+    options = (word for argument in job.arguments for word in argument.split())
+    if not any(job.outputs()) and not any(w.startswith(_STAGES_OUT) for w in options):
         raise workflow.document.error(
             "no job stages the results of this sub-workflow out, so they would vanish "
             "with the burst buffer",
@@ -157,8 +157,8 @@ def _check_stages_out(workflow: Workflow, job: Job) -> None:
 
 
 def _check_clusters(decided: PlanningInput, job: Job, passed: tuple[str, ...]) -> None:
-    said = [word for argument in job.arguments for word in argument.split()]
-    if any(word.startswith(_CLUSTERS) for word in (*said, *passed)):
+    options = [word for argument in job.arguments for word in argument.split()]
+    if any(word.startswith(_CLUSTERS) for word in (*options, *passed)):
         raise decided.workflow.document.error(
             "HTCondor would start the clusters of a sub-workflow in a folder on the "
             "buffer, before the launcher can find it",
@@ -211,7 +211,7 @@ def check_results(decided: PlanningInput, results: Set[str], force: bool) -> Non
 
 
 def check_clusters(passed: tuple[str, ...], mode: str) -> None:
-    """Raises UsageError where jobs with rooms would be put together into one."""
+    """Raises UsageError if clustering would join jobs that have job reservations."""
     for word in passed:
         if word.partition("=")[0] in _CLUSTERS:
             raise UsageError(

@@ -41,8 +41,8 @@ def hooked_home(home: Home | None, command: Path, cache: Path) -> Path:
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
-    said = environ.get("XDG_CACHE_HOME", "")
-    return Path(said) if Path(said).is_absolute() else Path.home() / ".cache"
+    folder = environ.get("XDG_CACHE_HOME", "")
+    return Path(folder) if Path(folder).is_absolute() else Path.home() / ".cache"
 
 
 def shell_words(folder: Path) -> str:

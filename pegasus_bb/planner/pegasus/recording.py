@@ -28,22 +28,22 @@ FOLDER = ".pegasus-bb"  # below --dir: one launcher for all its runs
 def recorded(options: PlanOptions, settings: Settings, declared: bool) -> list[str]:
     """The options of pegasus-plan that make Kickstart's jobs count; none where they
     could stand in a job's way. A launcher that a site names itself goes before."""
-    said = properties_of(options)
-    if settings.counters == "off" or not declared or not _fits(said):
+    properties = properties_of(options)
+    if settings.counters == "off" or not declared or not _fits(properties):
         return []
     try:
         base = options.absolute(options.base_dir)
         plain(str(base), "the folder of submit directories")
-        bb = counting(base, tried_python(said, settings.python))
+        bb = counting(base, tried_python(properties, settings.python))
     except (UsageError, OSError):
         return []  # a plain plan never fails for the want of counters
     return [f"-D{LAUNCHER}={bb / 'bin' / 'launch'}"]
 
 
-def _fits(said: Properties) -> bool:
-    shared = said.get("pegasus.data.configuration", "").lower() == "sharedfs"
-    kickstart = said.get("pegasus.gridstart", "kickstart").lower() == "kickstart"
-    return shared and kickstart and LAUNCHER not in said
+def _fits(properties: Properties) -> bool:
+    shared = properties.get("pegasus.data.configuration", "").lower() == "sharedfs"
+    kickstart = properties.get("pegasus.gridstart", "kickstart").lower() == "kickstart"
+    return shared and kickstart and LAUNCHER not in properties
 
 
 def counting(base: Path, python: str) -> Path:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from pegasus_bb.cli.report import command as report
 from pegasus_bb.report.submitdir import read_run
 from tests.page.html import chart_texts, without_scripts
-from tests.report.made import record_text
+from tests.report.made import record_text, xml_text
 
 # What a terminal obeys, what turns the direction of writing, what no output takes.
 UNSEEN = re.compile(r"[^\S \n]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028\ud800-\udfff]")
@@ -93,9 +93,10 @@ def test_clocks_that_jump_make_no_time_negative(run: Path) -> None:
 
 
 def test_numbers_beyond_64_bits_are_written(run: Path) -> None:
-    text = record_text().replace("regular_exitcode: 0", f"regular_exitcode: {10**25}")
+    text = xml_text().replace('exitcode="0"', f'exitcode="{10**25}"')
     (run / "00/cat_ID1.out.000").write_text(text)
-    compared(run)
+    _, document, _ = compared(run)
+    assert document["runs"]["bb"][0]["tasks"][0]["exit_code"] == 10**25
 
 
 def test_pipes_and_links_that_lead_to_themselves_are_no_records(run: Path) -> None:

@@ -114,9 +114,7 @@ def test_a_record_without_the_essentials_is_a_problem(
 
 
 def test_numbers_that_are_none_become_unknown(read: Read) -> None:
-    row = (
-        f"      42:\n        rchar: -5\n        wchar: {10**30}\n        iowait: many\n"
-    )
+    row = "      42:\n        rchar: -5\n        wchar: 1e30\n        iowait: many\n"
     text = record_text().replace("utime: 0.250", "utime: true") + row
     task = only_task(read(text))
     assert (task.utime, task.rchar, task.wchar, task.iowait) == (None,) * 4

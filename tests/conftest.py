@@ -81,7 +81,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Dealer:
 
 @pytest.fixture
 def of_a_user() -> Iterator[Path]:
-    """A folder of a user whom mode bits bind, whoever runs the tests."""
+    """A folder of a user whom mode bits bind, also if root runs the tests."""
     folder, is_root = Path(tempfile.mkdtemp()), os.geteuid() == 0
     if is_root:
         os.chown(folder, NOBODY, NOBODY)

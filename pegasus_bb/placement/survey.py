@@ -28,7 +28,7 @@ class File:
     role: str = INPUT  # input | intermediate | output
     size: int | None = None  # declared bytes, the largest if jobs disagree
     tier: str = ""  # what its metadata bb.tier says
-    said_by: str = ""  # the job whose use of it says so
+    declared_by: str = ""  # the job whose use of it says so
     maker: str = ""  # the job that writes it
     executable: str = ""  # the program's path, if the file is a staged program
 
@@ -68,13 +68,13 @@ def _note_tier(workflow: Workflow, file: File, job: Job, use: Use) -> None:
             workflow,
             job.id,
             file.lfn,
-            f"job {file.said_by} says bb.tier: {file.tier} of {file.lfn}, "
+            f"job {file.declared_by} says bb.tier: {file.tier} of {file.lfn}, "
             f"job {job.id} says otherwise",
             use.tier,
             "say the same in both, or in one only",
         )
     if not file.tier:
-        file.tier, file.said_by = use.tier, job.id
+        file.tier, file.declared_by = use.tier, job.id
 
 
 def metadata_error(

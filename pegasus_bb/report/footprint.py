@@ -29,8 +29,8 @@ class Known(NamedTuple):
 def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
     """Bytes of all ``files``, as ``tasks`` saw them, else as they are known.
 
-    None where an input is as large as nobody tells: neither its size, nor how much
-    staging in copied, nor how much a task read of it.
+    None if the size of an input is unknown: neither its own, nor the bytes that
+    staging in copied, nor those that a task read of it.
     """
     users = [task for task in tasks if task.kind is Kind.COMPUTE]
     sizes = {lfn: file.size for lfn, file in files.items()} | sizes_of(users)

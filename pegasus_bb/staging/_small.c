@@ -2,7 +2,7 @@
 
    Optional: helper.py loads this through ctypes where it was built and fits the node,
    and does the same in Python where not. No part of it calls the interpreter, so other
-   threads go on. A file goes from one buffer into one file; whoever calls makes it
+   threads go on. A file goes from one buffer into one file; the caller makes it
    durable between pbb_copy and pbb_rename. */
 #define _GNU_SOURCE
 #include <errno.h>

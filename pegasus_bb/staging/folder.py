@@ -107,7 +107,7 @@ def _copy_link(
 
 
 def _refuse_other(part: str, dest: str, digests: Dict[str, str]) -> None:
-    """A folder with other things in it is somebody's: nothing of it is removed."""
+    """A folder with other things in it is the user's: nothing of it is removed."""
     if not os.path.isdir(dest) or os.path.islink(dest) or not os.listdir(dest):
         return
     if digest_tree(dest) != _digest_of(part, digests):

@@ -1,4 +1,4 @@
-"""Batches of small files by the compiled helper; who has none uses plain.py.
+"""Batches of small files by the compiled helper; without it plain.py copies them.
 
 The helper (_small.c) is a shared library without any Python in it. It is not there
 where no compiler was, and does not load on a node of another kind: then `load` says

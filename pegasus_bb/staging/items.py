@@ -15,8 +15,8 @@ HOLLOW = 64 << 10  # bytes; holes of smaller files are not worth a call for each
 class Folder:
     """An open folder, closed with its last user: a walk needs few at a time.
 
-    HardLinks are looked up in it, so no path gets too long, and no link that somebody
-    puts into a path meanwhile leads elsewhere.
+    Names are looked up in it, so no path gets too long, and a link that is put into a
+    path meanwhile leads nowhere.
     """
 
     __slots__ = ("device", "fd", "inode", "path")

@@ -34,7 +34,7 @@ class Journal:
     """The journal of one source and destination; one process writes it at a time."""
 
     def __init__(self, path: str, source: str, dest: str) -> None:
-        """Raises UsageError where another process has it, or nobody can."""
+        """Raises UsageError if another process has it, or if it cannot be opened."""
         self.path = path
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         try:

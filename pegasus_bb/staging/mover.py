@@ -149,7 +149,7 @@ class _Pile:
 
 
 class _Stopped(Exception):
-    """Nobody waits for this copy any more."""
+    """The copy was given up."""
 
 
 class _Crew:

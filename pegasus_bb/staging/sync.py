@@ -1,6 +1,6 @@
 """Make a round of copies durable: one syncfs for many files, fsync for a few.
 
-syncfs waits for all that anybody has written to that file system, on a compute node
+syncfs waits for the writes of all programs to that file system, on a compute node
 also for what its tasks write. So it is worth it for many files only.
 """
 

@@ -48,7 +48,7 @@ class Tree:
         self._tag, self._fail, self._earlier = tag, fail, earlier
         self._waiting: List[Inner] = []
         self._top = source, dest
-        self._modes: List[Tuple[str, int]] = []  # of folders that nobody may write
+        self._modes: List[Tuple[str, int]] = []  # of folders without write permission
         self._names = HardLinks()
         self._failed: Set[str] = set()  # files whose further names must wait
         self._devices = {dest.device: dest}
@@ -241,7 +241,7 @@ def _in_itself(folder: Folder, what: str) -> CopyFailed:
 
 
 def set_mode(folder: int, mode: int) -> None:
-    """Give an open folder these of 0777, unless it is somebody else's. What else it has
+    """Give an open folder these of 0777, unless another user owns it. What else it has
     stays: set-gid and sticky are how a group shares it. Raises OSError."""
     found = os.fstat(folder)
     now = stat.S_IMODE(found.st_mode)

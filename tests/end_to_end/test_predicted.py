@@ -148,7 +148,7 @@ def test_the_report_shows_how_far_off_it_was(site: Site, learning: History) -> N
     assert "predicted makespan " in done.stdout
     document = json.loads((site.work / "r.json").read_text())
     (pfs,), (bb,) = document["runs"]["pfs"], document["runs"]["bb"]
-    assert pfs["predicted_makespan"] is None  # nobody had said how fast anything is
+    assert pfs["predicted_makespan"] is None  # no speeds were declared
     assert bb["predicted_makespan"] > 0
 
 

@@ -24,4 +24,4 @@ def test_a_run_that_failed_finds_its_files_after_another_has_cleaned_up(
     assert (site.root / "pfs" / "shared" / "d.dat").exists()
     assert site.run("one").returncode == 0
     assert site.content("one") == site.content("two") == expected()
-    assert (site.root / "pfs" / "shared").exists(), "nobody knows whose it is"
+    assert (site.root / "pfs" / "shared").exists(), "it may belong to another run"

@@ -19,7 +19,7 @@ def kept(
     *more: str,
     between: Callable[[Path], object] = str,
 ) -> subprocess.CompletedProcess:
-    """A run whose results somebody touched before bb_delete, once, by way of sh;
+    """A run whose results were changed before bb_delete, once, by way of sh;
     run again, after ``between`` was done to its submit directory."""
     folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0", *more)
     delete = folder / "bb" / "bin" / "delete"

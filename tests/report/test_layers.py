@@ -30,7 +30,7 @@ def test_what_is_left_of_the_run_time_is_other(
     run_time: float | None, left: float | None
 ) -> None:
     """Four processes were 8 s in calls. Threads may be in calls at once; clocks are
-    rounded; of a single file nobody asks."""
+    rounded; a single file is not checked."""
     layer = replace(POSIX, run_time=run_time)
     assert number("other_time", layer) == (None if left is None else approx(left))
 

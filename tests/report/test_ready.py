@@ -1,4 +1,4 @@
-"""When nodes were ready, and how long nobody submitted them."""
+"""When nodes were ready, and how long they waited to be submitted."""
 
 from __future__ import annotations
 

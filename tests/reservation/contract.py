@@ -38,7 +38,7 @@ class Bench(Protocol):
         """Let another user hold ``name``; give back who that is."""
 
     def fill(self) -> None:
-        """Let somebody else hold all space but a little."""
+        """Let another user hold all space but a little."""
 
     def free(self) -> None:
         """Let them give it back."""

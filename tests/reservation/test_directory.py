@@ -268,7 +268,7 @@ def test_what_others_put_into_the_tier_stops_nobody(
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
 def test_a_folder_that_another_user_owns_is_not_used(bench: DirectoryBench) -> None:
-    """Whoever owns it reads and changes what is in it, whatever its identity says."""
+    """Its owner reads and changes what is in it, whatever its identity says."""
     os.chown(made(bench), 65534, 65534)
     status = bench.backend.status(REQUEST)
     assert status.state is State.FAILED and "belongs to uid 65534" in status.message

@@ -56,7 +56,7 @@ def test_buffers_are_found_whatever_the_options_and_jobs_left_out(name: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "nobodys"),
+    ("name", "unlisted"),
     [
         ("show-burst.persistent-and-jobs", 0),
         ("show-burst.two-persistent", 0),
@@ -64,9 +64,9 @@ def test_buffers_are_found_whatever_the_options_and_jobs_left_out(name: str) -> 
         ("show-burst.not-read-back", 110 * MIB),
     ],
 )
-def test_what_is_in_use_and_in_no_row(name: str, nobodys: int) -> None:
+def test_what_is_in_use_and_in_no_row(name: str, unlisted: int) -> None:
     found = plugin(name)
-    assert found.unaccounted(found.pools[0]) == nobodys
+    assert found.unaccounted(found.pools[0]) == unlisted
 
 
 def test_times_are_local_and_a_relative_one_is_not_known() -> None:

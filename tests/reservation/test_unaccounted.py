@@ -42,7 +42,7 @@ def test_less_than_its_size_is_not_it(
 
 
 def test_what_was_so_while_it_was_shown_is_not_it(bench: DataWarpBench) -> None:
-    """A server that is down, say: in use all the time, and nobody's row."""
+    """A server that is down, say: in use all the time, and in no row."""
     bench.change(unseen=300)
     ready(bench)
     fresh = DataWarp(SETTINGS)

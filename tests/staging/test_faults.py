@@ -205,7 +205,7 @@ def test_a_folder_of_two_lines_is_named_on_one(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("copier")
 @pytest.mark.parametrize("size", [5000, 2 << 20])
 def test_a_file_of_just_now_is_left_to_settle(trees: TwoTrees, size: int) -> None:
-    """A write has its time before it has its bytes; whoever reads between the two gets
+    """A write has its time before it has its bytes; a reader between the two gets
     what was never there, and sees no change afterwards."""
     path = trees.write("data", b"A" * size)
     ages: list[float] = []

@@ -1,4 +1,4 @@
-"""A digest is of what was written, whoever reads the bytes for it and when."""
+"""A digest is of what was written, whichever thread reads the bytes, and when."""
 
 from __future__ import annotations
 

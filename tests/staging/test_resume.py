@@ -90,14 +90,14 @@ def test_parts_of_a_killed_try_go(trees: TwoTrees) -> None:
     (trees.dest / "d").mkdir(parents=True)
     (trees.dest / ".a.77.abcdef.part").write_text("half")
     (trees.dest / "d" / ".b.77.abcdef.part").write_text("half")
-    (trees.dest / ".c.77.123456.part").write_text("somebody else's")
+    (trees.dest / ".c.77.123456.part").write_text("another program's")
     trees.stage()
     assert [Path(path).name for path in trees.parts()] == [".c.77.123456.part"]
 
 
 @pytest.mark.parametrize("tag", ["x/../../victim", "x\0y", "\ud800", 7, None])
 def test_a_journal_that_names_parts_of_no_try(trees: TwoTrees, tag: object) -> None:
-    """Somebody may have edited it: it can have nothing else removed."""
+    """A user may have edited it: it can have nothing else removed."""
     trees.write("f", "1")
     (trees.source / "link").symlink_to("f")
     (trees.dest / ".f.x").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""A tree arrives as docs/staging.md says, whoever copies the small files."""
+"""A tree arrives as docs/staging.md says, with and without the compiled helper."""
 
 from __future__ import annotations
 

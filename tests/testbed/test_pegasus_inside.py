@@ -41,7 +41,7 @@ def test_pegasus_java_and_python_are_found(tmp_path: Path, java: Path) -> None:
     assert environ["JAVA_HOME"] == str(java)
     assert {folder.parent, java, Path("/etc/passwd")} <= set(installed.paths)
     assert any(Path(environ["PEGASUS_PYTHON"]).is_relative_to(p) for p in _python())
-    # So are those of PATH, where nobody names any.
+    # So are those of PATH, if none is named.
     path = f"{java}/bin:{Path(sys.executable).parent}:/usr/bin:/bin"
     assert find_installed(folder, {"PATH": path}).environ["JAVA_HOME"] == str(java)
 

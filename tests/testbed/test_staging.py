@@ -67,7 +67,7 @@ def test_what_cannot_be_staged_is_named(
     assert message in dw.refused("data_in", "--token", "52", "--job", script)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can copy as somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can copy as another user")
 def test_copies_are_made_as_the_owner_never_as_root(dw: Dw, pfs: Path) -> None:
     secret = pfs / "secret"
     secret.write_text("root's")

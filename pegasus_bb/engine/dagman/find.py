@@ -135,7 +135,7 @@ class LifeLog:
         self._lives: dict[int, Life] = {}
 
     def read(self) -> dict[int, Life]:
-        """All that were ever submitted, by job number; who was heard of last is last.
+        """By job number all that were ever submitted; that of the last event is last.
 
         Raises UsageError where the log cannot be read.
         """

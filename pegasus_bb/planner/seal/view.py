@@ -1,4 +1,4 @@
-"""A DAG as the rules look at it: who is who, and who waits for whom."""
+"""A DAG as the rules look at it: roles of nodes, and which node waits for which."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_o
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.staging.folder import copy_path
 
-WORK = ".room"  # ends the name of a try's folder to work in, beside its landing
+WORK = ".room"  # ends the name of a try's folder to work in, next to its landing folder
 _NODES = "SLURM_JOB_NUM_NODES"
 
 

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -99,7 +99,7 @@ def main() -> None:
     try:
         cli(prog_name="pegasus-bb", obj=end_at_once)
     except PegasusBBError as error:
-        click.echo(f"pegasus-bb: {error}", err=True)
+        _say(str(error))
         sys.exit(error.exit_code)
     except OSError as error:
         if _can_speak():
@@ -144,6 +144,15 @@ def _end_unheard(error: OSError) -> NoReturn:
     from pegasus_bb.engine.terminal import mute  # costs more than most commands
 
     mute(sys.stdout)
-    with suppress(OSError):
-        click.echo(f"pegasus-bb: standard output: {error.strerror}", err=True)
+    _say(f"standard output: {error.strerror}")
     sys.exit(BUG)
+
+
+def _say(message: str) -> None:
+    """On standard error, if it takes anything; the exit code stays in any case."""
+    try:
+        click.echo(f"pegasus-bb: {message}", err=True)
+    except OSError:
+        from pegasus_bb.engine.terminal import mute
+
+        mute(sys.stderr)

@@ -42,5 +42,11 @@ def test_what_takes_no_word_is_told_once(folder: Folder, words: str) -> None:
     assert done.stderr == ("pegasus-bb: standard output: No space left on device\n")
 
 
-def test_nor_where_nothing_can_be_said_at_all(folder: Folder) -> None:
-    assert typed(f"status {folder.path} >/dev/full 2>/dev/full").returncode == 1
+@pytest.mark.parametrize(
+    "command, code", [("status .", 1), ("--help", 1), ("status no-such-folder", 2)]
+)
+def test_the_exit_code_stays_if_no_file_takes_a_word(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, command: str, code: int
+) -> None:
+    monkeypatch.chdir(folder.path)
+    assert typed(f"{command} >/dev/full 2>/dev/full").returncode == code

@@ -54,7 +54,7 @@ def _of_replicas(placed: PlanningInput) -> Iterator[Finding]:
     if gone:
         yield wrong(
             "replicas",
-            f"{len(gone)} inputs are not where the catalog says: {abbreviate(gone)}",
+            f"not where the catalog says: {abbreviate(gone)}",
             f"the path on this machine, or site: {site} for files that are only there",
         )
     else:

@@ -47,7 +47,7 @@ def no_style(site: Site) -> None:
         (
             lambda s: (s.work / "in.txt").unlink(),
             {},
-            "1 inputs are not where the catalog says: in.txt",
+            "not where the catalog says: in.txt",
         ),
         (
             lambda s: s.edit("replicas.yml", lambda r: r.update(replicas=[])),

@@ -18,15 +18,7 @@ from pegasus_bb.errors import USAGE
 @click.command("check", cls=PlanCommand)
 @options_of_a_planning
 @click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    as_json: bool,
-    verbose: int,
-    quiet: int,
-    submit: bool,
-    **options: Any,
-) -> None:
+def command(ctx: click.Context, /, as_json: bool, quiet: int, **options: Any) -> None:
     """Check whether WORKFLOW would run on its site.
 
     Looks at the workflow, catalogs, programs, planner, HTCondor, Slurm and the free

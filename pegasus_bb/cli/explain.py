@@ -46,14 +46,7 @@ _MORE = (fit_lines, reservation_lines)
 @click.option("--html", type=Path, help="Write a page with figures into this file.")
 @click.pass_context
 def command(
-    ctx: click.Context,
-    /,
-    as_json: bool,
-    verbose: int,
-    quiet: int,
-    submit: bool,
-    html: Path | None,
-    **options: Any,
+    ctx: click.Context, /, as_json: bool, html: Path | None, **options: Any
 ) -> None:
     """Show the tier of every file of WORKFLOW with the reason, and the space needed.
 

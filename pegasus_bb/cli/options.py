@@ -115,8 +115,13 @@ def options_of_a_planning(command: _F) -> _F:
     return command
 
 
+# What happens once it is planned.
+_AFTERWARDS = {"as_json", "verbose", "quiet", "submit"}
+
+
 def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     """Typed ``options``; ``mode`` counts if no option or property names one."""
+    options = {name: options[name] for name in options.keys() - _AFTERWARDS}
     given = {f.name: options.pop(f"bb_{f.name}") for f in fields(Settings)}
     said = {property_of(name): text for name, text in given.items() if text is not None}
     for name in ("sites", "output_sites"):

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pegasus_bb.planner.planning import PlanResult
 
 ARGV = "pegasus_bb.argv"
-# What happens once it is planned.
-_AFTERWARDS = {"as_json", "verbose", "quiet", "submit"}
 
 
 class _KeepingArguments(PlanCommand):
@@ -52,7 +50,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     Takes pegasus-plan's options. Every --bb-X is a property pegasus.bb.X as well.
     A real pegasus-plan does the planning if there is one.
     """
-    wanted = plan_options({key: options[key] for key in options.keys() - _AFTERWARDS})
+    wanted = plan_options(options)
     properties = properties_of(wanted)
     settings = read_settings(properties, wanted.cwd)
     check_fallback_is_of_use(wanted, settings)

@@ -10,26 +10,28 @@ import pytest
 
 from .conftest import Site, expected
 
-FIRST, LAST = "d.dat", "e.dat"
+FIRST = "d.dat"
+PLANNED = ("--bb-mode", "persistent", "-Ddagman.retry=0", "--cleanup")
+
+
+def before(program: Path, happens: str, *words: str) -> None:
+    """Puts a script of sh in front of ``program``, which gets ``words`` first."""
+    real = program.rename(program.with_name(f"{program.name}.real"))
+    program.write_text(f'#!/bin/sh\n{happens}\nexec {real} {" ".join(words)} "$@"\n')
+    program.chmod(0o755)
 
 
 def kept(
     site: Site,
     what_happens: str,
-    *more: str,
+    cleanup: str,
     between: Callable[[Path], object] = str,
 ) -> subprocess.CompletedProcess:
     """A run whose results were changed before bb_delete, once, by way of sh;
     run again, after ``between`` was done to its submit directory."""
-    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0", *more)
-    delete = folder / "bb" / "bin" / "delete"
-    real = delete.with_name("delete.real")
-    delete.rename(real)
-    delete.write_text(
-        f"#!/bin/sh\n[ -e {site.root}/once ] || {{ : > {site.root}/once; "
-        f'{what_happens}; }}\nexec {real} --bb {folder}/bb "$@"\n'
-    )
-    delete.chmod(0o755)
+    folder = site.planned("bb", *PLANNED, cleanup)
+    once = f"[ -e {site.root}/once ] || {{ : > {site.root}/once; {what_happens}; }}"
+    before(folder / "bb" / "bin" / "delete", once, f"--bb {folder}/bb")
     done = site.run("bb")
     assert done.returncode == 80 and "79" in done.stderr, done.stderr
     assert site.reservations() != []
@@ -47,7 +49,7 @@ def result(site: Site) -> Path:
 def test_it_is_staged_out_again(site: Site, what: str) -> None:
     manifest = site.submit_dir("bb") / "bb" / "manifest.jsonl"
     lost = result(site) if what == "removed" else manifest
-    done = kept(site, f"rm {lost}", "--cleanup", "none")
+    done = kept(site, f"rm {lost}", "none")
     assert done.returncode == 0, done.stderr
     assert "to run again: stage_out_" in done.stderr
     assert site.content("bb") == expected()
@@ -60,7 +62,7 @@ def test_a_rescue_file_that_calls_bb_delete_done_is_not_believed(site: Site) -> 
         newest = max(folder.glob("*.dag.rescue*"))
         newest.write_text(newest.read_text() + "DONE bb_delete_BB0000002\n")
 
-    done = kept(site, f"rm {result(site)}", "--cleanup", "none", between=edit)
+    done = kept(site, f"rm {result(site)}", "none", between=edit)
     assert done.returncode == 0, done.stderr
     assert site.content("bb") == expected()
     assert site.reservations() == []
@@ -69,17 +71,10 @@ def test_a_rescue_file_that_calls_bb_delete_done_is_not_believed(site: Site) -> 
 @pytest.mark.sweep
 @pytest.mark.parametrize("cleanup", ["inplace", "leaf"])
 def test_also_where_clean_up_kept_the_last_copy(site: Site, cleanup: str) -> None:
-    folder = site.planned(
-        "bb", "--bb-mode", "persistent", "-Ddagman.retry=0", "--cleanup", cleanup
-    )
-    program = folder / "bb" / "bin" / "transfer"
-    real = program.with_name("transfer.real")
-    program.rename(real)
-    program.write_text(
-        f"#!/bin/sh\n[ -e {site.root}/once ] || [ ! -e {result(site)} ] || "
-        f'{{ : > {site.root}/once; rm {result(site)}; }}\nexec {real} "$@"\n'
-    )
-    program.chmod(0o755)
+    folder = site.planned("bb", *PLANNED, cleanup)
+    there = f"[ -e {site.root}/once ] || [ ! -e {result(site)} ]"
+    once = f"{there} || {{ : > {site.root}/once; rm {result(site)}; }}"
+    before(folder / "bb" / "bin" / "transfer", once)
     assert site.run("bb").returncode == 80
     done = site.run("bb")
     assert done.returncode == 0, done.stderr
@@ -87,7 +82,7 @@ def test_also_where_clean_up_kept_the_last_copy(site: Site, cleanup: str) -> Non
 
 
 def test_an_edit_is_kept_beside_it(site: Site) -> None:
-    done = kept(site, f"echo mine >> {result(site)}", "--cleanup", "none")
+    done = kept(site, f"echo mine >> {result(site)}", "none")
     assert done.returncode == 0, done.stderr
     (edited,) = result(site).parent.glob(f"{FIRST}.kept-*")
     assert str(edited) in done.stderr
@@ -97,7 +92,7 @@ def test_an_edit_is_kept_beside_it(site: Site) -> None:
 
 
 def test_where_the_buffer_has_it_no_more_nothing_is_run_again(site: Site) -> None:
-    done = kept(site, f"echo mine >> {result(site)}", "--cleanup", "leaf")
+    done = kept(site, f"echo mine >> {result(site)}", "leaf")
     assert done.returncode == 80
     assert (
         "none of them is in"

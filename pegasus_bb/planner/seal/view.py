@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
@@ -12,8 +11,6 @@ from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, folder_nodes, is_local_cleanup, of_role, role_of
 from pegasus_bb.units import abbreviate
 
-REGISTERS = "register_"
-OWN_FOLDER = re.compile(r"cleanup_.+_[0-9]+_local")  # the real planner's, on this host
 BUILT_IN = "pegasus-bb built-in"  # planner in plan.json
 DEFERRED = 75  # the exit status of a gate that wants to be asked again
 

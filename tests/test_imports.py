@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "dag": BASE,
     "ledger": BASE,
     "staging": BASE,
+    "service": BASE | {"staging"},
     "reservation": MODEL,
     "placement": MODEL,
     "report": MODEL | {"dag"},
@@ -42,13 +43,13 @@ MAY_IMPORT = {
     "check": DECIDE | {"rewrite", "planner", "engine"},
     "cli": DECIDE
     | {"rewrite", "planner", "engine", "inventory", "runtime", "staging", "ledger"}
-    | {"bench", "check", "page", "testbed"},
+    | {"bench", "check", "page", "testbed", "service"},
 }
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]
 TRAVELS += ["paths.py", "removal.py"]
 TRAVELS_TOO = ["model/reservation.py", "reservation/*.py", "runtime/**/*.py"]
-TRAVELS_TOO += ["staging/*.py"]
+TRAVELS_TOO += ["staging/*.py", "service/*.py"]
 
 
 def modules() -> list[Path]:

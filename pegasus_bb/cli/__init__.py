@@ -27,6 +27,7 @@ COMMANDS = {
     "gc": "pegasus_bb.cli.gc",
     "release": "pegasus_bb.cli.release",
     "stage": "pegasus_bb.cli.stage",
+    "stager": "pegasus_bb.cli.stager",
     "bench": "pegasus_bb.cli.bench",
     "hook": "pegasus_bb.cli.hook",
     "testbed": "pegasus_bb.cli.testbed",

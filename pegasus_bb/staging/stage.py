@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from typing import Callable, Dict, Iterator, List, Optional
+from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
@@ -32,9 +32,11 @@ class Stage:
         journal: Journal,
         digest: Optional[Digest],
         fail: Fail,
+        folders: Optional[Tuple[Folder, Folder]] = None,
     ) -> None:
         """Both are full paths. ``fail`` hears of every file that cannot be copied, as
-        it happens.
+        it happens. ``folders``: both, opened and checked by the caller; then the paths
+        are for messages only.
 
         Raises UsageError where there is no source, or one lies in the other.
         """
@@ -46,7 +48,9 @@ class Stage:
         self._told: Tell = ignore_progress
         # files that will have further names, as they landed
         self._linked: Dict[str, Landed] = {}
-        check_places(source, dest)
+        self._folders = folders
+        if folders is None:
+            check_places(source, dest)
 
     def run(self, tell: Tell = ignore_progress) -> bool:
         """Copy whatever is not there yet: whether all of it is.
@@ -58,8 +62,11 @@ class Stage:
         mover = Mover(self._digest, follow=False, tell=tell)
         self._journal.begin(mover.tag)
         try:
-            if os.path.isdir(self.source):
-                self._tree(mover)
+            if self._folders is not None:
+                self._tree(mover, *self._folders)
+            elif os.path.isdir(self.source):
+                os.makedirs(self.dest, exist_ok=True)
+                self._tree(mover, Folder.open(self.source), Folder.open(self.dest))
             else:
                 self._move(mover, iter([_single(self.source, self.dest)]), _alone)
         except OSError as error:
@@ -78,10 +85,7 @@ class Stage:
         self.failed += 1
         self._tell_failure(failure)
 
-    def _tree(self, mover: Mover) -> None:
-        source = Folder.open(self.source)
-        os.makedirs(self.dest, exist_ok=True)
-        dest = Folder.open(self.dest)
+    def _tree(self, mover: Mover, source: Folder, dest: Folder) -> None:
         tree = Tree(source, dest, mover.tag, self.fail, self._journal.tags)
         self._move(mover, tree.items(), tree.failed)
         tree.finish(self._has_another_name)

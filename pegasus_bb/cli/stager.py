@@ -1,0 +1,204 @@
+"""pegasus-bb stager: the staging service, and what a user says to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import click
+
+from pegasus_bb.cli.columns import columns, printable
+from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
+from pegasus_bb.service.client import Client, connect_or_start
+from pegasus_bb.service.config import Config, site_config, user_config
+from pegasus_bb.service.protocol import CONTROL_SOCKET, USER_SOCKET
+from pegasus_bb.service.task import DONE as TASK_DONE
+from pegasus_bb.service.task import ENDS
+from pegasus_bb.units import format_duration, format_size, parse_duration, parse_size
+
+_HEAD = ("task", "user", "state", "kind", "bytes", "left", "source", "dest")
+_RIGHT = (0, 1, 4, 5)
+_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, for programs."
+)
+_numbers = click.argument("tasks", nargs=-1, type=int, required=True, metavar="TASK...")
+
+
+@click.group(
+    "stager", short_help="Move files in the background, for jobs and for Slurm."
+)
+@click.option("--sockets", type=click.Path(), help="Folder of the service's sockets.")
+@click.pass_context
+def command(ctx: click.Context, sockets: str | None) -> None:
+    """The staging service. It copies, moves and removes files in the background; what
+    it has accepted survives a crash. Without --sockets (or PEGASUS_BB_STAGER) this is
+    your own service, which starts when it is needed and ends when it is idle.
+    """
+    ctx.obj = sockets
+
+
+@command.command("serve")
+@click.option("--site", type=click.Path(), help="The site's configuration, for root.")
+@click.pass_obj
+def serve(sockets: str | None, site: str | None) -> None:
+    """Run the service until it is told to end, or is idle for a minute."""
+    from pegasus_bb.service.server import run
+
+    run(site_config(site) if site else _own(sockets))
+
+
+@command.command("submit")
+@click.option("--deadline", help="Be done within this time: 90s, 15m, 2h.")
+@click.option("--priority", type=click.IntRange(-100, 100), default=0)
+@click.option("--rate", help="At most so many bytes per second, such as 100MB.")
+@click.option("--move", is_flag=True, help="Remove SOURCE when the copy is durable.")
+@click.option("--remove", is_flag=True, help="Remove SOURCE; there is no DEST.")
+@_json
+@click.argument("places", nargs=-1, required=True, metavar="SOURCE [DEST]")
+@click.pass_obj
+def submit(
+    sockets: str | None,
+    deadline: str | None,
+    priority: int,
+    rate: str | None,
+    move: bool,
+    remove: bool,
+    as_json: bool,
+    places: tuple[str, ...],
+) -> None:
+    """Have SOURCE copied to DEST. Each is a path, or NAME://path in a dataspace. Prints
+    the number of the task, which is durable then.
+    """
+    if len(places) != (1 if remove else 2):
+        raise UsageError("say: submit SOURCE DEST, or submit --remove SOURCE")
+    task: dict[str, Any] = {"kind": "remove" if remove else "move" if move else "copy"}
+    task.update(zip(("source", "dest"), map(_place, places), strict=False))
+    if deadline:
+        task["deadline"] = time.time() + parse_duration(deadline)
+    if rate:
+        task["rate"] = parse_size(rate)
+    with _connected(sockets) as client:
+        [number] = client.submit([{**task, "priority": priority}])
+    click.echo(json.dumps({"task": number}) if as_json else str(number))
+
+
+@command.command("status")
+@click.option("--all", "everything", is_flag=True, help="Also tasks that have ended.")
+@_json
+@click.argument("tasks", nargs=-1, type=int, metavar="[TASK]...")
+@click.pass_obj
+def status(
+    sockets: str | None, everything: bool, as_json: bool, tasks: tuple[int, ...]
+) -> None:
+    """Show TASKs, or all of yours that have not ended."""
+    with _connected(sockets) as client:
+        found = client.status(tasks or None, eta=True)
+    if not tasks and not everything:
+        found = [task for task in found if task["state"] not in ENDS]
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        _show(found)
+
+
+@command.command("wait")
+@_json
+@_numbers
+@click.pass_obj
+def wait(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
+    """Wait until all TASKs have ended. Exit status: 0 all are done; 81 some are not."""
+    with _connected(sockets) as client:
+        found = client.wait(tasks)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    bad = [task for task in found if task["state"] != TASK_DONE]
+    for task in bad:
+        words = f"task {task['id']} {task['state']}: {printable(task['message'])}"
+        click.echo(f"pegasus-bb: {words}", err=True)
+    sys.exit(NOT_COPIED if bad else DONE)
+
+
+@command.command("cancel")
+@_numbers
+@click.pass_obj
+def cancel(sockets: str | None, tasks: tuple[int, ...]) -> None:
+    """Stop TASKs. What is half copied is removed; what is copied stays."""
+    with _connected(sockets) as client:
+        click.echo(f"{client.cancel(tasks)} of {len(tasks)} tasks end")
+
+
+@command.command("top")
+@_json
+@click.pass_obj
+def top(sockets: str | None, as_json: bool) -> None:
+    """Show tasks and bytes by user. For those who may use the control socket."""
+    with Client(_socket(sockets, CONTROL_SOCKET)) as client:
+        found = client.ask("users")
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    states = ("pending", "running", *ENDS)
+    rows = [("user", *states, "bytes")]
+    for uid, counts in sorted(found["users"].items()):
+        shown = [str(counts.get(state, 0)) for state in states]
+        rows.append((uid, *shown, format_size(counts.get("bytes", 0))))
+    click.echo("\n".join(columns(rows, range(len(rows[0])))))
+    if found["paused"]:
+        click.echo("paused; go on with: pegasus-bb stager control resume")
+
+
+@command.command("control")
+@click.argument("what", type=click.Choice(["pause", "resume", "drain", "shutdown"]))
+@click.pass_obj
+def control(sockets: str | None, what: str) -> None:
+    """Pause or resume all work; drain: take no new task and end when all is done;
+    shutdown: end now, and go on at the next start.
+    """
+    with Client(_socket(sockets, CONTROL_SOCKET)) as client:
+        client.ask(what)
+
+
+def _own(sockets: str | None) -> Config:
+    config = user_config()
+    return config._replace(sockets=sockets) if sockets else config
+
+
+def _connected(sockets: str | None) -> Client:
+    if sockets or os.environ.get("PEGASUS_BB_STAGER"):
+        return Client(_socket(sockets, USER_SOCKET))
+    return connect_or_start(user_config().sockets)
+
+
+def _socket(sockets: str | None, name: str) -> str:
+    return f"{_own(sockets).sockets}/{name}"
+
+
+def _place(text: str) -> str:
+    return text if "://" in text else f"file://{os.path.abspath(text)}"
+
+
+def _show(found: list[dict[str, Any]]) -> None:
+    if not found:
+        click.echo("no tasks; those that have ended: --all")
+        return
+    click.echo("\n".join(columns([_HEAD, *map(_row, found)], _RIGHT)))
+    for task in found:
+        if task["message"] and task["state"] != TASK_DONE:
+            click.echo(f"task {task['id']}: {printable(task['message'])}")
+
+
+def _row(task: dict[str, Any]) -> tuple[str, ...]:
+    left = task.get("seconds_left")
+    return (
+        str(task["id"]),
+        str(task["uid"]),
+        task["state"],
+        task["kind"],
+        format_size(task["moved"]),
+        format_duration(left) if left else "-",
+        task["source"],
+        task["dest"],
+    )

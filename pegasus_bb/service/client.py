@@ -1,0 +1,202 @@
+"""What a program says to the service; the service of this user starts on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import time
+from types import TracebackType
+from typing import Any, Dict, List, Optional, Sequence, Type
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.process import start
+from pegasus_bb.service.protocol import (
+    LONGEST,
+    USER_SOCKET,
+    VERSION,
+    Lines,
+    Refused,
+    decode,
+    encode,
+)
+
+_STARTING = 10.0  # seconds that a service may take to begin
+
+
+class NoService(PegasusBBError):
+    """No service answers on the socket."""
+
+
+class Client:
+    """A connection. Every method raises Refused where the service says no, and
+    NoService where it does not answer."""
+
+    def __init__(self, path: str) -> None:
+        """``path``: of a socket, or of the folder that has it. Raises NoService."""
+        path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
+        self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._lines, self._number, self._ready = Lines(), 0, []  # type: Any, int, Any
+        try:
+            self._sock.connect(path)
+        except OSError as error:
+            self._sock.close()
+            raise NoService(f"{path}: no staging service: {error.strerror}") from error
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def submit(self, tasks: Sequence[Dict[str, Any]]) -> range:
+        """The numbers of ``tasks``, which are durable when this returns."""
+        ok = self.ask("submit", tasks=list(tasks))
+        return range(ok["first"], ok["first"] + ok["count"])
+
+    def wait(self, tasks: Sequence[int]) -> List[Dict[str, Any]]:
+        """``tasks`` as they have ended; returns when all have."""
+        found: List[Dict[str, Any]] = self.ask("wait", tasks=list(tasks))["tasks"]
+        return found
+
+    def status(
+        self, tasks: Optional[Sequence[int]] = None, **more: Any
+    ) -> List[Dict[str, Any]]:
+        """``tasks`` as they are now; None: all of this user."""
+        ids = None if tasks is None else list(tasks)
+        found: List[Dict[str, Any]] = self.ask("status", tasks=ids, **more)["tasks"]
+        return found
+
+    def cancel(self, tasks: Sequence[int]) -> int:
+        """How many of ``tasks`` had not ended, and will soon."""
+        return int(self.ask("cancel", tasks=list(tasks))["cancelled"])
+
+    def ask(self, do: str, **more: Any) -> Dict[str, Any]:
+        """The ``ok`` of one request."""
+        self._number += 1
+        request = request_line(do, self._number, more)
+        try:
+            self._sock.sendall(request)
+            return result(self._answer())
+        except OSError as error:
+            raise NoService(f"the staging service has gone: {error}") from error
+
+    def close(self) -> None:
+        """End the connection; tasks go on."""
+        self._sock.close()
+
+    def _answer(self) -> Dict[str, Any]:
+        while not self._ready:
+            data = self._sock.recv(1 << 18)
+            if not data:
+                raise NoService(
+                    "the staging service has gone; what it accepted goes on "
+                    "when it runs again"
+                )
+            self._ready += self._lines.feed(data)
+        return decode(self._ready.pop(0))
+
+
+class AsyncClient:
+    """The same for asyncio; several requests may be under way."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._writer, self._number = writer, 0
+        self._asked: Dict[int, asyncio.Future[Dict[str, Any]]] = {}
+        self._listening = asyncio.ensure_future(self._listen(reader))
+
+    @classmethod
+    async def connect(cls, path: str) -> AsyncClient:
+        """Raises NoService."""
+        path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
+        try:
+            return cls(*await asyncio.open_unix_connection(path, limit=LONGEST))
+        except OSError as error:
+            raise NoService(f"{path}: no staging service: {error.strerror}") from error
+
+    async def submit(self, tasks: Sequence[Dict[str, Any]]) -> range:
+        """See Client.submit."""
+        ok = await self.ask("submit", tasks=list(tasks))
+        return range(ok["first"], ok["first"] + ok["count"])
+
+    async def wait(self, tasks: Sequence[int]) -> List[Dict[str, Any]]:
+        """See Client.wait."""
+        found: List[Dict[str, Any]] = (await self.ask("wait", tasks=list(tasks)))[
+            "tasks"
+        ]
+        return found
+
+    async def ask(self, do: str, **more: Any) -> Dict[str, Any]:
+        """See Client.ask."""
+        self._number += 1
+        number = self._number
+        self._asked[number] = asyncio.get_running_loop().create_future()
+        self._writer.write(request_line(do, number, more))
+        try:
+            return result(await self._asked[number])
+        finally:
+            del self._asked[number]
+
+    async def close(self) -> None:
+        """End the connection; tasks go on."""
+        self._listening.cancel()
+        self._writer.close()
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        async for line in reader:
+            message = decode(line)
+            waiting = self._asked.get(message.get("id", 0))
+            if waiting is not None and not waiting.done():
+                waiting.set_result(message)
+        for waiting in self._asked.values():
+            if not waiting.done():
+                waiting.set_exception(NoService("the staging service has gone"))
+
+
+def request_line(do: str, number: int, more: Dict[str, Any]) -> bytes:
+    """One request. Raises Refused where it is too long for the service."""
+    line = encode({"v": VERSION, "id": number, "do": do, **more})
+    if len(line) > LONGEST:
+        raise Refused("too-long", "submit fewer tasks at a time, 10,000 say")
+    return line
+
+
+def result(message: Dict[str, Any]) -> Dict[str, Any]:
+    """The ``ok`` of an answer. Raises Refused."""
+    error = message.get("error")
+    if error:
+        raise Refused(str(error.get("code")), str(error.get("message")))
+    ok: Dict[str, Any] = message["ok"]
+    return ok
+
+
+def connect_or_start(sockets: str) -> Client:
+    """A connection to the service of this user, which is started if none runs: of
+    several that start at once, one gets the lock and the others end. Raises NoService.
+    """
+    try:
+        return Client(sockets)
+    except NoService:
+        pass
+    start(
+        [sys.executable, "-m", "pegasus_bb", "stager", "serve"],
+        stdout=-3,
+        stderr=-3,
+        new_session=True,
+    )
+    until = time.monotonic() + _STARTING
+    while True:
+        try:
+            return Client(sockets)
+        except NoService:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)

@@ -1,0 +1,115 @@
+"""Where a service lives and which dataspaces it has."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from typing import Any, Dict, List, NamedTuple
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.service.dataspace import Dataspace, Dataspaces
+from pegasus_bb.units import parse_size
+
+_KEYS = ("dataspaces", "state", "sockets", "workers", "slurm_user")
+_SPACE_KEYS = ("path", "target", "rate")
+_WORKERS = 2
+
+
+class Config(NamedTuple):
+    """One service."""
+
+    state: str  # folder of the journal and of the users' own files
+    sockets: str  # folder of both sockets
+    spaces: Dataspaces
+    workers: int = _WORKERS  # processes that copy at the same time
+    is_site: bool = False  # for every user of the host, as root
+    control_users: tuple = (0,)  # type: ignore[type-arg]  # may use `control`
+    idle: float = 60.0  # seconds without work after which a user's service ends
+
+    @property
+    def journal(self) -> str:
+        """The path of the journal."""
+        return os.path.join(self.state, "tasks.jsonl")
+
+
+def user_config() -> Config:
+    """The service of this user on this host: every path, with the user's rights."""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    folder = os.path.join(state, "pegasus-bb", "stager", socket.gethostname())
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or folder
+    sockets = os.environ.get("PEGASUS_BB_STAGER") or os.path.join(runtime, "pegasus-bb")
+    spaces = {"file": Dataspace("file", "/")}
+    return Config(folder, sockets, spaces, control_users=(os.getuid(),))
+
+
+def site_config(path: str) -> Config:
+    """The service that the JSON file ``path`` describes. Raises UsageError."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
+    _check(isinstance(data, dict), path, "the file is an object", data)
+    unknown = sorted(set(data) - set(_KEYS))
+    _check(not unknown, path, f"the keys are {', '.join(_KEYS)}", unknown)
+    declared = data.get("dataspaces")
+    _check(
+        isinstance(declared, dict) and declared,
+        path,
+        "dataspaces: {NAME: {path: ...}}",
+        declared,
+    )
+    workers = data.get("workers", _WORKERS)
+    _check(type(workers) is int and 0 < workers < 1000, path, "workers: 2", workers)
+    state = data.get("state", "/var/lib/pegasus-bb/stager")
+    sockets = data.get("sockets", "/run/pegasus-bb")
+    for key, value in (("state", state), ("sockets", sockets)):
+        _check(_is_path(value), path, f"{key}: an absolute path", value)
+    users = [0, *_slurm_user(path, data.get("slurm_user"))]
+    spaces = {name: _space(path, name, declared[name]) for name in declared}
+    return Config(state, sockets, spaces, workers, True, tuple(users))
+
+
+def _space(path: str, name: str, data: Any) -> Dataspace:
+    where = f"{path}: dataspace {name}"
+    plain = name.replace("-", "").replace("_", "")
+    good = plain.isalnum() and plain.isascii() and name[0].isalpha() and name.islower()
+    _check(good and len(name) <= 32, path, "a dataspace has a lower-case name", name)
+    _check(isinstance(data, dict), where, "{path: ...}", data)
+    unknown = sorted(set(data) - set(_SPACE_KEYS))
+    _check(not unknown, where, f"the keys are {', '.join(_SPACE_KEYS)}", unknown)
+    _check(
+        _is_path(data.get("path")), where, "path: an absolute path", data.get("path")
+    )
+    rate = str(data.get("rate", "0B/s"))
+    _check(rate.endswith("/s"), where, "rate: 2GB/s", rate)
+    speed = parse_size(rate[:-2])
+    return Dataspace(name, data["path"], str(data.get("target", name)), float(speed))
+
+
+def _slurm_user(path: str, name: Any) -> List[int]:
+    if name is None:
+        return []
+    import pwd
+
+    try:
+        return [pwd.getpwnam(str(name)).pw_uid]
+    except KeyError:
+        raise UsageError(
+            f"{path}: slurm_user {name!r} is no user of this host"
+        ) from None
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("/") and ".." not in value
+
+
+def _check(good: Any, path: str, wanted: str, found: Any) -> None:
+    if not good:
+        raise UsageError(f"{path}: {wanted}; found {found!r}")
+
+
+def as_roots(spaces: Dataspaces) -> Dict[str, str]:
+    """Name -> root, as a worker needs them."""
+    return {name: space.root for name, space in spaces.items()}

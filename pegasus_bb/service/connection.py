@@ -1,0 +1,121 @@
+"""One client on a Unix socket: who it is, its lines, its descriptors, our answers."""
+
+from __future__ import annotations
+
+import array
+import asyncio
+import os
+import socket
+import struct
+from typing import Any, Callable, Dict, List
+
+from pegasus_bb.service.protocol import Lines, Refused, decode, encode
+
+_AT_ONCE = 1 << 18  # bytes of one read
+_DESCRIPTORS = 16  # of one read; more are refused by the kernel
+_BEHIND = 16 << 20  # bytes of answers that a client may leave unread
+
+Asked = Callable[["Connection", Dict[str, Any], bytes], None]
+
+
+class Connection:
+    """Calls ``asked`` for each request; ``closed`` once at the end."""
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        loop: asyncio.AbstractEventLoop,
+        asked: Asked,
+        closed: Callable[[Connection], None],
+    ) -> None:
+        sock.setblocking(False)
+        self._sock, self._loop, self._asked, self._closed = sock, loop, asked, closed
+        size = struct.calcsize("3i")
+        peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        self.pid, self.uid, self.gid = struct.unpack("3i", peer)
+        self.descriptors: List[int] = []  # that came with the latest lines
+        self._lines, self._out = Lines(), bytearray()
+        self.is_open = True
+        loop.add_reader(sock, self._readable)
+
+    def answer(self, number: Any, ok: Dict[str, Any]) -> None:
+        """The request ``number`` is done."""
+        self._send({"id": number, "ok": ok})
+
+    def refuse(self, number: Any, refused: Refused) -> None:
+        """The request ``number`` is not done."""
+        error = {"code": refused.code, "message": str(refused)}
+        self._send({"id": number, "error": error})
+
+    def close(self) -> None:
+        """No more is read or written."""
+        if not self.is_open:
+            return
+        self.is_open = False
+        self._loop.remove_reader(self._sock)
+        self._loop.remove_writer(self._sock)
+        self._sock.close()
+        self._drop_descriptors()
+        self._closed(self)
+
+    def _readable(self) -> None:
+        try:
+            data = self._received()
+            lines = self._lines.feed(data) if data else None
+        except BlockingIOError:
+            return
+        except (OSError, Refused):
+            lines = None
+        if lines is None:
+            self.close()
+            return
+        for line in lines:
+            self._heed(line)
+        self._drop_descriptors()
+
+    def _received(self) -> bytes:
+        space = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
+        data, control, _, _ = self._sock.recvmsg(_AT_ONCE, space)
+        for level, kind, payload in control:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                found = array.array("i")
+                found.frombytes(payload[: len(payload) - len(payload) % found.itemsize])
+                self.descriptors += found
+        return data
+
+    def _heed(self, line: bytes) -> None:
+        message: Dict[str, Any] = {}
+        try:
+            message = decode(line)
+            self._asked(self, message, line)
+        except Refused as refused:
+            self.refuse(message.get("id"), refused)
+
+    def _drop_descriptors(self) -> None:
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        self.descriptors = []
+
+    def _send(self, message: Dict[str, Any]) -> None:
+        if not self.is_open:
+            return
+        was_empty = not self._out
+        self._out += encode(message)
+        if was_empty:
+            self._writable()
+        if len(self._out) > _BEHIND:
+            self.close()
+
+    def _writable(self) -> None:
+        try:
+            sent = self._sock.send(self._out)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self.close()
+            return
+        del self._out[:sent]
+        if self._out:
+            self._loop.add_writer(self._sock, self._writable)
+        else:
+            self._loop.remove_writer(self._sock)

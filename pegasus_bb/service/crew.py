@@ -1,0 +1,108 @@
+"""The worker processes of a service, each of one user."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any, Callable, Dict, List, Optional, Set
+
+from pegasus_bb.service.protocol import encode
+from pegasus_bb.service.task import Task
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from pegasus_bb.service.worker import main; "
+    "sys.exit(main(sys.argv[2]))"
+)
+
+Heard = Callable[["WorkerProcess", Dict[str, Any]], None]
+
+
+class WorkerProcess:
+    """One worker. ``heard`` gets its messages; ``{"gone": status}`` is the last."""
+
+    def __init__(self, uid: int, heard: Heard) -> None:
+        self.uid, self._heard = uid, heard
+        self.tasks: Dict[int, Task] = {}  # its assignment; empty: it is idle
+        self.rate = 0.0  # bytes per second as it was told; 0: no limit
+        self._process: Optional[asyncio.subprocess.Process] = None
+        self._unsent = bytearray()  # before it has started
+        self._running = asyncio.ensure_future(self._run())
+
+    def send(self, message: Dict[str, Any]) -> None:
+        """Tell it something; a worker that has died hears nothing."""
+        if self._process is None:
+            self._unsent += encode(message)
+        elif self._process.stdin is not None:
+            self._process.stdin.write(encode(message))
+
+    def end(self) -> None:
+        """It ends at once, and what it was doing with it."""
+        if self._process is None:
+            self._running.cancel()
+        elif self._process.stdin is not None:
+            self._process.stdin.close()
+
+    async def _run(self) -> None:
+        """The process becomes its user before it opens anything."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-E", "-s", "-c", _START, _PACKAGE, str(self.uid)),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+                cwd="/",
+            )
+        except OSError as error:
+            self._heard(self, {"gone": error.strerror})
+            return
+        self._process = process
+        assert process.stdin is not None  # noqa: S101 - pipes were asked for
+        assert process.stdout is not None  # noqa: S101
+        process.stdin.write(bytes(self._unsent))
+        try:
+            async for line in process.stdout:
+                self._heard(self, json.loads(line.decode()))
+        except (KeyError, TypeError, ValueError) as error:
+            process.kill()
+            self._heard(self, {"gone": f"it said what no worker says: {error!r}"})
+            return
+        self._heard(self, {"gone": f"status {await process.wait()}"})
+
+
+class Crew:
+    """At most ``most`` workers; an idle one makes way for one of another user."""
+
+    def __init__(self, most: int, heard: Heard) -> None:
+        self._most, self._heard = most, heard
+        self.workers: Set[WorkerProcess] = set()
+
+    @property
+    def busy(self) -> List[WorkerProcess]:
+        """Those with an assignment."""
+        return [worker for worker in self.workers if worker.tasks]
+
+    @property
+    def has_place(self) -> bool:
+        """Whether one more assignment can be given."""
+        return len(self.busy) < self._most
+
+    def worker_of(self, uid: int) -> WorkerProcess:
+        """An idle worker of ``uid``, which is started if there is none."""
+        idle = [worker for worker in self.workers if not worker.tasks]
+        for worker in idle:
+            if worker.uid == uid:
+                return worker
+        if len(self.workers) >= self._most:
+            idle[0].end()
+            self.workers.discard(idle[0])
+        worker = WorkerProcess(uid, self._heard)
+        self.workers.add(worker)
+        return worker
+
+    def with_task(self, task: Task) -> Optional[WorkerProcess]:
+        """The worker that does ``task``."""
+        return next((w for w in self.workers if task.id in w.tasks), None)

@@ -1,0 +1,96 @@
+"""Dataspaces: names for folders, and a way into them that never leads out again.
+
+``lustre://inputs/a`` is the file ``inputs/a`` below the folder of dataspace ``lustre``.
+A path is walked folder by folder with O_NOFOLLOW, so a link that is put into it
+between submit and copy is refused, not followed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import Dict, List, NamedTuple, Tuple
+
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.staging.items import Folder
+
+_URL = re.compile(r"([a-z][a-z0-9_-]{0,31})://(.*)", re.DOTALL)
+_HERE = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class Dataspace(NamedTuple):
+    """A folder that tasks may name."""
+
+    name: str
+    root: str  # absolute
+    target: str = ""  # what its bandwidth is shared with; its own name by default
+    rate: float = 0.0  # bytes per second of all tasks together; 0: no limit
+
+
+class Place(NamedTuple):
+    """A file or folder in a dataspace."""
+
+    space: str
+    parts: Tuple[str, ...]  # below the root; none: the root itself
+
+
+Dataspaces = Dict[str, Dataspace]
+
+
+def parse_place(url: str, spaces: Dataspaces) -> Place:
+    """The place that ``url`` names. Raises Refused."""
+    match = _URL.fullmatch(url)
+    if match is None:
+        raise Refused("bad-place", f"{url!r} is no NAME://path; say {_names(spaces)}")
+    name, path = match[1], match[2]
+    if name not in spaces:
+        raise Refused(
+            "bad-place", f"{url!r}: no dataspace {name}; say {_names(spaces)}"
+        )
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if ".." in parts or "\0" in path:
+        raise Refused("bad-place", f"{url!r}: a path below {name}:// has no '..' in it")
+    return Place(name, parts)
+
+
+def open_parent(space: Dataspace, parts: Tuple[str, ...], make: bool) -> Folder:
+    """The folder that has, or with ``make`` shall have, the last of ``parts``.
+
+    Raises OSError: ELOOP or ENOTDIR where a link is in the way.
+    """
+    if not parts:
+        raise OSError(errno.EPERM, "the dataspace itself", space.root)
+    folder = Folder(os.open(space.root, _HERE), space.root)
+    for name in parts[:-1]:
+        if make:
+            _make(folder, name)
+        folder = _enter(folder, name)
+    return folder
+
+
+def enter_made(parent: Folder, name: str) -> Folder:
+    """The folder ``name`` of ``parent``, made if it is not there. Raises OSError."""
+    _make(parent, name)
+    return _enter(parent, name)
+
+
+def _make(folder: Folder, name: str) -> None:
+    try:
+        os.mkdir(name, 0o777, dir_fd=folder.fd)
+    except FileExistsError:
+        return
+    os.fsync(folder.fd)
+
+
+def _enter(folder: Folder, name: str) -> Folder:
+    try:
+        return folder.enter(name)
+    except OSError as error:
+        error.filename = folder.at(name)
+        raise
+
+
+def _names(spaces: Dataspaces) -> str:
+    names: List[str] = [f"{name}://..." for name in sorted(spaces)]
+    return " or ".join(names) or "nothing: the service has no dataspace"

@@ -1,0 +1,67 @@
+"""The words between a client and the service: JSON lines on a Unix socket.
+
+A request is ``{"v": 1, "id": 7, "do": "submit", ...}``. Its answer has the same id and
+either ``ok`` or ``error`` (``code`` and ``message``). docs/stager.md lists all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, List
+
+from pegasus_bb.errors import PegasusBBError
+
+VERSION = 1
+LONGEST = 8 << 20  # bytes of a line: some 50,000 tasks
+USER_SOCKET, CONTROL_SOCKET = "user", "control"
+
+
+class Refused(PegasusBBError):
+    """The service does not do what was asked. ``code`` is for programs."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def encode(message: Dict[str, Any]) -> bytes:
+    """``message`` as one line."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> Dict[str, Any]:
+    """The message of one line. Raises Refused where it is none of ours."""
+    try:
+        message = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Refused("bad-request", f"the line is not JSON: {error}") from error
+    if not isinstance(message, dict):
+        raise Refused("bad-request", "a request is a JSON object")
+    return message
+
+
+def check_version(message: Dict[str, Any]) -> None:
+    """Raises Refused where the client speaks another version."""
+    version = message.get("v")
+    if version != VERSION:
+        raise Refused(
+            "version",
+            f"the client speaks version {version!r} and the service {VERSION}: "
+            "install the same pegasus_bb on both sides",
+        )
+
+
+class Lines:
+    """Cuts a stream of bytes into lines."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> List[bytes]:
+        """The lines that ``data`` completes. Raises Refused where one is too long."""
+        self._rest += data
+        *lines, rest = self._rest.split(b"\n") if b"\n" in data else (self._rest,)
+        if len(rest) > LONGEST:
+            raise Refused("too-long", f"a request has at most {LONGEST} bytes")
+        self._rest = bytearray(rest)
+        return [bytes(line) for line in lines if line]

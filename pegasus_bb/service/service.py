@@ -1,0 +1,153 @@
+"""The service without its sockets: what a user and an administrator may ask of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+from pegasus_bb.service import journal as journals
+from pegasus_bb.service.config import Config
+from pegasus_bb.service.dispatch import Dispatch
+from pegasus_bb.service.journal import Journal
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.task import Task, check_spec
+
+_COMPACT = 32 << 20  # bytes of a journal that is worth writing anew
+
+Answer = Callable[[Dict[str, Any]], None]  # takes what stands under "ok"
+Refusal = Callable[[Refused], None]
+
+
+class Service:
+    """One service. All calls come from the thread of its event loop."""
+
+    def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
+        """Goes on where an earlier one has stopped. Raises OSError."""
+        self._path, self._spaces, self._loop = config.journal, config.spaces, loop
+        self._is_draining = False
+        self._waiters: Dict[int, List[Callable[[int], None]]] = {}  # by task
+        self.dispatch = Dispatch(config, self._began, self._end)
+        found = journals.read(self._path)
+        self.tasks, self._next = found.tasks, found.next_id
+        self.dispatch.tags = found.tags
+        journals.rewrite(self._path, found)
+        self._journal = Journal(self._path, loop.call_soon_threadsafe)
+        for task in self.tasks.values():
+            if not task.has_ended:
+                self.dispatch.waiting.add(task)
+        loop.call_soon(self.dispatch.hand_out)
+
+    def submit(
+        self, uid: int, specs: Any, raw: bytes, answer: Answer, refuse: Refusal
+    ) -> None:
+        """Accept all of ``specs`` or none; ``answer`` comes when they are durable.
+
+        ``raw`` is the request's own line, which goes into the journal as it is. Raises
+        Refused.
+        """
+        if self._is_draining:
+            raise Refused("draining", "the service takes no new task: it will end")
+        if not isinstance(specs, list) or not specs:
+            raise Refused("bad-task", "tasks is a list with at least one task")
+        for spec in specs:
+            check_spec(spec, self._spaces)
+        first, now = self._next, time.time()
+        self._next += len(specs)
+
+        def durable(error: Optional[OSError]) -> None:
+            if error is not None:
+                why = f"the journal of the service takes no more: {error.strerror}"
+                refuse(Refused("not-durable", why))
+                return
+            for number, spec in enumerate(specs, start=first):
+                task = self.tasks[number] = Task(number, uid, now, spec)
+                self.dispatch.waiting.add(task)
+            self.dispatch.hand_out()
+            answer({"first": first, "count": len(specs)})
+
+        head = f'{{"first":{first},"uid":{uid},"at":{now!r},"request":'.encode()
+        self._journal.append_raw(head + raw + b"}", durable)
+
+    def visible(self, uid: int, ids: Any, everyone: bool = False) -> List[Task]:
+        """The tasks ``ids`` of ``uid``, or all for None. Raises Refused, in the same
+        words for a task of another user and for none at all."""
+        if ids is None:
+            return [t for t in self.tasks.values() if everyone or t.uid == uid]
+        if not isinstance(ids, list):
+            raise Refused("bad-request", "tasks is a list of numbers")
+        found = [self.tasks.get(number) for number in ids if type(number) is int]
+        mine = [t for t in found if t is not None and (everyone or t.uid == uid)]
+        if len(mine) != len(ids):
+            raise Refused("no-such-task", "you have no task of one of these numbers")
+        return mine
+
+    def wait(self, tasks: List[Task], answer: Answer) -> None:
+        """``answer`` comes once, when all of ``tasks`` have ended durably."""
+        left = {t.id for t in tasks if not t.has_ended or t.id in self._waiters}
+
+        def one_ended(number: int) -> None:
+            left.discard(number)
+            if not left:
+                answer({"tasks": [task.as_json() for task in tasks]})
+
+        if not left:
+            one_ended(0)
+        for number in list(left):
+            self._waiters.setdefault(number, []).append(one_ended)
+
+    def cancel(self, tasks: List[Task]) -> int:
+        """Stop ``tasks`` that have not ended; how many those are."""
+        stopped = [task for task in tasks if not task.has_ended]
+        for task in stopped:
+            self.dispatch.cancel(task)
+        return len(stopped)
+
+    def seconds_left(self, task: Task) -> float:
+        """How long until ``task`` has ended, as far as is known."""
+        return self.dispatch.seconds_left(task, self.tasks.values())
+
+    def drain(self) -> None:
+        """Take no new task; what was accepted is done."""
+        self._is_draining = True
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no task waits or runs."""
+        return all(task.has_ended for task in self.tasks.values())
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether it was told to drain, and has."""
+        return self._is_draining and self.is_idle
+
+    def close(self) -> None:
+        """Stop; what has not ended goes on with the next service."""
+        self.dispatch.close()
+        self._journal.close()
+
+    def tidy(self) -> None:
+        """Forget old tasks; write the journal anew where that is worth it."""
+        found = journals.Recovered(self._next, self.tasks, self.dispatch.tags)
+        journals.forget_old(found)
+        if os.path.getsize(self._path) > _COMPACT and self._journal.is_quiet:
+            self._journal.close()
+            journals.rewrite(self._path, found)
+            self._journal = Journal(self._path, self._loop.call_soon_threadsafe)
+
+    def _began(self, tasks: List[int], tag: str) -> None:
+        self._journal.append({"began": tasks, "tag": tag}, lambda error: None)
+
+    def _end(self, task: Task, state: str, size: int, why: str) -> None:
+        task.state, task.moved, task.message = state, size, why
+        task.ended_at = time.time()
+        self._waiters.setdefault(task.id, [])
+
+        def durable(error: Optional[OSError]) -> None:
+            # A full journal keeps no one from being told: the copy itself is durable,
+            # and after a crash the next service finds it in place.
+            for waiter in self._waiters.pop(task.id, ()):
+                waiter(task.id)
+
+        self._journal.append(journals.ended([task]), durable)

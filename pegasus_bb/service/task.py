@@ -1,0 +1,100 @@
+"""What a user asks for, and what became of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, Optional
+
+from pegasus_bb.service.dataspace import Dataspaces, parse_place
+from pegasus_bb.service.protocol import Refused
+
+COPY, MOVE, REMOVE = "copy", "move", "remove"
+KINDS = (COPY, MOVE, REMOVE)
+
+PENDING, RUNNING = "pending", "running"
+DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
+ENDS = (DONE, FAILED, CANCELLED)
+
+_KEYS = frozenset(("kind", "source", "dest", "deadline", "priority", "rate", "size"))
+_HIGHEST = 100  # priorities are -100 to 100
+
+
+class Task:
+    """One copy, move or removal. 100,000 of them wait in 64 MiB, so it has slots."""
+
+    __slots__ = (
+        "deadline",
+        "dest",
+        "ended_at",
+        "id",
+        "kind",
+        "message",
+        "moved",
+        "priority",
+        "rate",
+        "size",
+        "source",
+        "state",
+        "submitted",
+        "uid",
+    )
+
+    def __init__(self, number: int, uid: int, submitted: float, spec: Dict[str, Any]):
+        """``spec`` has passed ``check_spec``; ``submitted`` is a time.time()."""
+        self.id, self.uid, self.submitted = number, uid, submitted
+        self.kind: str = spec["kind"]
+        self.source: str = spec["source"]
+        self.dest: str = spec.get("dest", "")
+        self.deadline: Optional[float] = spec.get("deadline")  # a time.time()
+        self.priority: int = spec.get("priority", 0)
+        self.rate: float = spec.get("rate", 0.0)  # bytes per second; 0: no limit
+        self.size: int = spec.get("size", 0)  # bytes, as far as is known
+        self.state = PENDING
+        self.message = ""  # why it failed
+        self.moved = 0  # bytes
+        self.ended_at = 0.0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in ENDS
+
+    def as_json(self) -> Dict[str, Any]:
+        """As the service shows it to clients."""
+        shown: Dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
+        return shown
+
+
+def check_spec(spec: Any, spaces: Dataspaces) -> None:
+    """Raises Refused where ``spec`` asks for what cannot be."""
+    if not isinstance(spec, dict) or not spec.keys() <= _KEYS:
+        raise Refused("bad-task", f"a task has the keys {', '.join(sorted(_KEYS))}")
+    kind, source, dest = spec.get("kind"), spec.get("source"), spec.get("dest")
+    if kind not in KINDS:
+        raise Refused("bad-task", f"kind {kind!r} is none of {', '.join(KINDS)}")
+    if not isinstance(source, str) or not parse_place(source, spaces).parts:
+        raise Refused("bad-task", f"source {source!r} is no file or folder")
+    if kind == REMOVE:
+        if dest is not None:
+            raise Refused("bad-task", "a removal has no dest")
+    elif not isinstance(dest, str) or not parse_place(dest, spaces).parts:
+        raise Refused("bad-task", f"dest {dest!r} is no file or folder")
+    if len(spec) > (2 if kind == REMOVE else 3):
+        _check_numbers(spec)
+
+
+def _check_numbers(spec: Dict[str, Any]) -> None:
+    deadline, rate = spec.get("deadline"), spec.get("rate", 0.0)
+    priority, size = spec.get("priority", 0), spec.get("size", 0)
+    if deadline is not None and not _is_amount(deadline):
+        raise Refused("bad-task", f"deadline {deadline!r} is no time in seconds")
+    if not _is_amount(rate):
+        raise Refused("bad-task", f"rate {rate!r} is no number of bytes per second")
+    if type(size) is not int or size < 0:
+        raise Refused("bad-task", f"size {size!r} is no number of bytes")
+    if type(priority) is not int or abs(priority) > _HIGHEST:
+        raise Refused("bad-task", f"priority {priority!r} is not -100 to 100")
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value) and value >= 0

@@ -1,0 +1,161 @@
+"""A worker: does tasks as the user who submitted them, one assignment at a time.
+
+It reads JSON lines on stdin and writes JSON lines on stdout; the service is on the
+other ends. What it is told: ``{"do": [task, ...]}``, ``{"cancel": id}``,
+``{"pause": true}``, ``{"rate": bytes per second}``. What it says: ``{"began": [ids],
+"tag": ...}`` before the first temporary file, ``{"moved": {id: bytes}}`` now and then,
+``{"ended": [id, state, bytes, message]}``, and ``{"idle": true}`` at the end of an
+assignment. It ends with its stdin.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import pwd
+import sys
+import threading
+import time
+from typing import Any, Dict, List, Optional, Set
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.service.copying import Copying, Stopped
+from pegasus_bb.service.pacing import TokenBucket
+from pegasus_bb.service.task import CANCELLED, DONE, FAILED
+
+_OFTEN = 0.25  # seconds between two words about the bytes of a task
+_NO_GROUP = 65534  # nogroup
+_LATER = ["hashlib", "resource", "ctypes", "pegasus_bb.staging.hashing"]
+_LATER += ["pegasus_bb.staging.helper"]
+
+
+class Control:
+    """What the service says while a task runs."""
+
+    def __init__(self) -> None:
+        self.bucket = TokenBucket()
+        self._cancelled: Set[int] = set()
+        self._going = threading.Event()
+        self._going.set()
+
+    def heed(self, message: Dict[str, Any]) -> None:
+        """Do what ``message`` says, from another thread than the copying ones."""
+        if "cancel" in message:
+            self._cancelled.add(message["cancel"])
+        if "rate" in message:
+            self.bucket.set_rate(message["rate"])
+        if message.get("pause") is True:
+            self._going.clear()
+        elif message.get("pause") is False:
+            self._going.set()
+
+    def is_cancelled(self, task: int) -> bool:
+        """Whether ``task`` shall not go on."""
+        return task in self._cancelled
+
+    def moved(self, task: Optional[int], size: int) -> None:
+        """Bytes went; waits for a pause or the rate. Raises Stopped if cancelled."""
+        self.bucket.take(size)
+        while not self._going.wait(_OFTEN):
+            if task is not None and self.is_cancelled(task):
+                break
+        if task is not None and self.is_cancelled(task):
+            raise Stopped
+
+
+class Worker:
+    """Runs assignments; ``say`` takes a message for the service."""
+
+    def __init__(self, control: Control, say: Any) -> None:
+        self._control, self._say = control, say
+        self._moved: Dict[int, int] = {}
+        self._told = time.monotonic()
+        self._lock = threading.Lock()
+
+    def run(self, tasks: List[Dict[str, Any]]) -> None:
+        """Do ``tasks``: small files together, as one batch; the others one by one."""
+        self._moved = {}
+        copying = Copying(self._began, self._ended, self._tell, self._control)
+        try:
+            copying.run(tasks)
+        finally:
+            self._say({"idle": True})
+
+    def _began(self, tasks: List[int], tag: str) -> None:
+        self._say({"began": tasks, "tag": tag})
+
+    def _ended(self, task: int, size: int, failure: Optional[BaseException]) -> None:
+        state, message = DONE, ""
+        if isinstance(failure, Stopped):
+            state, message = CANCELLED, "cancelled by its user"
+        elif isinstance(failure, PegasusBBError):
+            state, message = FAILED, str(failure)
+        elif failure is not None:
+            state, message = FAILED, _plain(failure)
+        self._say({"ended": [task, state, size, message]})
+
+    def _tell(self, task: Optional[int], size: int) -> None:
+        if task is not None:
+            with self._lock:
+                self._moved[task] = self._moved.get(task, 0) + size
+                now = time.monotonic()
+                moved = self._moved if now - self._told >= _OFTEN else None
+                if moved is not None:
+                    self._moved, self._told = {}, now
+            if moved:
+                self._say({"moved": moved})
+        self._control.moved(task, size)
+
+
+def _plain(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}"
+    return f"{type(error).__name__}: {error}"
+
+
+def become(uid: int) -> None:
+    """From now on have the rights of ``uid`` only. Raises OSError.
+
+    Everything that is imported later elsewhere is imported first: the user may not be
+    let read the Python of root.
+    """
+    if os.getuid() == uid:
+        return
+    for name in _LATER:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    try:
+        user = pwd.getpwuid(uid)
+        os.initgroups(user.pw_name, user.pw_gid)
+        os.setgid(user.pw_gid)
+    except KeyError:  # a number without a name has no groups
+        os.setgroups([])
+        os.setgid(_NO_GROUP)
+    os.setuid(uid)
+
+
+def main(uid: str) -> int:
+    """Serve as ``uid`` until stdin ends; then nothing goes on."""
+    become(int(uid))
+    os.umask(0o077)  # what is made on the way; copies get the bits of their sources
+    control, lock = Control(), threading.Lock()
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # a stray print must not look like a message
+
+    def say(message: Dict[str, Any]) -> None:
+        with lock:
+            out.write(json.dumps(message) + "\n")
+            out.flush()
+
+    worker = Worker(control, say)
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "do" in message:
+            tasks = message["do"]
+            threading.Thread(target=worker.run, args=(tasks,), daemon=True).start()
+        else:
+            control.heed(message)
+    os._exit(0)  # threads of a task that the service has left end here

@@ -1,0 +1,98 @@
+"""A service of this user, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.service.client import Client, NoService
+from pegasus_bb.service.protocol import CONTROL_SOCKET
+
+_SERVE = (
+    "import sys; from pegasus_bb.service.config import user_config; "
+    "from pegasus_bb.service.server import run; "
+    "run(user_config()._replace(idle=float(sys.argv[1])))"
+)
+
+
+class Daemon:
+    """Starts, kills and asks a service whose folders are in ``folder``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.sockets = folder, folder / "sock"
+        self.environ = {
+            **os.environ,
+            "XDG_STATE_HOME": str(folder / "state"),
+            "PEGASUS_BB_STAGER": str(self.sockets),
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def journal(self) -> Path:
+        [found] = (self.folder / "state").rglob("tasks.jsonl")
+        return found
+
+    def start(self, idle: float = 600) -> Client:
+        argv = [sys.executable, "-c", _SERVE, str(idle)]
+        self.process = subprocess.Popen(argv, env=self.environ)
+        return self.connect()
+
+    def connect(self, name: str = "user") -> Client:
+        until = time.monotonic() + 20
+        while True:
+            try:
+                return Client(str(self.sockets / name))
+            except NoService:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+
+    def control(self) -> Client:
+        return self.connect(CONTROL_SOCKET)
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+        self.process.wait(timeout=20)
+
+    def copy(self, name: str, **more: Any) -> dict[str, Any]:
+        """The task that copies from/<name> to to/<name>."""
+        places = {
+            "source": f"file://{self.folder}/from/{name}",
+            "dest": f"file://{self.folder}/to/{name}",
+        }
+        return {"kind": "copy", **places, **more}
+
+    def make(self, name: str, size: int) -> Path:
+        path = self.folder / "from" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(os.urandom(size))
+        return path
+
+    def arrived(self, name: str) -> bool:
+        """Whether to/<name> is from/<name>, and no temporary file lies there."""
+        came, went = (self.folder / side / name for side in ("from", "to"))
+        parts = [p for p in went.parent.iterdir() if p.name.endswith(".part")]
+        return not parts and came.read_bytes() == went.read_bytes()
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    daemon = Daemon(tmp_path)
+    yield daemon
+    if daemon.process is not None and daemon.process.poll() is None:
+        daemon.kill(signal.SIGTERM)
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[Client]:
+    with daemon.start() as client:
+        yield client

@@ -1,0 +1,108 @@
+"""Clients: started on demand, several at once, damaged words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from pegasus_bb.service.client import AsyncClient, Client
+from tests.service.conftest import Daemon
+
+
+def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
+    code = (
+        "from pegasus_bb.service.client import connect_or_start as connect; "
+        f"client = connect({str(daemon.sockets)!r}); "
+        "print(client.ask('ping')['pid'])"
+    )
+    argv = [sys.executable, "-c", code]
+    both = [
+        subprocess.Popen(argv, env=daemon.environ, stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    pids = {process.communicate(timeout=30)[0] for process in both}
+    assert len(pids) == 1
+    daemon.control().ask("shutdown")
+
+
+def test_an_idle_service_of_a_user_ends(daemon: Daemon) -> None:
+    daemon.start(idle=0.1).close()
+    assert daemon.process is not None
+    assert daemon.process.wait(timeout=20) == 0
+    assert list(daemon.sockets.iterdir()) == []
+
+
+def test_requests_of_one_program_are_answered_as_they_end(
+    daemon: Daemon, client: Client
+) -> None:
+    daemon.make("file", 10)
+
+    async def talk() -> list[str]:
+        other = await AsyncClient.connect(str(daemon.sockets))
+        tasks = await other.submit([daemon.copy("file")])
+        waiting = asyncio.ensure_future(other.wait(tasks))
+        await other.ask("ping")
+        states = [task["state"] for task in await waiting]
+        await other.close()
+        return states
+
+    assert asyncio.run(talk()) == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"no json\n", "bad-request"),
+        (b"[1]\n", "bad-request"),
+        (b"[" * 100_000 + b"\n", "bad-request"),
+        (b'{"v": 2, "do": "ping"}\n', "version"),
+        (b'{"v": 1, "do": ["ping"]}\n', "bad-request"),
+        (b'{"v": 1, "do": "submit", "tasks": {}}\n', "bad-task"),
+        (b'{"v": 1, "do": "status", "tasks": ["1"]}\n', "no-such-task"),
+    ],
+)
+def test_damaged_words_are_refused_and_harm_no_other(
+    daemon: Daemon, client: Client, line: bytes, code: str
+) -> None:
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(str(daemon.sockets / "user"))
+        raw.sendall(line)
+        answer = json.loads(raw.makefile().readline())
+    assert answer["error"]["code"] == code
+    assert "version" in client.ask("ping")
+
+
+def test_a_line_without_an_end_closes_the_connection(
+    daemon: Daemon, client: Client
+) -> None:
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(str(daemon.sockets / "user"))
+        with pytest.raises(OSError):
+            for _ in range(100):
+                raw.sendall(b"x" * (1 << 18))
+    assert "version" in client.ask("ping")
+
+
+def test_the_command_submits_and_waits(daemon: Daemon, client: Client) -> None:
+    source, dest = daemon.make("file", 10), daemon.folder / "to/file"
+    stager = [sys.executable, "-m", "pegasus_bb", "stager"]
+
+    def say(*words: str) -> str:
+        return subprocess.run(
+            [*stager, *words],
+            env=daemon.environ,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    number = say("submit", "--deadline", "1h", str(source), str(dest)).strip()
+    say("wait", number)
+    assert daemon.arrived("file")
+    assert "file" in say("status", "--all") and "no tasks" in say("status")
+    assert "done" in say("top")

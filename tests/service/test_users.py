@@ -1,0 +1,111 @@
+"""A site's service has several users; each sees, and touches, only what is his own."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.service.conftest import Daemon
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
+ANN, BOB = 61001, 61002
+_ASK = """
+import json, os, sys
+from pegasus_bb.service.client import Client
+from pegasus_bb.service.protocol import Refused
+os.setgroups([]); os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[1]))
+try:
+    with Client(sys.argv[2]) as client:
+        found = client.ask(sys.argv[3], **json.loads(sys.argv[4]))
+        if "first" in found:
+            found = client.ask("wait", tasks=[found["first"]])
+    print(json.dumps(found))
+except Refused as refused:
+    print(json.dumps({"refused": refused.code}))
+except Exception as error:
+    print(json.dumps({"error": str(error)}))
+"""
+
+
+class Site(Daemon):
+    """With two dataspaces, of which each user has a folder."""
+
+    def ask(self, uid: int, do: str, socket: str = "user", **more: Any) -> Any:
+        path = str(self.sockets / socket)
+        argv = [sys.executable, "-c", _ASK, str(uid), path, do, json.dumps(more)]
+        done = subprocess.run(argv, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    site = Site(tmp_path)
+    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        parent.chmod(0o711)
+    for space in ("lustre", "bb"):
+        for uid in (ANN, BOB):
+            folder = tmp_path / space / str(uid)
+            folder.mkdir(parents=True)
+            os.chown(folder, uid, uid)
+            folder.chmod(0o700)
+    config = {
+        "dataspaces": {n: {"path": str(tmp_path / n)} for n in ("lustre", "bb")},
+        "state": str(tmp_path / "var"),
+        "sockets": str(site.sockets),
+    }
+    (tmp_path / "stager.json").write_text(json.dumps(config))
+    argv = [sys.executable, "-m", "pegasus_bb", "stager", "serve", "--site"]
+    site.process = subprocess.Popen([*argv, str(tmp_path / "stager.json")])
+    site.connect().close()
+    yield site
+    site.kill(15)
+
+
+def copied(uid: int, name: str) -> list[dict[str, str]]:
+    places = {"source": f"lustre://{uid}/{name}", "dest": f"bb://{uid}/{name}"}
+    return [{"kind": "copy", **places}]
+
+
+def test_files_are_copied_as_their_user(site: Site, tmp_path: Path) -> None:
+    source = tmp_path / f"lustre/{ANN}/data"
+    source.write_text("ann's")
+    os.chown(source, ANN, ANN)
+    source.chmod(0o600)
+    [ended] = site.ask(ANN, "submit", tasks=copied(ANN, "data"))["tasks"]
+    assert (ended["state"], ended["uid"]) == ("done", ANN)
+    found = (tmp_path / f"bb/{ANN}/data").stat()
+    assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (ANN, 0o600)
+
+
+def test_another_users_files_stay_closed(site: Site, tmp_path: Path) -> None:
+    (tmp_path / f"lustre/{ANN}/secret").write_text("ann's")
+    steal = {"source": f"lustre://{ANN}/secret", "dest": f"bb://{BOB}/mine"}
+    [ended] = site.ask(BOB, "submit", tasks=[{"kind": "copy", **steal}])["tasks"]
+    assert ended["state"] == "failed"
+    assert "Permission denied" in ended["message"]
+    assert not (tmp_path / f"bb/{BOB}/mine").exists()
+
+
+def test_another_users_task_cannot_be_told_from_none(site: Site) -> None:
+    site.ask(ANN, "submit", tasks=copied(ANN, "absent"))
+    for do in ("status", "cancel", "wait"):
+        other = site.ask(BOB, do, tasks=[1])
+        assert other == site.ask(BOB, do, tasks=[999]) == {"refused": "no-such-task"}
+    assert site.ask(BOB, "status", tasks=None) == {"tasks": []}
+    assert site.ask(BOB, "status", tasks=None, everyone=True) == {
+        "refused": "not-yours"
+    }
+
+
+def test_control_is_closed_to_users(site: Site) -> None:
+    assert "Permission denied" in site.ask(ANN, "shutdown", socket="control")["error"]
+    assert site.ask(ANN, "shutdown") == {"refused": "bad-request"}
+    assert "version" in site.ask(ANN, "ping")

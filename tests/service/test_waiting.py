@@ -1,0 +1,111 @@
+"""Which task is next, how long it takes, how fast it goes: without a service."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from pegasus_bb.service.estimate import Estimates
+from pegasus_bb.service.pacing import TokenBucket
+from pegasus_bb.service.task import CANCELLED, Task
+from pegasus_bb.service.waiting import Waiting
+from pegasus_bb.units import MIB
+
+PAIR = ("lustre", "bb")
+
+
+def task(number: int, uid: int = 1, **spec: Any) -> Task:
+    return Task(number, uid, 0.0, {"kind": "copy", "source": "a://b", **spec})
+
+
+def order(*tasks: Task) -> list[int]:
+    waiting = Waiting()
+    for each in tasks:
+        waiting.add(each)
+    found = iter(waiting.take, None)
+    return [each.id for each in found if each is not None]
+
+
+def test_the_earliest_deadline_is_first_then_the_highest_priority() -> None:
+    late, soon = task(1, deadline=90.0), task(2, deadline=10.0)
+    urgent, plain = task(3, deadline=90.0, priority=5), task(4, priority=9)
+    assert order(plain, late, soon, urgent) == [2, 3, 1, 4]
+
+
+def test_a_cancelled_task_has_no_turn() -> None:
+    tasks = [task(1), task(2, deadline=1.0), task(3)]
+    tasks[0].state = tasks[1].state = CANCELLED
+    assert order(*tasks) == [3]
+
+
+def test_a_user_with_many_tasks_does_not_keep_others_waiting() -> None:
+    waiting = Waiting()
+    for number in range(100):
+        waiting.add(task(number, uid=1))
+    waiting.add(task(100, uid=2))
+    taken = []
+    for _ in range(3):
+        found = waiting.take()
+        assert found is not None
+        waiting.served(found.uid, MIB)
+        taken.append(found.uid)
+    assert taken == [1, 2, 1]
+
+
+def test_what_is_put_back_is_next() -> None:
+    waiting = Waiting()
+    for number in (1, 2):
+        waiting.add(task(number))
+    first = waiting.take()
+    assert first is not None
+    waiting.put_back(first)
+    assert waiting.take() is first
+
+
+def test_after_twenty_samples_nine_of_ten_estimates_are_within_a_quarter() -> None:
+    draw, estimates = random.Random(7), Estimates()
+    near = 0
+    for number in range(220):
+        size = int(draw.lognormvariate(15, 2))
+        seconds = (0.02 + size / 200e6) * draw.uniform(0.9, 1.1)
+        if number >= 20:
+            guess = estimates.until_done([], (PAIR, size), 2)
+            near += abs(guess - seconds) <= seconds / 4
+        estimates.of(PAIR).learn(1, size, seconds)
+    assert near >= 180
+
+
+def test_what_waits_ahead_is_part_of_the_estimate() -> None:
+    estimates = Estimates()
+    for _ in range(20):
+        estimates.of(PAIR).learn(1, 100 * MIB, 1.0)
+    ahead = [(PAIR, 100 * MIB)] * 10
+    alone = estimates.until_done([], (PAIR, 100 * MIB), 2)
+    assert alone == pytest.approx(1.0)
+    assert estimates.until_done(ahead, (PAIR, 0), 2) == pytest.approx(6.0)
+
+
+class Clock:
+    """Time that only passes in sleep."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_a_bucket_keeps_the_mean_to_its_rate() -> None:
+    clock = Clock()
+    bucket = TokenBucket(10 * MIB, clock, clock.sleep)
+    for _ in range(100):
+        bucket.take(MIB)
+    assert clock.now == pytest.approx(10, rel=0.05)
+    bucket.set_rate(0)
+    bucket.take(1000 * MIB)
+    assert clock.now == pytest.approx(10, rel=0.05)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pegasus_bb.cli.columns import columns, printable
+from pegasus_bb.cli.output import columns, printable
 from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.service.client import Client, connect_or_start
 from pegasus_bb.service.config import Config, site_config, user_config

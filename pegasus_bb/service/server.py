@@ -59,9 +59,10 @@ class Server:
             self._listen(name)
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._ended.set)
+        tick = min(_TICK, self._config.idle)
         while not self._is_over():
             try:
-                await asyncio.wait_for(self._ended.wait(), _TICK)
+                await asyncio.wait_for(self._ended.wait(), tick)
             except asyncio.TimeoutError:
                 self._service.tidy()
         for connection in list(self._connections):
@@ -71,7 +72,7 @@ class Server:
             os.unlink(os.path.join(self._config.sockets, name))
 
     def _is_over(self) -> bool:
-        if self._ended.is_set() or self._service.is_drained:
+        if self._ended.is_set():
             return True
         if self._connections or not self._service.is_idle:
             self._busy_at = time.monotonic()
@@ -187,7 +188,7 @@ class Server:
         return {}
 
     def _drain(self, *_: Any) -> Dict[str, Any]:
-        self._service.drain()
+        self._service.drain(self._ended.set)
         return {}
 
     def _shutdown(self, *_: Any) -> Dict[str, Any]:

@@ -26,7 +26,7 @@ class Service:
     def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
         """Goes on where an earlier one has stopped. Raises OSError."""
         self._path, self._spaces, self._loop = config.journal, config.spaces, loop
-        self._is_draining = False
+        self._drained: Optional[Callable[[], None]] = None
         self._waiters: Dict[int, List[Callable[[int], None]]] = {}  # by task
         self.dispatch = Dispatch(config, self._began, self._end)
         found = journals.read(self._path)
@@ -34,9 +34,10 @@ class Service:
         self.dispatch.tags = found.tags
         journals.rewrite(self._path, found)
         self._journal = Journal(self._path, loop.call_soon_threadsafe)
+        self._unfinished = 0
         for task in self.tasks.values():
             if not task.has_ended:
-                self.dispatch.waiting.add(task)
+                self._take(task)
         loop.call_soon(self.dispatch.hand_out)
 
     def submit(
@@ -47,7 +48,7 @@ class Service:
         ``raw`` is the request's own line, which goes into the journal as it is. Raises
         Refused.
         """
-        if self._is_draining:
+        if self._drained is not None:
             raise Refused("draining", "the service takes no new task: it will end")
         if not isinstance(specs, list) or not specs:
             raise Refused("bad-task", "tasks is a list with at least one task")
@@ -63,7 +64,7 @@ class Service:
                 return
             for number, spec in enumerate(specs, start=first):
                 task = self.tasks[number] = Task(number, uid, now, spec)
-                self.dispatch.waiting.add(task)
+                self._take(task)
             self.dispatch.hand_out()
             answer({"first": first, "count": len(specs)})
 
@@ -108,19 +109,16 @@ class Service:
         """How long until ``task`` has ended, as far as is known."""
         return self.dispatch.seconds_left(task, self.tasks.values())
 
-    def drain(self) -> None:
-        """Take no new task; what was accepted is done."""
-        self._is_draining = True
+    def drain(self, drained: Callable[[], None]) -> None:
+        """Take no new task; ``drained`` is called when what was accepted is done."""
+        self._drained = drained
+        if self.is_idle:
+            drained()
 
     @property
     def is_idle(self) -> bool:
         """Whether no task waits or runs."""
-        return all(task.has_ended for task in self.tasks.values())
-
-    @property
-    def is_drained(self) -> bool:
-        """Whether it was told to drain, and has."""
-        return self._is_draining and self.is_idle
+        return self._unfinished == 0
 
     def close(self) -> None:
         """Stop; what has not ended goes on with the next service."""
@@ -136,12 +134,17 @@ class Service:
             journals.rewrite(self._path, found)
             self._journal = Journal(self._path, self._loop.call_soon_threadsafe)
 
+    def _take(self, task: Task) -> None:
+        self._unfinished += 1
+        self.dispatch.waiting.add(task)
+
     def _began(self, tasks: List[int], tag: str) -> None:
         self._journal.append({"began": tasks, "tag": tag}, lambda error: None)
 
     def _end(self, task: Task, state: str, size: int, why: str) -> None:
         task.state, task.moved, task.message = state, size, why
         task.ended_at = time.time()
+        self._unfinished -= 1
         self._waiters.setdefault(task.id, [])
 
         def durable(error: Optional[OSError]) -> None:
@@ -149,5 +152,7 @@ class Service:
             # and after a crash the next service finds it in place.
             for waiter in self._waiters.pop(task.id, ()):
                 waiter(task.id)
+            if self._drained is not None and self.is_idle:
+                self._drained()
 
         self._journal.append(journals.ended([task]), durable)

@@ -48,8 +48,9 @@ class Site(Daemon):
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     site = Site(tmp_path)
-    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        parent.chmod(0o711)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_mode & 0o011 == 0:
+            folder.chmod(0o711)
     for space in ("lustre", "bb"):
         for uid in (ANN, BOB):
             folder = tmp_path / space / str(uid)

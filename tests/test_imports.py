@@ -49,7 +49,7 @@ MAY_IMPORT = {
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]
 TRAVELS += ["paths.py", "removal.py"]
 TRAVELS_TOO = ["model/reservation.py", "reservation/*.py", "runtime/**/*.py"]
-TRAVELS_TOO += ["staging/*.py", "service/*.py"]
+TRAVELS_TOO += ["staging/*.py", "service/**/*.py"]
 
 
 def modules() -> list[Path]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import socket
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, NamedTuple, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces
+from pegasus_bb.service.slurm.config import SlurmConfig, read_slurm
 from pegasus_bb.units import parse_size
 
-_KEYS = ("dataspaces", "state", "sockets", "workers", "slurm_user")
+_KEYS = ("dataspaces", "state", "sockets", "workers", "slurm")
 _SPACE_KEYS = ("path", "target", "rate")
 _WORKERS = 2
 
@@ -26,6 +27,7 @@ class Config(NamedTuple):
     is_site: bool = False  # for every user of the host, as root
     control_users: tuple = (0,)  # type: ignore[type-arg]  # may use `control`
     idle: float = 60.0  # seconds without work after which a user's service ends
+    slurm: Optional[SlurmConfig] = None
 
     @property
     def journal(self) -> str:
@@ -66,9 +68,20 @@ def site_config(path: str) -> Config:
     sockets = data.get("sockets", "/run/pegasus-bb")
     for key, value in (("state", state), ("sockets", sockets)):
         _check(_is_path(value), path, f"{key}: an absolute path", value)
-    users = [0, *_slurm_user(path, data.get("slurm_user"))]
     spaces = {name: _space(path, name, declared[name]) for name in declared}
-    return Config(state, sockets, spaces, workers, True, tuple(users))
+    config = Config(state, sockets, spaces, workers, is_site=True)
+    if "slurm" not in data:
+        return config
+    return _with_slurm(config, path, read_slurm(f"{path}: slurm", data["slurm"]))
+
+
+def _with_slurm(config: Config, path: str, slurm: SlurmConfig) -> Config:
+    """Each pool is a dataspace, too; SlurmUser may use the control socket."""
+    for pool in slurm.pools:
+        taken = pool.name in config.spaces
+        _check(not taken, path, "a pool is no dataspace with the same name", pool.name)
+        config.spaces[pool.name] = Dataspace(pool.name, pool.path, pool.name)
+    return config._replace(slurm=slurm, control_users=(0, slurm.uid))
 
 
 def _space(path: str, name: str, data: Any) -> Dataspace:
@@ -86,19 +99,6 @@ def _space(path: str, name: str, data: Any) -> Dataspace:
     _check(rate.endswith("/s"), where, "rate: 2GB/s", rate)
     speed = parse_size(rate[:-2])
     return Dataspace(name, data["path"], str(data.get("target", name)), float(speed))
-
-
-def _slurm_user(path: str, name: Any) -> List[int]:
-    if name is None:
-        return []
-    import pwd
-
-    try:
-        return [pwd.getpwnam(str(name)).pw_uid]
-    except KeyError:
-        raise UsageError(
-            f"{path}: slurm_user {name!r} is no user of this host"
-        ) from None
 
 
 def _is_path(value: Any) -> bool:

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import time
-from typing import Any, Callable, Dict, Optional, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Set
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.config import Config
@@ -22,6 +22,9 @@ from pegasus_bb.service.protocol import (
 )
 from pegasus_bb.service.service import Service
 
+if TYPE_CHECKING:
+    from pegasus_bb.service.slurm.attendant import Attendant
+
 _TICK = 5.0  # seconds between two looks at idleness and old tasks
 _BACKLOG = 128
 Requests = Dict[str, Callable[..., Optional[Dict[str, Any]]]]
@@ -34,6 +37,7 @@ class Server:
         """Raises OSError."""
         self._config, self._loop = config, loop
         self._service = Service(config, loop)
+        self._slurm = self._attendant()
         self._connections: Set[Connection] = set()
         self._busy_at = time.monotonic()
         self._ended = asyncio.Event()
@@ -67,9 +71,20 @@ class Server:
                 self._service.tidy()
         for connection in list(self._connections):
             connection.close()
+        if self._slurm is not None:
+            self._slurm.close()
         self._service.close()
         for name in (USER_SOCKET, CONTROL_SOCKET):
             os.unlink(os.path.join(self._config.sockets, name))
+
+    def _attendant(self) -> Optional[Attendant]:
+        """Slurm's part, where the site has one; a user's service needs none of it."""
+        slurm, config = self._config.slurm, self._config
+        if slurm is None:
+            return None
+        from pegasus_bb.service.slurm.attendant import Attendant
+
+        return Attendant(slurm, config.state, config.spaces, self._service, self._loop)
 
     def _is_over(self) -> bool:
         if self._ended.is_set():

@@ -1,0 +1,99 @@
+"""Slurm's part of the site's service: looks into the spool and heeds what is there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.service import Service
+from pegasus_bb.service.slurm.buffers import Buffers
+from pegasus_bb.service.slurm.config import SlurmConfig
+from pegasus_bb.service.slurm.folders import prepare_pool
+from pegasus_bb.service.slurm.job import JobFiles
+from pegasus_bb.service.slurm.jobs import Jobs
+from pegasus_bb.service.slurm.pools import Pools
+from pegasus_bb.service.slurm.questions import Questions
+from pegasus_bb.service.slurm.requests import STATUS, Request
+from pegasus_bb.service.slurm.rooms import Rooms
+from pegasus_bb.service.slurm.spool import Spool
+from pegasus_bb.service.slurm.transfers import Transfers
+
+_LOOK = 1.0  # seconds between two looks where no bell rang
+_BEAT = 2.0  # seconds between two signs of life
+
+
+class Attendant:
+    """Runs in the event loop of the service."""
+
+    def __init__(
+        self,
+        config: SlurmConfig,
+        state: str,
+        spaces: Dataspaces,
+        service: Service,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        """Goes on where an earlier one has stopped. Raises OSError, ValueError."""
+        self._loop, self._beaten = loop, 0.0
+        for pool in config.pools:
+            prepare_pool(pool)
+        self._spool = Spool(config.spool, config.uid)
+        self._pools = Pools(config.pools)
+        path = os.path.join(state, "buffers.json")
+        self._buffers = Buffers(path, self._pools, self._freed)
+        files = JobFiles(os.path.join(state, "jobs"))
+        rooms = Rooms(spaces, self._pools, self._buffers, files.save, self._freed)
+        transfers = Transfers(service, files.save)
+        self._jobs = Jobs(self._spool, files, rooms, self._buffers, transfers)
+        self._questions = Questions(self._buffers, self._jobs, self._pools)
+        loop.add_reader(self._spool.doorbell, self._look)
+        self._timer = loop.call_soon(self._begin)
+
+    def close(self) -> None:
+        """The hooks hear no more; every state is on disk."""
+        self._timer.cancel()
+        self._loop.remove_reader(self._spool.doorbell)
+        self._spool.end()
+
+    def _begin(self) -> None:
+        self._buffers.go_on()
+        self._jobs.go_on()
+        self._tick()
+
+    def _tick(self) -> None:
+        self._timer = self._loop.call_later(_LOOK, self._tick)
+        self._look()
+        if self._loop.time() - self._beaten >= _BEAT:
+            self._beaten = self._loop.time()
+            self._spool.beat()
+            self._spool.tell_pools(self._pools.for_slurm())
+
+    def _look(self) -> None:
+        asked = False
+        for request in self._spool.requests():
+            asked = True
+            self._heed(request)
+        if asked:
+            self._spool.tell_pools(self._pools.for_slurm())
+
+    def _heed(self, request: Request) -> None:
+        """A request that cannot be done now stays for the next look."""
+        try:
+            if request.do == STATUS:
+                self._spool.answer(request, self._questions.answer(request))
+            else:
+                self._jobs.heed(request)
+                self._spool.forget(request.token)
+        except ValueError as error:
+            print(f"stager: {request.token}: {error}", file=sys.stderr)
+            self._spool.forget(request.token)
+        except OSError as error:
+            where = f"{error.filename}: {error.strerror}"
+            print(f"stager: {request.token}: {where}", file=sys.stderr)
+
+    def _freed(self) -> None:
+        self._buffers.grant_waiting()
+        self._jobs.retry()
+        self._spool.tell_pools(self._pools.for_slurm())

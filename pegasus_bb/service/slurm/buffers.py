@@ -1,0 +1,166 @@
+"""Persistent buffers: folders in a pool that outlive jobs, and belong to a user."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+from pegasus_bb.files import read_json, write_json
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.slurm.directives import NAME
+from pegasus_bb.service.slurm.folders import make_folder, share_folder, unlink_folder
+from pegasus_bb.service.slurm.pools import Pools
+
+PENDING, READY, DELETING = "pending", "ready", "deleting"
+
+Record = Dict[str, Any]
+
+
+class Buffers:
+    """All of the site, durable in one file. ``freed`` is called when room came back."""
+
+    def __init__(self, path: str, pools: Pools, freed: Callable[[], None]) -> None:
+        """Raises OSError, ValueError."""
+        self._path, self._pools, self._freed = path, pools, freed
+        records: List[Record] = read_json(path) if os.path.exists(path) else []
+        self._records = {record["name"]: record for record in records}
+        for record in records:
+            if record["state"] != PENDING:
+                pools.restore(record["name"], record["pool"], record["size"])
+
+    def go_on(self) -> None:
+        """Delete what an earlier service began to; grant what waits."""
+        for record in list(self._records.values()):
+            if record["state"] == DELETING:
+                self._unlink(record)
+        self.grant_waiting()
+
+    def create(
+        self, uid: int, gid: int, name: str, size: int, uuid: str, pool: str
+    ) -> Record:
+        """The buffer, pending where there is no room now; asked again, the same one.
+
+        Raises Refused for the name of another one, and for what never fits.
+        """
+        if NAME.fullmatch(name) is None:
+            raise Refused("bad-name", f"{name!r}: a name is 3 to 40 letters and digits")
+        found = self._records.get(name)
+        if found is not None:
+            if (found["uid"], found["uuid"]) == (uid, uuid) and uuid:
+                return found
+            raise Refused("taken", f"there is a buffer {name} of {found['user']}")
+        record = {
+            "name": name,
+            "uid": uid,
+            "gid": gid,
+            "user": _user(uid),
+            "uuid": uuid,
+            "pool": self._pools.pool(pool).name,
+            "size": self._pools.rounded(pool, size),
+            "created": round(time.time(), 3),
+            "state": PENDING,
+            "readers": [],
+            "path": os.path.join(self._pools.pool(pool).path, name),
+        }
+        self._records[name] = record
+        self.grant_waiting()
+        self._save()
+        return record
+
+    def grant_waiting(self) -> None:
+        """Give room to those that wait, in their order; a small one does not overtake
+        a large one of its pool."""
+        full = set()
+        for record in self._records.values():
+            if record["state"] != PENDING or record["pool"] in full:
+                continue
+            if (
+                self._pools.grant(record["name"], record["pool"], record["size"])
+                is None
+            ):
+                full.add(record["pool"])
+                continue
+            pool = self._pools.pool(record["pool"])
+            make_folder(pool, record["name"], record["uid"], record["gid"])
+            record["state"] = READY
+            self._save()
+
+    def get(self, name: str) -> Optional[Record]:
+        """The buffer ``name``, of any user."""
+        return self._records.get(name)
+
+    def readable(self, name: str, uid: int) -> Record:
+        """The ready buffer ``name``, which ``uid`` may use. Raises Refused."""
+        record = self._records.get(name)
+        if record is None or record["state"] != READY:
+            raise Refused("no-buffer", f"there is no buffer {name}")
+        if uid not in (0, record["uid"], *record["readers"]):
+            owner = record["user"]
+            raise Refused(
+                "not-yours",
+                f"buffer {name} belongs to {owner}, who can share it: "
+                "#BB_LUA persist share",
+            )
+        return record
+
+    def delete(self, uid: int, name: str, uuid: str = "") -> Optional[Record]:
+        """Begin to delete the buffer; None where there is none. Raises Refused where it
+        is another user's, or of another run than ``uuid``."""
+        record = self._records.get(name)
+        if record is None:
+            return None
+        self._check_owner(uid, record)
+        if uuid and record["uuid"] != uuid:
+            raise Refused("taken", f"buffer {name} was made by another run")
+        if record["state"] == PENDING:
+            self._forget(record)
+        elif record["state"] == READY:
+            record["state"] = DELETING
+            self._save()
+            self._unlink(record)
+        return record
+
+    def share(self, uid: int, name: str, user: str, allowed: bool) -> Record:
+        """Let ``user`` read the buffer, or no more. Raises Refused."""
+        record = self.readable(name, uid)
+        self._check_owner(uid, record)
+        try:
+            reader = pwd.getpwnam(user).pw_uid
+        except KeyError:
+            raise Refused("no-user", f"{user} is no user of this site") from None
+        readers = set(record["readers"]) - {reader} | ({reader} if allowed else set())
+        share_folder(record["path"], sorted(readers))
+        record["readers"] = sorted(readers)
+        self._save()
+        return record
+
+    def as_json(self) -> List[Record]:
+        """All, oldest first."""
+        return list(self._records.values())
+
+    def _check_owner(self, uid: int, record: Record) -> None:
+        if uid not in (0, record["uid"]):
+            owner, name = record["user"], record["name"]
+            raise Refused("not-yours", f"buffer {name} belongs to {owner}")
+
+    def _unlink(self, record: Record) -> None:
+        pool = self._pools.pool(record["pool"])
+        unlink_folder(pool, record["name"], lambda: self._forget(record))
+
+    def _forget(self, record: Record) -> None:
+        self._pools.release(record["name"], record["pool"])
+        self._records.pop(record["name"], None)
+        self._save()
+        self._freed()
+
+    def _save(self) -> None:
+        write_json(self._path, list(self._records.values()))
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

@@ -1,0 +1,167 @@
+"""The ``#BB_LUA`` lines of a job: what it asks of fast storage.
+
+burst_buffer.lua refuses what does not follow these rules when the job is submitted; the
+service reads the same lines again, because it does not believe what it is told.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Sequence
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.units import parse_size
+
+DIRECTIVE = "#BB_LUA"
+NAME = re.compile("[A-Za-z][A-Za-z0-9]{2,39}")
+_POOL = re.compile("[a-z][a-z0-9_-]{0,31}")
+_USER = re.compile("[a-z_][a-z0-9_.-]*")
+_PLACE = re.compile("(?:[a-z][a-z0-9_-]*:/)?/(.+)")
+_BUFFER_PLACE = re.compile("bb://[A-Za-z][A-Za-z0-9]*/.+")
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
+
+
+class Copy(NamedTuple):
+    """Each is ``NAME://path``, ``job://path``, ``bb://BUFFER/path`` or ``/path``."""
+
+    source: str
+    dest: str
+
+
+class Store(NamedTuple):
+    """A persistent buffer that the job makes."""
+
+    name: str
+    size: int  # bytes
+    pool: str  # empty: the default
+
+
+class Share(NamedTuple):
+    """Another user may read a buffer, or may no more."""
+
+    allowed: bool
+    name: str
+    user: str
+
+
+class Directives:
+    """All of a job."""
+
+    def __init__(self) -> None:
+        self.capacity, self.pool = 0, ""  # bytes of the job's own buffer; 0: none
+        self.stage_in: List[Copy] = []
+        self.stage_out: List[Copy] = []
+        self.stores: List[Store] = []
+        self.uses: List[str] = []
+        self.deletes: List[str] = []
+        self.shares: List[Share] = []
+
+
+def parse_directives(lines: Sequence[str]) -> Directives:
+    """What ``lines`` ask for; lines of another kind are left out.
+
+    Raises Refused with the first mistake.
+    """
+    found = Directives()
+    number = 0
+    for line in lines:
+        if line.startswith(DIRECTIVE):
+            number += 1
+            why = _read(found, line)
+            if why:
+                shown = _CONTROL.sub(" ", line[:80])
+                raise Refused("bad-directive", f"directive {number}, {shown}: {why}")
+    return found
+
+
+def _read(found: Directives, line: str) -> Optional[str]:
+    """Adds ``line`` to ``found``; else the mistake in it."""
+    if _CONTROL.search(line):
+        return "it has a control character"
+    words = line[len(DIRECTIVE) :].split()
+    verb = words[0] if words else ""
+    if verb != "jobbb" and "capacity=" in line:
+        return "Slurm would count 'capacity=' as a buffer of the job"
+    if verb == "jobbb":
+        return _job_buffer(found, words)
+    if verb in ("stage_in", "stage_out"):
+        return _copy(found, words)
+    if verb == "persist":
+        return _persist(found, words[1:])
+    return f"write: {DIRECTIVE} jobbb, stage_in, stage_out or persist"
+
+
+def _job_buffer(found: Directives, words: List[str]) -> Optional[str]:
+    if found.capacity:
+        return "a job has one jobbb line"
+    given = _options(words[1:])
+    found.capacity = _size(given.get("capacity", ""))
+    found.pool = given.get("pool", "")
+    if len(words) != 3 or not found.capacity or not _POOL.fullmatch(found.pool):
+        return f"write: {DIRECTIVE} jobbb capacity=100GiB pool=NAME"
+    return None
+
+
+def _copy(found: Directives, words: List[str]) -> Optional[str]:
+    if len(words) != 3 or not (_is_place(words[1]) and _is_place(words[2])):
+        return (
+            f"write: {DIRECTIVE} {words[0]} SOURCE DEST, each as NAME://path or /path, "
+            "without blanks and without '..'"
+        )
+    copies = found.stage_in if words[0] == "stage_in" else found.stage_out
+    copies.append(Copy(words[1], words[2]))
+    return None
+
+
+def _persist(found: Directives, words: List[str]) -> Optional[str]:
+    verb, rest = (words[0], words[1:]) if words else ("", [])
+    name = rest[0] if rest and NAME.fullmatch(rest[0]) else ""
+    if verb == "store":
+        given = _options(rest[1:])
+        size, pool = _size(given.get("size", "")), given.get("pool", "")
+        known = 1 + len(given) == len(rest) and not set(given) - {"size", "pool"}
+        if not (name and size and known and (not pool or _POOL.fullmatch(pool))):
+            return (
+                f"write: {DIRECTIVE} persist store NAME size=100GiB [pool=NAME]; a "
+                "name is 3 to 40 letters and digits"
+            )
+        found.stores.append(Store(name, size, pool))
+    elif verb in ("use", "delete"):
+        if not name or len(rest) != 1:
+            return (
+                f"write: {DIRECTIVE} persist {verb} NAME; a name is 3 to 40 letters "
+                "and digits"
+            )
+        (found.uses if verb == "use" else found.deletes).append(name)
+    elif verb in ("share", "unshare"):
+        if not name or len(rest) != 2 or not _USER.fullmatch(rest[1]):
+            return f"write: {DIRECTIVE} persist {verb} NAME USER"
+        found.shares.append(Share(verb == "share", name, rest[1]))
+    else:
+        return f"write: {DIRECTIVE} persist store, use, delete, share or unshare"
+    return None
+
+
+def _options(words: Sequence[str]) -> Dict[str, str]:
+    """The key=value words, each key once; a word of another kind is missing then."""
+    found: Dict[str, str] = {}
+    for word in words:
+        key, sign, value = word.partition("=")
+        if sign and value and key not in found:
+            found[key] = value
+    return found
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except UsageError:
+        return 0
+
+
+def _is_place(word: str) -> bool:
+    match = _PLACE.fullmatch(word)
+    if match is None or ".." in match[1].split("/"):
+        return False
+    return not word.startswith("bb:") or _BUFFER_PLACE.fullmatch(word) is not None

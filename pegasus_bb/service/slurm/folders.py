@@ -1,0 +1,111 @@
+"""Folders of jobs and buffers in a pool: made, shared and removed.
+
+The pool's own folder belongs to the service, so no user can put a link in the place of
+a folder here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import struct
+from typing import Callable, List, Sequence
+
+from pegasus_bb.files import sync_directory
+from pegasus_bb.removal import remove
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.slurm.config import Pool
+
+_GONE = ".gone."  # folders that are being removed
+_ACL = "system.posix_acl_access"
+_DEFAULT_ACL = "system.posix_acl_default"
+_VERSION, _NO_ID = 2, 0xFFFFFFFF
+_OWNER, _USER, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x10, 0x20  # linux/posix_acl.h
+_READ, _ALL = 5, 7  # r-x, rwx
+
+
+def prepare_pool(pool: Pool) -> None:
+    """The pool's folder is there and closed to users' hands; what an earlier service
+    began to remove is removed. Raises OSError."""
+    os.makedirs(pool.path, mode=0o755, exist_ok=True)
+    for name in os.listdir(pool.path):
+        if name.startswith(_GONE):
+            remove(os.path.join(pool.path, name))
+
+
+def make_folder(pool: Pool, name: str, uid: int, gid: int) -> str:
+    """The path of folder ``name``, which is ``uid``'s. Raises OSError."""
+    path = os.path.join(pool.path, name)
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if os.lstat(path).st_uid not in (uid, os.getuid()):
+            raise
+    if os.getuid() == 0:
+        os.chown(path, uid, gid, follow_symlinks=False)
+    sync_directory(pool.path)
+    return path
+
+
+def unlink_folder(pool: Pool, name: str, then: Callable[[], None]) -> None:
+    """Nothing has the name ``name`` any more; ``then`` is called in the event loop when
+    its bytes are gone, too. Raises OSError."""
+    path = os.path.join(pool.path, name)
+    gone = _free_name(pool, name)
+    try:
+        os.rename(path, gone)
+    except FileNotFoundError:
+        then()
+        return
+    sync_directory(pool.path)
+    removing = asyncio.get_event_loop().run_in_executor(None, remove, gone)
+    removing.add_done_callback(lambda _: then())
+
+
+def _free_name(pool: Pool, name: str) -> str:
+    number = 0
+    while True:
+        path = os.path.join(pool.path, f"{_GONE}{name}.{number}")
+        if not os.path.lexists(path):
+            return path
+        number += 1
+
+
+def share_folder(path: str, readers: Sequence[int]) -> None:
+    """Let users ``readers`` read the folder and what will be made in it, and no other.
+
+    Raises Refused where the file system has no access control lists.
+    """
+    try:
+        for name in (_ACL, _DEFAULT_ACL):
+            if readers:
+                os.setxattr(path, name, _acl(readers))
+            else:
+                _remove_acl(path, name)
+    except OSError as error:
+        if error.errno not in (errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
+        raise Refused(
+            "no-acl",
+            f"{path} cannot be shared: its file system has no access control lists",
+        ) from error
+
+
+def _remove_acl(path: str, name: str) -> None:
+    try:
+        os.removexattr(path, name)
+    except OSError as error:
+        if error.errno != errno.ENODATA:
+            raise
+    if name == _ACL:
+        os.chmod(path, 0o700)
+
+
+def _acl(readers: Sequence[int]) -> bytes:
+    """The attribute's value: a version and entries (tag, rights, id), little-endian."""
+    entries = [(_OWNER, _ALL, _NO_ID)]
+    entries += [(_USER, _READ, uid) for uid in sorted(readers)]
+    entries += [(_GROUP, 0, _NO_ID), (_MASK, _READ, _NO_ID), (_OTHER, 0, _NO_ID)]
+    packed: List[bytes] = [struct.pack("<HHI", *entry) for entry in entries]
+    return struct.pack("<I", _VERSION) + b"".join(packed)

@@ -1,0 +1,92 @@
+"""A job of Slurm as the service knows it, one JSON file each."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Iterator, List, Optional
+
+from pegasus_bb.files import read_json, sync_directory, write_json
+from pegasus_bb.service.slurm.directives import Directives, parse_directives
+from pegasus_bb.service.slurm.requests import Request
+
+NOTED = "noted"  # it waits for room in its pool
+STAGING_IN, STAGED_IN, FAILED_IN = "staging-in", "staged-in", "failed-in"
+RUNNING = "running"
+STAGING_OUT, STAGED_OUT, FAILED_OUT = "staging-out", "staged-out", "failed-out"
+KEPT = "kept"  # Slurm has forgotten it, and its results are not saved
+GONE = "gone"
+
+BEFORE_RUN = (NOTED, STAGING_IN, FAILED_IN, STAGED_IN)
+
+
+class Job:
+    """``folder``: of its own buffer in pool ``pool``; ``size``: bytes of it; 0: the job
+    has none."""
+
+    def __init__(self, number: int, uid: int, gid: int) -> None:
+        self.number, self.uid, self.gid = number, uid, gid
+        self.lines: List[str] = []  # its directives
+        self.state, self.message = NOTED, ""
+        self.folder, self.pool, self.size = "", "", 0
+        self.start_time: Optional[int] = None  # as Slurm guesses, seconds of the epoch
+        self.exit_code = 0  # as Slurm has it
+        self.environ: Dict[str, str] = {}
+        self.tasks: List[int] = []  # of the service, those of the latest staging
+
+    def hear(self, request: Request) -> None:
+        """What Slurm says of the job by the way."""
+        if request.directives:
+            self.lines = request.directives
+        self.start_time = request.number("start_time") or self.start_time
+        self.exit_code = request.number("exit_code") or self.exit_code
+
+    @property
+    def directives(self) -> Directives:
+        """Raises Refused."""
+        return parse_directives(self.lines)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether its task has."""
+        return self.exit_code != 0
+
+    def fields(self) -> Dict[str, str]:
+        """For the hooks."""
+        found = {"state": self.state, "message": self.message}
+        if self.size:
+            found["size"] = str(self.size)
+        return found
+
+
+class JobFiles:
+    """The records of all jobs, in one folder. Methods raise OSError."""
+
+    def __init__(self, folder: str) -> None:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        self._folder = folder
+
+    def read(self) -> Iterator[Job]:
+        """Every job of an earlier service. Raises ValueError as well."""
+        for name in sorted(os.listdir(self._folder)):
+            if not name.endswith(".json"):
+                continue
+            data: Dict[str, Any] = read_json(os.path.join(self._folder, name))
+            job = Job(data["number"], data["uid"], data["gid"])
+            job.__dict__.update(data)
+            yield job
+
+    def save(self, job: Job) -> None:
+        """Durable when this returns."""
+        write_json(self._path(job), job.__dict__)
+
+    def remove(self, job: Job) -> None:
+        """Absent is fine."""
+        try:
+            os.unlink(self._path(job))
+        except FileNotFoundError:
+            return
+        sync_directory(self._folder)
+
+    def _path(self, job: Job) -> str:
+        name = job.folder if job.state == KEPT else str(job.number)
+        return os.path.join(self._folder, f"{name}.json")

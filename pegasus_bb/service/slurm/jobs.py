@@ -1,0 +1,195 @@
+"""The life of each job: staged in, running, staged out, and its buffer given back.
+
+Every note of a hook may come twice, late, or after a restart of Slurm or of the
+service; each step looks at the state on disk first. Results that are not saved are
+never removed: they are kept (kept.py).
+"""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, List, Optional
+
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.slurm.buffers import Buffers
+from pegasus_bb.service.slurm.job import (
+    BEFORE_RUN,
+    FAILED_IN,
+    FAILED_OUT,
+    GONE,
+    KEPT,
+    NOTED,
+    RUNNING,
+    STAGED_IN,
+    STAGED_OUT,
+    STAGING_IN,
+    STAGING_OUT,
+    Job,
+    JobFiles,
+)
+from pegasus_bb.service.slurm.kept import Kept
+from pegasus_bb.service.slurm.requests import Request
+from pegasus_bb.service.slurm.rooms import Rooms
+from pegasus_bb.service.slurm.spool import Spool
+from pegasus_bb.service.slurm.transfers import Transfers
+from pegasus_bb.units import abbreviate
+
+
+class Jobs:
+    """Heeds the notes of hooks."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        files: JobFiles,
+        rooms: Rooms,
+        buffers: Buffers,
+        transfers: Transfers,
+    ) -> None:
+        """Knows what an earlier service knew. Raises OSError, ValueError."""
+        self._spool, self._files, self._rooms = spool, files, rooms
+        self._buffers, self._transfers = buffers, transfers
+        self.kept = Kept(files, rooms, transfers)
+        self._jobs: Dict[int, Job] = {}
+        for job in files.read():
+            rooms.restore(job)
+            if job.state == KEPT:
+                self.kept.restore(job)
+            else:
+                self._jobs[job.number] = job
+        self._steps: Dict[str, Callable[[Job], None]] = {
+            "setup": self._note,
+            "data_in": self._stage_in,
+            "pre_run": self._run,
+            "post_run": self._note,
+            "data_out": self._stage_out,
+            "teardown": self._tear_down,
+        }
+
+    def go_on(self) -> None:
+        """Do what an earlier service was at; tell the hooks what it could not tell."""
+        for number in self._spool.known_jobs():
+            if number not in self._jobs:
+                self._spool.forget_job(number)
+        for job in list(self._jobs.values()):
+            self._tell(job)
+            if job.state in (NOTED, STAGING_IN):
+                self._begin_stage_in(job)
+            elif job.state == STAGING_OUT:
+                self._begin_stage_out(job)
+        self.kept.retry()
+
+    def heed(self, request: Request) -> None:
+        """Do what a hook says. Raises OSError, ValueError."""
+        job = self._jobs.get(request.job)
+        if job is None:
+            if request.do not in ("setup", "data_in"):
+                # Torn down before Slurm was started again: all is safe or kept.
+                self._spool.tell_job(request.job, {"state": GONE}, ())
+                self._spool.heard(request.job)
+                return
+            job = self._jobs[request.job] = Job(request.job, request.uid, request.gid)
+        job.hear(request)
+        self._steps[request.do](job)
+        if request.do in ("data_in", "data_out"):
+            self._spool.heard(job.number)
+
+    def retry(self) -> None:
+        """Room came back: those that wait for it may go on."""
+        for job in list(self._jobs.values()):
+            self._stage_in(job)
+
+    # -- steps of a job's life
+
+    def _note(self, job: Job) -> None:
+        self._change(job, job.state)
+
+    def _stage_in(self, job: Job) -> None:
+        if job.state == NOTED and job.lines:
+            self._begin_stage_in(job)
+
+    def _begin_stage_in(self, job: Job) -> None:
+        """Give the job what it asks for; where there is no room now, it stays noted."""
+        try:
+            if not self._rooms.make(job):
+                self._change(job, NOTED, "it waits for room in its pool")
+                return
+            job.environ = self._rooms.environ(job)
+            places = self._rooms.resolve(job, job.directives.stage_in)
+            self._change(job, STAGING_IN, "")
+            self._transfers.copy(
+                *(job, places, job.start_time), lambda why: self._staged_in(job, why)
+            )
+        except (Refused, OSError) as error:
+            self._change(job, FAILED_IN, _words(error))
+
+    def _staged_in(self, job: Job, why: List[str]) -> None:
+        job.tasks = []
+        self._change(job, FAILED_IN if why else STAGED_IN, abbreviate(why))
+
+    def _run(self, job: Job) -> None:
+        if job.state == STAGED_IN:
+            self._change(job, RUNNING)
+
+    def _stage_out(self, job: Job) -> None:
+        if job.state not in (STAGING_OUT, STAGED_OUT):
+            self._begin_stage_out(job)
+
+    def _begin_stage_out(self, job: Job) -> None:
+        try:
+            places = self._rooms.resolve(job, job.directives.stage_out)
+            self._change(job, STAGING_OUT, "")
+            self._transfers.copy(
+                *(job, places, None), lambda why: self._staged_out(job, why)
+            )
+        except (Refused, OSError) as error:
+            self._change(job, FAILED_OUT, _words(error))
+
+    def _staged_out(self, job: Job, why: List[str]) -> None:
+        try:
+            if why:
+                raise Refused("not-copied", abbreviate(why))
+            if not job.has_failed:
+                self._share_and_delete(job)
+            self._change(job, STAGED_OUT, "")
+        except (Refused, OSError) as error:
+            self._change(job, FAILED_OUT, _words(error))
+
+    def _share_and_delete(self, job: Job) -> None:
+        for share in job.directives.shares:
+            self._buffers.share(job.uid, share.name, share.user, share.allowed)
+        for name in job.directives.deletes:
+            self._buffers.delete(job.uid, name)
+
+    def _tear_down(self, job: Job) -> None:
+        """Slurm is done with the job, or gives it up."""
+        del self._jobs[job.number]
+        if job.state not in (*BEFORE_RUN, STAGED_OUT) and _has_results(job):
+            self.kept.keep(job)
+        else:
+            self._transfers.cancel(job)
+            self._rooms.give_back(job)
+            self._files.remove(job)
+        self._spool.tell_job(job.number, {"state": GONE}, ())
+
+    def _change(self, job: Job, state: str, message: Optional[str] = None) -> None:
+        """The record first, then the word to the hooks."""
+        job.state = state
+        if message is not None:
+            job.message = message
+        self._files.save(job)
+        self._tell(job)
+
+    def _tell(self, job: Job) -> None:
+        environ = [f"{key}={value}" for key, value in job.environ.items()]
+        self._spool.tell_job(job.number, job.fields(), environ)
+
+
+def _has_results(job: Job) -> bool:
+    """Whether the job's own buffer has what was to be staged out."""
+    return bool(job.folder and job.directives.stage_out)
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

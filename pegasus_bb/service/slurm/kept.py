@@ -1,0 +1,83 @@
+"""Results that were not saved when Slurm gave their job up: kept, and tried again."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List
+
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.slurm.job import KEPT, Job, JobFiles
+from pegasus_bb.service.slurm.rooms import Rooms
+from pegasus_bb.service.slurm.transfers import Transfers
+from pegasus_bb.units import abbreviate
+
+
+class Kept:
+    """Buffers of jobs that Slurm has forgotten."""
+
+    def __init__(self, files: JobFiles, rooms: Rooms, transfers: Transfers) -> None:
+        self._files, self._rooms, self._transfers = files, rooms, transfers
+        self._jobs: List[Job] = []
+
+    def restore(self, job: Job) -> None:
+        """An earlier service kept ``job``."""
+        self._jobs.append(job)
+
+    def keep(self, job: Job) -> None:
+        """From now on ``job`` is kept; copies under way go on. Raises OSError."""
+        former, job.state = job.state, KEPT
+        job.message = job.message or "it ended before its results were saved"
+        self._files.save(job)
+        job.state = former
+        self._files.remove(job)
+        job.state = KEPT
+        self._jobs.append(job)
+        self._save_results(job)
+
+    def retry(self) -> None:
+        """Try to save what is kept, if that is not under way."""
+        for job in list(self._jobs):
+            if not self._transfers.is_copying(job):
+                self._save_results(job)
+
+    def as_json(self) -> List[Dict[str, Any]]:
+        """For clients."""
+        return [
+            {
+                "job": job.number,
+                "uid": job.uid,
+                "size": job.size,
+                "path": self._rooms.path(job),
+                "message": job.message,
+            }
+            for job in self._jobs
+        ]
+
+    def discard(self, uid: int, number: int) -> int:
+        """Drop what is kept of the user's job; how many buffers. Raises Refused."""
+        found = [job for job in self._jobs if job.number == number]
+        if not found or any(uid not in (0, job.uid) for job in found):
+            raise Refused("not-kept", f"you have no kept results of job {number}")
+        for job in found:
+            self._drop(job)
+        return len(found)
+
+    def _save_results(self, job: Job) -> None:
+        def ended(why: List[str]) -> None:
+            if why:
+                job.message = abbreviate(why)
+                self._files.save(job)
+            else:
+                self._drop(job)
+
+        try:
+            places = self._rooms.resolve(job, job.directives.stage_out)
+            self._transfers.copy(job, places, None, ended)
+        except Refused as error:
+            job.message = str(error)
+            self._files.save(job)
+
+    def _drop(self, job: Job) -> None:
+        self._jobs.remove(job)
+        self._transfers.cancel(job)
+        self._rooms.give_back(job)
+        self._files.remove(job)

@@ -1,0 +1,105 @@
+"""What a job gets for its directives: room in pools, folders, paths."""
+
+from __future__ import annotations
+
+import os
+from typing import Callable, Dict, List, Tuple
+
+from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.slurm.buffers import READY, Buffers
+from pegasus_bb.service.slurm.directives import Copy
+from pegasus_bb.service.slurm.folders import make_folder, unlink_folder
+from pegasus_bb.service.slurm.job import Job
+from pegasus_bb.service.slurm.places import Places
+from pegasus_bb.service.slurm.pools import Pools
+
+
+class Rooms:
+    """``save`` makes a job durable; ``freed`` is called when room came back."""
+
+    def __init__(
+        self,
+        spaces: Dataspaces,
+        pools: Pools,
+        buffers: Buffers,
+        save: Callable[[Job], None],
+        freed: Callable[[], None],
+    ) -> None:
+        self._spaces, self._pools, self._buffers = spaces, pools, buffers
+        self._save, self._freed = save, freed
+
+    def restore(self, job: Job) -> None:
+        """``job`` has its buffer since before the service was started."""
+        if job.folder and job.size:
+            self._pools.restore(job.folder, job.pool, job.size)
+
+    def make(self, job: Job) -> bool:
+        """Whether ``job`` has all buffers that it asks for now. Raises Refused,
+        OSError."""
+        directives = job.directives
+        if directives.capacity and not self._grant(job, directives.capacity):
+            return False
+        states = [
+            self._buffers.create(
+                *(job.uid, job.gid, store.name, store.size),
+                *(f"job-{job.number}", store.pool),
+            )["state"]
+            for store in directives.stores
+        ]
+        return all(state == READY for state in states)
+
+    def environ(self, job: Job) -> Dict[str, str]:
+        """The variables that tell the job where its buffers are. Raises Refused."""
+        found: Dict[str, str] = {}
+        if job.folder:
+            found["BB_JOB"] = self.path(job)
+        directives = job.directives
+        for name in (*(s.name for s in directives.stores), *directives.uses):
+            record = self._buffers.readable(name, job.uid)
+            found[f"BB_PERSISTENT_{name}"] = record["path"]
+        return found
+
+    def resolve(self, job: Job, copies: List[Copy]) -> List[Tuple[str, str]]:
+        """``copies`` as places of the service. Raises Refused."""
+        places = Places(
+            self._spaces,
+            f"{job.pool}://{job.folder}" if job.folder else "",
+            lambda name: self._buffers.readable(name, job.uid),
+        )
+        return [(places.url(copy.source), places.url(copy.dest)) for copy in copies]
+
+    def path(self, job: Job) -> str:
+        """Of the job's own buffer."""
+        return os.path.join(self._pools.pool(job.pool).path, job.folder)
+
+    def give_back(self, job: Job) -> None:
+        """The job's own buffer is removed with all that is in it. Raises OSError."""
+        if not job.folder:
+            return
+
+        def gone() -> None:
+            self._pools.release(job.folder, job.pool)
+            self._freed()
+
+        unlink_folder(self._pools.pool(job.pool), job.folder, gone)
+
+    def _grant(self, job: Job, capacity: int) -> bool:
+        pool = self._pools.pool(job.directives.pool)
+        folder = job.folder or _free_folder(job.number, pool.path)
+        granted = self._pools.grant(folder, pool.name, capacity)
+        if granted is None:
+            return False
+        if not job.folder:
+            job.folder, job.pool, job.size = folder, pool.name, granted
+            self._save(job)  # before the folder: a crash must not lose it
+        make_folder(pool, folder, job.uid, job.gid)
+        return True
+
+
+def _free_folder(number: int, pool: str) -> str:
+    """A name of its own, where an earlier life of the job is kept, too."""
+    name, life = f"job.{number}", 1
+    while os.path.lexists(os.path.join(pool, name)):
+        life += 1
+        name = f"job.{number}.{life}"
+    return name

@@ -1,0 +1,161 @@
+"""The folder where burst_buffer.lua and the service meet: files and FIFOs.
+
+The Lua code runs as SlurmUser and waits for nothing but a bell; the table of what lies
+where is in docs/stager.md.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import Dict, Iterable, Iterator, List
+
+from pegasus_bb.service.slurm.requests import Request, parse_request
+
+BELLS = 64
+_LOST = 600.0  # seconds after which a bell that scontrol took comes back
+_FOLDERS = ("requests", "answers", "bells", "jobs")
+
+
+class Spool:
+    """``folder`` belongs to ``uid``, SlurmUser, and no other user can look into it."""
+
+    def __init__(self, folder: str, uid: int) -> None:
+        """Makes what is missing. Raises OSError."""
+        self._folder, self._uid = folder, uid
+        for path in (folder, *map(self._path, _FOLDERS)):
+            os.makedirs(path, exist_ok=True)
+            os.chmod(path, 0o700)
+            self._own(path)
+        for number in range(BELLS):
+            taken, free = (self._bell(number, state) for state in ("taken", "free"))
+            if not os.path.exists(taken):
+                self._fifo(free)
+        self._fifo(self._path("doorbell"))
+        self.doorbell = os.open(self._path("doorbell"), os.O_RDWR | os.O_NONBLOCK)
+
+    def requests(self) -> Iterator[Request]:
+        """What was asked, oldest first; what no Lua code of ours wrote is removed."""
+        self._silence()
+        for token in sorted(os.listdir(self._path("requests"))):
+            if token.endswith(".new"):
+                continue
+            path = self._path("requests", token)
+            try:
+                with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                    request = parse_request(token, file.read())
+            except (ValueError, KeyError, OSError):
+                self.forget(token)
+                continue
+            yield request
+
+    def forget(self, token: str) -> None:
+        """The request is done."""
+        _remove(self._path("requests", token))
+
+    def answer(self, request: Request, text: str) -> None:
+        """Give ``text`` to the scontrol that waits for it."""
+        self._write(self._path("answers", request.token), text)
+        self.forget(request.token)
+        bell = self._bell(request.number("bell") or 0, "taken")
+        _ring(bell)
+
+    def tell_job(
+        self, job: int, fields: Dict[str, str], environ: Iterable[str]
+    ) -> None:
+        """What the hooks shall know of ``job``."""
+        lines = [f"{key}={_plain(value)}\n" for key, value in fields.items()]
+        lines += [f"env={_plain(line)}\n" for line in environ]
+        self._write(self._path("jobs", str(job)), "".join(lines))
+
+    def known_jobs(self) -> List[int]:
+        """The jobs of which the hooks know something."""
+        return [int(name) for name in os.listdir(self._path("jobs")) if name.isdigit()]
+
+    def heard(self, job: int) -> None:
+        """The hooks' latest wish for ``job`` is known: its state counts again."""
+        _remove(self._path("jobs", f"{job}.asked"))
+
+    def forget_job(self, job: int) -> None:
+        """The hooks shall know nothing of ``job``."""
+        _remove(self._path("jobs", str(job)))
+
+    def tell_pools(self, text: str) -> None:
+        """What slurm_bb_pools returns."""
+        self._write(self._path("pools"), text)
+
+    def beat(self) -> None:
+        """Say that the service is alive, and take back bells that were lost."""
+        self._write(self._path("alive"), f"{int(time.time())}\n")
+        for number in range(BELLS):
+            taken = self._bell(number, "taken")
+            if time.time() - _changed(taken) > _LOST:
+                _remove(taken)
+                self._fifo(self._bell(number, "free"))
+
+    def end(self) -> None:
+        """The hooks shall know at once that the service is away."""
+        _remove(self._path("alive"))
+        os.close(self.doorbell)
+
+    def _silence(self) -> None:
+        try:
+            while os.read(self.doorbell, 4096):
+                pass
+        except BlockingIOError:
+            return
+
+    def _path(self, *names: str) -> str:
+        return os.path.join(self._folder, *names)
+
+    def _bell(self, number: int, state: str) -> str:
+        return self._path("bells", f"{number}.{state}")
+
+    def _fifo(self, path: str) -> None:
+        try:
+            os.mkfifo(path, 0o600)
+        except FileExistsError:
+            if not stat.S_ISFIFO(os.lstat(path).st_mode):
+                raise
+        self._own(path)
+
+    def _own(self, path: str) -> None:
+        if os.getuid() == 0:
+            os.chown(path, self._uid, -1, follow_symlinks=False)
+
+    def _write(self, path: str, text: str) -> None:
+        """Whole or not at all; the next start of the service writes it anew."""
+        with open(path + ".new", "w", encoding="utf-8", errors="surrogateescape") as f:
+            f.write(text)
+        self._own(path + ".new")
+        os.replace(path + ".new", path)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\n", " ").replace("\0", " ")
+
+
+def _ring(bell: str) -> None:
+    try:
+        fifo = os.open(bell, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:  # scontrol has gone
+        return
+    try:
+        os.write(fifo, b"ok\n")
+    finally:
+        os.close(fifo)
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_ctime
+    except FileNotFoundError:
+        return time.time()
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return

@@ -1,0 +1,105 @@
+"""The copies of a job, done by the service as the job's user."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from pegasus_bb.service.protocol import Refused, encode
+from pegasus_bb.service.service import Service
+from pegasus_bb.service.slurm.job import Job
+from pegasus_bb.service.task import CANCELLED, COPY, DONE, FAILED, Task
+
+Ended = Callable[[List[str]], None]  # why some copies are not done; none: all are
+Places = Sequence[Tuple[str, str]]
+
+
+class Transfers:
+    """Submits tasks in-process. ``save`` makes a job durable."""
+
+    def __init__(self, service: Service, save: Callable[[Job], None]) -> None:
+        self._service, self._save = service, save
+        self._batches: Dict[Job, List[Task]] = {}
+        # What an earlier service accepted just before it could note that.
+        self._earlier = {_key(t): t for t in service.tasks.values() if not t.has_ended}
+
+    def copy(
+        self, job: Job, places: Places, deadline: Optional[int], ended: Ended
+    ) -> None:
+        """Copy each (source, dest) of ``places``; ``ended`` is called when all is over,
+        unless it is cancelled. A copy that an earlier call has begun or done is
+        not begun again. Raises Refused."""
+        batch = self._known(job, places)
+        self._batches[job] = batch
+        found = {(task.source, task.dest) for task in batch}
+        specs: List[Dict[str, Any]] = [
+            {"kind": COPY, "source": source, "dest": dest}
+            for source, dest in places
+            if (source, dest) not in found
+        ]
+        if deadline:
+            specs = [{**spec, "deadline": deadline} for spec in specs]
+
+        def accepted(ok: Dict[str, Any]) -> None:
+            numbers = range(ok["first"], ok["first"] + ok["count"])
+            new = [self._service.tasks[number] for number in numbers]
+            if self._batches.get(job) is not batch:
+                self._service.cancel(new)  # the job was cancelled meanwhile
+                return
+            batch.extend(new)
+            job.tasks = [task.id for task in batch]
+            self._save(job)
+            self._follow(job, batch, ended)
+
+        def refused(why: Refused) -> None:
+            self._batches.pop(job, None)
+            ended([str(why)])
+
+        if not specs:
+            self._follow(job, batch, ended)
+            return
+        raw = encode({"tasks": specs}).rstrip(b"\n")
+        self._service.submit(job.uid, specs, raw, accepted, refused)
+
+    def is_copying(self, job: Job) -> bool:
+        """Whether copies of ``job`` are under way."""
+        return job in self._batches
+
+    def cancel(self, job: Job) -> None:
+        """Stop the copies of ``job``."""
+        tasks = self._batches.pop(job, [])
+        self._service.cancel([task for task in tasks if not task.has_ended])
+
+    def _known(self, job: Job, places: Places) -> List[Task]:
+        """The tasks of ``places`` that were accepted and have not failed."""
+        tasks = [self._service.tasks.get(number) for number in job.tasks]
+        mine = {_key(task): task for task in tasks if task and task.uid == job.uid}
+        found = []
+        for source, dest in places:
+            key = (job.uid, source, dest)
+            task = mine.get(key) or self._earlier.pop(key, None)
+            if task is not None and task.state not in (FAILED, CANCELLED):
+                found.append(task)
+        return found
+
+    def _follow(self, job: Job, batch: List[Task], ended: Ended) -> None:
+        def all_ended(ok: Dict[str, Any]) -> None:
+            if self._batches.get(job) is batch:
+                del self._batches[job]
+                ended(_failures(ok["tasks"], job.has_failed))
+
+        self._service.wait(batch, all_ended)
+
+
+def _failures(tasks: List[Dict[str, Any]], absent_is_fine: bool) -> List[str]:
+    """A task that has failed need not have made all of its results."""
+    found = []
+    for task in tasks:
+        is_absent = absent_is_fine and "No such file" in task["message"]
+        if task["state"] != DONE and not is_absent:
+            what = "was cancelled" if task["state"] == CANCELLED else task["message"]
+            found.append(f"{task['source']}: {what}")
+    return found
+
+
+def _key(task: Task) -> Tuple[int, str, str]:
+    return task.uid, task.source, task.dest

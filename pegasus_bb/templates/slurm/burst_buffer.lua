@@ -1,0 +1,408 @@
+-- Slurm's hooks of the burst_buffer/lua plugin, for the staging service of pegasus_bb.
+--
+-- Slurm 24.05 or later calls these 13 functions; Lua 5.1 to 5.4; no module is needed.
+-- Nothing here copies a byte or runs a program. A hook writes a note for the service
+-- into the spool folder, or reads there what the service has written:
+--
+--   requests/TOKEN  notes of the hooks      jobs/ID  the state of a job
+--   answers/TOKEN   answers for scontrol    pools    what slurm_bb_pools returns
+--   doorbell        wakes the service       alive    the service's latest sign of life
+--   bells/N.free    wakes one scontrol
+--
+-- job_process, pools and paths run inside slurmctld, so they read files only. setup and
+-- data_in always succeed: a job that they fail is lost to its user. Waiting and failing
+-- show in test_data_in and test_data_out.
+
+local SPOOL = "/var/spool/pegasus-bb"
+local DIRECTIVE = "#BB_LUA"
+local OLD = 15 -- seconds after which a service that gives no sign of life is away
+local BELLS = 64
+-- What is noted in the same second is read in this order.
+local ORDER = { setup = 1, data_in = 2, pre_run = 3, post_run = 4, data_out = 5, teardown = 6 }
+
+-- Files -----------------------------------------------------------------------------
+
+local function read(path)
+	local file = io.open(path, "r")
+	if not file then
+		return nil
+	end
+	local text = file:read("*a")
+	file:close()
+	return text
+end
+
+local function write(path, text)
+	local file, why = io.open(path .. ".new", "w")
+	if not file then
+		return nil, why
+	end
+	local written, why_not = file:write(text)
+	local closed = file:close()
+	if not (written and closed) then
+		os.remove(path .. ".new")
+		return nil, why_not or "it cannot be written"
+	end
+	return os.rename(path .. ".new", path)
+end
+
+local function is_away()
+	local said = tonumber(read(SPOOL .. "/alive") or "")
+	return not said or os.time() - said > OLD
+end
+
+-- Notes for the service ----------------------------------------------------------------
+
+local function plain(value)
+	return (tostring(value):gsub("%c", " "))
+end
+
+local function ring()
+	local bell = io.open(SPOOL .. "/doorbell", "r+")
+	if bell then
+		bell:write("\n")
+		bell:close()
+	end
+end
+
+-- Sends head, a list of {key, value}, and the directives of a job, if it has any.
+local function send(token, head, directives)
+	local lines = {}
+	for _, pair in ipairs(head) do
+		if pair[2] ~= nil then
+			lines[#lines + 1] = pair[1] .. "=" .. plain(pair[2])
+		end
+	end
+	local text = table.concat(lines, "\n") .. "\n\n" .. (directives or "")
+	local sent, why = write(SPOOL .. "/requests/" .. token, text)
+	if sent then
+		ring()
+	end
+	return sent, why
+end
+
+-- Tells the service that Slurm has come to hook `what` of a job. The same note twice in
+-- a second is one note: it says the same.
+local function note(what, job, uid, gid, info, more)
+	info = info or {}
+	local head = { { "do", what }, { "job", job }, { "uid", uid }, { "gid", gid } }
+	for _, key in ipairs({ "start_time", "sched_nodes", "nodes", "exit_code" }) do
+		head[#head + 1] = { key, info[key] }
+	end
+	for _, pair in ipairs(more or {}) do
+		head[#head + 1] = pair
+	end
+	local token = string.format("%010d.%d.%s.%s", os.time(), ORDER[what], plain(job), what)
+	local sent, why = send(token, head, info.burst_buffer)
+	if not sent then
+		slurm.log_error("pegasus_bb: %s of job %s is not noted: %s", what, tostring(job), tostring(why))
+	end
+end
+
+-- The state of a job counts only when the service has heard what was asked last.
+local function ask_anew(job)
+	write(SPOOL .. "/jobs/" .. tostring(job) .. ".asked", "")
+end
+
+local function is_unheard(job)
+	return read(SPOOL .. "/jobs/" .. tostring(job) .. ".asked") ~= nil
+end
+
+-- The state of a job, as the service has written it; nil if it knows none.
+local function state_of(job)
+	local text = read(SPOOL .. "/jobs/" .. tostring(job))
+	if not text then
+		return nil
+	end
+	local found = { environ = {} }
+	for key, value in text:gmatch("([%w_]+)=([^\n]*)\n") do
+		if key == "env" then
+			found.environ[#found.environ + 1] = value
+		else
+			found[key] = value
+		end
+	end
+	return found
+end
+
+-- Directives ---------------------------------------------------------------------------
+
+local FACTORS = { K = 1, M = 2, G = 3, T = 4, P = 5 }
+
+local function is_size(text)
+	local number, unit = text:match("^(%d+)(%a*)$")
+	if not number or #number > 18 or tonumber(number) == 0 then
+		return false
+	end
+	local letter, rest = unit:match("^(%u)(%a*)$")
+	return unit == "" or (FACTORS[letter] and (rest == "" or rest == "B" or rest == "iB"))
+end
+
+local function is_name(text)
+	return text:match("^%a%w+$") and #text >= 3 and #text <= 40
+end
+
+local function is_pool(text)
+	return text:match("^%l[%l%d_-]*$") and #text <= 32
+end
+
+local function is_place(text)
+	local path = text:match("^%l[%l%d_-]*://(.+)$") or text:match("^(/.+)$")
+	if text:match("^bb://") and not text:match("^bb://%a%w+/.+$") then
+		return false
+	end
+	return path and not ("/" .. path .. "/"):find("/../", 1, true)
+end
+
+-- The pairs of key=value words from word `first` on; nil for any other word.
+local function options(words, first)
+	local found = {}
+	for number = first, #words do
+		local key, value = words[number]:match("^(%l+)=(.+)$")
+		if not key or found[key] then
+			return nil
+		end
+		found[key] = value
+	end
+	return found
+end
+
+local function job_buffer(words)
+	local given = options(words, 2)
+	local known = given and #words == 3 and given.capacity and given.pool
+	if not known or not is_size(given.capacity) or not is_pool(given.pool) then
+		return "write: " .. DIRECTIVE .. " jobbb capacity=100GiB pool=NAME"
+	end
+end
+
+local function copy(words)
+	if #words ~= 3 or not is_place(words[2]) or not is_place(words[3]) then
+		return "write: " .. DIRECTIVE .. " " .. words[1] .. " SOURCE DEST, each as NAME://path or /path,"
+			.. " without blanks and without '..'"
+	end
+end
+
+local function store(words)
+	local given = options(words, 4)
+	local many = given and (given.pool and 5 or 4)
+	local good = given and #words == many and given.size and is_size(given.size)
+	if not good or not is_name(words[3]) or (given.pool and not is_pool(given.pool)) then
+		return "write: " .. DIRECTIVE .. " persist store NAME size=100GiB [pool=NAME]; a name is 3 to 40"
+			.. " letters and digits"
+	end
+end
+
+local function persist(words)
+	local what = words[2]
+	if what == "store" then
+		return store(words)
+	elseif what == "use" or what == "delete" then
+		if #words == 3 and is_name(words[3]) then
+			return nil
+		end
+		return "write: " .. DIRECTIVE .. " persist " .. what .. " NAME; a name is 3 to 40 letters and digits"
+	elseif what == "share" or what == "unshare" then
+		if #words == 4 and is_name(words[3]) and words[4]:match("^[%l_][%l%d_.-]*$") then
+			return nil
+		end
+		return "write: " .. DIRECTIVE .. " persist " .. what .. " NAME USER"
+	end
+	return "write: " .. DIRECTIVE .. " persist store, use, delete, share or unshare"
+end
+
+local CHECKS = { jobbb = job_buffer, stage_in = copy, stage_out = copy, persist = persist }
+
+local function mistake(line, seen)
+	if line:find("%c") then
+		return "it has a control character"
+	end
+	local words = {}
+	for word in line:sub(#DIRECTIVE + 1):gmatch("%S+") do
+		words[#words + 1] = word
+	end
+	local check = CHECKS[words[1] or ""]
+	if not check then
+		return "write: " .. DIRECTIVE .. " jobbb, stage_in, stage_out or persist"
+	elseif words[1] == "jobbb" and seen.jobbb then
+		return "a job has one jobbb line"
+	elseif words[1] ~= "jobbb" and line:find("capacity=", 1, true) then
+		return "Slurm would count 'capacity=' as a buffer of the job"
+	end
+	seen[words[1]] = true
+	return check(words)
+end
+
+-- The first mistake in the directives of a job, as a sentence; nil if there is none.
+local function refusal(directives)
+	local number, seen = 0, {}
+	for line in (directives .. "\n"):gmatch("([^\n]*)\n") do
+		if line:sub(1, #DIRECTIVE) == DIRECTIVE then
+			number = number + 1
+			local what = mistake(line, seen)
+			if what then
+				return string.format("pegasus_bb: directive %d, %s: %s", number, plain(line:sub(1, 80)), what)
+			end
+		end
+	end
+end
+
+-- Hooks inside slurmctld ---------------------------------------------------------------
+
+function slurm_bb_job_process(job_script, uid, gid, job_info)
+	local info = job_info or {}
+	if info.array_inx and info.array_inx ~= "" then
+		return slurm.ERROR, "pegasus_bb: a job array cannot use " .. DIRECTIVE
+			.. ": Slurm gives its paths to one element only; submit single jobs"
+	end
+	local why = refusal(info.burst_buffer or "")
+	if why then
+		return slurm.ERROR, why
+	end
+	return slurm.SUCCESS
+end
+
+function slurm_bb_pools()
+	local text = read(SPOOL .. "/pools")
+	if not text then
+		return slurm.SUCCESS
+	end
+	return slurm.SUCCESS, text
+end
+
+function slurm_bb_paths(job_id, job_script, path_file, uid, gid, job_info)
+	local job = state_of(job_id)
+	if not job then
+		return slurm.ERROR, "pegasus_bb: the staging service does not know this job"
+	end
+	local file, why = io.open(path_file or "", "a")
+	if not file then
+		return slurm.ERROR, "pegasus_bb: the paths of the job cannot be written: " .. tostring(why)
+	end
+	for _, line in ipairs(job.environ) do
+		file:write(line, "\n")
+	end
+	if not file:close() then
+		return slurm.ERROR, "pegasus_bb: the paths of the job cannot be written"
+	end
+	return slurm.SUCCESS
+end
+
+-- Hooks in a process of their own ------------------------------------------------------
+
+function slurm_bb_setup(job_id, uid, gid, pool, bb_size, job_script, job_info)
+	note("setup", job_id, uid, gid, job_info, { { "pool", pool }, { "size", bb_size } })
+	return slurm.SUCCESS
+end
+
+function slurm_bb_data_in(job_id, job_script, uid, gid, job_info)
+	ask_anew(job_id)
+	note("data_in", job_id, uid, gid, job_info)
+	return slurm.SUCCESS
+end
+
+function slurm_bb_test_data_in(job_id, job_script, uid, gid, job_info)
+	local job = state_of(job_id)
+	if is_unheard(job_id) or not job or job.state == "noted" then
+		note("data_in", job_id, uid, gid, job_info) -- the first note may be lost
+	elseif job.state == "failed-in" then
+		return slurm.ERROR, "pegasus_bb: " .. (job.message or "")
+	elseif job.state ~= "staging-in" then
+		return slurm.SUCCESS
+	end
+	return slurm.SUCCESS, "BUSY"
+end
+
+function slurm_bb_real_size(job_id, uid, gid, job_info)
+	local job = state_of(job_id)
+	if job and job.size then
+		return slurm.SUCCESS, job.size
+	end
+	return slurm.SUCCESS
+end
+
+function slurm_bb_pre_run(job_id, job_script, uid, gid, job_info)
+	local job = state_of(job_id)
+	if not job or (job.state ~= "staged-in" and job.state ~= "running") then
+		return slurm.ERROR, "pegasus_bb: the job's data is not staged in"
+	end
+	note("pre_run", job_id, uid, gid, job_info)
+	return slurm.SUCCESS
+end
+
+function slurm_bb_post_run(job_id, job_script, uid, gid, job_info)
+	note("post_run", job_id, uid, gid, job_info)
+	return slurm.SUCCESS
+end
+
+function slurm_bb_data_out(job_id, job_script, uid, gid, job_info)
+	ask_anew(job_id)
+	note("data_out", job_id, uid, gid, job_info)
+	return slurm.SUCCESS
+end
+
+function slurm_bb_test_data_out(job_id, job_script, uid, gid, job_info)
+	local job = state_of(job_id)
+	if is_unheard(job_id) or not job then
+		note("data_out", job_id, uid, gid, job_info) -- the first note may be lost
+	elseif job.state == "failed-out" then
+		return slurm.ERROR, "pegasus_bb: " .. (job.message or "")
+	elseif job.state ~= "staging-out" then
+		return slurm.SUCCESS
+	end
+	return slurm.SUCCESS, "BUSY"
+end
+
+function slurm_bb_job_teardown(job_id, job_script, hurry, uid, gid)
+	note("teardown", job_id, uid, gid, nil, { { "hurry", hurry } })
+	return slurm.SUCCESS
+end
+
+-- scontrol show bbstat -----------------------------------------------------------------
+
+local function failure(code, message)
+	return string.format('{"v":1,"error":{"code":"%s","message":"%s"}}', code, message)
+end
+
+-- A bell of one's own: its number and path, or nil if all are taken.
+local function take_bell()
+	local first = os.time() % BELLS
+	for step = 0, BELLS - 1 do
+		local number = (first + step) % BELLS
+		local path = string.format("%s/bells/%d", SPOOL, number)
+		if os.rename(path .. ".free", path .. ".taken") then
+			return number, path
+		end
+	end
+end
+
+local function ask(bell, path, uid, gid, words)
+	local token = string.format("%010d.status.%d", os.time(), bell)
+	local fifo = io.open(path .. ".taken", "r+")
+	local head = { { "do", "status" }, { "uid", uid }, { "gid", gid }, { "bell", bell } }
+	for _, word in ipairs(words) do
+		head[#head + 1] = { "arg", word }
+	end
+	local sent = fifo and send(token, head)
+	if sent then
+		fifo:read("*l")
+	end
+	if fifo then
+		fifo:close()
+	end
+	local answer = sent and read(SPOOL .. "/answers/" .. token)
+	os.remove(SPOOL .. "/answers/" .. token)
+	return answer
+end
+
+function slurm_bb_get_status(uid, gid, ...)
+	if is_away() then
+		return slurm.SUCCESS, failure("away", "the staging service does not run; its administrator can start it")
+	end
+	local bell, path = take_bell()
+	if not bell then
+		return slurm.SUCCESS, failure("busy", "the staging service has too many questions; ask again")
+	end
+	local answer = ask(bell, path, uid, gid, { ... })
+	os.rename(path .. ".taken", path .. ".free")
+	return slurm.SUCCESS, answer or failure("lost", "the staging service gave no answer; ask again")
+end

@@ -1,0 +1,135 @@
+"""Persistent buffers: asked for by scontrol, and by directives of jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import ERROR, ME, SUCCESS, Job, SlurmSite, until
+
+OTHER = 61001
+
+
+def create(site: SlurmSite, name: str = "data", size: str = "3MiB", **more: Any) -> Any:
+    uid = more.pop("uid", ME)
+    words = [f"{key}={value}" for key, value in more.items()]
+    uuid = more.get("uuid") or words.append("uuid=u1")
+    assert uuid is None or words
+    return site.ask("create", f"name={name}", f"capacity={size}", *words, uid=uid)
+
+
+def test_it_is_made_shown_and_deleted(site: SlurmSite) -> None:
+    made = create(site)["ok"]["buffer"]
+    assert (made["state"], made["size"], made["uid"]) == ("ready", 3 << 20, ME)
+    assert Path(made["path"]).is_dir()
+    assert site.ask("status", "name=data")["ok"]["buffer"] == made
+    shown = site.ask("list")["ok"]
+    assert shown["buffers"] == [made]
+    assert shown["pools"][0]["free"] == 7 << 20
+    assert site.ask("delete", "name=data", "uuid=u1")["ok"]["buffer"]["name"] == "data"
+    until(lambda: site.ask("status", "name=data") == {"ok": {"buffer": None}})
+    assert site.ask("delete", "name=data") == {"ok": {"buffer": None}}
+    assert list(site.bb.iterdir()) == []
+    assert site.ask("list")["ok"]["pools"][0]["free"] == 10 << 20
+
+
+def test_asked_again_it_is_the_same_also_after_a_restart(site: SlurmSite) -> None:
+    made = create(site)
+    site.kill()
+    site.serve()
+    assert create(site) == made
+    assert create(site, uuid="u2")["error"]["code"] == "taken"
+    assert site.ask("delete", "name=data", "uuid=u2")["error"]["code"] == "taken"
+
+
+def test_another_user_gets_neither_the_name_nor_the_buffer(site: SlurmSite) -> None:
+    create(site)
+    assert create(site, uid=OTHER)["error"]["code"] == "taken"
+    assert site.ask("delete", "name=data", uid=OTHER)["error"]["code"] == "not-yours"
+    job = Job(site, "persist use data", uid=OTHER)
+    code, words = job.stage_in()
+    assert code == ERROR and "persist share" in words
+
+
+def test_those_for_which_there_is_no_room_wait_in_their_order(site: SlurmSite) -> None:
+    create(site, "first", "8MiB")
+    assert create(site, "second", "6MiB")["ok"]["buffer"]["state"] == "pending"
+    assert create(site, "third", "1MiB")["ok"]["buffer"]["state"] == "pending"
+    site.ask("delete", "name=first")
+    until(lambda: site.ask("status", "name=second")["ok"]["buffer"]["state"] == "ready")
+    assert site.ask("status", "name=third")["ok"]["buffer"]["state"] == "ready"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["create", "name=x;id", "capacity=1MiB", "uuid=u"], "bad-name"),
+        (["create", "name=../../etc", "capacity=1MiB", "uuid=u"], "bad-name"),
+        (["create", "name=data", "capacity=1MiB"], "bad-request"),
+        (["create", "name=data", "capacity=some", "uuid=u"], "bad-request"),
+        (["create", "name=data", "capacity=11MiB", "uuid=u"], "too-large"),
+        (["create", "name=data", "capacity=1MiB", "uuid=u", "pool=x"], "no-pool"),
+        (["create", "name=data", "name=data"], "bad-request"),
+        (["create", "uid=0"], "bad-request"),
+        (["destroy", "name=data"], "bad-request"),
+        (["status", "data\nuid=0"], "bad-request"),
+        ([], "bad-request"),
+        (["discard", "job=x"], "bad-request"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    site: SlurmSite, words: list[str], code: str
+) -> None:
+    assert site.ask(*words)["error"]["code"] == code
+    assert site.ask("list")["ok"]["buffers"] == []
+
+
+def test_a_service_that_is_away_is_said_at_once(away: SlurmSite) -> None:
+    assert away.ask("list")["error"]["code"] == "away"
+    assert away.hooks.call("pools") == (SUCCESS, "")
+
+
+def test_data_is_kept_between_two_jobs(site: SlurmSite) -> None:
+    first = Job(site, "persist store data size=1MiB")
+    assert first.stage_in() == (SUCCESS, "")
+    shared = Path(first.run()["BB_PERSISTENT_data"])
+    (shared / "a").write_text("of the first")
+    assert first.stage_out() == (SUCCESS, "")
+    first.tear_down()
+    second = Job(
+        site,
+        "persist use data",
+        "stage_out bb://data/a lustre://a",
+        "persist delete data",
+    )
+    assert second.stage_in() == (SUCCESS, "")
+    assert second.run() == {"BB_PERSISTENT_data": str(shared)}
+    assert second.stage_out() == (SUCCESS, "")
+    second.tear_down()
+    assert (site.lustre / "a").read_text() == "of the first"
+    until(lambda: not shared.exists())
+
+
+def test_a_job_that_failed_deletes_nothing(site: SlurmSite) -> None:
+    create(site)
+    job = Job(site, "persist use data", "persist delete data")
+    job.stage_in()
+    job.run()
+    assert job.stage_out(exit_code=256) == (SUCCESS, "")
+    job.tear_down()
+    assert site.ask("status", "name=data")["ok"]["buffer"]["state"] == "ready"
+
+
+def test_slurm_is_told_what_the_pools_have(site: SlurmSite) -> None:
+    create(site)
+    code, text = site.hooks.call("pools")
+    assert code == SUCCESS
+    assert '"quantity": 10' in text and '"free": 7' in text
+
+
+def test_more_questions_than_bells_at_once_are_asked_again(site: SlurmSite) -> None:
+    for bell in (site.spool / "bells").glob("*.free"):
+        bell.rename(bell.with_suffix(".taken"))
+    assert site.ask("list")["error"]["code"] == "busy"

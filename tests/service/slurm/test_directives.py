@@ -1,0 +1,121 @@
+"""What a job may ask for: burst_buffer.lua and the service agree on every line."""
+
+from __future__ import annotations
+
+import pytest
+
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.slurm.directives import parse_directives
+
+from .conftest import ERROR, SUCCESS, Hooks, Job, SlurmSite
+
+GOOD = [
+    "jobbb capacity=10GiB pool=flash",
+    "jobbb pool=flash capacity=10GB",
+    "stage_in lustre://a/b job://a",
+    "stage_in /lus/a job://a",
+    "stage_out bb://name/a lustre://b",
+    "persist store data size=1TiB",
+    "persist store data size=1TiB pool=flash",
+    "persist use data",
+    "persist delete data",
+    "persist share data ann",
+    "persist unshare data ann",
+]
+BAD = [
+    ("", "write: #BB_LUA jobbb, stage_in"),
+    ("steal lustre://a job://a", "write: #BB_LUA jobbb, stage_in"),
+    ("jobbb capacity=10GiB", "pool=NAME"),
+    ("jobbb capacity=3.5TB pool=flash", "capacity=100GiB"),
+    ("jobbb capacity=0 pool=flash", "capacity=100GiB"),
+    ("jobbb capacity=10GiB pool=x;id", "pool=NAME"),
+    ("jobbb capacity=10GiB pool=flash more", "pool=NAME"),
+    ("jobbb capacity=10GiB capacity=10GiB", "pool=NAME"),
+    ("stage_in lustre://a", "SOURCE DEST"),
+    ("stage_in lustre://a b c", "SOURCE DEST"),
+    ("stage_in relative job://a", "SOURCE DEST"),
+    ("stage_in lustre://../a job://a", "without '..'"),
+    ("stage_in /lus/../etc/shadow job://a", "without '..'"),
+    ("stage_in lustre://a job://a/..", "without '..'"),
+    ("stage_in lustre:// job://a", "SOURCE DEST"),
+    ("stage_in bb://x;id/a job://a", "SOURCE DEST"),
+    ("stage_in bb://name job://a", "SOURCE DEST"),
+    ("stage_in lustre://capacity=1TiB job://a", "Slurm would count"),
+    ("stage_in lustre://a\x07 job://a", "control character"),
+    ("stage_in lustre://a\tb job://a", "control character"),
+    ("persist", "persist store, use"),
+    ("persist lend data", "persist store, use"),
+    ("persist store x;id size=1GiB", "3 to 40"),
+    ("persist store data", "size=100GiB"),
+    ("persist store data size=much", "size=100GiB"),
+    ("persist store data size=1GiB pool=flash more=1", "size=100GiB"),
+    ("persist store data size=1GiB uuid=1", "size=100GiB"),
+    ("persist use ../x", "3 to 40"),
+    ("persist use data more", "3 to 40"),
+    ("persist use ab", "3 to 40"),
+    ("persist share data", "NAME USER"),
+    ("persist share data $(id)", "NAME USER"),
+]
+
+
+@pytest.fixture(scope="module")
+def hooks(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
+    return Hooks(tmp_path_factory.mktemp("spool"))
+
+
+def submit(hooks: Hooks, *lines: str, **info: str) -> tuple[int, str]:
+    text = "\n".join(f"#BB_LUA {line}" for line in lines)
+    return hooks.call("job_process", "script", 1, 1, {"burst_buffer": text, **info})
+
+
+@pytest.mark.parametrize("line", GOOD)
+def test_it_is_taken(hooks: Hooks, line: str) -> None:
+    assert submit(hooks, line) == (SUCCESS, "")
+    parse_directives([f"#BB_LUA {line}"])
+
+
+@pytest.mark.parametrize(("line", "why"), BAD)
+def test_it_is_refused_when_the_job_is_submitted(
+    hooks: Hooks, line: str, why: str
+) -> None:
+    code, words = submit(hooks, "persist use data", line)
+    assert code == ERROR and why in words and "directive 2" in words
+    with pytest.raises(Refused) as refused:
+        parse_directives(["#BB_LUA persist use data", f"#BB_LUA {line}"])
+    assert f"pegasus_bb: {refused.value}" == words
+
+
+def test_a_second_buffer_of_the_job_is_refused(hooks: Hooks) -> None:
+    code, words = submit(hooks, GOOD[0], GOOD[0])
+    assert code == ERROR and "one jobbb line" in words
+
+
+def test_a_job_array_is_refused(hooks: Hooks) -> None:
+    code, words = submit(hooks, GOOD[0], array_inx="0-9")
+    assert code == ERROR and "job array" in words
+
+
+def test_lines_for_others_and_no_line_at_all_are_left_alone(hooks: Hooks) -> None:
+    assert hooks.call("job_process", "script", 1, 1, {}) == (SUCCESS, "")
+    text = "#DW jobdw\n#BB_LUA persist use data\n"
+    info = {"burst_buffer": text}
+    assert hooks.call("job_process", "script", 1, 1, info) == (SUCCESS, "")
+
+
+def test_twenty_thousand_cost_ten_times_what_two_thousand_do(hooks: Hooks) -> None:
+    def steps(count: int) -> int:
+        """Thousands of instructions of Lua."""
+        hooks.lua(
+            "steps = 0; debug.sethook(function() steps = steps + 1 end, '', 1000)"
+        )
+        lines = [f"stage_in lustre://in/{n:05} job://in/{n:05}" for n in range(count)]
+        assert submit(hooks, *lines) == (SUCCESS, "")
+        hooks.lua("debug.sethook()")
+        return int(hooks.lua("return steps"))
+
+    assert steps(20_000) < 11 * steps(2_000)
+
+
+def test_a_pool_that_is_not_there_is_said_with_those_that_are(site: SlurmSite) -> None:
+    code, words = Job(site, "jobbb capacity=1MiB pool=disk").stage_in()
+    assert code == ERROR and "no pool disk; this site has flash" in words

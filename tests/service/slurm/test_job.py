@@ -1,0 +1,152 @@
+"""A job with its own buffer, from job_process to teardown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
+
+OWN = "jobbb capacity=2MiB pool=flash"
+
+
+def free(site: SlurmSite) -> int:
+    [pool] = site.ask("list")["ok"]["pools"]
+    return int(pool["free"]) >> 20
+
+
+def test_it_gets_its_inputs_and_its_results_are_saved(site: SlurmSite) -> None:
+    site.file("in.txt", "an input")
+    directives = (
+        "stage_in lustre://in.txt job://in.txt",
+        f"stage_out job://out {site.lustre}/out",
+    )
+    job = Job(site, OWN, *directives)
+    assert job.stage_in() == (SUCCESS, "")
+    own = Path(job.run()["BB_JOB"])
+    assert (own / "in.txt").read_text() == "an input"
+    assert free(site) == 8
+    (own / "out").mkdir()
+    (own / "out" / "a").write_text("a result")
+    assert job.stage_out() == (SUCCESS, "")
+    job.tear_down()
+    assert (site.lustre / "out" / "a").read_text() == "a result"
+    until(lambda: free(site) == 10)
+    assert list(site.bb.iterdir()) == []
+
+
+def test_an_input_that_is_missing_fails_the_stage_in_with_words(
+    site: SlurmSite,
+) -> None:
+    job = Job(site, OWN, "stage_in lustre://absent job://in.txt")
+    code, words = job.stage_in()
+    assert code == ERROR
+    assert "lustre://absent: " in words and "No such file" in words
+    job.tear_down(hurry=True)
+    until(lambda: free(site) == 10)
+
+
+def test_a_result_that_cannot_be_saved_is_kept_and_saved_later(site: SlurmSite) -> None:
+    (site.lustre / "out").mkdir()
+    (site.lustre / "out" / "in the way").touch()
+    job = Job(site, OWN, "stage_out job://out lustre://out")
+    job.stage_in()
+    own = Path(job.run()["BB_JOB"])
+    (own / "out").write_text("a result")
+    code, words = job.stage_out()
+    assert code == ERROR and f"job.{job.id}/out" in words
+    job.tear_down()
+    [kept] = site.ask("list")["ok"]["kept"]
+    assert (kept["job"], kept["path"]) == (job.id, str(own))
+    assert (own / "out").read_text() == "a result"
+    (site.lustre / "out" / "in the way").unlink()
+    (site.lustre / "out").rmdir()
+    site.kill()
+    site.serve()
+    until(lambda: site.ask("list")["ok"]["kept"] == [])
+    assert (site.lustre / "out").read_text() == "a result"
+    assert free(site) == 10
+
+
+def test_kept_results_are_discarded_by_their_user_only(site: SlurmSite) -> None:
+    job = Job(site, OWN, "stage_out job://absent lustre://out")
+    job.stage_in()
+    own = Path(job.run()["BB_JOB"])
+    assert job.stage_out()[0] == ERROR
+    job.tear_down()
+    other = site.ask("discard", f"job={job.id}", uid=61001)
+    assert other["error"]["code"] == "not-kept"
+    assert own.exists()
+    assert site.ask("discard", f"job={job.id}") == {"ok": {"discarded": 1}}
+    until(lambda: not own.exists())
+
+
+def test_a_failed_job_need_not_have_made_all_results(site: SlurmSite) -> None:
+    copies = ("stage_out job://log lustre://log", "stage_out job://out lustre://out")
+    job = Job(site, OWN, *copies)
+    job.stage_in()
+    (Path(job.run()["BB_JOB"]) / "log").write_text("why")
+    assert job.stage_out(exit_code=768) == (SUCCESS, "")
+    assert (site.lustre / "log").read_text() == "why"
+
+
+def test_it_waits_for_room_and_gets_it_when_another_ends(site: SlurmSite) -> None:
+    first = Job(site, "jobbb capacity=7MiB pool=flash")
+    assert first.stage_in() == (SUCCESS, "")
+    second = Job(site, "jobbb capacity=7MiB pool=flash")
+    second.call("setup")
+    second.call("data_in")
+    until(lambda: (site.spool / "jobs" / str(second.id)).exists())
+    assert second.call("test_data_in") == (SUCCESS, "BUSY")
+    first.tear_down()
+    assert second.until_not_busy("test_data_in") == (SUCCESS, "")
+    assert second.call("real_size") == (SUCCESS, str(7 << 20))
+
+
+def test_more_than_the_pool_has_is_said(site: SlurmSite) -> None:
+    code, words = Job(site, "jobbb capacity=11MiB pool=flash").stage_in()
+    assert code == ERROR and "more than pool flash has" in words
+
+
+def test_while_the_service_is_away_everything_waits(site: SlurmSite) -> None:
+    site.kill()
+    job = Job(site, OWN)
+    assert job.call("setup") == job.call("data_in") == (SUCCESS, "")
+    assert job.call("test_data_in") == (SUCCESS, "BUSY")
+    site.serve()
+    assert job.until_not_busy("test_data_in") == (SUCCESS, "")
+    own = Path(job.run()["BB_JOB"])
+    assert own.is_dir()
+    site.kill()
+    job.call("post_run", exit_code=0)
+    job.call("data_out", exit_code=0)
+    assert job.call("test_data_out") == (SUCCESS, "BUSY")
+    site.serve()
+    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
+    job.tear_down()
+    until(lambda: not own.exists())
+
+
+def test_slurm_starts_anew_in_the_middle_of_a_stage_out(site: SlurmSite) -> None:
+    """It begins again at post_run, also for a job that it tore down before."""
+    job = Job(site, OWN, "stage_out job://out lustre://out")
+    job.stage_in()
+    (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
+    assert job.stage_out() == job.stage_out() == (SUCCESS, "")
+    job.tear_down()
+    assert job.stage_out() == (SUCCESS, "")
+    job.tear_down()
+    assert (site.lustre / "out").read_text() == "a result"
+
+
+def test_it_does_not_run_before_its_data_is_there(site: SlurmSite) -> None:
+    job = Job(site, OWN, "stage_in lustre://absent job://in.txt")
+    code, words = job.call("pre_run")
+    assert code == ERROR and "not staged in" in words
+    path_file = str(site.folder / "no" / "such" / "path")
+    site.file("absent")
+    job.stage_in()
+    where = (job.id, job.script, path_file, job.uid, job.uid, {})
+    code, words = site.hooks.call("paths", *where)
+    assert code == ERROR and "cannot be written" in words
+    code, _ = site.hooks.call("paths", job.id, job.script, None, job.uid, job.uid)
+    assert code == ERROR

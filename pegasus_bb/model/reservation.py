@@ -14,6 +14,8 @@ from pegasus_bb.errors import UsageError
 
 _N = TypeVar("_N", bound="_Noted")
 NODE_LOCAL = "node-local"  # the backend of which nothing is reserved
+DATAWARP, SLURM_LUA = "datawarp", "slurm-lua"
+OF_SLURM = (DATAWARP, SLURM_LUA)  # jobs name what they need in a file for sbatch
 
 # Slurm finds keywords with strstr() anywhere in a #BB line, `%` turns on symbol
 # replacement, and the blank is the only delimiter (burst_buffer_datawarp.c).
@@ -68,7 +70,7 @@ class Request(_Noted):
     """What a run asks for; written at planning to <submit>/bb/request.json."""
 
     name: str  # letters and digits, unique per run
-    backend: str  # datawarp | directory | node-local
+    backend: str  # datawarp | slurm-lua | directory | node-local
     capacity: int  # bytes, a multiple of the granule
     prefix: str  # the planned path that stands for the reservation: /bb/<name>
     uuid: str  # of this run; the identity file on the tier carries it

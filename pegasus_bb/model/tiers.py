@@ -8,7 +8,7 @@ from typing import Any
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Document, Entry
-from pegasus_bb.model.reservation import NODE_LOCAL
+from pegasus_bb.model.reservation import NODE_LOCAL, OF_SLURM, SLURM_LUA
 from pegasus_bb.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
 from pegasus_bb.units import MIB, parse_duration
 
@@ -16,19 +16,20 @@ KEY = "x-storage-tiers"
 
 # docs/tiers.md lists them all; a test holds the two together.
 CHOICES = {
-    "backend": ("datawarp", "directory", NODE_LOCAL),
+    "backend": ("datawarp", "directory", NODE_LOCAL, SLURM_LUA),
     "access": ("striped", "private"),
     "intermediate": ("bb", "pfs"),
     "inputs": ("stage", "link", "pfs"),
     "outputs": ("bb", "pfs"),
 }
-_RESERVED = ("access", "pool")  # where something is reserved
+_NOT_OF = {NODE_LOCAL: ("access", "pool"), SLURM_LUA: ("access",)}
 KEYS = ("name", *CHOICES, "pool", "capacity", "granularity")
 _TAKEN = ("pfs", "link")  # words beside tiers, after bb.tier:
 BACKEND_KEYS = {
     "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
     "directory": ("path", "quota", "timeout", "delay", "fail", "owner"),
     NODE_LOCAL: ("path", "quota", "mount"),
+    SLURM_LUA: ("timeout", "poll"),
 }
 
 
@@ -61,11 +62,11 @@ class Tier:
     def is_staged(self) -> bool:
         """Whether the batch system brings the files of a job's own reservation; else
         our launcher does."""
-        return self.backend == "datawarp" and self.access != "private"
+        return self.backend in OF_SLURM and self.access != "private"
 
 
 def keys_of(backend: str) -> tuple[str, ...]:
-    left_out = _RESERVED if backend == NODE_LOCAL else ()
+    left_out = _NOT_OF.get(backend, ())
     return (*(key for key in KEYS if key not in left_out), *BACKEND_KEYS[backend])
 
 
@@ -120,6 +121,7 @@ def _read_tier(entry: Entry, site: str) -> Tier:
     backend = values["backend"]
     entry.check_keys(keys_of(backend), f"a {backend} tier")
     _check_path(entry, backend, values.get("path", ""))
+    _check_pool(entry, backend, values.get("pool", ""))
     _check_name(entry.below("name"), values["name"])
     _check_settings(entry, values)
     own = BACKEND_KEYS[backend]
@@ -164,6 +166,15 @@ def _check_path(entry: Entry, backend: str, path: str) -> None:
             path or "(nothing)",
             f"path: /nvme; it may begin with one of {_listed(PATH_VARIABLES)}, and "
             f"have {_listed(NAME_VARIABLES)} in it, without braces",
+        )
+
+
+def _check_pool(entry: Entry, backend: str, pool: str) -> None:
+    if backend == SLURM_LUA and not pool:
+        raise entry.below("pool").error(
+            "a slurm-lua tier names its pool: Slurm takes no capacity without one",
+            "(nothing)",
+            "pool: one of those that `scontrol show bbstat list` shows",
         )
 
 

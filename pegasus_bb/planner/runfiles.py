@@ -10,6 +10,7 @@ from typing import Any
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import JobReservation, Placement
+from pegasus_bb.model.reservation import OF_SLURM
 from pegasus_bb.model.transformations import containers_for
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.decision import PlanningInput
@@ -67,14 +68,14 @@ def _reservation_files(
     if request is None or placement is None:
         return
     common = context.request
-    shared = common.name if common and common.backend == "datawarp" else ""
+    shared = common.name if common and common.backend in OF_SLURM else ""
     sources = linked_sources(decided.catalogs, placement)
     for job, node in planned.jobs_nodes():
         if job in placement.job_reservations:
             reservation = placement.job_reservations[job]
             own = {"job": job, **_fields(reservation)}
             yield _node_file(node, "reservation", own)
-            if request.backend == "datawarp":
+            if request.backend in OF_SLURM:
                 landing = str(Path(landing_of(request.prefix, node, "0")).parent)
                 text = directives_of(request, reservation, landing, sources, shared)
                 yield f"{NODES}/{job}.bbf", text.encode()

@@ -17,6 +17,12 @@ def _datawarp(settings: Mapping[str, str]) -> Backend:
     return DataWarp(settings)
 
 
+def _slurm_lua(settings: Mapping[str, str]) -> Backend:
+    from pegasus_bb.reservation.slurm_lua import SlurmLua
+
+    return SlurmLua(settings)
+
+
 def _directory(settings: Mapping[str, str]) -> Backend:
     from pegasus_bb.reservation.directory import Directory
 
@@ -30,6 +36,7 @@ def _directory(settings: Mapping[str, str]) -> Backend:
 BACKENDS: Dict[str, Callable[[Mapping[str, str]], Backend]] = {
     "datawarp": _datawarp,
     "directory": _directory,
+    "slurm-lua": _slurm_lua,
 }
 
 

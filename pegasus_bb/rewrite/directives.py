@@ -1,6 +1,7 @@
 """What tells the scheduler that a job needs the buffer, where a backend has that.
 
-For datawarp every job of the site is submitted with ``--bbf=<submit>/bb/use.bbf``.
+With a backend of Slurm sbatch gets ``--bbf=<submit>/bb/use.bbf`` for every job of the
+site.
 A profile glite.arguments of a transformation, a job or the properties stands before
 the site's, so each of them gets the option as well.
 """
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.reservation import check_reservation_name
+from pegasus_bb.model.reservation import OF_SLURM, check_reservation_name
 from pegasus_bb.model.text import WOULD_DO, is_plain
 from pegasus_bb.rewrite.inputs import (
     Inputs,
@@ -38,7 +39,7 @@ _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 def add_shared_directives(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError where a job already names a buffer of its own."""
-    if plan.request.backend != "datawarp":
+    if plan.request.backend not in OF_SLURM:
         return inputs
     option = f"--bbf={checked_path(str(plan.submit_dir / 'bb' / USE))}"
     site = site_profile(inputs, plan.site, ARGUMENTS)
@@ -61,9 +62,9 @@ def add_shared_directives(inputs: Inputs, plan: Target) -> Inputs:
 
 def directive_files(plan: Target) -> dict[str, str]:
     """Name -> text of the files that belong into ``<submit>/bb``; often none."""
-    if plan.request.backend != "datawarp":
+    if plan.request.backend not in OF_SLURM:
         return {}
-    template = templates().get_template(f"{USE}.j2")
+    template = templates().get_template(f"slurm/use.{plan.request.backend}.bbf.j2")
     return {USE: template.render(name=plan.request.name)}
 
 

@@ -1,4 +1,4 @@
-"""Under datawarp a job with a reservation of its own names its own directives.
+"""With a backend of Slurm a job with a reservation of its own names its own directives.
 
 Where the run's scratch is, and what a node is called, is known after planning; the file
 that the option names is written then.
@@ -14,7 +14,7 @@ from typing import Any
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
-from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.reservation import OF_SLURM, Request
 from pegasus_bb.placement.job_reservation_lint import can_stand_on_a_line
 from pegasus_bb.placement.lint import link_target
 from pegasus_bb.rewrite.directives import (
@@ -37,7 +37,6 @@ from pegasus_bb.rewrite.inputs import (
 from pegasus_bb.rewrite.transfers import LINKS
 
 MOST_BYTES = 3 << 20  # Slurm's own limit for a script is 4 MiB, with all else in it
-_TEMPLATE = "job.bbf.j2"
 _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 
@@ -69,7 +68,7 @@ def _with(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
 def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:
     """Of jobs with a reservation, beside what was said for them."""
     placement = plan.placement
-    if placement.job_tier.backend != "datawarp" or not placement.job_reservations:
+    if placement.job_tier.backend not in OF_SLURM or not placement.job_reservations:
         return {}
     said = _Said(inputs, plan.site)
     changes: dict[Keys, str] = {}
@@ -102,7 +101,7 @@ def directives_of(
     sources: Mapping[str, str],
     shared: str = "",
 ) -> str:
-    """The #DW lines of a job; its results arrive in ``landing``, and inputs come from
+    """The directives of a job; its results arrive in ``landing``, and inputs come from
     the run's scratch where ``sources`` name no other path. ``shared``: the name of the
     reservation that it has with all others. Raises UsageError.
 
@@ -111,7 +110,7 @@ def directives_of(
     """
     template = templates()
     template.filters["on_a_line"] = _on_a_line
-    text: str = template.get_template(_TEMPLATE).render(
+    text: str = template.get_template(f"slurm/job.{request.backend}.bbf.j2").render(
         reservation=reservation,
         request=request,
         landing=landing,
@@ -120,7 +119,7 @@ def directives_of(
     )
     if len(text) > MOST_BYTES:
         raise UsageError(
-            f"the #DW lines of {Path(landing).name} have {len(text)} bytes, for "
+            f"the directives of {Path(landing).name} have {len(text)} bytes, for "
             f"{len(reservation.stage_in)} inputs, and Slurm takes {MOST_BYTES} with a "
             "job's script: bb.tier: pfs for most of these inputs, one archive in their "
             "place, or fewer jobs in one cluster (clusters.size)"
@@ -132,7 +131,7 @@ def _on_a_line(value: object) -> str:
     text = str(value)
     if not can_stand_on_a_line(text):
         raise UsageError(
-            f"{text!r} cannot stand on a #DW line: it ends at blanks, and other signs "
+            f"{text!r} cannot stand in a directive: it ends at blanks, and other signs "
             "mean things to Slurm; letters, digits and . _ / + = @ , : ~ - can"
         )
     return text

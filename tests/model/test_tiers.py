@@ -12,6 +12,7 @@ from pegasus_bb.model.tiers import CHOICES, Tier, keys_of, read_tiers
 from pegasus_bb.units import GIB, KIB, MIB
 
 SHORT = {"datawarp": "dw", "directory": "dir", "node-local": "nl"}
+SHORT["slurm-lua"] = "lua"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tiers.md"
 
 

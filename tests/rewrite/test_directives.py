@@ -82,6 +82,8 @@ def test_a_path_that_a_shell_would_read_is_refused(
 
 def test_the_file_has_one_directive(plan: Target) -> None:
     assert directive_files(plan) == {"use.bbf": "#DW persistentdw name=pbb4f1c2a9e\n"}
+    lua = replace(plan, request=replace(plan.request, backend="slurm-lua"))
+    assert directive_files(lua) == {"use.bbf": "#BB_LUA persist use pbb4f1c2a9e\n"}
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,6 @@ def test_a_name_that_slurm_would_misread_never_gets_there(
 
 
 def test_a_value_that_is_missing_is_an_error_not_a_blank() -> None:
-    template = templates().get_template("use.bbf.j2")
+    template = templates().get_template("slurm/use.datawarp.bbf.j2")
     with pytest.raises((jinja2.UndefinedError, TypeError)):
         template.render()

@@ -128,6 +128,18 @@ def test_the_lines_reserve_stage_in_and_stage_out(plan: Target) -> None:
     ]
 
 
+def test_the_lines_for_slurm_lua_say_the_same(plan: Target) -> None:
+    own = replace(plan.request, backend="slurm-lua", pool="flash", prefix="/lus/r")
+    text = directives_of(own, OWN, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
+    assert text.splitlines() == [
+        "#BB_LUA jobbb capacity=8388608 pool=flash",
+        "#BB_LUA persist use pbb4f1c2a9e",
+        "#BB_LUA stage_in /lus/r/in.txt job://run/in.txt",
+        "#BB_LUA stage_in /lus/r/sub/b.dat job://run/sub/b.dat",
+        "#BB_LUA stage_out job://results /lus/r/.l/n",
+    ]
+
+
 def test_the_lines_of_a_job_with_a_share_name_both_reservations(
     plan: Target,
 ) -> None:
@@ -158,7 +170,9 @@ def test_more_lines_than_slurm_takes_are_refused(
     plan: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pegasus_bb.rewrite.job_directives.MOST_BYTES", 300)
-    with pytest.raises(UsageError, match=r"lines of n have \d+ bytes, for 2 inputs"):
+    with pytest.raises(
+        UsageError, match=r"of n have \d+ bytes, for 2 inputs"
+    ):
         lines(plan)
 
 
@@ -166,9 +180,9 @@ def test_more_lines_than_slurm_takes_are_refused(
     "bad", ["a b", "a\n#DW swap 1", "a%u", "a\\", "$HOME", "", "a;b", "à"]
 )
 def test_nothing_foreign_gets_onto_a_line(plan: Target, bad: str) -> None:
-    with pytest.raises(UsageError, match="cannot stand on a #DW line"):
+    with pytest.raises(UsageError, match="cannot stand in a directive"):
         lines(plan, replace(OWN, stage_in=(bad,)))
-    with pytest.raises(UsageError, match="cannot stand on a #DW line"):
+    with pytest.raises(UsageError, match="cannot stand in a directive"):
         lines(plan, landing=bad)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from pegasus_bb.dag.nodes import Dag, Node, Script, submit_text
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.dag.writer import script_line
+from pegasus_bb.model.reservation import OF_SLURM
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.job_reservations import (
     join_job_reservations,
@@ -120,7 +121,7 @@ def _add_options(planned: PegasusWorkflow, context: RunPlan) -> None:
     pegasus-plan lets those stand in the place of a job's own.
     """
     placement = context.placement
-    if placement is None or placement.job_tier.backend != "datawarp":
+    if placement is None or placement.job_tier.backend not in OF_SLURM:
         return
     for job, name in planned.jobs_nodes() if placement.job_reservations else ():
         if job in placement.job_reservations:

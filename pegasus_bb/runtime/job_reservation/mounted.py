@@ -1,4 +1,4 @@
-"""The space that the batch system mounts for a job: `#DW jobdw`."""
+"""The space that Slurm gives a job: `#DW jobdw`, `#BB_LUA jobbb`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from typing import Dict
 
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
-from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.reservation import SLURM_LUA, Request
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
 from pegasus_bb.runtime.job_reservation.space import (
@@ -58,18 +58,19 @@ def private(
 
 def job_space(request: Request, environ: Dict[str, str]) -> str:
     """What the batch system mounted for this job. Raises ReservationFailed."""
-    variable = f"DW_JOB_{request.access.upper()}"
+    is_folder = request.backend == SLURM_LUA  # of a file system, not a mount
+    variable = "BB_JOB" if is_folder else f"DW_JOB_{request.access.upper()}"
     path = environ.get(variable, "")
     if not path.startswith("/"):
         found = repr(path) if path else "not set"
         raise ReservationFailed(
-            f"${variable} is {found} in this job: {_why_no_path(environ)}"
+            f"${variable} is {found} in this job: {_why_no_path(request, environ)}"
         )
     if any(c < " " or c in "\"\\'" for c in path) or not os.path.isdir(path):
         raise ReservationFailed(
             f"${variable} says {path!r}, which is not a directory on this node"
         )
-    required = request.settings.get("mount", "required") != "any"
+    required = not is_folder and request.settings.get("mount", "required") != "any"
     above = os.path.dirname(os.path.realpath(path))
     if required and os.stat(path).st_dev == os.stat(above).st_dev:
         raise ReservationFailed(
@@ -97,7 +98,7 @@ def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
         os.chmod(here, mode)
 
 
-def _why_no_path(environ: Dict[str, str]) -> str:
+def _why_no_path(request: Request, environ: Dict[str, str]) -> str:
     from pegasus_bb.reservation.slurm import Slurm  # most jobs have their space
 
     number = environ.get("SLURM_JOB_ID", "")
@@ -112,8 +113,9 @@ def _why_no_path(environ: Dict[str, str]) -> str:
             f"Slurm has directives for job {number}, but gave it no path "
             f"(scontrol show job: BurstBuffer={job.fields['BurstBuffer']})"
         )
+    line = "#BB_LUA jobbb" if request.backend == SLURM_LUA else "#DW jobdw"
     return (
-        f"sbatch was not given `#DW jobdw` for job {number} (scontrol show job has no "
+        f"sbatch was not given `{line}` for job {number} (scontrol show job has no "
         "BurstBuffer=)\n"
         "  likely: blahp's slurm_local_submit_attributes.sh, which passes it on, is "
         "missing on the submit host (README, On a real site, administrator 3), or "

@@ -36,7 +36,7 @@ class Attendant:
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, ValueError."""
-        self._loop, self._beaten = loop, 0.0
+        self._loop, self._beaten, self._told = loop, 0.0, ""
         for pool in config.pools:
             prepare_pool(pool)
         self._spool = Spool(config.spool, config.uid)
@@ -68,21 +68,19 @@ class Attendant:
         if self._loop.time() - self._beaten >= _BEAT:
             self._beaten = self._loop.time()
             self._spool.beat()
-            self._spool.tell_pools(self._pools.for_slurm())
 
     def _look(self) -> None:
-        asked = False
         for request in self._spool.requests():
-            asked = True
             self._heed(request)
-        if asked:
-            self._spool.tell_pools(self._pools.for_slurm())
+        self._tell_pools()
 
     def _heed(self, request: Request) -> None:
         """A request that cannot be done now stays for the next look."""
         try:
             if request.do == STATUS:
-                self._spool.answer(request, self._questions.answer(request))
+                answer = self._questions.answer(request)
+                self._tell_pools()
+                self._spool.answer(request, answer)
             else:
                 self._jobs.heed(request)
                 self._spool.forget(request.token)
@@ -96,4 +94,10 @@ class Attendant:
     def _freed(self) -> None:
         self._buffers.grant_waiting()
         self._jobs.retry()
-        self._spool.tell_pools(self._pools.for_slurm())
+        self._tell_pools()
+
+    def _tell_pools(self) -> None:
+        text = self._pools.for_slurm()
+        if text != self._told:
+            self._spool.tell_pools(text)
+            self._told = text

@@ -50,7 +50,7 @@ class Buffers:
         if found is not None:
             if (found["uid"], found["uuid"]) == (uid, uuid) and uuid:
                 return found
-            raise Refused("taken", f"there is a buffer {name} of {found['user']}")
+            raise _taken(found)
         record = {
             "name": name,
             "uid": uid,
@@ -113,7 +113,7 @@ class Buffers:
             return None
         self._check_owner(uid, record)
         if uuid and record["uuid"] != uuid:
-            raise Refused("taken", f"buffer {name} was made by another run")
+            raise _taken(record)
         if record["state"] == PENDING:
             self._forget(record)
         elif record["state"] == READY:
@@ -157,6 +157,14 @@ class Buffers:
 
     def _save(self) -> None:
         write_json(self._path, list(self._records.values()))
+
+
+def _taken(record: Record) -> Refused:
+    return Refused(
+        "taken",
+        f"the name {record['name']} belongs to {record['user']} (uid {record['uid']}), "
+        f"run {record['uuid'] or 'unknown'}; take another name",
+    )
 
 
 def _user(uid: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any, Dict, Iterator, List, Optional
 
 from pegasus_bb.files import read_json, sync_directory, write_json
@@ -31,6 +32,7 @@ class Job:
         self.start_time: Optional[int] = None  # as Slurm guesses, seconds of the epoch
         self.exit_code = 0  # as Slurm has it
         self.environ: Dict[str, str] = {}
+        self.noted_at = round(time.time(), 3)  # seconds of the epoch
         self.tasks: List[int] = []  # of the service, those of the latest staging
 
     def hear(self, request: Request) -> None:

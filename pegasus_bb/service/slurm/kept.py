@@ -46,6 +46,7 @@ class Kept:
                 "job": job.number,
                 "uid": job.uid,
                 "size": job.size,
+                "created": job.noted_at,
                 "path": self._rooms.path(job),
                 "message": job.message,
             }

@@ -26,14 +26,22 @@ _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
     default=DEFAULT.slurm,
     help=f"Version: {', '.join(FLAVOURS)}. Only {DEFAULT.slurm} has HTCondor.",
 )
+@click.option(
+    "--bb",
+    "plugin",
+    type=click.Choice(["datawarp", "lua"]),
+    default="datawarp",
+    help="Slurm's plugin for burst buffers: an emulated DataWarp, or our staging "
+    "service behind burst_buffer/lua.",
+)
 @click.pass_context
-def command(context: click.Context, slurm: str) -> None:
-    """A whole site on one Linux machine: HTCondor, Slurm with its burst_buffer/datawarp
-    plugin, an emulated DataWarp, two users, and a work folder that both sides see.
+def command(context: click.Context, slurm: str, plugin: str) -> None:
+    """A whole site on one Linux machine: HTCondor, Slurm with a burst buffer, two
+    users, and a work folder that both sides see.
 
     Needs root. All of it is in ~/.cache/pegasus-bb/testbed, or in $PEGASUS_BB_TESTBED.
     """
-    context.obj = Home(flavour(slurm))
+    context.obj = Home(flavour(slurm, plugin))
 
 
 @command.command("up")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -22,6 +22,7 @@ class Flavour:
     slurm: str  # the version, as people name it
     suite: str  # of Debian
     htcondor: bool  # Debian 12 has none
+    plugin: str = "datawarp"  # of Slurm, for burst buffers: datawarp | lua
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -43,12 +44,17 @@ FLAVOURS = {
 DEFAULT = FLAVOURS["24.11"]
 
 
-def flavour(slurm: str) -> Flavour:
-    """The one with that Slurm. Raises UsageError."""
+def flavour(slurm: str, plugin: str = "datawarp") -> Flavour:
+    """The one with that Slurm and its plugin for burst buffers. Raises UsageError."""
     if slurm not in FLAVOURS:
         known = ", ".join(FLAVOURS)
         raise UsageError(f"no testbed with Slurm {slurm!r}; there are {known}")
-    return FLAVOURS[slurm]
+    if plugin == "lua" and slurm != DEFAULT.slurm:
+        raise UsageError(
+            f"burst_buffer/lua of Slurm {slurm} has 11 of the 13 functions that ours "
+            f"needs; --slurm {DEFAULT.slurm} has them"
+        )
+    return replace(FLAVOURS[slurm], plugin=plugin)
 
 
 class Home:

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import write_text
+from pegasus_bb.testbed import lua
 from pegasus_bb.testbed.datawarp.install import install
 from pegasus_bb.testbed.datawarp.place import Place, Pool
 from pegasus_bb.testbed.holder import HOST, MOUNTS
@@ -40,8 +41,8 @@ _STATE = ("var/spool/slurmctld", "var/spool/slurmd", "var/log/slurm")
 _CONDOR_STATE = ("var/spool/condor", "var/lib/condor/execute", "var/log/condor")
 
 
-def configure(home: Home, pool_size: int) -> Place:
-    """Write every setting afresh, with an empty DataWarp of that many bytes."""
+def configure(home: Home, pool_size: int) -> None:
+    """Write every setting afresh, with an empty burst buffer of that many bytes."""
     for name in (*_STATE, *_CONDOR_STATE):
         shutil.rmtree(home.root / name, ignore_errors=True)
     for name in _STATE:
@@ -54,6 +55,7 @@ def configure(home: Home, pool_size: int) -> Place:
     facts = {
         **{"host": HOST, "cpus": os.cpu_count(), "pool": POOL, "datawarp": DATAWARP},
         "slurm": float(home.flavour.slurm),
+        "plugin": home.flavour.plugin,
     }
     files = _SLURM_FILES | (_CONDOR_FILES if home.flavour.htcondor else {})
     for name, place in files.items():
@@ -62,7 +64,17 @@ def configure(home: Home, pool_size: int) -> Place:
         (home.root / place).write_text(text)
     _quicken_blahp(home.root / "usr/libexec/blahp/slurm_status.py")
     _calm_blahp(home.root / "etc/slurm", home.root / "etc/blah.config")
-    return empty_datawarp(home, pool_size)
+    if home.flavour.plugin == "lua":
+        lua.configure(home, pool_size)
+    else:
+        empty_datawarp(home, pool_size)
+
+
+def plugin_of(home: Home) -> str:
+    """The one with which the site was configured."""
+    text = (home.root / _SLURM_CONF).read_text()
+    found = re.search(r"(?m)^BurstBufferType=burst_buffer/(\w+)$", text)
+    return found[1] if found else ""
 
 
 def _quicken_blahp(script: Path) -> None:
@@ -103,6 +115,9 @@ def start_daemons(home: Home, say: Callable[[str], None]) -> None:
         if call(home, ["id", name]).status != 0:
             must(home, ["useradd", "-m", f"-u{uid}", "-s/bin/bash", "-U", name])
     _start_munge(home)
+    if home.flavour.plugin == "lua":
+        must(home, ["chown", "-R", "slurm", *(f"/{name}" for name in _STATE)])
+        lua.start_service(home)
     say("waiting for the daemons")
     if home.flavour.htcondor:
         _start_condor(home)
@@ -121,7 +136,8 @@ def start_controller(home: Home) -> None:
     if call(home, ["pgrep", "-x", "slurmd"]).status != 0:
         must(home, ["/usr/sbin/slurmd"])
     _await(home, ["sinfo", "-h", "-o%t"], "idle", "mix", "alloc")
-    _await(home, ["scontrol", "show", "burst"], f"DefaultPool={POOL}")
+    pool = lua.POOL if home.flavour.plugin == "lua" else POOL
+    _await(home, ["scontrol", "show", "burst"], pool)
 
 
 def stop_controller(home: Home) -> None:
@@ -152,7 +168,7 @@ def _await_end(home: Home, daemon: str) -> None:
         time.sleep(0.1)
 
 
-def forget_jobs(home: Home, pool_size: int) -> Place:
+def forget_jobs(home: Home, pool_size: int) -> None:
     """As after `up`: no job, no buffer, a burst buffer of that many bytes. For tests.
 
     HTCondor and its jobs are left alone.
@@ -167,12 +183,18 @@ def forget_jobs(home: Home, pool_size: int) -> Place:
         _await_end(home, daemon)
     # What it had begun would write to the DataWarp that comes next.
     call(home, ["pkill", "-KILL", "-f", f"{DATAWARP}/bin/dw_wlm_cli"])
+    if home.flavour.plugin == "lua":
+        lua.kill_service(home)
     for name in ("var/spool/slurmctld", "var/spool/slurmd"):
         shutil.rmtree(home.root / name, ignore_errors=True)
         (home.root / name).mkdir(exist_ok=True)
-    place = empty_datawarp(home, pool_size)
+    if home.flavour.plugin == "lua":
+        must(home, ["chown", "slurm", "/var/spool/slurmctld"])
+        lua.configure(home, pool_size)
+        lua.start_service(home)
+    else:
+        empty_datawarp(home, pool_size)
     start_controller(home)
-    return place
 
 
 def _start_munge(home: Home) -> None:

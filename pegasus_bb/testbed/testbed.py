@@ -64,6 +64,7 @@ def up(
             say("an `up` that was killed left half a site, which is taken down")
             namespace.release(home)
         if namespace.holder_of(home) is not None:
+            _check_plugin(home)
             if pegasus is not None:
                 share_pegasus(home, pegasus)
             return False
@@ -86,6 +87,15 @@ def up(
             namespace.release(home)
             raise
     return True
+
+
+def _check_plugin(home: Home) -> None:
+    has, wanted = site.plugin_of(home), home.flavour.plugin
+    if has != wanted:
+        raise UsageError(
+            f"the testbed is up with burst_buffer/{has}, not {wanted}; `pegasus-bb "
+            "testbed down` first"
+        )
 
 
 def check_root() -> None:

@@ -170,9 +170,7 @@ def test_more_lines_than_slurm_takes_are_refused(
     plan: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pegasus_bb.rewrite.job_directives.MOST_BYTES", 300)
-    with pytest.raises(
-        UsageError, match=r"of n have \d+ bytes, for 2 inputs"
-    ):
+    with pytest.raises(UsageError, match=r"of n have \d+ bytes, for 2 inputs"):
         lines(plan)
 
 

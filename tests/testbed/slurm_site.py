@@ -49,7 +49,8 @@ class SlurmSite:
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        self.place: Place = site.forget_jobs(home, POOL)
+        site.forget_jobs(home, POOL)
+        self.place: Place = site.datawarp(home)
         self.work = home.work / "site-tests"
         remove(str(self.work))  # what an earlier test has written proves nothing
         self.work.mkdir()

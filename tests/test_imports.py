@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "runtime": BASE | {"ledger", "model", "reservation", "staging"},
     "planner": DECIDE | {"rewrite", "runtime"},
     "engine": DECIDE | {"rewrite", "planner", "runtime", "staging", "ledger"},
-    "testbed": MODEL,
+    "testbed": MODEL | {"service"},
     "inventory": DECIDE | {"planner", "engine", "runtime", "ledger"},
     "check": DECIDE | {"rewrite", "planner", "engine"},
     "cli": DECIDE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pegasus_bb
 from pegasus_bb.errors import PegasusBBError
@@ -21,7 +21,7 @@ POOL = "flash"
 LOG = "var/log/stager.log"
 _CONFIG = "etc/pegasus-bb/stager.json"
 _SERVE = ["/usr/bin/python3", "-m", "pegasus_bb.service", "--site", f"/{_CONFIG}"]
-_running: list[subprocess.Popen[bytes]] = []  # what this process has started
+_running: list[Any] = []  # what this process has started
 
 
 def configure(home: Home, pool_size: int) -> None:

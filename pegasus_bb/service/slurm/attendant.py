@@ -10,7 +10,7 @@ from pegasus_bb.service.dataspace import Dataspaces
 from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import SlurmConfig
-from pegasus_bb.service.slurm.folders import prepare_pool
+from pegasus_bb.service.slurm.folders import Trash, prepare_pool
 from pegasus_bb.service.slurm.job import JobFiles
 from pegasus_bb.service.slurm.jobs import Jobs
 from pegasus_bb.service.slurm.pools import Pools
@@ -22,6 +22,7 @@ from pegasus_bb.service.slurm.transfers import Transfers
 
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
+_TIDY = 60.0  # seconds between two tries to save what is kept
 
 
 class Attendant:
@@ -36,15 +37,19 @@ class Attendant:
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, ValueError."""
-        self._loop, self._beaten, self._told = loop, 0.0, ""
+        self._loop, self._told = loop, ""
+        self._beaten = self._tidied = 0.0
         for pool in config.pools:
             prepare_pool(pool)
         self._spool = Spool(config.spool, config.uid)
         self._pools = Pools(config.pools)
         path = os.path.join(state, "buffers.json")
-        self._buffers = Buffers(path, self._pools, self._freed)
+        trash = Trash.beside(loop)
+        self._buffers = Buffers(path, self._pools, trash, self._freed)
         files = JobFiles(os.path.join(state, "jobs"))
-        rooms = Rooms(spaces, self._pools, self._buffers, files.save, self._freed)
+        rooms = Rooms(
+            *(spaces, self._pools, self._buffers, trash), files.save, self._freed
+        )
         transfers = Transfers(service, files.save)
         self._jobs = Jobs(self._spool, files, rooms, self._buffers, transfers)
         self._questions = Questions(self._buffers, self._jobs, self._pools)
@@ -68,6 +73,9 @@ class Attendant:
         if self._loop.time() - self._beaten >= _BEAT:
             self._beaten = self._loop.time()
             self._spool.beat()
+        if self._loop.time() - self._tidied >= _TIDY:
+            self._tidied = self._loop.time()
+            self._jobs.tidy()
 
     def _look(self) -> None:
         for request in self._spool.requests():

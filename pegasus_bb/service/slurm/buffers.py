@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import pwd
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
 from pegasus_bb.files import read_json, write_json
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.directives import NAME
-from pegasus_bb.service.slurm.folders import make_folder, share_folder, unlink_folder
+from pegasus_bb.service.slurm.folders import Trash, make_folder, share_folder
 from pegasus_bb.service.slurm.pools import Pools
 
 PENDING, READY, DELETING = "pending", "ready", "deleting"
@@ -21,11 +21,15 @@ Record = Dict[str, Any]
 class Buffers:
     """All of the site, durable in one file. ``freed`` is called when room came back."""
 
-    def __init__(self, path: str, pools: Pools, freed: Callable[[], None]) -> None:
+    def __init__(
+        self, path: str, pools: Pools, trash: Trash, freed: Callable[[], None]
+    ) -> None:
         """Raises OSError, ValueError."""
-        self._path, self._pools, self._freed = path, pools, freed
+        self._path, self._pools = path, pools
+        self._trash, self._freed = trash, freed
         records: List[Record] = read_json(path) if os.path.exists(path) else []
         self._records = {record["name"]: record for record in records}
+        self._users: Dict[str, Set[int]] = {}  # jobs by name of a buffer
         for record in records:
             if record["state"] != PENDING:
                 pools.restore(record["name"], record["pool"], record["size"])
@@ -91,10 +95,12 @@ class Buffers:
         """The buffer ``name``, of any user."""
         return self._records.get(name)
 
-    def readable(self, name: str, uid: int) -> Record:
-        """The ready buffer ``name``, which ``uid`` may use. Raises Refused."""
+    def readable(self, name: str, uid: int, job: int = 0) -> Record:
+        """The buffer ``name`` where it is ready, or ``job`` uses it, and ``uid`` may.
+        Raises Refused."""
         record = self._records.get(name)
-        if record is None or record["state"] != READY:
+        is_used = job in self._users.get(name, ())
+        if record is None or (record["state"] != READY and not is_used):
             raise Refused("no-buffer", f"there is no buffer {name}")
         if uid not in (0, record["uid"], *record["readers"]):
             owner = record["user"]
@@ -105,9 +111,31 @@ class Buffers:
             )
         return record
 
+    def use(self, name: str, uid: int, job: int) -> Record:
+        """``readable``; and until ``job`` ends its use, no file of it is removed."""
+        record = self.readable(name, uid, job)
+        self._users.setdefault(name, set()).add(job)
+        return record
+
+    def restore_use(self, names: Sequence[str], job: int) -> None:
+        """``job`` uses them since before the service was started."""
+        for name in names:
+            self._users.setdefault(name, set()).add(job)
+
+    def end_use(self, job: int) -> None:
+        """``job`` needs no buffer any more."""
+        for name, jobs in list(self._users.items()):
+            jobs.discard(job)
+            record = self._records.get(name)
+            if not jobs:
+                del self._users[name]
+                if record is not None and record["state"] == DELETING:
+                    self._unlink(record)
+
     def delete(self, uid: int, name: str, uuid: str = "") -> Optional[Record]:
-        """Begin to delete the buffer; None where there is none. Raises Refused where it
-        is another user's, or of another run than ``uuid``."""
+        """Begin to delete the buffer, as soon as no job uses it; None where there is
+        none. Raises Refused where it is another user's, or of another run than
+        ``uuid``."""
         record = self._records.get(name)
         if record is None:
             return None
@@ -146,8 +174,10 @@ class Buffers:
             raise Refused("not-yours", f"buffer {name} belongs to {owner}")
 
     def _unlink(self, record: Record) -> None:
+        if self._users.get(record["name"]):
+            return
         pool = self._pools.pool(record["pool"])
-        unlink_folder(pool, record["name"], lambda: self._forget(record))
+        self._trash.drop(pool, record["name"], lambda: self._forget(record))
 
     def _forget(self, record: Record) -> None:
         self._pools.release(record["name"], record["pool"])

@@ -25,6 +25,14 @@ _OWNER, _USER, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x10, 0x20  # linux/pos
 _READ, _ALL = 5, 7  # r-x, rwx
 
 
+Later = Callable[[Callable[[], None], Callable[[], None]], None]
+
+
+def _at_once(work: Callable[[], None], then: Callable[[], None]) -> None:
+    work()
+    then()
+
+
 def prepare_pool(pool: Pool) -> None:
     """The pool's folder is there and closed to users' hands; what an earlier service
     began to remove is removed. Raises OSError."""
@@ -48,19 +56,33 @@ def make_folder(pool: Pool, name: str, uid: int, gid: int) -> str:
     return path
 
 
-def unlink_folder(pool: Pool, name: str, then: Callable[[], None]) -> None:
-    """Nothing has the name ``name`` any more; ``then`` is called in the event loop when
-    its bytes are gone, too. Raises OSError."""
-    path = os.path.join(pool.path, name)
-    gone = _free_name(pool, name)
-    try:
-        os.rename(path, gone)
-    except FileNotFoundError:
-        then()
-        return
-    sync_directory(pool.path)
-    removing = asyncio.get_event_loop().run_in_executor(None, remove, gone)
-    removing.add_done_callback(lambda _: then())
+class Trash:
+    """Where folders go. ``later`` runs its first argument elsewhere, and then calls the
+    second one; by default it does both at once."""
+
+    def __init__(self, later: Later = _at_once) -> None:
+        self._later = later
+
+    @classmethod
+    def beside(cls, loop: asyncio.AbstractEventLoop) -> Trash:
+        """Removes in a thread: a loop that waits for a million files serves no one."""
+
+        def later(work: Callable[[], None], then: Callable[[], None]) -> None:
+            loop.run_in_executor(None, work).add_done_callback(lambda _: then())
+
+        return cls(later)
+
+    def drop(self, pool: Pool, name: str, then: Callable[[], None]) -> None:
+        """Nothing has the name ``name`` any more; ``then`` is called when its bytes are
+        gone, too. Raises OSError."""
+        gone = _free_name(pool, name)
+        try:
+            os.rename(os.path.join(pool.path, name), gone)
+        except FileNotFoundError:
+            then()
+            return
+        sync_directory(pool.path)
+        self._later(lambda: remove(gone), then)
 
 
 def _free_name(pool: Pool, name: str) -> str:

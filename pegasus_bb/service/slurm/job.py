@@ -32,6 +32,7 @@ class Job:
         self.start_time: Optional[int] = None  # as Slurm guesses, seconds of the epoch
         self.exit_code = 0  # as Slurm has it
         self.environ: Dict[str, str] = {}
+        self.buffers: List[str] = []  # persistent ones that it uses
         self.noted_at = round(time.time(), 3)  # seconds of the epoch
         self.tasks: List[int] = []  # of the service, those of the latest staging
 

@@ -52,6 +52,7 @@ class Jobs:
         self._jobs: Dict[int, Job] = {}
         for job in files.read():
             rooms.restore(job)
+            buffers.restore_use(job.buffers, job.number)
             if job.state == KEPT:
                 self.kept.restore(job)
             else:
@@ -97,6 +98,11 @@ class Jobs:
         """Room came back: those that wait for it may go on."""
         for job in list(self._jobs.values()):
             self._stage_in(job)
+
+    def tidy(self) -> None:
+        """Try to save what is kept; forget what is over. Now and then."""
+        self.kept.retry()
+        self._spool.forget_old_jobs(self._jobs)
 
     # -- steps of a job's life
 
@@ -169,6 +175,7 @@ class Jobs:
             self._transfers.cancel(job)
             self._rooms.give_back(job)
             self._files.remove(job)
+        self._buffers.end_use(job.number)
         self._spool.tell_job(job.number, {"state": GONE}, ())
 
     def _change(self, job: Job, state: str, message: Optional[str] = None) -> None:

@@ -8,7 +8,7 @@ from typing import Callable, Dict, List, Tuple
 from pegasus_bb.service.dataspace import Dataspaces
 from pegasus_bb.service.slurm.buffers import READY, Buffers
 from pegasus_bb.service.slurm.directives import Copy
-from pegasus_bb.service.slurm.folders import make_folder, unlink_folder
+from pegasus_bb.service.slurm.folders import Trash, make_folder
 from pegasus_bb.service.slurm.job import Job
 from pegasus_bb.service.slurm.places import Places
 from pegasus_bb.service.slurm.pools import Pools
@@ -22,11 +22,12 @@ class Rooms:
         spaces: Dataspaces,
         pools: Pools,
         buffers: Buffers,
+        trash: Trash,
         save: Callable[[Job], None],
         freed: Callable[[], None],
     ) -> None:
         self._spaces, self._pools, self._buffers = spaces, pools, buffers
-        self._save, self._freed = save, freed
+        self._trash, self._save, self._freed = trash, save, freed
 
     def restore(self, job: Job) -> None:
         """``job`` has its buffer since before the service was started."""
@@ -49,14 +50,17 @@ class Rooms:
         return all(state == READY for state in states)
 
     def environ(self, job: Job) -> Dict[str, str]:
-        """The variables that tell the job where its buffers are. Raises Refused."""
+        """The variables that tell the job where its buffers are; from now on it uses
+        the persistent ones. Raises Refused."""
         found: Dict[str, str] = {}
         if job.folder:
             found["BB_JOB"] = self.path(job)
         directives = job.directives
-        for name in (*(s.name for s in directives.stores), *directives.uses):
-            record = self._buffers.readable(name, job.uid)
+        names = [*(store.name for store in directives.stores), *directives.uses]
+        for name in names:
+            record = self._buffers.use(name, job.uid, job.number)
             found[f"BB_PERSISTENT_{name}"] = record["path"]
+        job.buffers = names
         return found
 
     def resolve(self, job: Job, copies: List[Copy]) -> List[Tuple[str, str]]:
@@ -64,7 +68,7 @@ class Rooms:
         places = Places(
             self._spaces,
             f"{job.pool}://{job.folder}" if job.folder else "",
-            lambda name: self._buffers.readable(name, job.uid),
+            lambda name: self._buffers.readable(name, job.uid, job.number),
         )
         return [(places.url(copy.source), places.url(copy.dest)) for copy in copies]
 
@@ -81,7 +85,7 @@ class Rooms:
             self._pools.release(job.folder, job.pool)
             self._freed()
 
-        unlink_folder(self._pools.pool(job.pool), job.folder, gone)
+        self._trash.drop(self._pools.pool(job.pool), job.folder, gone)
 
     def _grant(self, job: Job, capacity: int) -> bool:
         pool = self._pools.pool(job.directives.pool)

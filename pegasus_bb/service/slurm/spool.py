@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import stat
 import time
-from typing import Dict, Iterable, Iterator, List
+from typing import Container, Dict, Iterable, Iterator, List
 
 from pegasus_bb.service.slurm.requests import Request, parse_request
 
 BELLS = 64
+_DAY = 86400.0
 _LOST = 600.0  # seconds after which a bell that scontrol took comes back
 _FOLDERS = ("requests", "answers", "bells", "jobs")
 
@@ -76,6 +77,13 @@ class Spool:
     def heard(self, job: int) -> None:
         """The hooks' latest wish for ``job`` is known: its state counts again."""
         _remove(self._path("jobs", f"{job}.asked"))
+
+    def forget_old_jobs(self, known: Container[int]) -> None:
+        """Jobs of which nothing was said for a day, but those in ``known``."""
+        for job in self.known_jobs():
+            path = self._path("jobs", str(job))
+            if job not in known and time.time() - _changed(path) > _DAY:
+                self.forget_job(job)
 
     def forget_job(self, job: int) -> None:
         """The hooks shall know nothing of ``job``."""

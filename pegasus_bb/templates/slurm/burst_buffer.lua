@@ -128,6 +128,8 @@ end
 -- Directives ---------------------------------------------------------------------------
 
 local FACTORS = { K = 1, M = 2, G = 3, T = 4, P = 5 }
+-- A pool in the JSON text of slurm_bb_pools, as the service writes it.
+local POOL = '"id": "([%w_-]+)", "granularity": (%d+), "quantity": (%d+)'
 
 local function is_size(text)
 	local number, unit = text:match("^(%d+)(%a*)$")
@@ -136,6 +138,12 @@ local function is_size(text)
 	end
 	local letter, rest = unit:match("^(%u)(%a*)$")
 	return unit == "" or (FACTORS[letter] and (rest == "" or rest == "B" or rest == "iB"))
+end
+
+-- The bytes of a size as Slurm counts them: GiB and G are 2^30, GB is 10^9.
+local function bytes(text)
+	local number, letter, rest = text:match("^(%d+)(%a?)(%a*)$")
+	return tonumber(number) * (rest == "B" and 1000 or 1024) ^ (FACTORS[letter] or 0)
 end
 
 local function is_name(text)
@@ -167,12 +175,26 @@ local function options(words, first)
 	return found
 end
 
+-- Why `size` of a pool can never be had; nil if it can, or if that is not known.
+local function never(size, name)
+	local granule, quantity
+	for id, unit, count in (read(SPOOL .. "/pools") or ""):gmatch(POOL) do
+		if id == name then
+			granule, quantity = tonumber(unit), tonumber(count)
+		end
+	end
+	if granule and bytes(size) > granule * quantity then
+		return string.format("pool %s has %d bytes in all", name, granule * quantity)
+	end
+end
+
 local function job_buffer(words)
 	local given = options(words, 2)
 	local known = given and #words == 3 and given.capacity and given.pool
 	if not known or not is_size(given.capacity) or not is_pool(given.pool) then
 		return "write: " .. DIRECTIVE .. " jobbb capacity=100GiB pool=NAME"
 	end
+	return never(given.capacity, given.pool)
 end
 
 local function copy(words)
@@ -190,6 +212,7 @@ local function store(words)
 		return "write: " .. DIRECTIVE .. " persist store NAME size=100GiB [pool=NAME]; a name is 3 to 40"
 			.. " letters and digits"
 	end
+	return given.pool and never(given.size, given.pool)
 end
 
 local function persist(words)
@@ -248,11 +271,18 @@ end
 
 -- Hooks inside slurmctld ---------------------------------------------------------------
 
+local NO_ARRAY = "pegasus_bb: a job array cannot use " .. DIRECTIVE
+	.. ": Slurm gives its paths to one element only; submit single jobs"
+
+-- Slurm says so only after the job was submitted.
+local function is_array(info)
+	return (tonumber(info and info.array_job_id) or 0) > 0
+end
+
 function slurm_bb_job_process(job_script, uid, gid, job_info)
 	local info = job_info or {}
-	if info.array_inx and info.array_inx ~= "" then
-		return slurm.ERROR, "pegasus_bb: a job array cannot use " .. DIRECTIVE
-			.. ": Slurm gives its paths to one element only; submit single jobs"
+	if is_array(info) then
+		return slurm.ERROR, NO_ARRAY
 	end
 	local why = refusal(info.burst_buffer or "")
 	if why then
@@ -290,17 +320,26 @@ end
 -- Hooks in a process of their own ------------------------------------------------------
 
 function slurm_bb_setup(job_id, uid, gid, pool, bb_size, job_script, job_info)
+	if is_array(job_info) then
+		return slurm.SUCCESS -- test_data_in says why nothing is made
+	end
 	note("setup", job_id, uid, gid, job_info, { { "pool", pool }, { "size", bb_size } })
 	return slurm.SUCCESS
 end
 
 function slurm_bb_data_in(job_id, job_script, uid, gid, job_info)
+	if is_array(job_info) then
+		return slurm.SUCCESS
+	end
 	ask_anew(job_id)
 	note("data_in", job_id, uid, gid, job_info)
 	return slurm.SUCCESS
 end
 
 function slurm_bb_test_data_in(job_id, job_script, uid, gid, job_info)
+	if is_array(job_info) then
+		return slurm.ERROR, NO_ARRAY
+	end
 	local job = state_of(job_id)
 	if is_unheard(job_id) or not job or job.state == "noted" then
 		note("data_in", job_id, uid, gid, job_info) -- the first note may be lost

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import Pool
+from pegasus_bb.service.slurm.folders import Trash
 from pegasus_bb.service.slurm.pools import Pools
 from pegasus_bb.service.slurm.questions import Questions
 from pegasus_bb.service.slurm.requests import Request
@@ -30,7 +31,7 @@ class _NoJobs:
 def site(folder: Path) -> tuple[Buffers, Questions]:
     pools = Pools([Pool("flash", str(folder / "bb"), GIB, 4 * MIB)])
     (folder / "bb").mkdir(exist_ok=True)
-    buffers = Buffers(str(folder / "buffers.json"), pools, lambda: None)
+    buffers = Buffers(str(folder / "buffers.json"), pools, Trash(), lambda: None)
     return buffers, Questions(buffers, _NoJobs(), pools)  # type: ignore[arg-type]
 
 

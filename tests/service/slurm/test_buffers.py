@@ -133,3 +133,20 @@ def test_more_questions_than_bells_at_once_are_asked_again(site: SlurmSite) -> N
     for bell in (site.spool / "bells").glob("*.free"):
         bell.rename(bell.with_suffix(".taken"))
     assert site.ask("list")["error"]["code"] == "busy"
+
+
+def test_a_buffer_that_a_job_uses_goes_when_the_job_has_ended(site: SlurmSite) -> None:
+    path = Path(create(site)["ok"]["buffer"]["path"])
+    job = Job(site, "persist use data", "stage_out bb://data/a lustre://a")
+    job.stage_in()
+    job.run()
+    (path / "a").write_text("a result")
+    assert site.ask("delete", "name=data")["ok"]["buffer"]["state"] == "deleting"
+    late = Job(site, "persist use data")
+    assert late.stage_in()[0] == ERROR
+    site.kill()
+    site.serve()
+    assert job.stage_out() == (SUCCESS, "")
+    assert (site.lustre / "a").read_text() == "a result"
+    job.tear_down()
+    until(lambda: not path.exists())

@@ -91,8 +91,25 @@ def test_a_second_buffer_of_the_job_is_refused(hooks: Hooks) -> None:
 
 
 def test_a_job_array_is_refused(hooks: Hooks) -> None:
-    code, words = submit(hooks, GOOD[0], array_inx="0-9")
+    """Slurm tells job_process of it only for the elements, when they could start."""
+    info = {"burst_buffer": f"#BB_LUA {GOOD[0]}", "array_job_id": "12"}
+    array = {"burst_buffer": f"#BB_LUA {GOOD[0]}", "array_job_id": 12}
+    for given in (info, array):
+        code, words = hooks.call("job_process", "script", 1, 1, given)
+        assert code == ERROR and "job array" in words
+    assert hooks.call("setup", 7, 1, 1, None, 0, "script", array) == (SUCCESS, "")
+    assert hooks.call("data_in", 7, "script", 1, 1, array) == (SUCCESS, "")
+    code, words = hooks.call("test_data_in", 7, "script", 1, 1, array)
     assert code == ERROR and "job array" in words
+
+
+def test_more_than_a_pool_has_in_all_is_refused_at_once(site: SlurmSite) -> None:
+    for size in ("11MiB", "12MB", "1T"):
+        for line in ("jobbb capacity={}", "persist store data size={}"):
+            code, words = submit(site.hooks, f"{line.format(size)} pool=flash")
+            assert code == ERROR and "pool flash has 10485760 bytes in all" in words
+    assert submit(site.hooks, "jobbb capacity=10MiB pool=flash") == (SUCCESS, "")
+    assert submit(site.hooks, "jobbb capacity=10MB pool=flash") == (SUCCESS, "")
 
 
 def test_lines_for_others_and_no_line_at_all_are_left_alone(hooks: Hooks) -> None:

@@ -64,7 +64,7 @@ def test_a_result_that_cannot_be_saved_is_kept_and_saved_later(site: SlurmSite) 
     site.serve()
     until(lambda: site.ask("list")["ok"]["kept"] == [])
     assert (site.lustre / "out").read_text() == "a result"
-    assert free(site) == 10
+    until(lambda: free(site) == 10)
 
 
 def test_kept_results_are_discarded_by_their_user_only(site: SlurmSite) -> None:

@@ -21,6 +21,7 @@ POOL = "flash"
 LOG = "var/log/stager.log"
 _CONFIG = "etc/pegasus-bb/stager.json"
 _SERVE = ["/usr/bin/python3", "-m", "pegasus_bb.service", "--site", f"/{_CONFIG}"]
+_PATTERN = "pegasus_bb.service "  # of command lines: the service and its workers
 _running: list[Any] = []  # what this process has started
 
 
@@ -63,9 +64,9 @@ def start_service(home: Home) -> None:
 
 def kill_service(home: Home, signal: str = "KILL") -> None:
     """End the service and its workers; back when they have ended."""
-    call(home, ["pkill", f"-{signal}", "-f", " ".join(_SERVE[1:])])
+    call(home, ["pkill", f"-{signal}", "-f", _PATTERN])
     until = time.monotonic() + 30
-    while call(home, ["pgrep", "-f", " ".join(_SERVE[1:])]).status == 0:
+    while call(home, ["pgrep", "-f", _PATTERN]).status == 0:
         if time.monotonic() > until:
             raise PegasusBBError("the staging service does not end")
         time.sleep(0.05)

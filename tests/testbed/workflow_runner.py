@@ -38,6 +38,13 @@ TIER = {
     "capacity": "auto",
     "mount": "any",
 }
+LUA_TIER = {
+    "name": "bb",
+    "backend": "slurm-lua",
+    "pool": "flash",
+    "granularity": "1MiB",
+    "capacity": "auto",
+}
 PROFILES = {
     "condor": {"grid_resource": "batch slurm"},
     "pegasus": {
@@ -156,7 +163,7 @@ class WorkflowRunner(UserCommands, end_to_end.Site):  # type: ignore[misc]
         self.save("workflow.yml", workflow)
 
     def _sites(self) -> dict[str, Any]:
-        return behind_slurm(super()._sites(), self.planner)
+        return behind_slurm(super()._sites(), self.planner, self.home)
 
 
 class ExampleRunner(UserCommands):
@@ -177,7 +184,7 @@ class ExampleRunner(UserCommands):
         argv = [sys.executable, str(generator), *places, *self.SMALL[name].split()]
         subprocess.run(argv, check=True, capture_output=True)
         sites = yaml.safe_load((self.work / "sites.yml").read_text())
-        text = yaml.safe_dump(behind_slurm(sites, self.planner))
+        text = yaml.safe_dump(behind_slurm(sites, self.planner, self.home))
         (self.work / "sites.yml").write_text(text)
         self.give_to_user()
 
@@ -187,12 +194,14 @@ class ExampleRunner(UserCommands):
         return {str(path.relative_to(found)): path.read_bytes() for path in files}
 
 
-def behind_slurm(sites: dict[str, Any], planner: str) -> dict[str, Any]:
+def behind_slurm(sites: dict[str, Any], planner: str, home: Home) -> dict[str, Any]:
     """A site catalog whose cluster is the testbed's Slurm."""
     environ = {}
     if planner == "pegasus" and SHOWN is not None:
         environ["PEGASUS_HOME"] = str(SHOWN.bin.parent)
-    sites["x-storage-tiers"] = {"cluster": [TIER]}
+    sites["x-storage-tiers"] = {
+        "cluster": [LUA_TIER if home.flavour.plugin == "lua" else TIER]
+    }
     [cluster] = [site for site in sites["sites"] if site["name"] == "cluster"]
     cluster["profiles"] = {**PROFILES, "env": environ}
     return sites

@@ -6,11 +6,13 @@ where is in docs/stager.md.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import time
 from typing import Container, Dict, Iterable, Iterator, List
 
+from pegasus_bb.errors import UsageError
 from pegasus_bb.service.slurm.requests import Request, parse_request
 
 BELLS = 64
@@ -29,6 +31,7 @@ class Spool:
             os.makedirs(path, exist_ok=True)
             os.chmod(path, 0o700)
             self._own(path)
+        self._lock = self._locked()
         for number in range(BELLS):
             taken, free = (self._bell(number, state) for state in ("taken", "free"))
             if not os.path.exists(taken):
@@ -106,6 +109,19 @@ class Spool:
         """The hooks shall know at once that the service is away."""
         _remove(self._path("alive"))
         os.close(self.doorbell)
+        os.close(self._lock)
+
+    def _locked(self) -> int:
+        """Of two services that heed one spool each would know half of all jobs. Raises
+        UsageError."""
+        lock = os.open(self._path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(
+                f"{self._folder}: another staging service is at work there"
+            ) from None
+        return lock
 
     def _silence(self) -> None:
         try:

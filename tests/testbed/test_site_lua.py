@@ -1,0 +1,77 @@
+"""Both examples on a site with burst_buffer/lua and the staging service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from pegasus_bb.testbed.home import Home, flavour
+from pegasus_bb.testbed.namespace import call
+from tests.testbed.slurm_site import SlurmSite, until
+from tests.testbed.workflow_runner import PLANNERS, ExampleRunner
+
+pytestmark = [
+    pytest.mark.site,
+    pytest.mark.parametrize(
+        "home", [flavour("24.11", "lua")], ids=["lua"], indirect=True, scope="module"
+    ),
+]
+MODES = ("persistent", "transient", "hybrid")
+
+
+class Started:
+    """Every example in every mode, side by side."""
+
+    def __init__(self, home: Home, planner: str, pool: ThreadPoolExecutor) -> None:
+        self.examples = {
+            name: ExampleRunner(home, name, planner) for name in ExampleRunner.SMALL
+        }
+        self.runs = {
+            (name, mode): pool.submit(self._run, name, mode)
+            for name in ExampleRunner.SMALL
+            for mode in ("off", *MODES)
+        }
+
+    def _run(self, name: str, mode: str) -> None:
+        example = self.examples[name]
+        example.planned(mode, "--conf", "pegasus.properties", "--bb-mode", mode)
+        example.run_well(mode, *(("--engine", "local") * (mode == "off")))
+
+
+@pytest.fixture(params=PLANNERS, scope="module")
+def started(
+    request: pytest.FixtureRequest, home: Home, planners: None
+) -> Iterator[Started]:
+    SlurmSite(home)
+    with ThreadPoolExecutor(16) as pool:
+        yield Started(home, request.param, pool)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ExampleRunner.SMALL)
+def test_results_are_those_of_a_run_on_the_pfs(
+    started: Started, name: str, mode: str
+) -> None:
+    started.runs[name, "off"].result()
+    started.runs[name, mode].result()
+    example = started.examples[name]
+    assert example.content(mode) == example.content("off") != {}
+
+
+def test_nothing_is_left(started: Started, home: Home) -> None:
+    for run in started.runs.values():
+        run.result()
+    example = started.examples["cybershake"]
+    states = {row["state"] for row in example.ls().values()}
+    assert states <= {"released", "absent"}, states
+    until(lambda: left(home) == {"buffers": [], "kept": []})
+
+
+def left(home: Home) -> dict[str, Any]:
+    done = call(home, ["scontrol", "show", "bbstat", "list"])
+    answer: dict[str, Any] = json.loads(done.out)["ok"]
+    return {key: answer[key] for key in ("buffers", "kept")}

@@ -104,10 +104,6 @@ local function ask_anew(job)
 	write(SPOOL .. "/jobs/" .. tostring(job) .. ".asked", "")
 end
 
-local function is_unheard(job)
-	return read(SPOOL .. "/jobs/" .. tostring(job) .. ".asked") ~= nil
-end
-
 -- The state of a job, as the service has written it; nil if it knows none.
 local function state_of(job)
 	local text = read(SPOOL .. "/jobs/" .. tostring(job))
@@ -123,6 +119,15 @@ local function state_of(job)
 		end
 	end
 	return found
+end
+
+-- The state since the service has heard what was asked last; else nil. In this order:
+-- a state that is read first may be that before the question.
+local function heard_state_of(job)
+	if read(SPOOL .. "/jobs/" .. tostring(job) .. ".asked") then
+		return nil
+	end
+	return state_of(job)
 end
 
 -- Directives ---------------------------------------------------------------------------
@@ -340,8 +345,8 @@ function slurm_bb_test_data_in(job_id, job_script, uid, gid, job_info)
 	if is_array(job_info) then
 		return slurm.ERROR, NO_ARRAY
 	end
-	local job = state_of(job_id)
-	if is_unheard(job_id) or not job or job.state == "noted" then
+	local job = heard_state_of(job_id)
+	if not job or job.state == "noted" then
 		note("data_in", job_id, uid, gid, job_info) -- the first note may be lost
 	elseif job.state == "failed-in" then
 		return slurm.ERROR, "pegasus_bb: " .. (job.message or "")
@@ -380,8 +385,8 @@ function slurm_bb_data_out(job_id, job_script, uid, gid, job_info)
 end
 
 function slurm_bb_test_data_out(job_id, job_script, uid, gid, job_info)
-	local job = state_of(job_id)
-	if is_unheard(job_id) or not job then
+	local job = heard_state_of(job_id)
+	if not job then
 		note("data_out", job_id, uid, gid, job_info) -- the first note may be lost
 	elseif job.state == "failed-out" then
 		return slurm.ERROR, "pegasus_bb: " .. (job.message or "")

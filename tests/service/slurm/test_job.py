@@ -150,3 +150,27 @@ def test_it_does_not_run_before_its_data_is_there(site: SlurmSite) -> None:
     assert code == ERROR and "cannot be written" in words
     code, _ = site.hooks.call("paths", job.id, job.script, None, job.uid, job.uid)
     assert code == ERROR
+
+
+def test_a_state_of_before_the_question_is_no_answer(site: SlurmSite) -> None:
+    """The service hears of data_out between two looks of test_data_out."""
+    job = Job(site, OWN, "stage_out job://out lustre://out")
+    job.stage_in()
+    (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
+    until(lambda: "state=running" in (site.spool / "jobs" / str(job.id)).read_text())
+    site.kill()
+    job.call("data_out", exit_code=0)
+    hooks = site.hooks
+    hooks.lua(
+        """
+        local open = io.open
+        function io.open(path, mode)
+            local file = open(path, mode)
+            local job = path:match("(.*/jobs/%d+)")
+            if job then os.remove(job .. ".asked") end
+            return file
+        end
+        """
+    )
+    words = (job.id, job.script, job.uid, job.uid, {"burst_buffer": job.lines})
+    assert hooks.call("test_data_out", *words) == (SUCCESS, "BUSY")

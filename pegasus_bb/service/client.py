@@ -14,6 +14,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.process import start
 from pegasus_bb.service.protocol import (
     LONGEST,
+    LONGEST_ANSWER,
     USER_SOCKET,
     VERSION,
     Lines,
@@ -37,7 +38,8 @@ class Client:
         """``path``: of a socket, or of the folder that has it. Raises NoService."""
         path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._lines, self._number, self._ready = Lines(), 0, []  # type: Any, int, Any
+        self._lines, self._number = Lines(LONGEST_ANSWER), 0
+        self._ready: List[bytes] = []
         try:
             self._sock.connect(path)
         except OSError as error:
@@ -118,7 +120,7 @@ class AsyncClient:
         """Raises NoService."""
         path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
         try:
-            return cls(*await asyncio.open_unix_connection(path, limit=LONGEST))
+            return cls(*await asyncio.open_unix_connection(path, limit=LONGEST_ANSWER))
         except OSError as error:
             raise NoService(f"{path}: no staging service: {error.strerror}") from error
 

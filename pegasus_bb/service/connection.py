@@ -13,7 +13,8 @@ from pegasus_bb.service.protocol import Lines, Refused, decode, encode
 
 _AT_ONCE = 1 << 18  # bytes of one read
 _DESCRIPTORS = 16  # of one read; more are refused by the kernel
-_BEHIND = 16 << 20  # bytes of answers that a client may leave unread
+_BEHIND = 16 << 20  # unread bytes with which a client gets no further answer
+_LONGEST_ID = 200
 
 Asked = Callable[["Connection", Dict[str, Any], bytes], None]
 
@@ -87,9 +88,13 @@ class Connection:
         message: Dict[str, Any] = {}
         try:
             message = decode(line)
+            _check_id(message)
             self._asked(self, message, line)
         except Refused as refused:
             self.refuse(message.get("id"), refused)
+        except Exception as error:  # of one request: no other client feels it
+            why = f"the service made a mistake: {error!r}"
+            self.refuse(message.get("id"), Refused("internal", why))
 
     def _drop_descriptors(self) -> None:
         for descriptor in self.descriptors:
@@ -99,12 +104,13 @@ class Connection:
     def _send(self, message: Dict[str, Any]) -> None:
         if not self.is_open:
             return
+        if len(self._out) > _BEHIND:
+            self.close()
+            return
         was_empty = not self._out
         self._out += encode(message)
         if was_empty:
             self._writable()
-        if len(self._out) > _BEHIND:
-            self.close()
 
     def _writable(self) -> None:
         try:
@@ -119,3 +125,12 @@ class Connection:
             self._loop.add_writer(self._sock, self._writable)
         else:
             self._loop.remove_writer(self._sock)
+
+
+def _check_id(message: Dict[str, Any]) -> None:
+    """Every answer repeats the id: a short text or number. Raises Refused."""
+    number = message.get("id")
+    is_short = isinstance(number, (str, int)) and len(repr(number)) <= _LONGEST_ID
+    if number is not None and not is_short:
+        message["id"] = None
+        raise Refused("bad-request", "id is a number or a short text")

@@ -51,6 +51,10 @@ def parse_place(url: str, spaces: Dataspaces) -> Place:
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if ".." in parts or "\0" in path:
         raise Refused("bad-place", f"{url!r}: a path below {name}:// has no '..' in it")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise Refused("bad-place", f"{url!r}: no file can have that name") from None
     return Place(name, parts)
 
 

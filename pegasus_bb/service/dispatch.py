@@ -12,6 +12,7 @@ from pegasus_bb.service.estimate import Estimates, Pair
 from pegasus_bb.service.rates import pair_of, share_rates
 from pegasus_bb.service.task import CANCELLED, DONE, FAILED, PENDING, RUNNING, Task
 from pegasus_bb.service.waiting import Waiting
+from pegasus_bb.staging.parts import is_tag
 
 _TOGETHER = 64  # tasks of one assignment
 _BYTES = 32 << 20  # of one assignment of several tasks
@@ -65,12 +66,13 @@ class Dispatch:
         for worker in self._crew.workers:
             worker.end()
 
-    def seconds_left(self, task: Task, tasks: Iterable[Task]) -> float:
-        """How long until ``task``, one of ``tasks``, has ended, as far as is known."""
-        if task.has_ended:
-            return 0.0
-        ahead = [_load(other) for other in tasks if _is_ahead(other, task)]
-        return self.estimates.until_done(ahead, _load(task), self._config.workers)
+    def seconds_left(self, tasks: Iterable[Task]) -> Dict[int, float]:
+        """How long until each of ``tasks``, all that there are, has ended, as far as
+        is known. One that has ended is not in it."""
+        left = [task for task in tasks if not task.has_ended]
+        left.sort(key=_order)
+        loads = ((task.id, *_load(task)) for task in left)
+        return self.estimates.all_until_done(loads, self._config.workers)
 
     def _assignment(self) -> List[Task]:
         """The next task, and small ones of the same user that follow it."""
@@ -116,11 +118,15 @@ class Dispatch:
             for number, size in message["moved"].items():
                 worker.tasks[int(number)].moved += size
         elif "began" in message:
-            for number in message["began"]:
+            numbers = [worker.tasks[number].id for number in message["began"]]
+            if not is_tag(message["tag"]):
+                raise ValueError(message["tag"])
+            for number in numbers:
                 self.tags.setdefault(number, []).append(message["tag"])
-            self._began(message["began"], message["tag"])
+            self._began(numbers, message["tag"])
         elif "idle" in message:
-            worker.tasks = {}
+            left, worker.tasks = list(worker.tasks.values()), {}
+            self._again(left, "without a reason")
             share_rates(self._crew.busy, self._config.spaces)
             self.hand_out()
         elif "gone" in message:
@@ -138,7 +144,11 @@ class Dispatch:
     def _gone(self, worker: WorkerProcess, status: str) -> None:
         """The tasks of a worker that died wait again, a few times."""
         self._crew.workers.discard(worker)
-        for task in worker.tasks.values():
+        self._again(list(worker.tasks.values()), status)
+        self.hand_out()
+
+    def _again(self, tasks: List[Task], status: str) -> None:
+        for task in tasks:
             if task.has_ended:
                 continue
             self._tries[task.id] = self._tries.get(task.id, 0) + 1
@@ -148,7 +158,6 @@ class Dispatch:
             else:
                 task.state, task.moved = PENDING, 0
                 self.waiting.add(task)
-        self.hand_out()
 
 
 def _load(task: Task) -> Tuple[Pair, int]:
@@ -156,16 +165,7 @@ def _load(task: Task) -> Tuple[Pair, int]:
     return pair_of(task), max(task.size - task.moved, 1) if task.size else 0
 
 
-def _is_ahead(other: Task, task: Task) -> bool:
-    if other.state == RUNNING:
-        return other is not task
-    return (
-        other.state == PENDING
-        and task.state == PENDING
-        and _order(other) < _order(task)
-    )
-
-
-def _order(task: Task) -> Tuple[float, int, int]:
+def _order(task: Task) -> Tuple[bool, float, int, int]:
+    """Of the beginning: what runs has begun."""
     deadline = float("inf") if task.deadline is None else task.deadline
-    return deadline, -task.priority, task.id
+    return task.state != RUNNING, deadline, -task.priority, task.id

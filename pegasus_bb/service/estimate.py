@@ -8,6 +8,7 @@ leaves out what waits.
 
 from __future__ import annotations
 
+import heapq
 from typing import Dict, Iterable, Tuple
 
 Pair = Tuple[str, str]  # dataspace of the source, of the destination
@@ -74,13 +75,20 @@ class Estimates:
         """The rate of ``pair``; of a guess if no task of it has ended."""
         return self._rates.setdefault(pair, Rate())
 
-    def until_done(
-        self, ahead: Iterable[Tuple[Pair, int]], own: Tuple[Pair, int], workers: int
-    ) -> float:
-        """Seconds until a task ends that waits for all of ``ahead``: (pair, bytes left)
-        of each, 0 bytes where the size is not known."""
-        waiting = sum(self._seconds(*task) for task in ahead)
-        return waiting / max(1, workers) + self._seconds(*own)
+    def all_until_done(
+        self, loads: Iterable[Tuple[int, Pair, int]], workers: int
+    ) -> Dict[int, float]:
+        """Seconds until each task ends, given in the order of their beginning.
+
+        ``loads``: (number, pair, bytes left), 0 bytes where the size
+        is not known. A task begins when a worker is free.
+        """
+        free = [0.0] * max(1, workers)  # a heap: when each worker is
+        found: Dict[int, float] = {}
+        for number, pair, size in loads:
+            found[number] = free[0] + self._seconds(pair, size)
+            heapq.heapreplace(free, found[number])
+        return found
 
     def _seconds(self, pair: Pair, size: int) -> float:
         rate = self.of(pair)

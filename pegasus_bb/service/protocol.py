@@ -13,6 +13,7 @@ from pegasus_bb.errors import PegasusBBError
 
 VERSION = 1
 LONGEST = 8 << 20  # bytes of a line: some 50,000 tasks
+LONGEST_ANSWER = 1 << 30  # of a line that a client takes
 USER_SOCKET, CONTROL_SOCKET = "user", "control"
 
 
@@ -54,14 +55,16 @@ def check_version(message: Dict[str, Any]) -> None:
 class Lines:
     """Cuts a stream of bytes into lines."""
 
-    def __init__(self) -> None:
-        self._rest = bytearray()
+    def __init__(self, longest: int = LONGEST) -> None:
+        self._rest, self._longest = bytearray(), longest
 
     def feed(self, data: bytes) -> List[bytes]:
         """The lines that ``data`` completes. Raises Refused where one is too long."""
         self._rest += data
-        *lines, rest = self._rest.split(b"\n") if b"\n" in data else (self._rest,)
-        if len(rest) > LONGEST:
-            raise Refused("too-long", f"a request has at most {LONGEST} bytes")
-        self._rest = bytearray(rest)
-        return [bytes(line) for line in lines if line]
+        lines: List[bytes] = []
+        if b"\n" in data:
+            *whole, self._rest = self._rest.split(b"\n")
+            lines = [bytes(line) for line in whole if line]
+        if max(map(len, [self._rest, *lines])) > self._longest:
+            raise Refused("too-long", f"a line has at most {self._longest} bytes")
+        return lines

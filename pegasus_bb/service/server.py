@@ -175,10 +175,11 @@ class Server:
         self, connection: Connection, message: Dict[str, Any], _: bytes
     ) -> Dict[str, Any]:
         shown = []
+        left = self._service.seconds_left() if message.get("eta") else None
         for task in self._named(connection, message):
             entry = task.as_json()
-            if message.get("eta"):
-                entry["seconds_left"] = round(self._service.seconds_left(task), 3)
+            if left is not None:
+                entry["seconds_left"] = round(left.get(task.id, 0.0), 3)
             shown.append(entry)
         return {"tasks": shown}
 

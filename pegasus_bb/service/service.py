@@ -105,9 +105,9 @@ class Service:
             self.dispatch.cancel(task)
         return len(stopped)
 
-    def seconds_left(self, task: Task) -> float:
-        """How long until ``task`` has ended, as far as is known."""
-        return self.dispatch.seconds_left(task, self.tasks.values())
+    def seconds_left(self) -> Dict[int, float]:
+        """How long until each task has ended, as far as is known."""
+        return self.dispatch.seconds_left(self.tasks.values())
 
     def drain(self, drained: Callable[[], None]) -> None:
         """Take no new task; ``drained`` is called when what was accepted is done."""

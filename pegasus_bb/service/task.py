@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Dict, Optional
 
 from pegasus_bb.service.dataspace import Dataspaces, parse_place
@@ -16,6 +15,7 @@ DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 ENDS = (DONE, FAILED, CANCELLED)
 
 _KEYS = frozenset(("kind", "source", "dest", "deadline", "priority", "rate", "size"))
+_LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _HIGHEST = 100  # priorities are -100 to 100
 
 
@@ -90,11 +90,11 @@ def _check_numbers(spec: Dict[str, Any]) -> None:
         raise Refused("bad-task", f"deadline {deadline!r} is no time in seconds")
     if not _is_amount(rate):
         raise Refused("bad-task", f"rate {rate!r} is no number of bytes per second")
-    if type(size) is not int or size < 0:
+    if type(size) is not int or not 0 <= size < _LARGEST:
         raise Refused("bad-task", f"size {size!r} is no number of bytes")
     if type(priority) is not int or abs(priority) > _HIGHEST:
         raise Refused("bad-task", f"priority {priority!r} is not -100 to 100")
 
 
 def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value) and value >= 0
+    return type(value) in (int, float) and 0 <= value < _LARGEST  # neither NaN nor inf

@@ -71,7 +71,7 @@ def test_after_twenty_samples_nine_of_ten_estimates_are_within_a_quarter() -> No
         size = int(draw.lognormvariate(15, 2))
         seconds = (0.02 + size / 200e6) * draw.uniform(0.9, 1.1)
         if number >= 20:
-            guess = estimates.until_done([], (PAIR, size), 2)
+            guess = estimates.all_until_done([(1, PAIR, size)], 2)[1]
             near += abs(guess - seconds) <= seconds / 4
         estimates.of(PAIR).learn(1, size, seconds)
     assert near >= 180
@@ -81,10 +81,10 @@ def test_what_waits_ahead_is_part_of_the_estimate() -> None:
     estimates = Estimates()
     for _ in range(20):
         estimates.of(PAIR).learn(1, 100 * MIB, 1.0)
-    ahead = [(PAIR, 100 * MIB)] * 10
-    alone = estimates.until_done([], (PAIR, 100 * MIB), 2)
-    assert alone == pytest.approx(1.0)
-    assert estimates.until_done(ahead, (PAIR, 0), 2) == pytest.approx(6.0)
+    queue = [(number, PAIR, 100 * MIB) for number in range(11)]
+    found = estimates.all_until_done([*queue, (11, PAIR, 0)], 2)
+    assert found[0] == pytest.approx(1.0)
+    assert found[11] == pytest.approx(6.0)
 
 
 class Clock:

@@ -79,6 +79,8 @@ def on_slurm(work: Path) -> None:
     [
         ("slurm-datawarp.yml", "persistent"),
         ("slurm-datawarp.yml", "off"),
+        ("slurm-lua.yml", "persistent"),
+        ("slurm-lua.yml", "transient"),
         ("slurm-node-local.yml", "transient"),
         ("slurm-two-tiers.yml", "hybrid"),
     ],
@@ -101,7 +103,7 @@ def test_the_built_in_planner_takes_the_catalogs_of_slurm(
     )
     assert done.returncode == 0, done.stderr
     [dag] = work.glob("submit/*/*/*/*/*.dag")
-    if mode in ("transient", "hybrid"):
+    if catalog in ("slurm-node-local.yml", "slurm-two-tiers.yml"):
         assert "nvme" in (dag.parent / "bb/transient.json").read_text()
 
 

@@ -1,0 +1,47 @@
+"""docs/slurm-lua.md says what the service and burst_buffer.lua do."""
+
+from __future__ import annotations
+
+import json
+import pwd
+import re
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.service.config import site_config
+from pegasus_bb.service.slurm import questions
+from pegasus_bb.service.slurm.directives import parse_directives
+
+from .conftest import ME, SUCCESS, Hooks
+
+PAGE = (Path(__file__).parents[3] / "docs" / "slurm-lua.md").read_text()
+SCRIPTS = [s for s in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) if "#!" in s]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=["own", "store", "use"])
+def test_slurm_takes_its_job_scripts(tmp_path: Path, script: str) -> None:
+    lines = [line for line in script.splitlines() if line.startswith("#BB_LUA")]
+    info = {"burst_buffer": "\n".join(lines)}
+    hooks = Hooks(tmp_path)
+    assert hooks.call("job_process", script, ME, ME, info) == (SUCCESS, "")
+    parse_directives(lines)
+
+
+def test_the_service_takes_its_configuration(tmp_path: Path) -> None:
+    [text] = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    data = json.loads(text)
+    data["slurm"]["user"] = pwd.getpwuid(ME).pw_name
+    path = tmp_path / "stager.json"
+    path.write_text(json.dumps(data))
+    slurm = site_config(str(path)).slurm
+    assert slurm is not None
+    assert slurm.spool == "/var/spool/pegasus-bb"
+    assert slurm.pools[0].granularity == 1 << 30
+
+
+def test_it_lists_every_question_with_its_words() -> None:
+    listed = PAGE[PAGE.index("### The questions") :]
+    rows = re.findall(r"^\| `(\w+)([^`]*)` \|", listed, re.MULTILINE)
+    keys = {verb: re.findall(r"(\w+)=", words) for verb, words in rows}
+    assert keys == questions._KEYS

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 
+from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.dataspace import Dataspaces
 from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.buffers import Buffers
@@ -36,7 +37,8 @@ class Attendant:
         service: Service,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
-        """Goes on where an earlier one has stopped. Raises OSError, ValueError."""
+        """Goes on where an earlier one has stopped. Raises OSError, ValueError,
+        UsageError."""
         self._loop, self._told = loop, ""
         self._beaten = self._tidied = 0.0
         for pool in config.pools:
@@ -92,7 +94,7 @@ class Attendant:
             else:
                 self._jobs.heed(request)
                 self._spool.forget(request.token)
-        except ValueError as error:
+        except (ValueError, PegasusBBError) as error:
             print(f"stager: {request.token}: {error}", file=sys.stderr)
             self._spool.forget(request.token)
         except OSError as error:

@@ -24,15 +24,15 @@ class Buffers:
     def __init__(
         self, path: str, pools: Pools, trash: Trash, freed: Callable[[], None]
     ) -> None:
-        """Raises OSError, ValueError."""
+        """Raises OSError, ValueError, UsageError."""
         self._path, self._pools = path, pools
         self._trash, self._freed = trash, freed
         records: List[Record] = read_json(path) if os.path.exists(path) else []
         self._records = {record["name"]: record for record in records}
         self._users: Dict[str, Set[int]] = {}  # jobs by name of a buffer
         for record in records:
-            if record["state"] != PENDING:
-                pools.restore(record["name"], record["pool"], record["size"])
+            size = record["size"] if record["state"] != PENDING else 0
+            pools.restore(record["name"], record["pool"], size)
 
     def go_on(self) -> None:
         """Delete what an earlier service began to; grant what waits."""

@@ -12,6 +12,7 @@ import os
 import struct
 from typing import Callable, List, Sequence
 
+from pegasus_bb.errors import UsageError
 from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
 from pegasus_bb.service.protocol import Refused
@@ -35,8 +36,15 @@ def _at_once(work: Callable[[], None], then: Callable[[], None]) -> None:
 
 def prepare_pool(pool: Pool) -> None:
     """The pool's folder is there and closed to users' hands; what an earlier service
-    began to remove is removed. Raises OSError."""
+    began to remove is removed. Raises OSError, and UsageError where users could put
+    folders there themselves."""
     os.makedirs(pool.path, mode=0o755, exist_ok=True)
+    found = os.stat(pool.path)
+    if found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise UsageError(
+            f"pool {pool.name}: {pool.path}: others than the service can write there; "
+            f"say: chown {os.getuid()} {pool.path} && chmod 755 {pool.path}"
+        )
     for name in os.listdir(pool.path):
         if name.startswith(_GONE):
             remove(os.path.join(pool.path, name))

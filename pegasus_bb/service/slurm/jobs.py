@@ -45,7 +45,8 @@ class Jobs:
         buffers: Buffers,
         transfers: Transfers,
     ) -> None:
-        """Knows what an earlier service knew. Raises OSError, ValueError."""
+        """Knows what an earlier service knew. Raises OSError, ValueError,
+        UsageError."""
         self._spool, self._files, self._rooms = spool, files, rooms
         self._buffers, self._transfers = buffers, transfers
         self.kept = Kept(files, rooms, transfers)

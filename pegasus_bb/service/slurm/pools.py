@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, List, Optional, Sequence
 
+from pegasus_bb.errors import UsageError
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.config import Pool
 from pegasus_bb.units import format_size, round_up
@@ -48,8 +49,15 @@ class Pools:
         return granted.setdefault(holder, rounded)
 
     def restore(self, holder: str, name: str, size: int) -> None:
-        """``holder`` has ``size`` bytes since before the service was started."""
-        self._granted.setdefault(name, {})[holder] = size
+        """``holder`` has ``size`` bytes since before the service was started; 0: it
+        waits for some. Raises UsageError where the pool was taken away meanwhile."""
+        if name not in self._pools:
+            raise UsageError(
+                f"pool {name} is not in the configuration, and {holder} is a buffer of "
+                "it; declare the pool until its last buffer is deleted"
+            )
+        if size:
+            self._granted[name][holder] = size
 
     def release(self, holder: str, name: str) -> None:
         """Take back what ``holder`` has; nothing is fine."""

@@ -30,7 +30,8 @@ class Rooms:
         self._trash, self._save, self._freed = trash, save, freed
 
     def restore(self, job: Job) -> None:
-        """``job`` has its buffer since before the service was started."""
+        """``job`` has its buffer since before the service was started. Raises
+        UsageError."""
         if job.folder and job.size:
             self._pools.restore(job.folder, job.pool, job.size)
 

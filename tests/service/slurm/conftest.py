@@ -77,6 +77,11 @@ class SlurmSite(Daemon):
         """A Lua of its own for each call, as Slurm has it."""
         return Hooks(self.spool)
 
+    def ask_control(self, what: str) -> None:
+        """What an administrator tells the service, such as pause."""
+        with self.control() as client:
+            client.ask(what)
+
     def file(self, name: str, text: str = "some text", uid: int = ME) -> Path:
         path = self.lustre / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Optional, Sequence, Type
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.process import start
+from pegasus_bb.service.memory import memory_of, send_descriptors
 from pegasus_bb.service.protocol import (
     LONGEST,
     LONGEST_ANSWER,
@@ -22,6 +23,7 @@ from pegasus_bb.service.protocol import (
     decode,
     encode,
 )
+from pegasus_bb.service.task import COPY
 
 _STARTING = 10.0  # seconds that a service may take to begin
 
@@ -57,10 +59,23 @@ class Client:
     ) -> None:
         self.close()
 
-    def submit(self, tasks: Sequence[Dict[str, Any]]) -> range:
-        """The numbers of ``tasks``, which are durable when this returns."""
-        ok = self.ask("submit", tasks=list(tasks))
+    def submit(
+        self, tasks: Sequence[Dict[str, Any]], descriptors: Sequence[int] = ()
+    ) -> range:
+        """The numbers of ``tasks``, which are durable when this returns. A task with
+        the source ``fd://0`` reads the first of ``descriptors``; it ends with the
+        service, since its memory does."""
+        ok = self._asked("submit", {"tasks": list(tasks)}, descriptors)
         return range(ok["first"], ok["first"] + ok["count"])
+
+    def submit_memory(self, data: bytes, dest: str, **more: Any) -> int:
+        """The number of a task that writes ``data`` to the place ``dest``."""
+        handle = memory_of(data)
+        try:
+            task = {"kind": COPY, "source": "fd://0", "dest": dest, "size": len(data)}
+            return self.submit([{**task, **more}], [handle])[0]
+        finally:
+            os.close(handle)
 
     def wait(self, tasks: Sequence[int]) -> List[Dict[str, Any]]:
         """``tasks`` as they have ended; returns when all have."""
@@ -81,10 +96,18 @@ class Client:
 
     def ask(self, do: str, **more: Any) -> Dict[str, Any]:
         """The ``ok`` of one request."""
+        return self._asked(do, more, ())
+
+    def _asked(
+        self, do: str, more: Dict[str, Any], descriptors: Sequence[int]
+    ) -> Dict[str, Any]:
         self._number += 1
+        if descriptors:
+            more = {**more, "descriptors": len(descriptors)}
         request = request_line(do, self._number, more)
         try:
-            self._sock.sendall(request)
+            sent = send_descriptors(self._sock, request, descriptors)
+            self._sock.sendall(request[sent:])
             return result(self._answer())
         except OSError as error:
             raise NoService(f"the staging service has gone: {error}") from error
@@ -135,6 +158,19 @@ class AsyncClient:
             "tasks"
         ]
         return found
+
+    async def status(
+        self, tasks: Optional[Sequence[int]] = None, **more: Any
+    ) -> List[Dict[str, Any]]:
+        """See Client.status."""
+        ids = None if tasks is None else list(tasks)
+        answer = await self.ask("status", tasks=ids, **more)
+        found: List[Dict[str, Any]] = answer["tasks"]
+        return found
+
+    async def cancel(self, tasks: Sequence[int]) -> int:
+        """See Client.cancel."""
+        return int((await self.ask("cancel", tasks=list(tasks)))["cancelled"])
 
     async def ask(self, do: str, **more: Any) -> Dict[str, Any]:
         """See Client.ask."""

@@ -9,6 +9,7 @@ from typing import Any, Dict, NamedTuple, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces
+from pegasus_bb.service.memory import SPACE
 from pegasus_bb.service.slurm.config import SlurmConfig, read_slurm
 from pegasus_bb.units import parse_size
 
@@ -28,6 +29,10 @@ class Config(NamedTuple):
     control_users: tuple = (0,)  # type: ignore[type-arg]  # may use `control`
     idle: float = 60.0  # seconds without work after which a user's service ends
     slurm: Optional[SlurmConfig] = None
+
+    def folder_of(self, uid: int) -> str:
+        """Where the workers of ``uid`` keep what their next try needs."""
+        return os.path.join(self.state, "users", str(uid))
 
     @property
     def journal(self) -> str:
@@ -88,7 +93,8 @@ def _space(path: str, name: str, data: Any) -> Dataspace:
     where = f"{path}: dataspace {name}"
     plain = name.replace("-", "").replace("_", "")
     good = plain.isalnum() and plain.isascii() and name[0].isalpha() and name.islower()
-    _check(good and len(name) <= 32, path, "a dataspace has a lower-case name", name)
+    good = good and name != SPACE and len(name) <= 32
+    _check(good, path, "a dataspace has a lower-case name", name)
     _check(isinstance(data, dict), where, "{path: ...}", data)
     unknown = sorted(set(data) - set(_SPACE_KEYS))
     _check(not unknown, where, f"the keys are {', '.join(_SPACE_KEYS)}", unknown)

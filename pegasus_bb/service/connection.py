@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import array
 import asyncio
 import os
 import socket
 import struct
 from typing import Any, Callable, Dict, List
 
+from pegasus_bb.service.memory import MOST, receive_descriptors
 from pegasus_bb.service.protocol import Lines, Refused, decode, encode
 
 _AT_ONCE = 1 << 18  # bytes of one read
-_DESCRIPTORS = 16  # of one read; more are refused by the kernel
+_WAITING = 4 * MOST  # descriptors that no request has named
 _BEHIND = 16 << 20  # unread bytes with which a client gets no further answer
 _LONGEST_ID = 200
 
@@ -34,7 +34,8 @@ class Connection:
         size = struct.calcsize("3i")
         peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
         self.pid, self.uid, self.gid = struct.unpack("3i", peer)
-        self.descriptors: List[int] = []  # that came with the latest lines
+        self._descriptors: List[int] = []  # that came, and no request has taken
+        self._taken: List[int] = []  # by the request that is heeded
         self._lines, self._out = Lines(), bytearray()
         self.is_open = True
         loop.add_reader(sock, self._readable)
@@ -56,33 +57,25 @@ class Connection:
         self._loop.remove_reader(self._sock)
         self._loop.remove_writer(self._sock)
         self._sock.close()
-        self._drop_descriptors()
+        self._taken += self._descriptors
+        self._descriptors = []
+        self._close_taken()
         self._closed(self)
 
     def _readable(self) -> None:
         try:
-            data = self._received()
+            data = receive_descriptors(self._sock, _AT_ONCE, self._descriptors)
             lines = self._lines.feed(data) if data else None
         except BlockingIOError:
             return
         except (OSError, Refused):
             lines = None
-        if lines is None:
+        if lines is None or len(self._descriptors) > _WAITING:
             self.close()
             return
         for line in lines:
             self._heed(line)
-        self._drop_descriptors()
-
-    def _received(self) -> bytes:
-        space = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
-        data, control, _, _ = self._sock.recvmsg(_AT_ONCE, space)
-        for level, kind, payload in control:
-            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                found = array.array("i")
-                found.frombytes(payload[: len(payload) - len(payload) % found.itemsize])
-                self.descriptors += found
-        return data
+            self._close_taken()
 
     def _heed(self, line: bytes) -> None:
         message: Dict[str, Any] = {}
@@ -96,10 +89,20 @@ class Connection:
             why = f"the service made a mistake: {error!r}"
             self.refuse(message.get("id"), Refused("internal", why))
 
-    def _drop_descriptors(self) -> None:
-        for descriptor in self.descriptors:
+    def take_descriptors(self, count: Any) -> List[int]:
+        """The first ``count`` that came; they are closed after the request. Raises
+        Refused where they did not come."""
+        if type(count) is not int or not 0 <= count <= len(self._descriptors):
+            why = f"descriptors {count!r}: so many did not come with the request"
+            raise Refused("bad-descriptor", why)
+        self._taken += self._descriptors[:count]
+        del self._descriptors[:count]
+        return list(self._taken)
+
+    def _close_taken(self) -> None:
+        for descriptor in self._taken:
             os.close(descriptor)
-        self.descriptors = []
+        self._taken = []
 
     def _send(self, message: Dict[str, Any]) -> None:
         if not self.is_open:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
+from functools import partial
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.removal import remove
 from pegasus_bb.service.dataspace import Dataspace, enter_made, open_parent, parse_place
+from pegasus_bb.service.memory import copy_memory, number_of
+from pegasus_bb.service.moving import (
+    check_not_itself,
+    moved_earlier,
+    rename,
+    write_note,
+)
 from pegasus_bb.service.task import COPY, MOVE, REMOVE
 from pegasus_bb.service.trees import copy_tree, remove_copied
 from pegasus_bb.staging.failures import CopyFailed, not_a_file
 from pegasus_bb.staging.items import Folder, Item, Landed, item_of, stamp
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import digest_file
-from pegasus_bb.staging.parts import remove_parts
+from pegasus_bb.staging.parts import new_tag, remove_parts
 
 SMALL = 8 << 20  # bytes; a larger file is moved alone, so that it can be cancelled
 
@@ -48,9 +56,17 @@ Moved = Callable[[Optional[int], int], None]
 class Copying:
     """Does one assignment and tells of each task how it ended."""
 
-    def __init__(self, began: Began, ended: Ended, moved: Moved, control: Any) -> None:
+    def __init__(
+        self,
+        began: Began,
+        ended: Ended,
+        moved: Moved,
+        control: Any,
+        descriptor: Callable[[int], int],
+    ) -> None:
+        """``descriptor`` gives that of a task, which is closed here."""
         self._began, self._ended, self._moved = began, ended, moved
-        self._control = control
+        self._control, self._descriptor = control, descriptor
 
     def run(self, tasks: List[Dict[str, Any]]) -> None:
         """Do all of ``tasks``; what fails costs only itself."""
@@ -60,11 +76,21 @@ class Copying:
                 self._ended(task["id"], 0, Stopped())
                 continue
             try:
+                if number_of(task["source"]) >= 0:
+                    self._ended(task["id"], self._memory(task), None)
+                    continue
+                if task["kind"] == REMOVE:
+                    self._remove(task)
+                    self._ended(task["id"], 0, None)
+                    continue
                 hands = self._opened(task)
-                if hands is not None and self._is_small(hands):
+                if hands is None:
+                    self._ended(task["id"], 0, None)
+                    continue
+                if self._is_small(hands):
                     small.append(hands)
                     continue
-                size = 0 if hands is None else self._alone(hands)
+                size = self._alone(hands)
             except (OSError, PegasusBBError, Stopped) as error:
                 self._ended(task["id"], 0, error)
             else:
@@ -73,21 +99,41 @@ class Copying:
             self._together(small)
 
     def _opened(self, task: Dict[str, Any]) -> Optional[Hands]:
-        """None for a removal, which is done then. Raises OSError, PegasusBBError."""
-        spaces = {name: Dataspace(name, root) for name, root in task["spaces"].items()}
-        place = parse_place(task["source"], spaces)
-        source = open_parent(spaces[place.space], place.parts, make=False)
-        name = place.parts[-1]
-        if task["kind"] == REMOVE:
-            remove(f"/proc/self/fd/{source.fd}/{name}")
-            os.fsync(source.fd)
-            return None
-        found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+        """None for a move that is done then. Raises OSError, PegasusBBError."""
+        source, name = _parent(task, "source", make=False)
+        try:
+            found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+        except FileNotFoundError as error:
+            if task["kind"] == MOVE and moved_earlier(task, *_parent(task, "dest")):
+                return None
+            error.filename = source.at(name)
+            raise
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
             raise not_a_file(source.at(name))
-        goal = parse_place(task["dest"], spaces)
-        dest = open_parent(spaces[goal.space], goal.parts, make=True)
-        return Hands(task, source, name, dest, goal.parts[-1], found)
+        dest, as_name = _parent(task, "dest")
+        if task["kind"] == MOVE:
+            check_not_itself(source, name, dest, as_name)
+            if rename(task, source, name, dest, as_name, found):
+                return None
+        return Hands(task, source, name, dest, as_name, found)
+
+    def _remove(self, task: Dict[str, Any]) -> None:
+        source, name = _parent(task, "source", make=False)
+        remove(f"/proc/self/fd/{source.fd}/{name}")
+        os.fsync(source.fd)
+
+    def _memory(self, task: Dict[str, Any]) -> int:
+        number: int = task["id"]
+        handle = self._descriptor(number)
+        try:
+            dest, name = _parent(task, "dest")
+            remove_parts(dest.fd, name, task["tags"])
+            tag = new_tag()
+            self._began([number], tag)
+            tell = partial(self._moved, number)
+            return copy_memory(handle, dest, name, tag, tell)
+        finally:
+            os.close(handle)
 
     def _is_small(self, hands: Hands) -> bool:
         is_file = stat.S_ISREG(hands.found.st_mode)
@@ -145,10 +191,10 @@ class Copying:
         )
         if hands.task["kind"] == MOVE:
             remove_copied(source, dest, journal)
+            write_note(hands.task, os.fstat(dest.fd))
             os.rmdir(hands.name, dir_fd=hands.source.fd)
             os.fsync(hands.source.fd)
-        os.unlink(journal)
-        return size
+        return size  # the service removes the journal when the end is durable
 
     def _finish(self, hands: Hands, size: int, source: List[int]) -> int:
         """The copy is durable: a move removes the source, if it is still what was
@@ -161,9 +207,18 @@ class Copying:
                 f"{hands.source.at(hands.name)}: it changed after it was copied, so "
                 "the source stays; the copy is whole"
             )
+        copy = os.stat(hands.as_name, dir_fd=hands.dest.fd, follow_symlinks=False)
+        write_note(hands.task, copy)
         os.unlink(hands.name, dir_fd=hands.source.fd)
         os.fsync(hands.source.fd)
         return size
+
+
+def _parent(task: Dict[str, Any], side: str, make: bool = True) -> Tuple[Folder, str]:
+    """The open folder of its ``source`` or ``dest``, and the name in it."""
+    spaces = {name: Dataspace(name, root) for name, root in task["spaces"].items()}
+    place = parse_place(task[side], spaces)
+    return open_parent(spaces[place.space], place.parts, make), place.parts[-1]
 
 
 def zip_landed(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import socket
 import sys
 from typing import Any, Callable, Dict, List, Optional, Set
 
+from pegasus_bb.service.memory import send_descriptors
 from pegasus_bb.service.protocol import encode
 from pegasus_bb.service.task import Task
 
@@ -15,7 +18,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__fil
 _START = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from pegasus_bb.service.worker import main; "
-    "sys.exit(main(sys.argv[2]))"
+    "sys.exit(main(sys.argv[2], sys.argv[3]))"
 )
 
 Heard = Callable[["WorkerProcess", Dict[str, Any]], None]
@@ -30,6 +33,10 @@ class WorkerProcess:
         self.rate = 0.0  # bytes per second as it was told; 0: no limit
         self._process: Optional[asyncio.subprocess.Process] = None
         self._unsent = bytearray()  # before it has started
+        self._rights, self._its_rights = socket.socketpair(
+            socket.AF_UNIX, socket.SOCK_SEQPACKET
+        )
+        self._rights.setblocking(False)
         self._running = asyncio.ensure_future(self._run())
 
     def send(self, message: Dict[str, Any]) -> None:
@@ -39,6 +46,11 @@ class WorkerProcess:
         elif self._process.stdin is not None:
             self._process.stdin.write(encode(message))
 
+    def send_descriptor(self, task: int, descriptor: int) -> None:
+        """Give it what ``task`` reads, before the task itself; one at a time."""
+        with contextlib.suppress(OSError):  # it has died, as its end will say
+            send_descriptors(self._rights, str(task).encode(), [descriptor])
+
     def end(self) -> None:
         """It ends at once, and what it was doing with it."""
         if self._process is None:
@@ -47,10 +59,21 @@ class WorkerProcess:
             self._process.stdin.close()
 
     async def _run(self) -> None:
+        try:
+            await self._talk()
+        finally:
+            self._rights.close()
+            self._its_rights.close()
+
+    async def _talk(self) -> None:
         """The process becomes its user before it opens anything."""
+        rights = self._its_rights.fileno()
         try:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-E", "-s", "-c", _START, _PACKAGE, str(self.uid)),
+                *(sys.executable, "-E", "-s", "-c", _START, _PACKAGE),
+                str(self.uid),
+                str(rights),
+                pass_fds=[rights],
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
@@ -60,6 +83,7 @@ class WorkerProcess:
             self._heard(self, {"gone": error.strerror})
             return
         self._process = process
+        self._its_rights.close()
         assert process.stdin is not None  # noqa: S101 - pipes were asked for
         assert process.stdout is not None  # noqa: S101
         process.stdin.write(bytes(self._unsent))

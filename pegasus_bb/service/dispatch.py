@@ -30,6 +30,7 @@ class Dispatch:
         self.waiting, self.estimates = Waiting(), Estimates()
         self.is_paused = False
         self.tags: Dict[int, List[str]] = {}  # of tries that did not end, by task
+        self.descriptors: Dict[int, int] = {}  # of tasks that read one
         self._crew = Crew(config.workers, self._heard)
         self._tries: Dict[int, int] = {}
         self._since: Dict[int, float] = {}  # when a running task was handed out
@@ -44,6 +45,9 @@ class Dispatch:
             worker.tasks = {task.id: task for task in tasks}
             self._since.update({task.id: time.time() for task in tasks})
             share_rates(self._crew.busy, self._config.spaces)
+            for task in tasks:
+                if task.id in self.descriptors:
+                    worker.send_descriptor(task.id, self.descriptors[task.id])
             worker.send({"do": [self._described(task) for task in tasks]})
 
     def pause(self, paused: bool) -> None:
@@ -57,6 +61,7 @@ class Dispatch:
         """``task`` ends as cancelled, a running one between two of its pieces."""
         worker = self._crew.with_task(task)
         if worker is None:
+            self._forget(task)
             self._ended(task, CANCELLED, 0, "cancelled by its user")
         else:
             worker.send({"cancel": task.id})
@@ -83,6 +88,7 @@ class Dispatch:
             if task is None:
                 break
             is_small = size + task.size <= _BYTES and not task.rate
+            is_small = is_small and task.id not in self.descriptors
             if taken and (task.uid != taken[0].uid or not is_small):
                 self.waiting.put_back(task)
                 break
@@ -95,7 +101,7 @@ class Dispatch:
 
     def _described(self, task: Task) -> Dict[str, Any]:
         """``task`` as a worker reads it."""
-        folder = os.path.join(self._config.state, "users", str(task.uid))
+        folder = self._config.folder_of(task.uid)
         if not os.path.isdir(folder):
             os.makedirs(folder, mode=0o700)
             os.chown(folder, task.uid, -1)
@@ -136,10 +142,15 @@ class Dispatch:
         began = self._since.pop(task.id, 0.0)
         if state == DONE:
             self.estimates.of(pair_of(task)).learn(1, size, time.time() - began)
-        self.tags.pop(task.id, None)
+        self._forget(task)
         self._tries.pop(task.id, None)
         self.waiting.served(task.uid, size)
         self._ended(task, state, size, why)
+
+    def _forget(self, task: Task) -> None:
+        self.tags.pop(task.id, None)
+        if task.id in self.descriptors:
+            os.close(self.descriptors.pop(task.id))
 
     def _gone(self, worker: WorkerProcess, status: str) -> None:
         """The tasks of a worker that died wait again, a few times."""

@@ -163,12 +163,14 @@ class Server:
         self, connection: Connection, message: Dict[str, Any], raw: bytes
     ) -> None:
         number = message.get("id")
+        descriptors = connection.take_descriptors(message.get("descriptors", 0))
         self._service.submit(
             connection.uid,
             message.get("tasks"),
             raw,
             lambda ok: connection.answer(number, ok),
             lambda refused: connection.refuse(number, refused),
+            descriptors,
         )
 
     def _status(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from pegasus_bb.service import journal as journals
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.dispatch import Dispatch
 from pegasus_bb.service.journal import Journal
+from pegasus_bb.service.memory import check_readable, number_of
+from pegasus_bb.service.moving import note_path
 from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.task import Task, check_spec
+from pegasus_bb.service.task import FAILED, Task, check_spec
 
+_DESCRIPTORS = 400  # of all tasks that wait: a process has 1,024
+_GONE = "its memory went with an earlier service; submit it again"
 _COMPACT = 32 << 20  # bytes of a journal that is worth writing anew
 
 Answer = Callable[[Dict[str, Any]], None]  # takes what stands under "ok"
@@ -25,6 +30,7 @@ class Service:
 
     def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
         """Goes on where an earlier one has stopped. Raises OSError."""
+        self._config = config
         self._path, self._spaces, self._loop = config.journal, config.spaces, loop
         self._drained: Optional[Callable[[], None]] = None
         self._waiters: Dict[int, List[Callable[[int], None]]] = {}  # by task
@@ -38,30 +44,42 @@ class Service:
         for task in self.tasks.values():
             if not task.has_ended:
                 self._take(task)
+                if number_of(task.source) >= 0:
+                    self._end(task, FAILED, 0, _GONE)
         loop.call_soon(self.dispatch.hand_out)
 
     def submit(
-        self, uid: int, specs: Any, raw: bytes, answer: Answer, refuse: Refusal
+        self,
+        uid: int,
+        specs: Any,
+        raw: bytes,
+        answer: Answer,
+        refuse: Refusal,
+        descriptors: Sequence[int] = (),
     ) -> None:
         """Accept all of ``specs`` or none; ``answer`` comes when they are durable.
 
-        ``raw`` is the request's own line, which goes into the journal as it is. Raises
-        Refused.
+        ``raw`` is the request's own line, which goes into the journal as it is.
+        ``descriptors`` that tasks read stay the caller's. Raises Refused.
         """
         if self._drained is not None:
             raise Refused("draining", "the service takes no new task: it will end")
         if not isinstance(specs, list) or not specs:
             raise Refused("bad-task", "tasks is a list with at least one task")
         for spec in specs:
-            check_spec(spec, self._spaces)
+            check_spec(spec, self._spaces, len(descriptors))
         first, now = self._next, time.time()
         self._next += len(specs)
+        read = self._held(first, specs, descriptors) if descriptors else {}
 
         def durable(error: Optional[OSError]) -> None:
             if error is not None:
+                for descriptor in read.values():
+                    os.close(descriptor)
                 why = f"the journal of the service takes no more: {error.strerror}"
                 refuse(Refused("not-durable", why))
                 return
+            self.dispatch.descriptors.update(read)
             for number, spec in enumerate(specs, start=first):
                 task = self.tasks[number] = Task(number, uid, now, spec)
                 self._take(task)
@@ -138,6 +156,21 @@ class Service:
         self._unfinished += 1
         self.dispatch.waiting.add(task)
 
+    def _held(
+        self, first: int, specs: List[Dict[str, Any]], descriptors: Sequence[int]
+    ) -> Dict[int, int]:
+        """Task -> the descriptor that it reads, as our own. Raises Refused."""
+        for descriptor in descriptors:
+            check_readable(descriptor, only_memory=self._config.is_site)
+        wanted = {
+            number: number_of(spec["source"])
+            for number, spec in enumerate(specs, start=first)
+        }
+        read = {number: which for number, which in wanted.items() if which >= 0}
+        if len(read) + len(self.dispatch.descriptors) > _DESCRIPTORS:
+            raise Refused("busy", "too many descriptors wait; try again later")
+        return {number: os.dup(descriptors[which]) for number, which in read.items()}
+
     def _began(self, tasks: List[int], tag: str) -> None:
         self._journal.append({"began": tasks, "tag": tag}, lambda error: None)
 
@@ -146,10 +179,14 @@ class Service:
         task.ended_at = time.time()
         self._unfinished -= 1
         self._waiters.setdefault(task.id, [])
+        folder = self._config.folder_of(task.uid)
 
         def durable(error: Optional[OSError]) -> None:
             # A full journal keeps no one from being told: the copy itself is durable,
             # and after a crash the next service finds it in place.
+            for name in (note_path(folder, task.id), f"{folder}/{task.id}.jsonl"):
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
             for waiter in self._waiters.pop(task.id, ()):
                 waiter(task.id)
             if self._drained is not None and self.is_idle:

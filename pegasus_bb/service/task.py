@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Optional
 
 from pegasus_bb.service.dataspace import Dataspaces, parse_place
+from pegasus_bb.service.memory import number_of
 from pegasus_bb.service.protocol import Refused
 
 COPY, MOVE, REMOVE = "copy", "move", "remove"
@@ -65,14 +66,19 @@ class Task:
         return shown
 
 
-def check_spec(spec: Any, spaces: Dataspaces) -> None:
-    """Raises Refused where ``spec`` asks for what cannot be."""
+def check_spec(spec: Any, spaces: Dataspaces, descriptors: int = 0) -> None:
+    """Raises Refused where ``spec`` asks for what cannot be. ``descriptors``: how many
+    came with it."""
     if not isinstance(spec, dict) or not spec.keys() <= _KEYS:
         raise Refused("bad-task", f"a task has the keys {', '.join(sorted(_KEYS))}")
     kind, source, dest = spec.get("kind"), spec.get("source"), spec.get("dest")
     if kind not in KINDS:
         raise Refused("bad-task", f"kind {kind!r} is none of {', '.join(KINDS)}")
-    if not isinstance(source, str) or not parse_place(source, spaces).parts:
+    if isinstance(source, str) and number_of(source) >= 0:
+        if kind != COPY or number_of(source) >= descriptors:
+            why = f"{source!r}: a descriptor comes with the request and is copied"
+            raise Refused("bad-task", why)
+    elif not isinstance(source, str) or not parse_place(source, spaces).parts:
         raise Refused("bad-task", f"source {source!r} is no file or folder")
     if kind == REMOVE:
         if dest is not None:

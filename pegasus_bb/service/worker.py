@@ -15,6 +15,7 @@ import importlib
 import json
 import os
 import pwd
+import socket
 import sys
 import threading
 import time
@@ -22,6 +23,7 @@ from typing import Any, Dict, List, Optional, Set
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.copying import Copying, Stopped
+from pegasus_bb.service.memory import Inbox
 from pegasus_bb.service.pacing import TokenBucket
 from pegasus_bb.service.task import CANCELLED, DONE, FAILED
 
@@ -68,8 +70,8 @@ class Control:
 class Worker:
     """Runs assignments; ``say`` takes a message for the service."""
 
-    def __init__(self, control: Control, say: Any) -> None:
-        self._control, self._say = control, say
+    def __init__(self, control: Control, say: Any, inbox: Inbox) -> None:
+        self._control, self._say, self._inbox = control, say, inbox
         self._moved: Dict[int, int] = {}
         self._told = time.monotonic()
         self._lock = threading.Lock()
@@ -77,7 +79,9 @@ class Worker:
     def run(self, tasks: List[Dict[str, Any]]) -> None:
         """Do ``tasks``: small files together, as one batch; the others one by one."""
         self._moved = {}
-        copying = Copying(self._began, self._ended, self._tell, self._control)
+        copying = Copying(
+            self._began, self._ended, self._tell, self._control, self._inbox.take
+        )
         try:
             copying.run(tasks)
         finally:
@@ -137,8 +141,9 @@ def become(uid: int) -> None:
     os.setuid(uid)
 
 
-def main(uid: str) -> int:
-    """Serve as ``uid`` until stdin ends; then nothing goes on."""
+def main(uid: str, descriptors: str) -> int:
+    """Serve as ``uid`` until stdin ends; then nothing goes on. ``descriptors``: number
+    of the socket on which those of tasks come."""
     become(int(uid))
     os.umask(0o077)  # what is made on the way; copies get the bits of their sources
     control, lock = Control(), threading.Lock()
@@ -150,7 +155,7 @@ def main(uid: str) -> int:
             out.write(json.dumps(message) + "\n")
             out.flush()
 
-    worker = Worker(control, say)
+    worker = Worker(control, say, Inbox(socket.socket(fileno=int(descriptors))))
     for line in sys.stdin:
         message = json.loads(line)
         if "do" in message:

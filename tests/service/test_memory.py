@@ -1,0 +1,74 @@
+"""Memory to a file, by a descriptor that comes with the request."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.service.client import Client
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.units import MIB
+from tests.service.conftest import Daemon
+
+
+def test_memory_becomes_a_file_of_its_user_only(daemon: Daemon, client: Client) -> None:
+    dest = daemon.folder / "to/memory"
+    for data in (b"", b"x", os.urandom(3 * MIB)):
+        number = client.submit_memory(data, f"file://{dest}")
+        [ended] = client.wait([number])
+        assert (ended["state"], ended["moved"]) == ("done", len(data))
+        assert dest.read_bytes() == data
+    assert stat.S_IMODE(dest.stat().st_mode) == 0o600
+    assert [path.name for path in dest.parent.iterdir()] == ["memory"]
+
+
+def test_many_descriptors_come_with_one_request(daemon: Daemon, client: Client) -> None:
+    handles = []
+    for number in range(10):
+        path = daemon.make(f"f{number}", 10)
+        handles.append(os.open(path, os.O_RDONLY))
+    tasks = [daemon.copy(f"f{n}", source=f"fd://{n}") for n in range(10)]
+    tasks += [daemon.copy("again", source="fd://3")]
+    assert {t["state"] for t in client.wait(client.submit(tasks, handles))} == {"done"}
+    assert all(daemon.arrived(f"f{number}") for number in range(10))
+
+
+def test_memory_that_waits_does_not_outlive_the_service(daemon: Daemon) -> None:
+    client = daemon.start()
+    daemon.control().ask("pause")
+    number = client.submit_memory(b"data", f"file://{daemon.folder}/to/memory")
+    daemon.kill()
+    [ended] = daemon.start().wait([number])
+    assert ended["state"] == "failed" and "submit it again" in ended["message"]
+
+
+def test_descriptors_are_checked(daemon: Daemon, client: Client) -> None:
+    task = daemon.copy("x", source="fd://0")
+    with pytest.raises(Refused, match="comes with the request"):
+        client.submit([task])
+    with pytest.raises(Refused, match="comes with the request"):
+        client.submit([{**task, "source": "fd://1"}], [0])
+    with pytest.raises(Refused, match="did not come"):
+        client.ask("submit", tasks=[task], descriptors=2)
+    write_only = os.open(daemon.make("file", 10), os.O_WRONLY)
+    with pytest.raises(Refused, match="open for reading"):
+        client.submit([task], [write_only])
+    folder = os.open(daemon.folder, os.O_RDONLY)
+    [ended] = client.wait(client.submit([task], [folder]))
+    assert "neither of memory nor of a file" in ended["message"]
+
+
+def test_no_descriptor_is_kept(daemon: Daemon, client: Client) -> None:
+    assert daemon.process is not None
+    handles = Path(f"/proc/{daemon.process.pid}/fd")
+    dest = f"file://{daemon.folder}/to/memory"
+    client.wait([client.submit_memory(b"data", dest)])
+    before = len(list(handles.iterdir()))
+    for _ in range(20):
+        client.wait([client.submit_memory(b"data", dest)])
+        with pytest.raises(Refused):
+            client.submit([{"kind": "burn"}], [0])
+    assert len(list(handles.iterdir())) <= before + 6  # a second worker has some

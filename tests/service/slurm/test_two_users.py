@@ -1,0 +1,109 @@
+"""Jobs of two users on a site whose service is root's: each has only what is his own."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .conftest import ERROR, SUCCESS, Job, SlurmSite
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
+ANN, BOB = 61001, 2  # bob has a name: share wants one
+BOBS_NAME = "bin"
+OWN = "jobbb capacity=2MiB pool=flash"
+
+
+@pytest.fixture
+def open_site(site: SlurmSite) -> SlurmSite:
+    """Every user can walk to the folders of the test."""
+    for folder in (site.folder, *site.folder.parents):
+        if folder.stat().st_mode & 0o011 == 0:
+            folder.chmod(0o711)
+    for uid in (ANN, BOB):
+        home = site.lustre / str(uid)
+        home.mkdir()
+        os.chown(home, uid, uid)
+        home.chmod(0o700)
+    return site
+
+
+def can_read(uid: int, path: Path) -> bool:
+    argv = ["cat", str(path)]
+    done = subprocess.run(argv, user=uid, group=uid, extra_groups=[], check=False)
+    return done.returncode == 0
+
+
+def test_all_that_is_made_is_the_users_own(open_site: SlurmSite) -> None:
+    secret = open_site.file(f"{ANN}/in", "ann's", uid=ANN)
+    secret.chmod(0o600)
+    copies = (f"stage_in lustre://{ANN}/in job://in", f"stage_out job://in {secret}.2")
+    job = Job(open_site, OWN, *copies, uid=ANN)
+    assert job.stage_in() == (SUCCESS, "")
+    own = Path(job.run()["BB_JOB"])
+    assert (own.stat().st_uid, stat.S_IMODE(own.stat().st_mode)) == (ANN, 0o700)
+    assert (own / "in").stat().st_uid == ANN
+    assert can_read(ANN, own / "in") and not can_read(BOB, own / "in")
+    assert job.stage_out() == (SUCCESS, "")
+    assert (open_site.lustre / f"{ANN}/in.2").stat().st_uid == ANN
+
+
+def test_a_job_copies_nothing_of_another_user(open_site: SlurmSite) -> None:
+    open_site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o600)
+    thief = Job(open_site, OWN, f"stage_in lustre://{ANN}/in job://in", uid=BOB)
+    code, words = thief.stage_in()
+    assert code == ERROR and "Permission denied" in words
+    assert list(open_site.bb.rglob("in")) == []
+
+
+def test_a_job_copies_nothing_out_of_another_jobs_buffer(open_site: SlurmSite) -> None:
+    open_site.file(f"{ANN}/in", "ann's", uid=ANN)
+    job = Job(open_site, OWN, f"stage_in lustre://{ANN}/in job://in", uid=ANN)
+    job.stage_in()
+    own = Path(job.run()["BB_JOB"])
+    for place in (f"flash://{own.name}/in", f"{own}/in"):
+        thief = Job(open_site, OWN, f"stage_in {place} job://in", uid=BOB)
+        code, words = thief.stage_in()
+        assert code == ERROR and "Permission denied" in words
+
+
+def test_a_shared_buffer_can_be_read_until_it_is_unshared(open_site: SlurmSite) -> None:
+    open_site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o644)
+    made = open_site.ask("create", "name=data", "capacity=1MiB", "uuid=u1", uid=ANN)
+    buffer = Path(made["ok"]["buffer"]["path"])
+    share = ("share", "name=data", f"user={BOBS_NAME}")
+    assert open_site.ask(*share, uid=BOB)["error"]["code"] == "not-yours"
+    shared = open_site.ask(*share, uid=ANN)
+    if shared.get("error", {}).get("code") == "no-acl":
+        pytest.skip("this file system has no access control lists")
+    assert shared["ok"]["buffer"]["readers"] == [BOB]
+    copy = f"stage_in lustre://{ANN}/in bb://data/sub/in"
+    Job(open_site, "persist use data", copy, uid=ANN).stage_in()
+    assert can_read(BOB, buffer / "sub/in") and not can_read(61003, buffer / "sub/in")
+    copies = ("persist use data", f"stage_out bb://data/sub/in lustre://{BOB}/copy")
+    reader = Job(open_site, *copies, uid=BOB)
+    assert reader.stage_in() == (SUCCESS, "")
+    assert reader.run() == {"BB_PERSISTENT_data": str(buffer)}
+    assert reader.stage_out() == (SUCCESS, "")
+    assert (open_site.lustre / f"{BOB}/copy").read_text() == "ann's"
+    assert (
+        open_site.ask("unshare", *share[1:], uid=ANN)["ok"]["buffer"]["readers"] == []
+    )
+    assert not can_read(BOB, buffer / "sub/in")
+    assert Job(open_site, "persist use data", uid=BOB).stage_in()[0] == ERROR
+
+
+def test_a_buffer_is_shared_by_a_job_that_succeeds(open_site: SlurmSite) -> None:
+    lines = ("persist store data size=1MiB", f"persist share data {BOBS_NAME}")
+    job = Job(open_site, *lines, uid=ANN)
+    job.stage_in()
+    job.run()
+    code, words = job.stage_out()
+    if "no access control lists" in words:
+        pytest.skip("this file system has no access control lists")
+    assert code == SUCCESS
+    buffer = open_site.ask("status", "name=data")["ok"]["buffer"]
+    assert (buffer["uid"], buffer["readers"]) == (ANN, [BOB])

@@ -1,4 +1,4 @@
-"""Jobs of two users on a site whose service is root's: each has only what is his own."""
+"""Jobs of two users where the service is root's: each has only his own."""
 
 from __future__ import annotations
 

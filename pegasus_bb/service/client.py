@@ -107,7 +107,8 @@ class Client:
         request = request_line(do, self._number, more)
         try:
             sent = send_descriptors(self._sock, request, descriptors)
-            self._sock.sendall(request[sent:])
+            if sent < len(request):
+                self._sock.sendall(request[sent:])
             return result(self._answer())
         except OSError as error:
             raise NoService(f"the staging service has gone: {error}") from error

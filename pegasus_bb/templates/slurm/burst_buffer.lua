@@ -53,7 +53,11 @@ end
 
 -- Notes for the service ----------------------------------------------------------------
 
+-- Slurm gives some whole numbers as floats, which Lua 5.3 and later write as 12.0.
 local function plain(value)
+	if type(value) == "number" and value % 1 == 0 and math.abs(value) < 2 ^ 53 then
+		return string.format("%d", value)
+	end
 	return (tostring(value):gsub("%c", " "))
 end
 
@@ -95,18 +99,18 @@ local function note(what, job, uid, gid, info, more)
 	local token = string.format("%010d.%d.%s.%s", os.time(), ORDER[what], plain(job), what)
 	local sent, why = send(token, head, info.burst_buffer)
 	if not sent then
-		slurm.log_error("pegasus_bb: %s of job %s is not noted: %s", what, tostring(job), tostring(why))
+		slurm.log_error("pegasus_bb: %s of job %s is not noted: %s", what, plain(job), tostring(why))
 	end
 end
 
 -- The state of a job counts only when the service has heard what was asked last.
 local function ask_anew(job)
-	write(SPOOL .. "/jobs/" .. tostring(job) .. ".asked", "")
+	write(SPOOL .. "/jobs/" .. plain(job) .. ".asked", "")
 end
 
 -- The state of a job, as the service has written it; nil if it knows none.
 local function state_of(job)
-	local text = read(SPOOL .. "/jobs/" .. tostring(job))
+	local text = read(SPOOL .. "/jobs/" .. plain(job))
 	if not text then
 		return nil
 	end
@@ -124,7 +128,7 @@ end
 -- The state since the service has heard what was asked last; else nil. In this order:
 -- a state that is read first may be that before the question.
 local function heard_state_of(job)
-	if read(SPOOL .. "/jobs/" .. tostring(job) .. ".asked") then
+	if read(SPOOL .. "/jobs/" .. plain(job) .. ".asked") then
 		return nil
 	end
 	return state_of(job)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pwd
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lupa import lua51
 
 from pegasus_bb.service.slurm.hooks import hooks_text
 from tests.service.conftest import Daemon
@@ -25,8 +25,9 @@ SUCCESS, ERROR = 0, -1
 class Hooks:
     """burst_buffer.lua in a Lua of its own, as every process of Slurm has one."""
 
-    def __init__(self, spool: Path) -> None:
-        self._lua = lua51.LuaRuntime(unpack_returned_tuples=True)
+    def __init__(self, spool: Path, version: str = "lua51") -> None:
+        lua = importlib.import_module(f"lupa.{version}")
+        self._lua = lua.LuaRuntime(unpack_returned_tuples=True)
         log = self._lua.eval("function() end")
         slurm = {"SUCCESS": SUCCESS, "ERROR": ERROR, "log_error": log, "log_info": log}
         self._lua.globals().slurm = self._lua.table_from(slurm)
@@ -50,7 +51,7 @@ class SlurmSite(Daemon):
         self.spool, self.bb = folder / "spool", folder / "bb"
         self.lustre = folder / "lustre"
         self.lustre.mkdir()
-        self._hooks: Hooks | None = None
+        self.lua = "lua51"
 
     def configure(self) -> Path:
         pool = {"path": str(self.bb), "capacity": "10MiB", "granularity": "1MiB"}
@@ -75,7 +76,7 @@ class SlurmSite(Daemon):
     @property
     def hooks(self) -> Hooks:
         """A Lua of its own for each call, as Slurm has it."""
-        return Hooks(self.spool)
+        return Hooks(self.spool, self.lua)
 
     def ask_control(self, what: str) -> None:
         """What an administrator tells the service, such as pause."""
@@ -140,7 +141,7 @@ class Job:
         words = (self.id, self.script, str(hurry).lower(), self.uid, self.uid)
         assert self.site.hooks.call("job_teardown", *words) == (SUCCESS, "")
         requests = self.site.spool / "requests"
-        until(lambda: not list(requests.glob(f"*.{self.id}.teardown")))
+        until(lambda: not list(requests.glob("*.teardown")))
 
     def until_not_busy(self, hook: str) -> tuple[int, str]:
         found: list[tuple[int, str]] = []

@@ -58,9 +58,11 @@ BAD = [
 ]
 
 
-@pytest.fixture(scope="module")
-def hooks(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
-    return Hooks(tmp_path_factory.mktemp("spool"))
+@pytest.fixture(scope="module", params=["lua51", "lua54"])
+def hooks(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Hooks:
+    return Hooks(tmp_path_factory.mktemp("spool"), request.param)
 
 
 def submit(hooks: Hooks, *lines: str, **info: str) -> tuple[int, str]:

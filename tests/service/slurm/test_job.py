@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
 
@@ -174,3 +177,28 @@ def test_a_state_of_before_the_question_is_no_answer(site: SlurmSite) -> None:
     )
     words = (job.id, job.script, job.uid, job.uid, {"burst_buffer": job.lines})
     assert hooks.call("test_data_out", *words) == (SUCCESS, "BUSY")
+
+
+@pytest.mark.parametrize("lua", ["lua51", "lua52", "lua53", "lua54"])
+@pytest.mark.parametrize("kind", [float, str])
+def test_each_lua_will_do_and_numbers_as_slurm_gives_them(
+    site: SlurmSite, lua: str, kind: Any
+) -> None:
+    """Slurm gives numbers as floats or as strings, and has the Lua of the site."""
+    site.file("in")
+    site.lua = lua
+    copies = ("stage_in lustre://in job://in", "stage_out job://in lustre://out")
+    job = Job(site, OWN, *copies)
+    number = str(job.id)
+    job.id, job.uid = kind(job.id), kind(job.uid)
+    info = {"burst_buffer": job.lines, "array_job_id": 0.0}
+    words = (job.script, job.uid, job.uid, info)
+    assert site.hooks.call("job_process", *words) == (SUCCESS, "")
+    assert job.call("setup", start_time=1.7e9) == (SUCCESS, "")
+    assert job.stage_in() == (SUCCESS, "")
+    assert (Path(job.run()["BB_JOB"]) / "in").exists()
+    assert job.stage_out(exit_code=kind(0)) == (SUCCESS, "")
+    job.tear_down()
+    assert (site.lustre / "out").exists()
+    assert [path.name for path in (site.spool / "jobs").iterdir()] == [number]
+    assert site.ask("list", uid=job.uid)["ok"]["kept"] == []

@@ -13,20 +13,15 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Set
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.connection import Connection
-from pegasus_bb.service.protocol import (
-    CONTROL_SOCKET,
-    USER_SOCKET,
-    VERSION,
-    Refused,
-    check_version,
-)
+from pegasus_bb.service.protocol import USER_SOCKET, VERSION, Refused, check_version
 from pegasus_bb.service.service import Service
+from pegasus_bb.service.sockets import Sockets
 
 if TYPE_CHECKING:
     from pegasus_bb.service.slurm.attendant import Attendant
 
 _TICK = 5.0  # seconds between two looks at idleness and old tasks
-_BACKLOG = 128
+_CONNECTIONS = 64  # of one user at a time, so that none takes those of all
 Requests = Dict[str, Callable[..., Optional[Dict[str, Any]]]]
 
 
@@ -59,8 +54,9 @@ class Server:
 
     async def serve(self) -> None:
         """Until shutdown, a signal, or, for a user's service, idleness."""
-        for name in (USER_SOCKET, CONTROL_SOCKET):
-            self._listen(name)
+        sockets = Sockets(self._config)
+        for name, listening in sockets.by_name.items():
+            self._loop.add_reader(listening, self._accept, listening, name)
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._ended.set)
         tick = min(_TICK, self._config.idle)
@@ -74,8 +70,9 @@ class Server:
         if self._slurm is not None:
             self._slurm.close()
         self._service.close()
-        for name in (USER_SOCKET, CONTROL_SOCKET):
-            os.unlink(os.path.join(self._config.sockets, name))
+        for listening in sockets.by_name.values():
+            self._loop.remove_reader(listening)
+        sockets.close()
 
     def _attendant(self) -> Optional[Attendant]:
         """Slurm's part, where the site has one; a user's service needs none of it."""
@@ -94,35 +91,20 @@ class Server:
         idle = time.monotonic() - self._busy_at
         return not self._config.is_site and idle > self._config.idle
 
-    def _listen(self, name: str) -> None:
-        path = os.path.join(self._config.sockets, name)
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            pass
-        is_public = name == USER_SOCKET and self._config.is_site
-        before = os.umask(0o777 if not is_public else 0o111)
-        try:
-            listening.bind(path)
-        finally:
-            os.umask(before)
-        os.chmod(path, 0o666 if is_public else 0o600)
-        if name == CONTROL_SOCKET and self._config.is_site:
-            os.chown(path, self._config.control_users[-1], -1)
-        listening.listen(_BACKLOG)
-        listening.setblocking(False)
-        self._loop.add_reader(listening, self._accept, listening, name)
-
     def _accept(self, listening: socket.socket, name: str) -> None:
         try:
             sock, _ = listening.accept()
         except OSError:  # the client has gone, or there are too many
             return
         asked = self._asked_by_user if name == USER_SOCKET else self._asked_by_control
-        self._connections.add(
-            Connection(sock, self._loop, asked, self._connections.discard)
-        )
+        new = Connection(sock, self._loop, asked, self._connections.discard)
+        self._connections.add(new)
+        is_privileged = new.uid in self._config.control_users
+        has = sum(1 for connection in self._connections if connection.uid == new.uid)
+        if has > _CONNECTIONS and not is_privileged:
+            why = f"you have {_CONNECTIONS} connections; close one first"
+            new.refuse(None, Refused("busy", why))
+            new.close()
 
     def _asked_by_user(
         self, connection: Connection, message: Dict[str, Any], raw: bytes

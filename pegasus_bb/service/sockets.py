@@ -1,0 +1,77 @@
+"""Both sockets: made here, or opened by systemd, which starts the service on demand."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Dict
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.service.config import Config
+from pegasus_bb.service.protocol import CONTROL_SOCKET, USER_SOCKET
+
+NAMES = (USER_SOCKET, CONTROL_SOCKET)
+_BACKLOG = 128
+_FIRST = 3  # SD_LISTEN_FDS_START of sd_listen_fds(3)
+
+
+class Sockets:
+    """``by_name``: the listening sockets."""
+
+    def __init__(self, config: Config) -> None:
+        """Raises OSError, and UsageError for sockets that systemd should not give."""
+        given = _inherited()
+        self.by_name = given or {name: _made(config, name) for name in NAMES}
+        self._own = [] if given else [_path(config, name) for name in NAMES]
+
+    def close(self) -> None:
+        """What systemd has opened stays, for the next start."""
+        for listening in self.by_name.values():
+            listening.close()
+        for path in self._own:
+            os.unlink(path)
+
+
+def _inherited() -> Dict[str, socket.socket]:
+    """What systemd has opened for this process: by the names of their files."""
+    count, pid = os.environ.pop("LISTEN_FDS", ""), os.environ.pop("LISTEN_PID", "")
+    if pid != str(os.getpid()) or not count.isdigit():
+        return {}
+    found: Dict[str, socket.socket] = {}
+    for number in range(_FIRST, _FIRST + int(count)):
+        os.set_inheritable(number, False)
+        listening = socket.socket(fileno=number)
+        listening.setblocking(False)
+        found[os.path.basename(str(listening.getsockname()))] = listening
+    if found and sorted(found) != sorted(NAMES):
+        raise UsageError(
+            f"systemd gives the sockets {', '.join(sorted(found))}; the service needs "
+            f"{' and '.join(NAMES)}: one ListenStream= for each, with these file names"
+        )
+    return found
+
+
+def _made(config: Config, name: str) -> socket.socket:
+    """No user can connect before the mode and the owner are what they shall be."""
+    path = _path(config, name)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    is_public = name == USER_SOCKET and config.is_site
+    before = os.umask(0o777)
+    try:
+        listening.bind(path)
+    finally:
+        os.umask(before)
+    if name == CONTROL_SOCKET and config.is_site:
+        os.chown(path, config.control_users[-1], -1)
+    os.chmod(path, 0o666 if is_public else 0o600)
+    listening.listen(_BACKLOG)
+    listening.setblocking(False)
+    return listening
+
+
+def _path(config: Config, name: str) -> str:
+    return os.path.join(config.sockets, name)

@@ -1,7 +1,7 @@
 """The folder where burst_buffer.lua and the service meet: files and FIFOs.
 
-The Lua code runs as SlurmUser and waits for nothing but a bell; the table of what lies
-where is in docs/stager.md.
+The Lua code runs as SlurmUser and waits for nothing but a bell; the head of
+templates/slurm/burst_buffer.lua says what lies where.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ templates/slurm/burst_buffer.lua says what lies where.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import stat
@@ -45,12 +46,12 @@ class Spool:
         for token in sorted(os.listdir(self._path("requests"))):
             if token.endswith(".new"):
                 continue
-            path = self._path("requests", token)
             try:
-                with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                    request = parse_request(token, file.read())
+                text = _read_file(self._path("requests", token))
+                request = parse_request(token, text)
             except (ValueError, KeyError, OSError):
-                self.forget(token)
+                with contextlib.suppress(OSError):  # a folder stays, and is passed over
+                    self.forget(token)
                 continue
             yield request
 
@@ -154,6 +155,18 @@ class Spool:
             f.write(text)
         self._own(path + ".new")
         os.replace(path + ".new", path)
+
+
+def _read_file(path: str) -> str:
+    """The text of a regular file; a link is not followed, a FIFO not waited for. Raises
+    OSError, ValueError."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    handle = os.open(path, flags)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError(f"{path}: no file")
+    with open(handle, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read()
 
 
 def _plain(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -146,8 +147,12 @@ def test_what_no_hook_wrote_stops_no_one(site: SlurmSite) -> None:
     (requests / "0000000001.e").write_text(lines)
     lines = lines.replace("data_out", "teardown")
     (requests / "0000000001.f").write_text(lines)
+    os.mkfifo(requests / "0000000001.g")
+    (requests / "0000000001.h").symlink_to(site.configure())
+    (requests / "0000000001.folder").mkdir()
     assert Job(site, OWN).stage_in() == (SUCCESS, "")
-    assert not list(requests.glob("0000000001.*"))
+    until(lambda: [p.name for p in requests.iterdir()] == ["0000000001.folder"])
+    assert site.configure().exists()
 
 
 def test_a_pool_that_is_in_use_stays_in_the_configuration(site: SlurmSite) -> None:

@@ -44,11 +44,12 @@ format: setup  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup  ## what planning, starting a job, a gate's poll and reading records cost, against their goals
+bench: setup  ## what planning, starting a job, a gate's poll, reading records and the staging service cost, against their goals
 	$(BIN)/python tests/bench/planning.py
 	$(BIN)/python tests/bench/launch.py
 	$(BIN)/python tests/bench/report.py
 	$(BIN)/python tests/bench/pegasus.py
+	$(BIN)/python tests/bench/stager.py
 
 bench-staging: setup  ## copying trees beside cp, rsync, tar, fpsync, dcp, pegasus-transfer: docs/staging.md
 	$(BIN)/python -m tests.bench.staging $(BENCH)

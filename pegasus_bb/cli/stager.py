@@ -21,6 +21,7 @@ from pegasus_bb.units import format_duration, format_size, parse_duration, parse
 
 _HEAD = ("task", "user", "state", "kind", "bytes", "left", "source", "dest")
 _RIGHT = (0, 1, 4, 5)
+_OFTEN = 0.3  # seconds between two looks for the progress line
 _json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, for programs."
 )
@@ -111,6 +112,8 @@ def status(
 def wait(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
     """Wait until all TASKs have ended. Exit status: 0 all are done; 81 some are not."""
     with _connected(sockets) as client:
+        if sys.stderr.isatty() and not as_json:
+            _show_progress(client, tasks)
         found = client.wait(tasks)
     if as_json:
         click.echo(json.dumps(found, indent=2))
@@ -159,6 +162,21 @@ def control(sockets: str | None, what: str) -> None:
     """
     with Client(_socket(sockets, CONTROL_SOCKET)) as client:
         client.ask(what)
+
+
+def _show_progress(client: Client, tasks: tuple[int, ...]) -> None:
+    """One line on the terminal until all ``tasks`` have ended."""
+    while True:
+        found = client.status(tasks, eta=True)
+        ended = sum(task["state"] in ENDS for task in found)
+        moved = format_size(sum(task["moved"] for task in found))
+        left = format_duration(max(task["seconds_left"] for task in found))
+        words = f"{ended} of {len(found)} tasks, {moved}, about {left} left"
+        if ended == len(found):
+            click.echo("\r\x1b[K", nl=False, err=True)
+            return
+        click.echo(f"\r\x1b[K{words}", nl=False, err=True)
+        time.sleep(_OFTEN)
 
 
 def _own(sockets: str | None) -> Config:

@@ -58,6 +58,17 @@ def parse_place(url: str, spaces: Dataspaces) -> Place:
     return Place(name, parts)
 
 
+def is_place(url: str, spaces: Dataspaces) -> bool:
+    """Whether ``url`` names something below a dataspace's root. Raises Refused.
+
+    The first look suffices for nearly all of the 100,000 places of a large request.
+    """
+    name, _, path = url.partition("://")
+    if name in spaces and path.isascii() and ".." not in path and "\0" not in path:
+        return bool(path.strip("/.")) or bool(parse_place(url, spaces).parts)
+    return bool(parse_place(url, spaces).parts)
+
+
 def open_parent(space: Dataspace, parts: Tuple[str, ...], make: bool) -> Folder:
     """The folder that has, or with ``make`` shall have, the last of ``parts``.
 

@@ -34,7 +34,7 @@ _MODE = 0o600
 
 def number_of(source: str) -> int:
     """Which descriptor ``source`` means; -1 where it is a place."""
-    match = _URL.fullmatch(source)
+    match = _URL.fullmatch(source) if source.startswith("fd://") else None
     return int(match[1]) if match else -1
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Dict, Optional
 
-from pegasus_bb.service.dataspace import Dataspaces, parse_place
+from pegasus_bb.service.dataspace import Dataspaces, is_place
 from pegasus_bb.service.memory import number_of
 from pegasus_bb.service.protocol import Refused
 
@@ -43,7 +44,7 @@ class Task:
     def __init__(self, number: int, uid: int, submitted: float, spec: Dict[str, Any]):
         """``spec`` has passed ``check_spec``; ``submitted`` is a time.time()."""
         self.id, self.uid, self.submitted = number, uid, submitted
-        self.kind: str = spec["kind"]
+        self.kind: str = sys.intern(spec["kind"])  # one text for all
         self.source: str = spec["source"]
         self.dest: str = spec.get("dest", "")
         self.deadline: Optional[float] = spec.get("deadline")  # a time.time()
@@ -78,12 +79,12 @@ def check_spec(spec: Any, spaces: Dataspaces, descriptors: int = 0) -> None:
         if kind != COPY or number_of(source) >= descriptors:
             why = f"{source!r}: a descriptor comes with the request and is copied"
             raise Refused("bad-task", why)
-    elif not isinstance(source, str) or not parse_place(source, spaces).parts:
+    elif not isinstance(source, str) or not is_place(source, spaces):
         raise Refused("bad-task", f"source {source!r} is no file or folder")
     if kind == REMOVE:
         if dest is not None:
             raise Refused("bad-task", "a removal has no dest")
-    elif not isinstance(dest, str) or not parse_place(dest, spaces).parts:
+    elif not isinstance(dest, str) or not is_place(dest, spaces):
         raise Refused("bad-task", f"dest {dest!r} is no file or folder")
     if len(spec) > (2 if kind == REMOVE else 3):
         _check_numbers(spec)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -106,3 +107,15 @@ def test_the_command_submits_and_waits(daemon: Daemon, client: Client) -> None:
     assert daemon.arrived("file")
     assert "file" in say("status", "--all") and "no tasks" in say("status")
     assert "done" in say("top")
+
+
+def test_waiting_on_a_terminal_shows_progress(daemon: Daemon, client: Client) -> None:
+    daemon.make("file", 4 << 20)
+    tasks = client.submit([daemon.copy("file", rate=8 << 20)])
+    ours, its = os.openpty()
+    argv = [sys.executable, "-m", "pegasus_bb", "stager", "wait", str(tasks[0])]
+    process = subprocess.Popen(argv, env=daemon.environ, stderr=its)
+    os.close(its)
+    assert process.wait(timeout=30) == 0
+    assert b"of 1 tasks" in os.read(ours, 10_000)
+    os.close(ours)

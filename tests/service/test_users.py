@@ -89,7 +89,9 @@ def test_files_are_copied_as_their_user(site: Site, tmp_path: Path) -> None:
 def test_another_users_files_stay_closed(site: Site, tmp_path: Path) -> None:
     (tmp_path / f"lustre/{ANN}/secret").write_text("ann's")
     steal = {"source": f"lustre://{ANN}/secret", "dest": f"bb://{BOB}/mine"}
-    [ended] = site.ask(BOB, "submit", tasks=[{"kind": "copy", **steal}])["tasks"]
+    answer = site.ask(BOB, "submit", tasks=[{"kind": "copy", **steal}])
+    assert "tasks" in answer, answer
+    [ended] = answer["tasks"]
     assert ended["state"] == "failed"
     assert "Permission denied" in ended["message"]
     assert not (tmp_path / f"bb/{BOB}/mine").exists()

@@ -1,0 +1,229 @@
+"""What the staging service costs and keeps, against its goals. `make bench` runs this.
+
+python tests/bench/stager.py
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pegasus_bb.service.client import Client, NoService
+from pegasus_bb.service.task import Task
+from pegasus_bb.service.waiting import Waiting
+from pegasus_bb.units import MIB
+
+REQUEST_MS = 1.0  # p99 of a request
+TASKS = 200_000  # durable tasks a second, in batches
+MEMORY = 64  # MiB with WAITING tasks
+WAITING = 100_000
+BATCH = 1_000
+NEAR, OFTEN = 0.25, 0.9  # how near the ETA is, and for how many tasks
+MISSES = 0.5  # deadlines that EDF misses, of those that FCFS misses
+SERVE = "from pegasus_bb.service.config import user_config as own; \
+from pegasus_bb.service.server import run; run(own())"
+
+
+class Figure(NamedTuple):
+    """One line of the output."""
+
+    name: str
+    value: str
+    goal: str  # empty: for information
+    is_met: bool
+
+
+@contextmanager
+def service(folder: str) -> Iterator[tuple[Client, int]]:
+    """A connection to a new service, and its process."""
+    sockets = f"{folder}/sockets"
+    environ = {"XDG_STATE_HOME": f"{folder}/state", "PEGASUS_BB_STAGER": sockets}
+    argv = [sys.executable, "-c", SERVE]
+    process = subprocess.Popen(argv, env={**os.environ, **environ})
+    try:
+        with connected(f"{sockets}/control") as client:
+            yield client, process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def connected(path: str) -> Client:
+    """As soon as it answers. Raises NoService."""
+    until = time.monotonic() + 20
+    while True:
+        try:
+            return Client(path)
+        except NoService:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+
+
+def requests(client: Client) -> list[Figure]:
+    """What an answer takes: of a question, and of a task that is durable then."""
+    client.ask("pause")
+    task = {"kind": "remove", "source": "file:///nowhere/file"}
+    [number] = client.submit([task])
+    asked = timed(3000, lambda: client.status([number]))
+    durable = timed(500, lambda: client.submit([task]))
+    p99 = quantile(asked, 0.99)
+    return [
+        Figure("request, p50", f"{quantile(asked, 0.5):.3f} ms", "", True),
+        Figure("request, p99", f"{p99:.3f} ms", f"{REQUEST_MS} ms", p99 <= REQUEST_MS),
+        Figure("durable task, p50", f"{quantile(durable, 0.5):.3f} ms", "", True),
+        Figure("durable task, p99", f"{quantile(durable, 0.99):.3f} ms", "", True),
+    ]
+
+
+def timed(rounds: int, call: Any) -> list[float]:
+    """Milliseconds of each call."""
+    found = []
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        call()
+        found.append(1000 * (time.perf_counter() - begun))
+    return found
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The value below which ``share`` of ``values`` lie."""
+    return sorted(values)[int(share * (len(values) - 1))]
+
+
+def batches(client: Client, process: int) -> list[Figure]:
+    """Durable tasks a second, and the memory that they wait in."""
+    client.ask("pause")
+    tasks = [
+        {
+            "kind": "copy",
+            "source": f"file:///scratch/run/inputs/file-{number}.data",
+            "dest": f"file:///bb/inputs/file-{number}.data",
+        }
+        for number in range(BATCH)
+    ]
+    begun = time.perf_counter()
+    for _ in range(WAITING // BATCH):
+        client.submit(tasks)
+    speed = WAITING / (time.perf_counter() - begun)
+    memory = resident(process)
+    return [
+        Figure("durable tasks", f"{speed:,.0f}/s", f"{TASKS:,}/s", speed >= TASKS),
+        Figure(
+            f"{WAITING:,} tasks wait in",
+            f"{memory:.0f} MiB",
+            f"{MEMORY} MiB",
+            memory <= MEMORY,
+        ),
+    ]
+
+
+def resident(process: int) -> float:
+    """MiB of memory."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError("no VmRSS")
+
+
+def estimates(client: Client, folder: str) -> list[Figure]:
+    """The ETA of each task as it is submitted, after 20 samples: ten rounds of four
+    tasks, so that half of them wait."""
+    draw = random.Random(1)
+    sizes = [draw.randrange(16, 64) * MIB for _ in range(60)]
+    tasks = [copy_of(folder, number, size) for number, size in enumerate(sizes)]
+    client.wait(client.submit(tasks[:20]))
+    near = 0
+    for first in range(20, 60, 4):
+        client.ask("pause")
+        numbers = client.submit(tasks[first : first + 4])
+        found = client.status(numbers, eta=True)
+        begun = time.time()
+        client.ask("resume")
+        for before, task in zip(found, client.wait(numbers), strict=True):
+            took = task["ended_at"] - begun
+            near += abs(before["seconds_left"] - took) <= NEAR * took
+    share = near / 40
+    goal = f"{OFTEN:.0%}"
+    return [Figure(f"ETA within {NEAR:.0%}", f"{share:.0%}", goal, share >= OFTEN)]
+
+
+def copy_of(folder: str, number: int, size: int) -> dict[str, Any]:
+    """A task for a new file."""
+    source = Path(folder, "from", str(number))
+    source.parent.mkdir(exist_ok=True)
+    source.write_bytes(os.urandom(MIB) * (size // MIB))
+    dest = f"file://{folder}/to/{number}"
+    return {"kind": "copy", "source": f"file://{source}", "dest": dest, "size": size}
+
+
+def deadlines() -> list[Figure]:
+    """One server at 80 % load for 20,000 tasks: those that end too late."""
+    late = {"EDF": missed(True), "FCFS": missed(False)}
+    ratio = late["EDF"] / max(1, late["FCFS"])
+    value = f"{late['EDF']} of {late['FCFS']} ({ratio:.0%})"
+    return [Figure("EDF misses, of FCFS's", value, f"{MISSES:.0%}", ratio <= MISSES)]
+
+
+def missed(by_deadline: bool) -> int:
+    """How many tasks end late; the queue is the service's own."""
+    draw, waiting = random.Random(3), Waiting()
+    now = late = 0.0
+    arriving, left, lengths, until = 0.0, 20_000, {}, {}
+    for number in range(left):
+        arriving += draw.expovariate(0.8)
+        lengths[number] = draw.expovariate(1.0)
+        until[number] = arriving + lengths[number] + draw.uniform(1, 20)
+        while now < arriving:
+            took, was_late = served(waiting, lengths, until, now)
+            late += was_late
+            now = now + took if took else arriving
+        spec = {"kind": "copy", "source": "a://b"}
+        if by_deadline:
+            spec["deadline"] = until[number]
+        waiting.add(Task(number, 1, 0.0, spec))
+    return int(late)
+
+
+def served(
+    waiting: Waiting, lengths: dict[int, float], until: dict[int, float], now: float
+) -> tuple[float, bool]:
+    """How long the next task takes, 0 where there is none; whether it ends late."""
+    task = waiting.take()
+    if task is None:
+        return 0.0, False
+    return lengths[task.id], now + lengths[task.id] > until[task.id]
+
+
+def main() -> int:
+    """0 where every goal is met."""
+    measures: list[Callable[[Client, int, str], list[Figure]]] = [
+        lambda client, process, folder: requests(client),
+        lambda client, process, folder: batches(client, process),
+        lambda client, process, folder: estimates(client, folder),
+    ]
+    found: list[Figure] = []
+    for measure in measures:
+        with (
+            tempfile.TemporaryDirectory(prefix="bench-stager.") as folder,
+            service(folder) as (client, process),
+        ):
+            found += measure(client, process, folder)
+    found += deadlines()
+    for figure in found:
+        goal = f"goal {figure.goal}" if figure.goal else ""
+        judged = ("met" if figure.is_met else "MISSED") if figure.goal else ""
+        print(f"{figure.name:26} {figure.value:>20}  {goal:16} {judged}")
+    return 0 if all(figure.is_met for figure in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""Two users and an administrator on a Slurm with burst_buffer/lua."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pegasus_bb
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.process import Finished
+from pegasus_bb.reservation import slurm_lua
+from pegasus_bb.reservation.slurm_lua import SlurmLua
+from pegasus_bb.testbed import lua, site
+from pegasus_bb.testbed.home import Home, flavour
+from pegasus_bb.testbed.namespace import call
+from pegasus_bb.units import MIB
+from tests.testbed.slurm_site import SlurmSite, until
+
+ON_LUA = pytest.mark.parametrize(
+    "home", [flavour("24.11", "lua")], ids=["lua"], indirect=True, scope="module"
+)
+_CONTROL = (
+    "import sys; from pegasus_bb.service.client import Client; "
+    "Client('/run/pegasus-bb/control').ask(sys.argv[1])"
+)
+
+
+class LuaSite(SlurmSite):
+    """Jobs have directives, and the service can be paused and killed."""
+
+    def submit(self, user: str, name: str, *lines: str, options: str = "") -> str:
+        """A job of one CPU; lines with a blank in front of them are its commands."""
+        text = [x.strip() if x.startswith(" ") else f"#BB_LUA {x}" for x in lines]
+        script = self.script(name, *text)
+        return self.sbatch(user, *options.split(), script)
+
+    def file(self, name: str, text: str = "an input\n") -> Path:
+        path = self.work / name
+        path.write_text(text)
+        path.chmod(0o666)
+        return path
+
+    def bbstat(self, user: str, *words: str) -> dict[str, Any]:
+        done = self.run(user, "scontrol", "show", "bbstat", *words)
+        answer: dict[str, Any] = json.loads(done.out)
+        return answer
+
+    def left(self) -> dict[str, Any]:
+        ok = self.bbstat("root", "list")["ok"]
+        return {key: ok[key] for key in ("buffers", "kept")}
+
+    def state(self, number: str) -> str:
+        done = self.run("root", "squeue", "-h", "-tall", f"-j{number}", "-o%T")
+        return done.out.strip()
+
+    def reason(self, number: str) -> str:
+        done = self.run("root", "squeue", "-h", "-tall", f"-j{number}", "-o%r")
+        return done.out.strip()
+
+    def busy_cpus(self) -> int:
+        done = self.run("root", "sinfo", "-h", "-o%C")  # allocated/idle/other/total
+        return int(done.out.split("/")[0])
+
+    def known(self, number: str) -> str:
+        """What the service has told the hooks of a job."""
+        path = self.home.root / lua.SPOOL.lstrip("/") / "jobs" / number
+        try:
+            text = path.read_text()
+        except FileNotFoundError:
+            return ""
+        return dict(x.split("=", 1) for x in text.splitlines()).get("state", "")
+
+    def completed(self, number: str, seconds: float = 120.0) -> None:
+        until(lambda: self.state(number) == "COMPLETED", seconds)
+
+    def control(self, what: str) -> None:
+        package = str(Path(pegasus_bb.__file__).resolve().parents[1])
+        python = ["env", f"PYTHONPATH={package}", "/usr/bin/python3", "-c", _CONTROL]
+        answer = call(self.home, [*python, what])
+        assert answer.status == 0, answer.err
+
+    def kill(self, service: bool, slurmctld: bool) -> None:
+        """SIGKILL, and a new start."""
+        if slurmctld:
+            call(self.home, ["pkill", "-KILL", "-x", "slurmctld"])
+        if service:
+            lua.kill_service(self.home)
+            lua.start_service(self.home)
+        if slurmctld:
+            site.start_controller(self.home)
+
+
+class LuaContractBench(LuaSite):
+    """The contract's bench: wfuser's backend asks Slurm inside, as other users do."""
+
+    def __init__(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(home)
+        monkeypatch.setattr(slurm_lua, "ask", self._ask)
+        self.backend = SlurmLua({"timeout": "60s", "poll": "0"})
+        self.backend.owner, self.backend.uid = "wfuser", site.USERS["wfuser"]
+
+    def _ask(self, argv: list[str], timeout: float) -> Finished:
+        return self.run("wfuser", *argv)
+
+    def occupy(self, name: str) -> str:
+        words = (f"name={name}", f"capacity={10 * MIB}", "uuid=theirs")
+        assert "ok" in self.bbstat("other", "create", *words)
+        return "other"
+
+    def fill(self) -> None:
+        words = ("name=filler", f"capacity={1000 * MIB}", "uuid=theirs")
+        assert "ok" in self.bbstat("other", "create", *words)
+
+    def free(self) -> None:
+        self.bbstat("other", "delete", "name=filler")
+
+    def go_down(self) -> None:
+        site.stop_controller(self.home)
+
+    def environ(self, request: Request) -> Mapping[str, str]:
+        """As a job finds it, with the path as seen from here."""
+        seen = self.work / "seen"
+        seen.unlink(missing_ok=True)
+        show = f" echo $BB_PERSISTENT_{request.name} > {seen}"
+        number = self.submit("wfuser", "see.sh", f"persist use {request.name}", show)
+        self.completed(number)
+        until(lambda: seen.read_text().strip())
+        path = seen.read_text().strip()
+        return {f"BB_PERSISTENT_{request.name}": f"{self.home.root}{path}"}

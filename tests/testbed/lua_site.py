@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,13 @@ class LuaSite(SlurmSite):
 
     def completed(self, number: str, seconds: float = 120.0) -> None:
         until(lambda: self.state(number) == "COMPLETED", seconds)
+
+    def await_saved_state(self) -> None:
+        """Back when slurmctld has written down its burst buffers, as it does every
+        30 s; what it forgets when it is killed before is not ours to mend."""
+        file = self.home.root / "var/spool/slurmctld/burst_buffer_lua_state"
+        now = time.time()
+        until(lambda: file.exists() and file.stat().st_mtime > now, 60)
 
     def control(self, what: str) -> None:
         package = str(Path(pegasus_bb.__file__).resolve().parents[1])

@@ -62,14 +62,19 @@ def test_daemons_are_killed_in_each_state(
 ) -> None:
     slurm.file("in.txt")
     slurm.control("pause")
-    number = staged(slurm, "k", f" touch {slurm.work}/ran", " sleep 15")
+    go = slurm.work / "go"
+    wait = f" touch {slurm.work}/ran; until [ -e {go} ]; do sleep 0.2; done"
+    number = staged(slurm, "k", wait)
     until(lambda: slurm.known(number) == "staging-in")
     slurm.kill(service, slurmctld)
     if not service:
         slurm.control("resume")
     until((slurm.work / "ran").exists, 240)
+    if slurmctld:
+        slurm.await_saved_state()
     slurm.kill(service, slurmctld)
     slurm.control("pause")
+    go.touch()
     until(lambda: slurm.known(number) == "staging-out")
     slurm.kill(service, slurmctld)
     if not service:

@@ -33,7 +33,7 @@ class Job:
         self.exit_code = 0  # as Slurm has it
         self.environ: Dict[str, str] = {}
         self.buffers: List[str] = []  # persistent ones that it uses
-        self.noted_at = round(time.time(), 3)  # seconds of the epoch
+        self.noted_at = self.changed_at = round(time.time(), 3)  # of the epoch
         self.tasks: List[int] = []  # of the service, those of the latest staging
 
     def hear(self, request: Request) -> None:

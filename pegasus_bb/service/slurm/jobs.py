@@ -7,6 +7,7 @@ never removed: they are kept (kept.py).
 
 from __future__ import annotations
 
+import time
 from typing import Callable, Dict, List, Optional
 
 from pegasus_bb.service.protocol import Refused
@@ -32,6 +33,10 @@ from pegasus_bb.service.slurm.rooms import Rooms
 from pegasus_bb.service.slurm.spool import Spool
 from pegasus_bb.service.slurm.transfers import Transfers
 from pegasus_bb.units import abbreviate
+
+_FORGOTTEN = (
+    600.0  # seconds after which Slurm has forgotten a job whose results are safe
+)
 
 
 class Jobs:
@@ -101,8 +106,15 @@ class Jobs:
             self._stage_in(job)
 
     def tidy(self) -> None:
-        """Try to save what is kept; forget what is over. Now and then."""
+        """Try to save what is kept; forget what is over. Now and then.
+
+        slurmctld writes down its burst buffers every 30 s (burst_buffer_lua.c,
+        AGENT_INTERVAL): killed before that, it never tears the job down.
+        """
         self.kept.retry()
+        for job in list(self._jobs.values()):
+            if job.state == STAGED_OUT and time.time() - job.changed_at > _FORGOTTEN:
+                self._tear_down(job)
         self._spool.forget_old_jobs(self._jobs)
 
     # -- steps of a job's life
@@ -181,7 +193,7 @@ class Jobs:
 
     def _change(self, job: Job, state: str, message: Optional[str] = None) -> None:
         """The record first, then the word to the hooks."""
-        job.state = state
+        job.state, job.changed_at = state, time.time()
         if message is not None:
             job.message = message
         self._files.save(job)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -202,3 +203,17 @@ def test_each_lua_will_do_and_numbers_as_slurm_gives_them(
     assert (site.lustre / "out").exists()
     assert [path.name for path in (site.spool / "jobs").iterdir()] == [number]
     assert site.ask("list", uid=job.uid)["ok"]["kept"] == []
+
+
+def test_a_job_that_slurm_has_forgotten_gives_its_room_back(site: SlurmSite) -> None:
+    job = Job(site, OWN, "stage_out job://out lustre://out")
+    job.stage_in()
+    (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
+    assert job.stage_out() == (SUCCESS, "")
+    site.kill()
+    record = site.folder / "var" / "jobs" / f"{job.id}.json"
+    known = json.loads(record.read_text())
+    record.write_text(json.dumps({**known, "changed_at": known["changed_at"] - 601}))
+    site.serve()
+    until(lambda: free(site) == 10)
+    assert (site.lustre / "out").read_text() == "a result"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -54,34 +55,52 @@ def test_no_cpu_waits_while_data_is_staged(slurm: LuaSite) -> None:
     until(lambda: slurm.left() == NOTHING)
 
 
-@pytest.mark.parametrize(
-    ("service", "slurmctld"), [(True, False), (False, True), (True, True)]
-)
-def test_daemons_are_killed_in_each_state(
-    slurm: LuaSite, service: bool, slurmctld: bool
-) -> None:
+STATES = ("staging-in", "running", "staging-out")
+
+
+def through(slurm: LuaSite, in_state: Callable[[str], None]) -> None:
+    """A job's life, which is held in each state while ``in_state`` is called."""
     slurm.file("in.txt")
+    go, ran = slurm.work / "go", slurm.work / "ran"
     slurm.control("pause")
-    go = slurm.work / "go"
-    wait = f" touch {slurm.work}/ran; until [ -e {go} ]; do sleep 0.2; done"
-    number = staged(slurm, "k", wait)
+    number = staged(slurm, "k", f" touch {ran}; until [ -e {go} ]; do sleep 0.2; done")
     until(lambda: slurm.known(number) == "staging-in")
-    slurm.kill(service, slurmctld)
-    if not service:
-        slurm.control("resume")
-    until((slurm.work / "ran").exists, 240)
-    if slurmctld:
-        slurm.await_saved_state()
-    slurm.kill(service, slurmctld)
+    in_state("staging-in")
+    slurm.control("resume")
+    until(ran.exists, 240)
+    in_state("running")
     slurm.control("pause")
     go.touch()
     until(lambda: slurm.known(number) == "staging-out")
-    slurm.kill(service, slurmctld)
-    if not service:
-        slurm.control("resume")
+    in_state("staging-out")
+    slurm.control("resume")
     slurm.completed(number, 240)
     assert result(slurm, "k") == "an input\nwfuser\n"
     until(lambda: slurm.left() == NOTHING)
+
+
+def test_the_service_is_killed_in_each_state(slurm: LuaSite) -> None:
+    def kill(state: str) -> None:
+        slurm.kill(service=True, slurmctld=False)
+        slurm.control("pause")
+
+    through(slurm, kill)
+
+
+@pytest.mark.parametrize("service", [False, True], ids=["alone", "both"])
+@pytest.mark.parametrize("state", STATES)
+def test_slurmctld_is_killed_in_a_state(
+    slurm: LuaSite, state: str, service: bool
+) -> None:
+    def kill(now: str) -> None:
+        if now != state:
+            return
+        if state != "staging-in":  # which begins anew
+            slurm.await_saved_state()
+        slurm.kill(service, slurmctld=True)
+        slurm.control("pause")
+
+    through(slurm, kill)
 
 
 def test_data_is_kept_between_jobs_until_the_last_one(slurm: LuaSite) -> None:

@@ -28,6 +28,7 @@ COMMANDS = {
     "release": "pegasus_bb.cli.release",
     "stage": "pegasus_bb.cli.stage",
     "stager": "pegasus_bb.cli.stager",
+    "site": "pegasus_bb.cli.site",
     "bench": "pegasus_bb.cli.bench",
     "hook": "pegasus_bb.cli.hook",
     "testbed": "pegasus_bb.cli.testbed",

@@ -8,6 +8,9 @@ from pegasus_bb.errors import UsageError
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _TEMPLATE = os.path.join(_PACKAGE, "templates", "slurm", "burst_buffer.lua")
+_CALLS = os.path.join(_PACKAGE, "templates", "slurm", "dry_call.lua")
+_SLURM = "slurm = {SUCCESS=0, ERROR=-1, log_info=print, log_error=function() end}\n"
+OURS = "-- Hooks of Slurm's burst_buffer/lua, for the staging service of pegasus_bb.\n"
 _SPOOL = 'local SPOOL = "/var/spool/pegasus-bb"\n'
 
 FUNCTIONS = (
@@ -27,3 +30,9 @@ def hooks_text(spool: str) -> str:
     if text.count(_SPOOL) != 1:
         raise UsageError(f"{_TEMPLATE}: is not ours: it has no line {_SPOOL.strip()}")
     return text.replace(_SPOOL, f'local SPOOL = "{spool}"\n')
+
+
+def dry_run_text() -> str:
+    """A program that calls each function once; nothing is where it looks."""
+    with open(_CALLS, encoding="utf-8") as file:
+        return _SLURM + hooks_text("/nonexistent/pegasus-bb") + file.read()

@@ -1,4 +1,4 @@
--- Slurm's hooks of the burst_buffer/lua plugin, for the staging service of pegasus_bb.
+-- Hooks of Slurm's burst_buffer/lua, for the staging service of pegasus_bb.
 --
 -- Slurm 24.05 or later calls these 13 functions; Lua 5.1 to 5.4; no module is needed.
 -- Nothing here copies a byte or runs a program. A hook writes a note for the service

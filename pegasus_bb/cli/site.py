@@ -1,0 +1,36 @@
+"""pegasus-bb site: what an administrator does to a site, once."""
+
+from __future__ import annotations
+
+import click
+
+from pegasus_bb.service.slurm.install import LINES, install, take_out
+
+
+@click.group("site", short_help="Make a Slurm a burst-buffer site.")
+def command() -> None:
+    """For administrators; docs/slurm-lua.md has all steps."""
+
+
+@command.command("install")
+@click.option(
+    "--slurm-conf",
+    "folder",
+    required=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="The folder of slurm.conf.",
+)
+@click.option(
+    "--spool",
+    default="/var/spool/pegasus-bb",
+    help="The spool folder of the staging service.",
+)
+@click.option("--undo", is_flag=True, help="Take burst_buffer.lua out again.")
+def install_hooks(folder: str, spool: str, undo: bool) -> None:
+    """Put our burst_buffer.lua beside slurm.conf, after a dry call of each function;
+    print the lines for slurm.conf and burst_buffer.conf. Changes neither.
+    """
+    if undo:
+        click.echo(f"{take_out(folder)}: as it was before")
+        return
+    click.echo(f"{install(folder, spool)}: tried, and in place\n\n{LINES}", nl=False)

@@ -1,0 +1,101 @@
+"""Our hooks in the folder of a slurm.conf: tried, then renamed into place."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import List
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.files import sync_directory, write_text
+from pegasus_bb.service.slurm.hooks import FUNCTIONS, OURS, dry_run_text, hooks_text
+from pegasus_bb.service.slurm.lua import why_not
+
+HOOKS, BEFORE = "burst_buffer.lua", "burst_buffer.lua.before"
+_CONF = "slurm.conf"
+_TYPE = re.compile(r"^\s*BurstBufferType\s*=\s*(\S+)", re.MULTILINE | re.IGNORECASE)
+LINES = """\
+slurm.conf, then restart slurmctld:
+  BurstBufferType=burst_buffer/lua
+
+burst_buffer.conf, beside it:
+  Flags=TeardownFailure
+  PollInterval=10
+  StageInTimeout=86400
+  StageOutTimeout=86400
+  OtherTimeout=300
+"""
+
+
+def install(folder: str, spool: str) -> str:
+    """Put burst_buffer.lua into ``folder``; its path. What another made is kept as
+    burst_buffer.lua.before.
+
+    Raises UsageError, with nothing changed, where the hooks do not run in the Lua of
+    this host or ``folder`` has no slurm.conf.
+    """
+    _check_folder(folder)
+    why = why_not(dry_run_text())
+    if why:
+        raise UsageError(f"the hooks do not run in the Lua of this host: {why}")
+    text, path = hooks_text(spool), os.path.join(folder, HOOKS)
+    try:
+        if os.path.lexists(path) and not _is_ours(path):
+            os.rename(path, os.path.join(folder, BEFORE))
+        write_text(path, text)
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
+    return path
+
+
+def take_out(folder: str) -> str:
+    """Undo ``install``; what was there before, or is not there any more.
+
+    Raises UsageError where slurmctld would miss the file: without it a restart ends
+    slurmctld.
+    """
+    _check_folder(folder)
+    path, before = os.path.join(folder, HOOKS), os.path.join(folder, BEFORE)
+    if not os.path.lexists(path) or not _is_ours(path):
+        raise UsageError(f"{path} is not there, or is not ours; nothing is changed")
+    try:
+        if os.path.lexists(before):
+            os.rename(before, path)
+        else:
+            _check_unused(folder)
+            os.unlink(path)
+        sync_directory(folder)
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
+    return path
+
+
+def missing_functions(text: str) -> List[str]:
+    """The functions of Slurm 24.05 and later that a burst_buffer.lua does not have."""
+    names = [f"slurm_bb_{name}" for name in FUNCTIONS]
+    return [name for name in names if not re.search(rf"\b{name}\b", text)]
+
+
+def _check_folder(folder: str) -> None:
+    if not os.path.isfile(os.path.join(folder, _CONF)):
+        raise UsageError(
+            f"{folder} has no {_CONF}; name the folder that `scontrol show config` "
+            "prints as SLURM_CONF"
+        )
+
+
+def _check_unused(folder: str) -> None:
+    conf = os.path.join(folder, _CONF)
+    with open(conf, encoding="utf-8", errors="replace") as file:
+        found = _TYPE.search(file.read())
+    if found and found[1] == "burst_buffer/lua":
+        raise UsageError(
+            f"{conf} says BurstBufferType=burst_buffer/lua, and slurmctld ends at its "
+            f"next start where {HOOKS} is missing; take that line out and restart "
+            "slurmctld first"
+        )
+
+
+def _is_ours(path: str) -> bool:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.readline() == OURS

@@ -1,0 +1,116 @@
+"""`pegasus-bb site install`: the hooks are tried before slurmctld reads them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.service.slurm import install as installing
+from pegasus_bb.service.slurm import lua
+from pegasus_bb.service.slurm.hooks import FUNCTIONS, dry_run_text, hooks_text
+from pegasus_bb.service.slurm.install import missing_functions
+
+HAS_LUA = lua._first(lua._PROGRAMS) or lua._library()
+needs_lua = pytest.mark.skipif(not HAS_LUA, reason="no Lua on this host")
+
+
+@pytest.fixture
+def conf(tmp_path: Path) -> Path:
+    (tmp_path / "slurm.conf").write_text("ClusterName=test\n")
+    return tmp_path
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host whose Lua takes everything."""
+    monkeypatch.setattr(installing, "why_not", lambda text: "")
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "pegasus_bb", "site", "install", *words]
+    return subprocess.run(argv, capture_output=True, text=True)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_hooks_name_the_spool_of_the_site(conf: Path, tried: None) -> None:
+    path = installing.install(str(conf), "/srv/spool")
+    text = Path(path).read_text()
+    assert 'local SPOOL = "/srv/spool"\n' in text
+    assert missing_functions(text) == []
+    assert names(conf) == ["burst_buffer.lua", "slurm.conf"]
+
+
+@needs_lua
+def test_the_command_prints_what_slurm_needs(conf: Path) -> None:
+    done = run("--slurm-conf", str(conf))
+    assert done.returncode == 0, done.stderr
+    for line in ("BurstBufferType=burst_buffer/lua", "Flags=TeardownFailure"):
+        assert f"  {line}\n" in done.stdout
+    undone = run("--slurm-conf", str(conf), "--undo")
+    assert undone.returncode == 0, undone.stderr
+    assert names(conf) == ["slurm.conf"]
+
+
+def test_what_was_there_comes_back(conf: Path, tried: None) -> None:
+    (conf / "burst_buffer.lua").write_text("-- the site's own\n")
+    for _ in range(2):  # the second one is an upgrade of ours
+        installing.install(str(conf), "/srv/spool")
+    assert (conf / "burst_buffer.lua.before").read_text() == "-- the site's own\n"
+    installing.take_out(str(conf))
+    assert (conf / "burst_buffer.lua").read_text() == "-- the site's own\n"
+    with pytest.raises(UsageError, match="not ours; nothing is changed"):
+        installing.take_out(str(conf))
+
+
+def test_hooks_that_do_not_run_change_nothing(
+    conf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installing, "why_not", lambda text: "unexpected symbol")
+    with pytest.raises(UsageError, match="do not run in the Lua of this host"):
+        installing.install(str(conf), "/srv/spool")
+    assert names(conf) == ["slurm.conf"]
+
+
+def test_hooks_that_slurm_still_needs_stay(conf: Path, tried: None) -> None:
+    installing.install(str(conf), "/srv/spool")
+    (conf / "slurm.conf").write_text("BurstBufferType=burst_buffer/lua\n")
+    with pytest.raises(UsageError, match="slurmctld ends at its next start"):
+        installing.take_out(str(conf))
+    assert "burst_buffer.lua" in names(conf)
+
+
+@pytest.mark.parametrize("spool", ["relative", '/a"b', "/a\\b", "/a\nb", ""])
+def test_a_spool_that_lua_would_misread_is_refused(
+    conf: Path, tried: None, spool: str
+) -> None:
+    done = run("--slurm-conf", str(conf), "--spool", spool)
+    assert done.returncode == 2
+    assert names(conf) == ["slurm.conf"]
+
+
+def test_a_folder_without_slurm_conf_is_refused(tmp_path: Path) -> None:
+    done = run("--slurm-conf", str(tmp_path))
+    assert done.returncode == 2 and "has no slurm.conf" in done.stderr
+    assert names(tmp_path) == []
+
+
+@needs_lua
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_that_is_missing_is_found(name: str) -> None:
+    text = dry_run_text()
+    assert lua.why_not(text) == ""
+    without = text.replace(f"function slurm_bb_{name}(", f"function renamed_{name}(")
+    assert f"no function slurm_bb_{name}" in lua.why_not(without)
+
+
+@needs_lua
+@pytest.mark.parametrize("bad", ["function (", "error('at its start')"])
+def test_lua_that_is_broken_is_found(bad: str) -> None:
+    assert lua.why_not(f"{bad}\n{hooks_text('/srv')}") != ""

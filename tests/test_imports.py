@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "engine": DECIDE | {"rewrite", "planner", "runtime", "staging", "ledger"},
     "testbed": MODEL | {"service"},
     "inventory": DECIDE | {"planner", "engine", "runtime", "ledger"},
-    "check": DECIDE | {"rewrite", "planner", "engine"},
+    "check": DECIDE | {"rewrite", "planner", "engine", "service"},
     "cli": DECIDE
     | {"rewrite", "planner", "engine", "inventory", "runtime", "staging", "ledger"}
     | {"bench", "check", "page", "testbed", "service"},

@@ -41,7 +41,7 @@ def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Fin
         known = ", ".join(p.name for p in plugin.pools) or "none"
         yield wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")
         return
-    yield _of_pool(pool, placement.capacity if placement else 0)
+    yield of_pool(pool, placement.capacity if placement else 0)
 
 
 def _of_version() -> Finding:
@@ -99,7 +99,7 @@ def _of_users(plugin: Plugin) -> Iterator[Finding]:
         )
 
 
-def _of_pool(pool: Pool, capacity: int) -> Finding:
+def of_pool(pool: Pool, capacity: int) -> Finding:
     size = round_up(capacity, pool.granularity)
     what = f"pool {pool.name} has {format_size(pool.total)}"
     if size > pool.total:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.slurm import of_slurm
+from pegasus_bb.check.slurm_lua import of_slurm_lua
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import is_dir
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.reservation import SLURM_LUA
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.units import format_size
@@ -34,7 +36,9 @@ def of_tier(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Find
     except PegasusBBError as error:
         yield wrong("tier", str(error))
         return
-    if tier.backend == "datawarp":
+    if tier.backend == SLURM_LUA:
+        yield from of_slurm_lua(tier, placement)
+    elif tier.backend == "datawarp":
         yield from of_slurm(tier, mode, placement)
     else:
         yield _of_directory(tier, placement.capacity if placement else 0)

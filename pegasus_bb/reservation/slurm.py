@@ -90,8 +90,8 @@ class Slurm:
         if not plugins:
             raise ReservationFailed(
                 "this Slurm has no burst buffer: `scontrol show burst` answers with "
-                "nothing. BurstBufferType=burst_buffer/datawarp is missing from "
-                "slurm.conf, or this is the wrong cluster"
+                "nothing. BurstBufferType=burst_buffer/datawarp (or /lua) is missing "
+                "from slurm.conf, or this is the wrong cluster"
             )
         return (named or plugins)[0]
 

@@ -1,0 +1,115 @@
+"""Slurm with burst_buffer/lua: its version, our hooks, the service, the pool."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from pegasus_bb.check.finding import Finding, note, ok, wrong
+from pegasus_bb.check.slurm import of_pool
+from pegasus_bb.errors import PegasusBBError, SchedulerUnreachable
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.process import ask
+from pegasus_bb.reservation.base import Pool
+from pegasus_bb.reservation.slurm import Slurm
+from pegasus_bb.reservation.slurm_lua import SlurmLua
+from pegasus_bb.service.slurm.install import HOOKS, missing_functions
+
+_OLDEST = (24, 5)  # test_data_in and test_data_out came with it
+_VERSION = re.compile(r"slurm(?:-wlm)? (\d+)\.(\d+)\S*")
+_CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
+_SOCKETS = Path("/run/pegasus-bb")
+_MODES = {"user": 0o666, "control": 0o600}
+
+
+def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
+    """``placement`` has its capacity; None if that is not known yet."""
+    yield from _of_version()
+    yield from _of_plugin(tier)
+    yield from _of_hooks()
+    yield from _of_sockets()
+    try:
+        pools = SlurmLua(tier.settings).pools()
+    except SchedulerUnreachable as error:
+        mend = "an administrator starts the service: docs/slurm-lua.md"
+        yield wrong("slurm", f"the staging service does not answer: {error}", mend)
+        return
+    except PegasusBBError as error:
+        yield wrong("slurm", str(error))
+        return
+    yield ok("slurm", "the staging service answers")
+    yield _of_pool(pools, tier, placement)
+
+
+def _of_version() -> Iterator[Finding]:
+    said = ask(["scontrol", "--version"], timeout=20.0).out.strip()
+    found = _VERSION.fullmatch(said)
+    if found is None:
+        yield note("slurm", f"scontrol --version says {said[:80]!r}")
+    elif (int(found[1]), int(found[2])) < _OLDEST:
+        what = f"{said} has 11 of the 13 functions that our hooks need"
+        yield wrong("slurm", what, "Slurm 24.05 or later")
+    else:
+        yield ok("slurm", said)
+
+
+def _of_plugin(tier: Tier) -> Iterator[Finding]:
+    try:
+        plugin = Slurm({}).plugin()
+    except PegasusBBError as error:
+        yield wrong("slurm", str(error))
+        return
+    if plugin.name != "lua":
+        yield wrong(
+            "slurm",
+            f"its burst buffer plugin is {plugin.name}, not lua",
+            "BurstBufferType=burst_buffer/lua in slurm.conf, or another backend",
+        )
+    elif "TeardownFailure" not in plugin.flags:
+        yield wrong(
+            "slurm",
+            "`scontrol show burst` shows no Flags=TeardownFailure: a job whose staging "
+            "fails keeps its place for ever",
+            "an administrator writes Flags=TeardownFailure into burst_buffer.conf",
+        )
+    else:
+        yield ok("slurm", "the plugin burst_buffer/lua answers")
+
+
+def _of_hooks() -> Iterator[Finding]:
+    """Where the file can be read from here; slurmctld's host may be another."""
+    found = _CONF.search(ask(["scontrol", "show", "config"], timeout=20.0).out)
+    path = Path(found[1]).parent / HOOKS if found else None
+    if path is None or not os.access(path, os.R_OK):
+        return
+    missing = missing_functions(path.read_text(errors="replace"))
+    if missing:
+        yield wrong(
+            "slurm",
+            f"{path} has no {', '.join(missing)}: slurmctld ends at its next start",
+            f"pegasus-bb site install --slurm-conf {path.parent}",
+        )
+
+
+def _of_sockets() -> Iterator[Finding]:
+    for name, mode in _MODES.items():
+        path = _SOCKETS / name
+        try:
+            found = stat.S_IMODE(path.stat().st_mode)
+        except OSError:
+            continue  # the service is on another host
+        if found != mode:
+            what = f"{path} has mode {found:04o}, not {mode:04o}"
+            yield wrong("slurm", what, f"chmod {mode:04o} {path}")
+
+
+def _of_pool(pools: list[Pool], tier: Tier, placement: Placement | None) -> Finding:
+    pool = next((pool for pool in pools if pool.name == tier.pool), None)
+    if pool is None:
+        known = ", ".join(pool.name for pool in pools)
+        return wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")
+    return of_pool(pool, placement.capacity if placement else 0)

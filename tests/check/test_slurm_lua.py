@@ -1,0 +1,110 @@
+"""What `pegasus-bb check` says of a Slurm with burst_buffer/lua."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.check import slurm_lua
+from pegasus_bb.service.slurm.hooks import FUNCTIONS, hooks_text
+from tests.check.site import Site
+
+BURST = """Name=lua DefaultPool=(null) Granularity=1 TotalSpace=0 FreeSpace=0
+  PoolName[0]=flash Granularity=1MiB TotalSpace=40GiB FreeSpace=40GiB UsedSpace=0
+  Flags=TeardownFailure
+  PollInterval=2
+"""
+POOL = {"name": "flash", "granularity": 1 << 20, "total": 40 << 30, "free": 40 << 30}
+ANSWER = json.dumps({"v": 1, "ok": {"buffers": [], "pools": [POOL], "kept": []}})
+
+
+class LuaSite(Site):
+    """Its scontrol answers as the four arguments say."""
+
+    def answers(
+        self,
+        version: str = "slurm 24.11.5",
+        burst: str = BURST,
+        bbstat: str = ANSWER,
+        config: str = "",
+    ) -> None:
+        self.program(
+            "scontrol",
+            f"case \"$*\" in\n--version) echo '{version}' ;;\n"
+            f"'show burst') cat <<'E'\n{burst}\nE\n;;\n"
+            f"'show config') echo 'SLURM_CONF = {config}' ;;\n"
+            f"*bbstat*) cat <<'E'\n{bbstat}\nE\n;;\nesac",
+        )
+
+    def lua_tier(self) -> None:
+        def change(sites: dict[str, Any]) -> None:
+            (tier,) = sites["x-storage-tiers"]["cori"]
+            tier.pop("path")
+            tier.update(backend="slurm-lua", pool="flash")
+
+        self.edit("sites.yml", change)
+
+
+@pytest.fixture
+def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> LuaSite:
+    found = LuaSite.__new__(LuaSite)
+    found.__dict__.update(site.__dict__)
+    found.glite()
+    found.lua_tier()
+    monkeypatch.setattr(slurm_lua, "_SOCKETS", tmp_path / "sockets")
+    return found
+
+
+def test_a_site_that_serves_users_is_fine(lua: LuaSite) -> None:
+    lua.answers()
+    assert lua.wrong() == []
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ({"version": "slurm 23.11.4"}, "11 of the 13 functions"),
+        ({"burst": BURST.replace("lua", "datawarp", 1)}, "is datawarp, not lua"),
+        ({"burst": BURST.replace("TeardownFailure", "")}, "Flags=TeardownFailure"),
+        ({"burst": ""}, "no burst buffer"),
+        ({"bbstat": "Error running slurm_bb_get_status"}, "does not answer"),
+        (
+            {"bbstat": '{"v":1,"error":{"code":"away","message":"it does not run"}}'},
+            "the staging service does not answer: it does not run",
+        ),
+        ({"bbstat": "current count: 0"}, "pegasus-bb site install"),
+        ({"bbstat": ANSWER.replace("flash", "other")}, "there is no pool flash"),
+    ],
+)
+def test_what_the_site_lacks_is_told(
+    lua: LuaSite, answers: dict[str, str], words: str
+) -> None:
+    lua.answers(**answers)
+    assert any(words in found for found in lua.wrong()), lua.wrong()
+
+
+def test_a_function_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None:
+    text = hooks_text("/srv/spool")
+    for name in FUNCTIONS[:2]:
+        text = text.replace(f"slurm_bb_{name}(", "renamed(")
+    (tmp_path / "burst_buffer.lua").write_text(text)
+    lua.answers(config=str(tmp_path / "slurm.conf"))
+    (found,) = lua.wrong()
+    assert f"has no slurm_bb_{FUNCTIONS[0]}, slurm_bb_{FUNCTIONS[1]}:" in found
+
+
+def test_sockets_that_are_open_to_others_are_named(
+    lua: LuaSite, tmp_path: Path
+) -> None:
+    sockets = tmp_path / "sockets"
+    sockets.mkdir()
+    (sockets / "user").touch(0o666)
+    (sockets / "user").chmod(0o666)
+    (sockets / "control").touch()
+    (sockets / "control").chmod(0o666)
+    lua.answers()
+    (found,) = lua.wrong()
+    assert "control has mode 0666, not 0600" in found

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.slurm import of_pool
-from pegasus_bb.errors import PegasusBBError, SchedulerUnreachable
+from pegasus_bb.errors import PegasusBBError, SchedulerUnreachable, UsageError
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.process import ask
@@ -18,6 +18,7 @@ from pegasus_bb.reservation.base import Pool
 from pegasus_bb.reservation.slurm import Slurm
 from pegasus_bb.reservation.slurm_lua import SlurmLua
 from pegasus_bb.service.slurm.install import HOOKS, missing_functions
+from pegasus_bb.service.slurm.lua import why_not
 
 _OLDEST = (24, 5)  # test_data_in and test_data_out came with it
 _VERSION = re.compile(r"slurm(?:-wlm)? (\d+)\.(\d+)\S*")
@@ -86,13 +87,26 @@ def _of_hooks() -> Iterator[Finding]:
     path = Path(found[1]).parent / HOOKS if found else None
     if path is None or not os.access(path, os.R_OK):
         return
-    missing = missing_functions(path.read_text(errors="replace"))
+    text = path.read_text(errors="replace")
+    missing = missing_functions(text)
+    why = "" if missing else _fault(text)
+    if why:
+        mend = f"pegasus-bb site install --slurm-conf {path.parent}"
+        yield wrong("slurm", f"Lua does not take {path}: {why}", mend)
     if missing:
         yield wrong(
             "slurm",
             f"{path} has no {', '.join(missing)}: slurmctld ends at its next start",
             f"pegasus-bb site install --slurm-conf {path.parent}",
         )
+
+
+def _fault(text: str) -> str:
+    """What Lua says against the hooks, which are not called: they may do something."""
+    try:
+        return why_not(f"slurm = {{SUCCESS=0, ERROR=-1}}\n{text}")
+    except UsageError:  # no Lua here
+        return ""
 
 
 def _of_sockets() -> Iterator[Finding]:

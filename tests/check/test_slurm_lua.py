@@ -10,6 +10,7 @@ import pytest
 
 from pegasus_bb.check import slurm_lua
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, hooks_text
+from pegasus_bb.service.slurm.lua import _PROGRAMS, _first, _library
 from tests.check.site import Site
 
 BURST = """Name=lua DefaultPool=(null) Granularity=1 TotalSpace=0 FreeSpace=0
@@ -94,6 +95,14 @@ def test_a_function_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> No
     lua.answers(config=str(tmp_path / "slurm.conf"))
     (found,) = lua.wrong()
     assert f"has no slurm_bb_{FUNCTIONS[0]}, slurm_bb_{FUNCTIONS[1]}:" in found
+
+
+@pytest.mark.skipif(not _first(_PROGRAMS) and not _library(), reason="no Lua here")
+def test_a_file_that_lua_does_not_take_is_named(lua: LuaSite, tmp_path: Path) -> None:
+    (tmp_path / "burst_buffer.lua").write_text(f"{hooks_text('/srv')}\nif if\n")
+    lua.answers(config=str(tmp_path / "slurm.conf"))
+    (found,) = lua.wrong()
+    assert "Lua does not take" in found
 
 
 def test_sockets_that_are_open_to_others_are_named(

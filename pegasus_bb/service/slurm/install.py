@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from typing import List
+from typing import Iterator, List
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import sync_directory, write_text
@@ -39,12 +40,9 @@ def install(folder: str, spool: str) -> str:
     if why:
         raise UsageError(f"the hooks do not run in the Lua of this host: {why}")
     text, path = hooks_text(spool), os.path.join(folder, HOOKS)
-    try:
-        if os.path.lexists(path) and not _is_ours(path):
-            os.rename(path, os.path.join(folder, BEFORE))
-        write_text(path, text)
-    except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from error
+    with _told():
+        _keep(folder)
+        write_text(path, text)  # by one rename: slurmctld must never miss it
     return path
 
 
@@ -56,24 +54,23 @@ def take_out(folder: str) -> str:
     """
     _check_folder(folder)
     path, before = os.path.join(folder, HOOKS), os.path.join(folder, BEFORE)
-    if not os.path.lexists(path) or not _is_ours(path):
-        raise UsageError(f"{path} is not there, or is not ours; nothing is changed")
-    try:
+    with _told():
+        if not os.path.lexists(path) or not _is_ours(_read(path)):
+            raise UsageError(f"{path} is not there, or is not ours; nothing is changed")
         if os.path.lexists(before):
             os.rename(before, path)
         else:
             _check_unused(folder)
             os.unlink(path)
         sync_directory(folder)
-    except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from error
     return path
 
 
 def missing_functions(text: str) -> List[str]:
     """The functions of Slurm 24.05 and later that a burst_buffer.lua does not have."""
     names = [f"slurm_bb_{name}" for name in FUNCTIONS]
-    return [name for name in names if not re.search(rf"\b{name}\b", text)]
+    defined = r"(?m)^\s*(function\s+{0}\s*\(|{0}\s*=)"
+    return [name for name in names if not re.search(defined.format(name), text)]
 
 
 def _check_folder(folder: str) -> None:
@@ -84,10 +81,23 @@ def _check_folder(folder: str) -> None:
         )
 
 
+def _keep(folder: str) -> None:
+    """A copy of what another made. Raises UsageError where one is kept already."""
+    path, before = os.path.join(folder, HOOKS), os.path.join(folder, BEFORE)
+    text = _read(path) if os.path.lexists(path) else ""
+    if not text or _is_ours(text):
+        return
+    if os.path.lexists(before):
+        raise UsageError(
+            f"{path} and {before} are both not ours; move one of them elsewhere, for "
+            "one can be kept"
+        )
+    write_text(before, text)
+
+
 def _check_unused(folder: str) -> None:
     conf = os.path.join(folder, _CONF)
-    with open(conf, encoding="utf-8", errors="replace") as file:
-        found = _TYPE.search(file.read())
+    found = _TYPE.search(_read(conf))
     if found and found[1] == "burst_buffer/lua":
         raise UsageError(
             f"{conf} says BurstBufferType=burst_buffer/lua, and slurmctld ends at its "
@@ -96,6 +106,19 @@ def _check_unused(folder: str) -> None:
         )
 
 
-def _is_ours(path: str) -> bool:
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.readline() == OURS
+def _is_ours(text: str) -> bool:
+    return text.startswith(OURS)
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read()
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """An OSError inside becomes a UsageError."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error

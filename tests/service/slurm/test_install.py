@@ -69,6 +69,39 @@ def test_what_was_there_comes_back(conf: Path, tried: None) -> None:
         installing.take_out(str(conf))
 
 
+def test_two_files_of_others_are_not_made_one(conf: Path, tried: None) -> None:
+    (conf / "burst_buffer.lua").write_text("-- the site's own\n")
+    (conf / "burst_buffer.lua.before").write_text("-- an older one\n")
+    with pytest.raises(UsageError, match="both not ours"):
+        installing.install(str(conf), "/srv/spool")
+    assert (conf / "burst_buffer.lua").read_text() == "-- the site's own\n"
+    assert (conf / "burst_buffer.lua.before").read_text() == "-- an older one\n"
+
+
+def test_a_full_disk_leaves_the_hooks_that_were_there(
+    conf: Path, tried: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (conf / "burst_buffer.lua").write_text("-- the site's own\n")
+    real = installing.write_text
+
+    def full(path: str, text: str) -> None:
+        if path.endswith(".lua"):
+            raise OSError(28, "No space left on device", path)
+        real(path, text)
+
+    monkeypatch.setattr(installing, "write_text", full)
+    with pytest.raises(UsageError, match="No space left"):
+        installing.install(str(conf), "/srv/spool")
+    assert (conf / "burst_buffer.lua").read_text() == "-- the site's own\n"
+
+
+def test_a_link_to_nothing_is_told_in_a_sentence(conf: Path) -> None:
+    (conf / "burst_buffer.lua").symlink_to("nowhere")
+    done = run("--slurm-conf", str(conf), "--undo")
+    assert done.returncode == 2 and "No such file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_hooks_that_do_not_run_change_nothing(
     conf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

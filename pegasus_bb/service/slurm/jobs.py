@@ -120,7 +120,8 @@ class Jobs:
     # -- steps of a job's life
 
     def _note(self, job: Job) -> None:
-        self._change(job, job.state)
+        """What the job heard is enough: the next hook says it once more, and a sync for
+        each job costs the site more than it saves."""
 
     def _stage_in(self, job: Job) -> None:
         if job.state == NOTED and job.lines:
@@ -134,6 +135,9 @@ class Jobs:
                 return
             job.environ = self._rooms.environ(job)
             places = self._rooms.resolve(job, job.directives.stage_in)
+            if not places:
+                self._staged_in(job, [])
+                return
             self._change(job, STAGING_IN, "")
             self._transfers.copy(
                 *(job, places, job.start_time), lambda why: self._staged_in(job, why)
@@ -156,6 +160,9 @@ class Jobs:
     def _begin_stage_out(self, job: Job) -> None:
         try:
             places = self._rooms.resolve(job, job.directives.stage_out)
+            if not places:
+                self._staged_out(job, [])
+                return
             self._change(job, STAGING_OUT, "")
             self._transfers.copy(
                 *(job, places, None), lambda why: self._staged_out(job, why)

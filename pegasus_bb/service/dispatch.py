@@ -84,7 +84,7 @@ class Dispatch:
         taken: List[Task] = []
         size = 0
         while len(taken) < _TOGETHER:
-            task = self.waiting.take()
+            task = self.waiting.take(time.time())
             if task is None:
                 break
             is_small = size + task.size <= _BYTES and not task.rate

@@ -38,8 +38,9 @@ class Waiting:
     """Tasks that wait. A cancelled one is dropped when its turn comes.
 
     Deadlines: earliest first (Liu and Layland 1973: optimal for one server that is not
-    overloaded); of equal ones the higher priority. Without a deadline the user whose
-    tasks have moved the fewest bytes is next. A user who comes anew starts at the least
+    overloaded); of equal ones the higher priority. A deadline that has passed wins
+    nothing any more: the task would make others late as well. Without a deadline the
+    user whose tasks have moved the fewest bytes is next. A user who comes anew starts at the least
     of all who wait, so having been away wins nothing.
     """
 
@@ -53,18 +54,24 @@ class Waiting:
             key = (task.deadline, -task.priority, task.id, task)
             heapq.heappush(self._urgent, key)
             return
+        self._add_to_share(task)
+
+    def _add_to_share(self, task: Task) -> None:
         share = self._shares.get(task.uid)
         if share is None:
             served = min((one.served for one in self._shares.values()), default=0.0)
             share = self._shares[task.uid] = _Share(served)
         share.add(task)
 
-    def take(self) -> Optional[Task]:
-        """The next task, which does not wait any more; None if none waits."""
+    def take(self, now: float) -> Optional[Task]:
+        """The next task, which does not wait any more; None if none waits. ``now``: a
+        time.time()."""
         while self._urgent:
-            task = heapq.heappop(self._urgent)[3]
-            if task.state == PENDING:
+            deadline, _, _, task = heapq.heappop(self._urgent)
+            if task.state == PENDING and deadline >= now:
                 return task
+            if task.state == PENDING:
+                self._add_to_share(task)
         for uid in sorted(self._shares, key=lambda uid: self._shares[uid].served):
             first = self._shares[uid].first()
             if first is not None:

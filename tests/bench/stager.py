@@ -197,7 +197,7 @@ def served(
     waiting: Waiting, lengths: dict[int, float], until: dict[int, float], now: float
 ) -> tuple[float, bool]:
     """How long the next task takes, 0 where there is none; whether it ends late."""
-    task = waiting.take()
+    task = waiting.take(now)
     if task is None:
         return 0.0, False
     return lengths[task.id], now + lengths[task.id] > until[task.id]

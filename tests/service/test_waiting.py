@@ -24,7 +24,7 @@ def order(*tasks: Task) -> list[int]:
     waiting = Waiting()
     for each in tasks:
         waiting.add(each)
-    found = iter(waiting.take, None)
+    found = iter(lambda: waiting.take(0.0), None)
     return [each.id for each in found if each is not None]
 
 
@@ -32,6 +32,14 @@ def test_the_earliest_deadline_is_first_then_the_highest_priority() -> None:
     late, soon = task(1, deadline=90.0), task(2, deadline=10.0)
     urgent, plain = task(3, deadline=90.0, priority=5), task(4, priority=9)
     assert order(plain, late, soon, urgent) == [2, 3, 1, 4]
+
+
+def test_a_deadline_that_has_passed_wins_nothing() -> None:
+    waiting = Waiting()
+    for each in (task(1), task(2, deadline=10.0), task(3, deadline=30.0)):
+        waiting.add(each)
+    found = [waiting.take(20.0) for _ in range(4)]
+    assert [each and each.id for each in found] == [3, 1, 2, None]
 
 
 def test_a_cancelled_task_has_no_turn() -> None:
@@ -47,7 +55,7 @@ def test_a_user_with_many_tasks_does_not_keep_others_waiting() -> None:
     waiting.add(task(100, uid=2))
     taken = []
     for _ in range(3):
-        found = waiting.take()
+        found = waiting.take(0.0)
         assert found is not None
         waiting.served(found.uid, MIB)
         taken.append(found.uid)
@@ -58,10 +66,10 @@ def test_what_is_put_back_is_next() -> None:
     waiting = Waiting()
     for number in (1, 2):
         waiting.add(task(number))
-    first = waiting.take()
+    first = waiting.take(0.0)
     assert first is not None
     waiting.put_back(first)
-    assert waiting.take() is first
+    assert waiting.take(0.0) is first
 
 
 def test_after_twenty_samples_nine_of_ten_estimates_are_within_a_quarter() -> None:

@@ -40,8 +40,8 @@ class Waiting:
     Deadlines: earliest first (Liu and Layland 1973: optimal for one server that is not
     overloaded); of equal ones the higher priority. A deadline that has passed wins
     nothing any more: the task would make others late as well. Without a deadline the
-    user whose tasks have moved the fewest bytes is next. A user who comes anew starts at the least
-    of all who wait, so having been away wins nothing.
+    user whose tasks have moved the fewest bytes is next. A user who comes anew starts
+    at the least of all who wait, so having been away wins nothing.
     """
 
     def __init__(self) -> None:

@@ -28,6 +28,7 @@ from pegasus_bb.service.pacing import TokenBucket
 from pegasus_bb.service.task import CANCELLED, DONE, FAILED
 
 _OFTEN = 0.25  # seconds between two words about the bytes of a task
+_NICE = 15  # a copy has 3 % of a processor that a job or slurmctld wants, else all
 _NO_GROUP = 65534  # nogroup
 _LATER = ["hashlib", "resource", "ctypes", "pegasus_bb.staging.hashing"]
 _LATER += ["pegasus_bb.staging.helper"]
@@ -145,6 +146,7 @@ def main(uid: str, descriptors: str) -> int:
     """Serve as ``uid`` until stdin ends; then nothing goes on. ``descriptors``: number
     of the socket on which those of tasks come."""
     become(int(uid))
+    os.nice(_NICE)
     os.umask(0o077)  # what is made on the way; copies get the bits of their sources
     control, lock = Control(), threading.Lock()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")

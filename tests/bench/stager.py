@@ -10,6 +10,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,7 +28,12 @@ MEMORY = 64  # MiB with WAITING tasks
 WAITING = 100_000
 BATCH = 1_000
 NEAR, OFTEN = 0.25, 0.9  # how near the ETA is, and for how many tasks
+SLOWER = 1.05  # a computing job, while the service copies beside it
+ROUNDS = 5  # of it alone and beside, in turn
 MISSES = 0.5  # deadlines that EDF misses, of those that FCFS misses
+COMPUTE = "import hashlib, time; begun = time.perf_counter(); x = bytes(4096)\n\
+for _ in range(900_000): x = hashlib.sha256(x).digest()\n\
+print(time.perf_counter() - begun)"
 SERVE = "from pegasus_bb.service.config import user_config as own; \
 from pegasus_bb.service.server import run; run(own())"
 
@@ -156,6 +162,41 @@ def estimates(client: Client, folder: str) -> list[Figure]:
     return [Figure(f"ETA within {NEAR:.0%}", f"{share:.0%}", goal, share >= OFTEN)]
 
 
+def slowdown(client: Client, folder: str) -> list[Figure]:
+    """A job on every processor, alone and beside a copy of 640 MiB again and again."""
+    tasks = [copy_of(folder, number, 32 * MIB) for number in range(20)]
+    ratios = []
+    for _ in range(ROUNDS):
+        alone = computed()
+        stop = threading.Event()
+        copying = threading.Thread(target=copy_until, args=(client, tasks, stop))
+        copying.start()
+        time.sleep(0.3)
+        ratios.append(computed() / alone)
+        stop.set()
+        copying.join()
+    ratio = sorted(ratios)[ROUNDS // 2]
+    shown, goal = f"{ratio:.2f}", f"{SLOWER:.2f}"
+    return [Figure("job beside copies", shown, goal, ratio <= SLOWER)]
+
+
+def computed() -> float:
+    """Seconds of the slowest of one process a processor."""
+    argv = [sys.executable, "-c", COMPUTE]
+    jobs = [
+        subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+        for _ in range(os.cpu_count() or 1)
+    ]
+    return max(float(job.communicate()[0]) for job in jobs)
+
+
+def copy_until(
+    client: Client, tasks: list[dict[str, Any]], stop: threading.Event
+) -> None:
+    while not stop.is_set():
+        client.wait(client.submit(tasks))
+
+
 def copy_of(folder: str, number: int, size: int) -> dict[str, Any]:
     """A task for a new file."""
     source = Path(folder, "from", str(number))
@@ -209,6 +250,7 @@ def main() -> int:
         lambda client, process, folder: requests(client),
         lambda client, process, folder: batches(client, process),
         lambda client, process, folder: estimates(client, folder),
+        lambda client, process, folder: slowdown(client, folder),
     ]
     found: list[Figure] = []
     for measure in measures:

@@ -14,10 +14,7 @@ def line(lfn: str, dest: str, landed: Landed, uuid: str) -> Dict[str, Any]:
     return {
         "lfn": lfn,
         "dest": dest,
-        "size": landed.size,
-        "digest": landed.digest,
-        "stat": landed.stamp,
-        "source": landed.source,
+        **landed.as_noted(),
         "time": time.time(),
         "uuid": uuid,
     }

@@ -51,6 +51,7 @@ class Hands(NamedTuple):
 Began = Callable[[List[int], str], None]
 Ended = Callable[[int, int, Optional[BaseException]], None]
 Moved = Callable[[Optional[int], int], None]
+Outcome = Callable[[int, Dict[str, Any]], None]
 
 
 class Copying:
@@ -63,10 +64,13 @@ class Copying:
         moved: Moved,
         control: Any,
         descriptor: Callable[[int], int],
+        outcome: Outcome,
     ) -> None:
-        """``descriptor`` gives that of a task, which is closed here."""
+        """``descriptor`` gives that of a task, which is closed here; ``outcome`` hears
+        of copies with ``digest``, before their end."""
         self._began, self._ended, self._moved = began, ended, moved
         self._control, self._descriptor = control, descriptor
+        self._outcome = outcome
 
     def run(self, tasks: List[Dict[str, Any]]) -> None:
         """Do all of ``tasks``; what fails costs only itself."""
@@ -144,12 +148,13 @@ class Copying:
         if stat.S_ISDIR(hands.found.st_mode):
             return self._tree(hands)
         remove_parts(hands.dest.fd, hands.as_name, hands.task["tags"])
-        if hands.task["tags"] and _is_copied(hands):
-            return self._finish(hands, hands.found.st_size, stamp(hands.found))
+        earlier = _copied_earlier(hands) if hands.task["tags"] else None
+        if earlier is not None:
+            return self._finish(hands, earlier)
         for landed in self._landed([hands], hands.number):
             if isinstance(landed, CopyFailed):
                 raise landed
-            return self._finish(hands, landed.size, landed.source)
+            return self._finish(hands, landed)
         raise CopyFailed(f"{hands.source.at(hands.name)}: no reason is known")
 
     def _together(self, all_hands: List[Hands]) -> None:
@@ -166,7 +171,7 @@ class Copying:
         try:
             if isinstance(landed, CopyFailed):
                 raise landed
-            size = self._finish(hands, landed.size, landed.source)
+            size = self._finish(hands, landed)
         except (OSError, PegasusBBError) as error:
             self._ended(hands.number, 0, error)
         else:
@@ -196,13 +201,15 @@ class Copying:
             os.fsync(hands.source.fd)
         return size  # the service removes the journal when the end is durable
 
-    def _finish(self, hands: Hands, size: int, source: List[int]) -> int:
+    def _finish(self, hands: Hands, landed: Landed) -> int:
         """The copy is durable: a move removes the source, if it is still what was
         copied. Raises CopyFailed, OSError."""
+        if hands.task["digest"]:
+            self._outcome(hands.number, landed.as_noted())
         if hands.task["kind"] == COPY:
-            return size
+            return landed.size
         now = os.stat(hands.name, dir_fd=hands.source.fd, follow_symlinks=False)
-        if stamp(now) != source:
+        if stamp(now) != landed.source:
             raise CopyFailed(
                 f"{hands.source.at(hands.name)}: it changed after it was copied, so "
                 "the source stays; the copy is whole"
@@ -211,7 +218,7 @@ class Copying:
         write_note(hands.task, copy)
         os.unlink(hands.name, dir_fd=hands.source.fd)
         os.fsync(hands.source.fd)
-        return size
+        return landed.size
 
 
 def _parent(task: Dict[str, Any], side: str, make: bool = True) -> Tuple[Folder, str]:
@@ -236,16 +243,18 @@ def _items(all_hands: List[Hands]) -> Iterator[Item]:
         yield item_of(each.source, each.name, each.dest, each.as_name, each.found, each)
 
 
-def _is_copied(hands: Hands) -> bool:
-    """Whether a killed try has given the copy its name already: same bytes there."""
+def _copied_earlier(hands: Hands) -> Optional[Landed]:
+    """The copy, if a killed try has given it its name already: same bytes there."""
     try:
         found = os.stat(hands.as_name, dir_fd=hands.dest.fd, follow_symlinks=False)
         if not stat.S_ISREG(found.st_mode) or found.st_size != hands.found.st_size:
-            return False
+            return None
         paths = (
             f"/proc/self/fd/{hands.source.fd}/{hands.name}",
             f"/proc/self/fd/{hands.dest.fd}/{hands.as_name}",
         )
-        return len({digest_file(path) for path in paths}) == 1
+        digest, other = (digest_file(path) for path in paths)
     except OSError:
-        return False
+        return None
+    same = Landed(found.st_size, digest, stamp(found), stamp(hands.found))
+    return same if digest == other else None

@@ -110,6 +110,7 @@ class Dispatch:
             "kind": task.kind,
             "source": task.source,
             "dest": task.dest,
+            "digest": task.digest,
             "tags": self.tags.get(task.id, []),
             "spaces": as_roots(self._config.spaces),
             "state": folder,
@@ -120,6 +121,9 @@ class Dispatch:
         if "ended" in message:
             number, state, size, why = message["ended"]
             self._end(worker.tasks[number], state, size, why)
+        elif "outcome" in message:
+            number, outcome = message["outcome"]
+            worker.tasks[number].outcome = dict(outcome)
         elif "moved" in message:
             for number, size in message["moved"].items():
                 worker.tasks[int(number)].moved += size

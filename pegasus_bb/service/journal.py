@@ -47,11 +47,12 @@ def read(path: str) -> Recovered:
         elif "began" in entry:
             for number in entry["began"]:
                 found.tags.setdefault(number, []).append(entry["tag"])
-        for number, state, moved, ended_at, message in entry.get("ended", ()):
+        for number, state, moved, ended_at, message, *more in entry.get("ended", ()):
             done = found.tasks.get(number)
             if done is not None:
                 done.state, done.moved, done.message = state, moved, message
                 done.ended_at = ended_at
+                done.outcome = more[0] if more else None
                 found.tags.pop(number, None)
     forget_old(found)
     return found
@@ -77,7 +78,12 @@ def accepted(
 
 def ended(tasks: List[Task]) -> Dict[str, Any]:
     """The line of tasks that have ended."""
-    return {"ended": [[t.id, t.state, t.moved, t.ended_at, t.message] for t in tasks]}
+    return {"ended": [_ended(task) for task in tasks]}
+
+
+def _ended(task: Task) -> List[Any]:
+    said = [task.id, task.state, task.moved, task.ended_at, task.message]
+    return said if task.outcome is None else [*said, task.outcome]
 
 
 class Journal:
@@ -181,7 +187,7 @@ def _spec(task: Task) -> Dict[str, Any]:
         spec["dest"] = task.dest
     if task.deadline is not None:
         spec["deadline"] = task.deadline
-    for key in ("priority", "rate", "size"):
+    for key in ("priority", "rate", "size", "digest"):
         if getattr(task, key):
             spec[key] = getattr(task, key)
     return spec

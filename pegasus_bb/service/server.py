@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Set
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.service.config import Config
+from pegasus_bb.service.config import Config, as_roots
 from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.protocol import USER_SOCKET, VERSION, Refused, check_version
 from pegasus_bb.service.service import Service
@@ -140,7 +140,8 @@ class Server:
     # -- requests: (connection, message, raw line) -> answer, or None: it comes later
 
     def _ping(self, *_: Any) -> Dict[str, Any]:
-        return {"version": VERSION, "pid": os.getpid(), "since": self._begun}
+        about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
+        return {**about, "roots": as_roots(self._config.spaces)}
 
     def _submit(
         self, connection: Connection, message: Dict[str, Any], raw: bytes

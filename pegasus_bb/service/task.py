@@ -16,7 +16,8 @@ PENDING, RUNNING = "pending", "running"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 ENDS = (DONE, FAILED, CANCELLED)
 
-_KEYS = frozenset(("kind", "source", "dest", "deadline", "priority", "rate", "size"))
+_NUMBERS = ("deadline", "priority", "rate", "size")
+_KEYS = frozenset(("kind", "source", "dest", "digest", *_NUMBERS))
 _LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _HIGHEST = 100  # priorities are -100 to 100
 
@@ -27,11 +28,13 @@ class Task:
     __slots__ = (
         "deadline",
         "dest",
+        "digest",
         "ended_at",
         "id",
         "kind",
         "message",
         "moved",
+        "outcome",
         "priority",
         "rate",
         "size",
@@ -51,6 +54,8 @@ class Task:
         self.priority: int = spec.get("priority", 0)
         self.rate: float = spec.get("rate", 0.0)  # bytes per second; 0: no limit
         self.size: int = spec.get("size", 0)  # bytes, as far as is known
+        self.digest: bool = spec.get("digest", False)  # it wants an outcome
+        self.outcome: Optional[Dict[str, Any]] = None  # of a copy with ``digest``
         self.state = PENDING
         self.message = ""  # why it failed
         self.moved = 0  # bytes
@@ -93,6 +98,8 @@ def check_spec(spec: Any, spaces: Dataspaces, descriptors: int = 0) -> None:
 def _check_numbers(spec: Dict[str, Any]) -> None:
     deadline, rate = spec.get("deadline"), spec.get("rate", 0.0)
     priority, size = spec.get("priority", 0), spec.get("size", 0)
+    if type(spec.get("digest", False)) is not bool:
+        raise Refused("bad-task", f"digest {spec['digest']!r} is not true or false")
     if deadline is not None and not _is_amount(deadline):
         raise Refused("bad-task", f"deadline {deadline!r} is no time in seconds")
     if not _is_amount(rate):

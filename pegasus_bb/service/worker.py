@@ -4,6 +4,7 @@ It reads JSON lines on stdin and writes JSON lines on stdout; the service is on 
 other ends. What it is told: ``{"do": [task, ...]}``, ``{"cancel": id}``,
 ``{"pause": true}``, ``{"rate": bytes per second}``. What it says: ``{"began": [ids],
 "tag": ...}`` before the first temporary file, ``{"moved": {id: bytes}}`` now and then,
+``{"outcome": [id, outcome]}`` where a task wants that,
 ``{"ended": [id, state, bytes, message]}``, and ``{"idle": true}`` at the end of an
 assignment. It ends with its stdin.
 """
@@ -81,7 +82,12 @@ class Worker:
         """Do ``tasks``: small files together, as one batch; the others one by one."""
         self._moved = {}
         copying = Copying(
-            self._began, self._ended, self._tell, self._control, self._inbox.take
+            self._began,
+            self._ended,
+            self._tell,
+            self._control,
+            self._inbox.take,
+            lambda task, outcome: self._say({"outcome": [task, outcome]}),
         )
         try:
             copying.run(tasks)

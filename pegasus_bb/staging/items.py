@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.moves import Tell
@@ -82,6 +82,16 @@ class Landed(NamedTuple):
     digest: str  # sha256:..., or "" if not asked for
     stamp: List[int]  # device, inode, mtime_ns, ctime_ns of the copy
     source: List[int]  # of the source, when it was copied
+
+    def as_noted(self) -> Dict[str, Any]:
+        """As the manifest and the staging service tell of it."""
+        keys = ("size", "digest", "stat", "source")
+        return dict(zip(keys, self))
+
+    @classmethod
+    def of_note(cls, note: Mapping[str, Any]) -> Landed:
+        """The reverse. Raises KeyError."""
+        return cls(note["size"], note["digest"], note["stat"], note["source"])
 
 
 class Outcome(NamedTuple):

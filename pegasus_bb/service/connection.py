@@ -42,12 +42,24 @@ class Connection:
 
     def answer(self, number: Any, ok: Dict[str, Any]) -> None:
         """The request ``number`` is done."""
-        self._send({"id": number, "ok": ok})
+        self.send(encode({"id": number, "ok": ok}))
 
     def refuse(self, number: Any, refused: Refused) -> None:
         """The request ``number`` is not done."""
         error = {"code": refused.code, "message": str(refused)}
-        self._send({"id": number, "error": error})
+        self.send(encode({"id": number, "error": error}))
+
+    def send(self, line: bytes) -> None:
+        """The line of an answer. A client that does not read is left."""
+        if not self.is_open:
+            return
+        if len(self._out) > _BEHIND:
+            self.close()
+            return
+        was_empty = not self._out
+        self._out += line
+        if was_empty:
+            self._writable()
 
     def close(self) -> None:
         """No more is read or written."""
@@ -103,17 +115,6 @@ class Connection:
         for descriptor in self._taken:
             os.close(descriptor)
         self._taken = []
-
-    def _send(self, message: Dict[str, Any]) -> None:
-        if not self.is_open:
-            return
-        if len(self._out) > _BEHIND:
-            self.close()
-            return
-        was_empty = not self._out
-        self._out += encode(message)
-        if was_empty:
-            self._writable()
 
     def _writable(self) -> None:
         try:

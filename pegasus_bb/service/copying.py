@@ -17,7 +17,7 @@ from pegasus_bb.service.moving import (
     rename,
     write_note,
 )
-from pegasus_bb.service.task import COPY, MOVE, REMOVE
+from pegasus_bb.service.task import COPY, MOVE, REMOVE, SWEEP
 from pegasus_bb.service.trees import copy_tree, remove_copied
 from pegasus_bb.staging.failures import CopyFailed, not_a_file
 from pegasus_bb.staging.items import Folder, Item, Landed, item_of, stamp
@@ -80,6 +80,11 @@ class Copying:
                 self._ended(task["id"], 0, Stopped())
                 continue
             try:
+                if task["kind"] == SWEEP:
+                    dest, name = _parent(task, "dest", make=False)
+                    remove_parts(dest.fd, name, task["tags"])
+                    self._ended(task["id"], 0, None)
+                    continue
                 if number_of(task["source"]) >= 0:
                     self._ended(task["id"], self._memory(task), None)
                     continue

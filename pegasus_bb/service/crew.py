@@ -8,10 +8,11 @@ import json
 import os
 import socket
 import sys
+import time
 from typing import Any, Callable, Dict, List, Optional, Set
 
 from pegasus_bb.service.memory import send_descriptors
-from pegasus_bb.service.protocol import encode
+from pegasus_bb.service.protocol import LONGEST, encode
 from pegasus_bb.service.task import Task
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -30,6 +31,7 @@ class WorkerProcess:
     def __init__(self, uid: int, heard: Heard) -> None:
         self.uid, self._heard = uid, heard
         self.tasks: Dict[int, Task] = {}  # its assignment; empty: it is idle
+        self.since = 0.0  # a time.time(): when it got that
         self.rate = 0.0  # bytes per second as it was told; 0: no limit
         self._process: Optional[asyncio.subprocess.Process] = None
         self._unsent = bytearray()  # before it has started
@@ -38,6 +40,10 @@ class WorkerProcess:
         )
         self._rights.setblocking(False)
         self._running = asyncio.ensure_future(self._run())
+
+    def assign(self, tasks: List[Task]) -> None:
+        """These are its own until it says that it is idle."""
+        self.tasks, self.since = {task.id: task for task in tasks}, time.time()
 
     def send(self, message: Dict[str, Any]) -> None:
         """Tell it something; a worker that has died hears nothing."""
@@ -76,6 +82,7 @@ class WorkerProcess:
                 pass_fds=[rights],
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
+                limit=LONGEST,
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
                 cwd="/",
             )

@@ -16,6 +16,7 @@ from pegasus_bb.service.protocol import Refused
 from pegasus_bb.staging.items import Folder
 
 _URL = re.compile(r"([a-z][a-z0-9_-]{0,31})://(.*)", re.DOTALL)
+_LONGEST = 4096  # characters of a place; Linux takes no longer path
 _HERE = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -64,6 +65,9 @@ def is_place(url: str, spaces: Dataspaces) -> bool:
     The first look suffices for nearly all of the 100,000 places of a large request.
     """
     name, _, path = url.partition("://")
+    if len(url) > _LONGEST:
+        why = f"{url[:60]!r}...: a place has at most {_LONGEST} characters"
+        raise Refused("bad-place", why)
     if name in spaces and path.isascii() and ".." not in path and "\0" not in path:
         return bool(path.strip("/.")) or bool(parse_place(url, spaces).parts)
     return bool(parse_place(url, spaces).parts)

@@ -6,20 +6,28 @@ import os
 import time
 from typing import Any, Callable, Dict, Iterable, List, Tuple
 
+from pegasus_bb.service.assignments import Assignments
 from pegasus_bb.service.config import Config, as_roots
 from pegasus_bb.service.crew import Crew, WorkerProcess
-from pegasus_bb.service.estimate import Estimates, Pair
+from pegasus_bb.service.estimate import Estimates, Load
 from pegasus_bb.service.rates import pair_of, share_rates
-from pegasus_bb.service.task import CANCELLED, DONE, FAILED, PENDING, RUNNING, Task
+from pegasus_bb.service.task import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    PENDING,
+    RUNNING,
+    SWEEP,
+    Task,
+)
 from pegasus_bb.service.waiting import Waiting
 from pegasus_bb.staging.parts import is_tag
 
-_TOGETHER = 64  # tasks of one assignment
-_BYTES = 32 << 20  # of one assignment of several tasks
 _TRIES = 3  # of a task whose worker dies
 
 End = Callable[[Task, str, int, str], None]  # task, state, bytes, message
-Began = Callable[[List[int], str], None]  # tasks, tag of their temporary files
+# Tasks, the tag of their temporary files, what to do when that is written down.
+Began = Callable[[List[int], str, Callable[[], None]], None]
 
 
 class Dispatch:
@@ -32,23 +40,31 @@ class Dispatch:
         self.tags: Dict[int, List[str]] = {}  # of tries that did not end, by task
         self.descriptors: Dict[int, int] = {}  # of tasks that read one
         self._crew = Crew(config.workers, self._heard)
+        self._assignments = Assignments(self.waiting, config.workers)
         self._tries: Dict[int, int] = {}
-        self._since: Dict[int, float] = {}  # when a running task was handed out
+        self._given_up: Dict[int, Tuple[str, str]] = {}  # task -> its end: state, why
 
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
         while self._crew.has_place and not self.is_paused:
-            tasks = self._assignment()
+            slow = sum(any(t.rate for t in w.tasks.values()) for w in self._crew.busy)
+            tasks = self._assignments.next(slow, self._is_alone)
             if not tasks:
                 break
+            try:
+                described = [self._described(task) for task in tasks]
+            except OSError as error:
+                for task in tasks:
+                    why = f"{error.filename}: {error.strerror}: no task can be done"
+                    self._end(task, FAILED, 0, why)
+                continue
             worker = self._crew.worker_of(tasks[0].uid)
-            worker.tasks = {task.id: task for task in tasks}
-            self._since.update({task.id: time.time() for task in tasks})
+            worker.assign(tasks)
             share_rates(self._crew.busy, self._config.spaces)
             for task in tasks:
                 if task.id in self.descriptors:
                     worker.send_descriptor(task.id, self.descriptors[task.id])
-            worker.send({"do": [self._described(task) for task in tasks]})
+            worker.send({"do": described})
 
     def pause(self, paused: bool) -> None:
         """Running tasks stop where they are, and none begins; or all goes on."""
@@ -61,9 +77,8 @@ class Dispatch:
         """``task`` ends as cancelled, a running one between two of its pieces."""
         worker = self._crew.with_task(task)
         if worker is None:
-            self._forget(task)
-            self._ended(task, CANCELLED, 0, "cancelled by its user")
-        else:
+            self._give_up(task, CANCELLED, "cancelled by its user")
+        elif task.id not in self._given_up:
             worker.send({"cancel": task.id})
 
     def close(self) -> None:
@@ -76,28 +91,12 @@ class Dispatch:
         is known. One that has ended is not in it."""
         left = [task for task in tasks if not task.has_ended]
         left.sort(key=_order)
-        loads = ((task.id, *_load(task)) for task in left)
-        return self.estimates.all_until_done(loads, self._config.workers)
+        slow = self._assignments.most_slow
+        workers = self._config.workers
+        return self.estimates.all_until_done(map(_load, left), workers, slow)
 
-    def _assignment(self) -> List[Task]:
-        """The next task, and small ones of the same user that follow it."""
-        taken: List[Task] = []
-        size = 0
-        while len(taken) < _TOGETHER:
-            task = self.waiting.take(time.time())
-            if task is None:
-                break
-            is_small = size + task.size <= _BYTES and not task.rate
-            is_small = is_small and task.id not in self.descriptors
-            if taken and (task.uid != taken[0].uid or not is_small):
-                self.waiting.put_back(task)
-                break
-            task.state = RUNNING
-            taken.append(task)
-            size += task.size
-            if not is_small:
-                break
-        return taken
+    def _is_alone(self, task: Task) -> bool:
+        return task.id in self.descriptors
 
     def _described(self, task: Task) -> Dict[str, Any]:
         """``task`` as a worker reads it."""
@@ -107,7 +106,7 @@ class Dispatch:
             os.chown(folder, task.uid, -1)
         return {
             "id": task.id,
-            "kind": task.kind,
+            "kind": SWEEP if task.id in self._given_up else task.kind,
             "source": task.source,
             "dest": task.dest,
             "digest": task.digest,
@@ -133,8 +132,10 @@ class Dispatch:
                 raise ValueError(message["tag"])
             for number in numbers:
                 self.tags.setdefault(number, []).append(message["tag"])
-            self._began(numbers, message["tag"])
+            go = {"go": message["tag"]}
+            self._began(numbers, message["tag"], lambda: worker.send(go))
         elif "idle" in message:
+            self._learn(worker)
             left, worker.tasks = list(worker.tasks.values()), {}
             self._again(left, "without a reason")
             share_rates(self._crew.busy, self._config.spaces)
@@ -142,19 +143,40 @@ class Dispatch:
         elif "gone" in message:
             self._gone(worker, message["gone"])
 
+    def _learn(self, worker: WorkerProcess) -> None:
+        """From what the assignment of ``worker`` took. Small files are copied together,
+        so a pair's part of the seconds is its part of the tasks. A task with a rate of
+        its own says nothing of the others."""
+        done = [t for t in worker.tasks.values() if t.state == DONE and not t.rate]
+        seconds = (time.time() - worker.since) / max(1, len(worker.tasks))
+        for pair in {pair_of(task) for task in done}:
+            sizes = [task.moved for task in done if pair_of(task) == pair]
+            files = len(sizes)
+            self.estimates.of(pair).learn(files, sum(sizes), files * seconds)
+
     def _end(self, task: Task, state: str, size: int, why: str) -> None:
-        began = self._since.pop(task.id, 0.0)
-        if state == DONE:
-            self.estimates.of(pair_of(task)).learn(1, size, time.time() - began)
-        self._forget(task)
+        state, why = self._given_up.pop(task.id, (state, why))
+        self.tags.pop(task.id, None)
+        if task.id in self.descriptors:
+            os.close(self.descriptors.pop(task.id))
         self._tries.pop(task.id, None)
         self.waiting.served(task.uid, size)
         self._ended(task, state, size, why)
 
-    def _forget(self, task: Task) -> None:
-        self.tags.pop(task.id, None)
-        if task.id in self.descriptors:
-            os.close(self.descriptors.pop(task.id))
+    def _give_up(self, task: Task, state: str, why: str) -> None:
+        """``task`` ends so, once a worker has removed what its tries have left."""
+        if task.id in self._given_up:
+            return
+        if not self.tags.get(task.id):
+            self._end(task, state, 0, why)
+            return
+        self._given_up[task.id] = state, why
+        self._wait_again(task)
+
+    def _wait_again(self, task: Task) -> None:
+        was_waiting, task.state, task.moved = task.state == PENDING, PENDING, 0
+        if not was_waiting:
+            self.waiting.add(task)
 
     def _gone(self, worker: WorkerProcess, status: str) -> None:
         """The tasks of a worker that died wait again, a few times."""
@@ -166,18 +188,20 @@ class Dispatch:
         for task in tasks:
             if task.has_ended:
                 continue
+            if task.id in self._given_up:  # no worker can remove them
+                self._end(task, FAILED, 0, status)
+                continue
             self._tries[task.id] = self._tries.get(task.id, 0) + 1
             if self._tries[task.id] >= _TRIES:
                 why = f"its worker ended {_TRIES} times ({status})"
-                self._end(task, FAILED, 0, why)
+                self._give_up(task, FAILED, why)
             else:
-                task.state, task.moved = PENDING, 0
-                self.waiting.add(task)
+                self._wait_again(task)
 
 
-def _load(task: Task) -> Tuple[Pair, int]:
-    """Its pair of dataspaces, and the bytes that it still has to move; 0: not known."""
-    return pair_of(task), max(task.size - task.moved, 1) if task.size else 0
+def _load(task: Task) -> Load:
+    left = max(task.size - task.moved, 1) if task.size else 0
+    return Load(task.id, pair_of(task), left, task.rate)
 
 
 def _order(task: Task) -> Tuple[bool, float, int, int]:

@@ -9,13 +9,22 @@ leaves out what waits.
 from __future__ import annotations
 
 import heapq
-from typing import Dict, Iterable, Tuple
+from typing import Dict, Iterable, NamedTuple, Tuple
 
 Pair = Tuple[str, str]  # dataspace of the source, of the destination
 
-_HALF = 20.0
+_HALF = 8.0
 _DECAY = 0.5 ** (1 / _HALF)
 _UNKNOWN = (0.01, 1e-8)  # seconds per file and per byte before the first sample
+
+
+class Load(NamedTuple):
+    """What a task still has to do."""
+
+    task: int
+    pair: Pair
+    size: int  # bytes; 0: not known
+    limit: float = 0.0  # its own rate, in bytes per second; 0: none
 
 
 class Rate:
@@ -26,7 +35,7 @@ class Rate:
         self._files = self._bytes = self._weight = 0.0
 
     def learn(self, files: int, size: int, seconds: float) -> None:
-        """A task of ``files`` files and ``size`` bytes took ``seconds``."""
+        """``files`` files with ``size`` bytes took ``seconds``."""
         sums = ("_ff", "_fb", "_bb", "_fs", "_bs", "_files", "_bytes", "_weight")
         more = (
             files * files,
@@ -76,20 +85,28 @@ class Estimates:
         return self._rates.setdefault(pair, Rate())
 
     def all_until_done(
-        self, loads: Iterable[Tuple[int, Pair, int]], workers: int
+        self, loads: Iterable[Load], workers: int, slow_workers: int
     ) -> Dict[int, float]:
-        """Seconds until each task ends, given in the order of their beginning.
-
-        ``loads``: (number, pair, bytes left), 0 bytes where the size
-        is not known. A task begins when a worker is free.
-        """
-        free = [0.0] * max(1, workers)  # a heap: when each worker is
+        """Seconds until each task ends; ``loads`` come in the order of their
+        beginning. A task begins when a worker is free; ``slow_workers`` of them may do
+        a task with a rate of its own at a time."""
+        free = [0.0] * workers  # a heap: when each worker is
+        slow = [0.0] * slow_workers  # a heap: when one more of them may be slow
         found: Dict[int, float] = {}
-        for number, pair, size in loads:
-            found[number] = free[0] + self._seconds(pair, size)
-            heapq.heapreplace(free, found[number])
+        for load in loads:
+            begin = max(free[0], slow[0]) if load.limit else free[0]
+            end = found[load.task] = begin + self._seconds(load)
+            if load.limit:
+                heapq.heapreplace(slow, end)
+                free.remove(max(when for when in free if when <= begin))
+                heapq.heapify(free)
+                heapq.heappush(free, end)
+            else:
+                heapq.heapreplace(free, end)
         return found
 
-    def _seconds(self, pair: Pair, size: int) -> float:
-        rate = self.of(pair)
-        return rate.seconds(1, size or rate.typical)
+    def _seconds(self, load: Load) -> float:
+        rate = self.of(load.pair)
+        size = load.size or rate.typical
+        slowest = size / load.limit if load.limit else 0.0
+        return max(rate.seconds(1, size), slowest)

@@ -17,11 +17,12 @@ from functools import partial
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from pegasus_bb.files import sync_directory, write_text
-from pegasus_bb.service.task import Task
+from pegasus_bb.service.task import Origin, Task
 
 Then = Callable[[Optional[OSError]], None]
 KEEP = 3600.0  # seconds for which an ended task can still be asked for
-_KEPT = 10_000  # of these at the most
+_KEPT = 10_000  # of these at the most, once they are older than
+_NEW = 60.0  # seconds: its client may be just about to ask
 
 
 class Recovered:
@@ -52,7 +53,7 @@ def read(path: str) -> Recovered:
             if done is not None:
                 done.state, done.moved, done.message = state, moved, message
                 done.ended_at = ended_at
-                done.outcome = more[0] if more else None
+                done.outcome = more[0] if more else done.outcome
                 found.tags.pop(number, None)
     forget_old(found)
     return found
@@ -62,7 +63,8 @@ def rewrite(path: str, found: Recovered) -> None:
     """Put only what ``found`` holds into the journal. Raises OSError."""
     lines: List[Dict[str, Any]] = [{"next": found.next_id}]
     for task in found.tasks.values():
-        lines.append(accepted(task.id, task.uid, task.submitted, [_spec(task)]))
+        line = accepted(task.id, task.uid, task.origin.submitted, [_spec(task)])
+        lines.append({**line, "of": task.origin.first})
         lines += [{"began": [task.id], "tag": t} for t in found.tags.get(task.id, ())]
         if task.has_ended:
             lines.append(ended([task]))
@@ -83,7 +85,7 @@ def ended(tasks: List[Task]) -> Dict[str, Any]:
 
 def _ended(task: Task) -> List[Any]:
     said = [task.id, task.state, task.moved, task.ended_at, task.message]
-    return said if task.outcome is None else [*said, task.outcome]
+    return [*said, task.outcome] if task.outcome else said
 
 
 class Journal:
@@ -166,7 +168,7 @@ def _entries(path: str) -> Iterator[Dict[str, Any]]:
         for line in file:
             try:
                 entry = json.loads(line.decode()) if line.endswith(b"\n") else None
-            except ValueError:
+            except (ValueError, RecursionError):
                 entry = None
             if not isinstance(entry, dict):
                 break  # torn: nothing after it was ever answered
@@ -177,8 +179,10 @@ def _entries(path: str) -> Iterator[Dict[str, Any]]:
 
 
 def _tasks(entry: Dict[str, Any]) -> Iterator[Task]:
-    for number, spec in enumerate(entry["request"]["tasks"], start=entry["first"]):
-        yield Task(number, entry["uid"], entry["at"], spec)
+    first = entry["first"]
+    origin = Origin(entry["uid"], entry["at"], entry.get("of", first))
+    for number, spec in enumerate(entry["request"]["tasks"], start=first):
+        yield Task(number, origin, spec)
 
 
 def _spec(task: Task) -> Dict[str, Any]:
@@ -194,10 +198,14 @@ def _spec(task: Task) -> Dict[str, Any]:
 
 
 def forget_old(found: Recovered) -> None:
-    """Drop ended tasks that are older than ``KEEP``, or too many."""
-    old = [task for task in found.tasks.values() if task.has_ended]
+    """Drop ended tasks that are older than ``KEEP``, or too many. While one task of a
+    request has not ended, its client may ask for all of them."""
+    tasks = found.tasks.values()
+    asked = {task.origin for task in tasks if not task.has_ended}
+    old = [t for t in tasks if t.has_ended and t.origin not in asked]
     old.sort(key=lambda task: -task.ended_at)
     now = time.time()
     for place, task in enumerate(old):
-        if place >= _KEPT or now - task.ended_at > KEEP:
+        age = now - task.ended_at
+        if age > KEEP or (place >= _KEPT and age > _NEW):
             del found.tasks[task.id]

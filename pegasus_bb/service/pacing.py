@@ -6,7 +6,7 @@ import threading
 import time
 from typing import Callable
 
-_BURST = 0.25  # seconds of the rate that may go at once
+_BURST = 0.05  # seconds of the rate that may go at once
 _LONGEST = 0.25  # seconds of one sleep: a new rate is heeded soon
 _SHORTEST = 0.001  # seconds: less might not move the clock
 
@@ -32,16 +32,17 @@ class TokenBucket:
             self._rate = rate
             self._tokens = min(self._tokens, rate * _BURST)
 
-    def take(self, size: int) -> None:
+    def take(self, size: int, is_over: Callable[[], bool] = lambda: False) -> None:
         """``size`` bytes were moved: wait until the rate allows the next. The bucket
-        may go below zero, so any size can be taken, and the mean keeps to the rate."""
+        may go below zero, so any size can be taken, and the mean keeps to the rate.
+        Returns early once ``is_over``."""
         with self._lock:
             self._fill()
             self._tokens -= size
         while True:
             with self._lock:
                 self._fill()
-                if self._rate <= 0 or self._tokens >= 0:
+                if self._rate <= 0 or self._tokens >= 0 or is_over():
                     return
                 wait = -self._tokens / self._rate
             self._sleep(min(max(wait, _SHORTEST), _LONGEST))

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import time
+from collections import Counter
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from pegasus_bb.service import journal as journals
@@ -15,11 +16,12 @@ from pegasus_bb.service.journal import Journal
 from pegasus_bb.service.memory import check_readable, number_of
 from pegasus_bb.service.moving import note_path
 from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.task import FAILED, Task, check_spec
+from pegasus_bb.service.task import FAILED, Origin, Task, check_spec
 
 _DESCRIPTORS = 400  # of all tasks that wait: a process has 1,024
 _GONE = "its memory went with an earlier service; submit it again"
 _COMPACT = 32 << 20  # bytes of a journal that is worth writing anew
+_MOST = 1_000_000  # tasks of one user that have not ended
 
 Answer = Callable[[Dict[str, Any]], None]  # takes what stands under "ok"
 Refusal = Callable[[Refused], None]
@@ -40,10 +42,11 @@ class Service:
         self.dispatch.tags = found.tags
         journals.rewrite(self._path, found)
         self._journal = Journal(self._path, loop.call_soon_threadsafe)
-        self._unfinished = 0
+        self._unfinished: Counter[int] = Counter()  # tasks by user
         for task in self.tasks.values():
             if not task.has_ended:
-                self._take(task)
+                self._unfinished[task.uid] += 1
+                self.dispatch.waiting.add(task)
                 if number_of(task.source) >= 0:
                     self._end(task, FAILED, 0, _GONE)
         loop.call_soon(self.dispatch.hand_out)
@@ -66,14 +69,20 @@ class Service:
             raise Refused("draining", "the service takes no new task: it will end")
         if not isinstance(specs, list) or not specs:
             raise Refused("bad-task", "tasks is a list with at least one task")
+        if self._unfinished[uid] + len(specs) > _MOST:
+            why = f"{_MOST:,} of your tasks have not ended; wait for some"
+            raise Refused("busy", why)
         for spec in specs:
             check_spec(spec, self._spaces, len(descriptors))
-        first, now = self._next, time.time()
+        origin = Origin(uid, time.time(), first=self._next)
+        first, now = origin.first, origin.submitted
         self._next += len(specs)
         read = self._held(first, specs, descriptors) if descriptors else {}
+        self._unfinished[uid] += len(specs)
 
         def durable(error: Optional[OSError]) -> None:
             if error is not None:
+                self._count_off(uid, len(specs))
                 for descriptor in read.values():
                     os.close(descriptor)
                 why = f"the journal of the service takes no more: {error.strerror}"
@@ -81,10 +90,10 @@ class Service:
                 return
             self.dispatch.descriptors.update(read)
             for number, spec in enumerate(specs, start=first):
-                task = self.tasks[number] = Task(number, uid, now, spec)
-                self._take(task)
-            self.dispatch.hand_out()
+                task = self.tasks[number] = Task(number, origin, spec)
+                self.dispatch.waiting.add(task)
             answer({"first": first, "count": len(specs)})
+            self.dispatch.hand_out()
 
         head = f'{{"first":{first},"uid":{uid},"at":{now!r},"request":'.encode()
         self._journal.append_raw(head + raw + b"}", durable)
@@ -102,14 +111,14 @@ class Service:
             raise Refused("no-such-task", "you have no task of one of these numbers")
         return mine
 
-    def wait(self, tasks: List[Task], answer: Answer) -> None:
-        """``answer`` comes once, when all of ``tasks`` have ended durably."""
+    def wait(self, tasks: List[Task], all_ended: Callable[[], None]) -> None:
+        """``all_ended`` is called once, when all of ``tasks`` have ended durably."""
         left = {t.id for t in tasks if not t.has_ended or t.id in self._waiters}
 
         def one_ended(number: int) -> None:
             left.discard(number)
             if not left:
-                answer({"tasks": [task.as_json() for task in tasks]})
+                all_ended()
 
         if not left:
             one_ended(0)
@@ -136,7 +145,7 @@ class Service:
     @property
     def is_idle(self) -> bool:
         """Whether no task waits or runs."""
-        return self._unfinished == 0
+        return not self._unfinished
 
     def close(self) -> None:
         """Stop; what has not ended goes on with the next service."""
@@ -152,9 +161,10 @@ class Service:
             journals.rewrite(self._path, found)
             self._journal = Journal(self._path, self._loop.call_soon_threadsafe)
 
-    def _take(self, task: Task) -> None:
-        self._unfinished += 1
-        self.dispatch.waiting.add(task)
+    def _count_off(self, uid: int, tasks: int) -> None:
+        self._unfinished[uid] -= tasks
+        if not self._unfinished[uid]:
+            del self._unfinished[uid]
 
     def _held(
         self, first: int, specs: List[Dict[str, Any]], descriptors: Sequence[int]
@@ -171,13 +181,14 @@ class Service:
             raise Refused("busy", "too many descriptors wait; try again later")
         return {number: os.dup(descriptors[which]) for number, which in read.items()}
 
-    def _began(self, tasks: List[int], tag: str) -> None:
-        self._journal.append({"began": tasks, "tag": tag}, lambda error: None)
+    def _began(self, tasks: List[int], tag: str, go: Callable[[], None]) -> None:
+        """``go`` also where the journal is full: the copies shall end all the same."""
+        self._journal.append({"began": tasks, "tag": tag}, lambda error: go())
 
     def _end(self, task: Task, state: str, size: int, why: str) -> None:
         task.state, task.moved, task.message = state, size, why
         task.ended_at = time.time()
-        self._unfinished -= 1
+        self._count_off(task.uid, 1)
         self._waiters.setdefault(task.id, [])
         folder = self._config.folder_of(task.uid)
 

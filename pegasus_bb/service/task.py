@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Dict, NamedTuple, Optional
 
 from pegasus_bb.service.dataspace import Dataspaces, is_place
 from pegasus_bb.service.memory import number_of
@@ -11,6 +11,7 @@ from pegasus_bb.service.protocol import Refused
 
 COPY, MOVE, REMOVE = "copy", "move", "remove"
 KINDS = (COPY, MOVE, REMOVE)
+SWEEP = "sweep"  # what a worker does for a task that is given up: its parts go
 
 PENDING, RUNNING = "pending", "running"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
@@ -22,31 +23,37 @@ _LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _HIGHEST = 100  # priorities are -100 to 100
 
 
+class Origin(NamedTuple):
+    """What the tasks of one request have in common."""
+
+    uid: int
+    submitted: float  # a time.time()
+    first: int  # number of the first of them
+
+
 class Task:
     """One copy, move or removal. 100,000 of them wait in 64 MiB, so it has slots."""
 
     __slots__ = (
         "deadline",
         "dest",
-        "digest",
         "ended_at",
         "id",
         "kind",
         "message",
         "moved",
+        "origin",
         "outcome",
         "priority",
         "rate",
         "size",
         "source",
         "state",
-        "submitted",
-        "uid",
     )
 
-    def __init__(self, number: int, uid: int, submitted: float, spec: Dict[str, Any]):
-        """``spec`` has passed ``check_spec``; ``submitted`` is a time.time()."""
-        self.id, self.uid, self.submitted = number, uid, submitted
+    def __init__(self, number: int, origin: Origin, spec: Dict[str, Any]) -> None:
+        """``spec`` has passed ``check_spec``."""
+        self.id, self.origin = number, origin
         self.kind: str = sys.intern(spec["kind"])  # one text for all
         self.source: str = spec["source"]
         self.dest: str = spec.get("dest", "")
@@ -54,12 +61,22 @@ class Task:
         self.priority: int = spec.get("priority", 0)
         self.rate: float = spec.get("rate", 0.0)  # bytes per second; 0: no limit
         self.size: int = spec.get("size", 0)  # bytes, as far as is known
-        self.digest: bool = spec.get("digest", False)  # it wants an outcome
-        self.outcome: Optional[Dict[str, Any]] = None  # of a copy with ``digest``
+        # What a copy has made; None: it shall not say that.
+        self.outcome: Optional[Dict[str, Any]] = {} if spec.get("digest") else None
         self.state = PENDING
         self.message = ""  # why it failed
         self.moved = 0  # bytes
         self.ended_at = 0.0
+
+    @property
+    def uid(self) -> int:
+        """The user who submitted it."""
+        return self.origin.uid
+
+    @property
+    def digest(self) -> bool:
+        """Whether it shall say the digest of what it has copied."""
+        return self.outcome is not None
 
     @property
     def has_ended(self) -> bool:
@@ -68,8 +85,12 @@ class Task:
 
     def as_json(self) -> Dict[str, Any]:
         """As the service shows it to clients."""
-        shown: Dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
-        return shown
+        shown: Dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
+        uid, submitted, first = self.origin
+        return {**shown, "uid": uid, "submitted": submitted, "request": first}
+
+
+_SHOWN = tuple(name for name in Task.__slots__ if name != "origin")
 
 
 def check_spec(spec: Any, spaces: Dataspaces, descriptors: int = 0) -> None:

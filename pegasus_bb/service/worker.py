@@ -2,11 +2,11 @@
 
 It reads JSON lines on stdin and writes JSON lines on stdout; the service is on the
 other ends. What it is told: ``{"do": [task, ...]}``, ``{"cancel": id}``,
-``{"pause": true}``, ``{"rate": bytes per second}``. What it says: ``{"began": [ids],
-"tag": ...}`` before the first temporary file, ``{"moved": {id: bytes}}`` now and then,
-``{"outcome": [id, outcome]}`` where a task wants that,
-``{"ended": [id, state, bytes, message]}``, and ``{"idle": true}`` at the end of an
-assignment. It ends with its stdin.
+``{"pause": true}``, ``{"rate": bytes per second}``, ``{"go": tag}``. What it says:
+``{"began": [ids], "tag": ...}`` before the first temporary file, which it makes when it
+is told to go; ``{"moved": {id: bytes}}`` now and then; ``{"outcome": [id, outcome]}``
+where a task wants that; ``{"ended": [id, state, bytes, message]}``; and ``{"idle":
+true}`` at the end of an assignment. It ends with its stdin.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class Control:
         self._cancelled: Set[int] = set()
         self._going = threading.Event()
         self._going.set()
+        self._allowed: Set[str] = set()  # tags that are durable
+        self._heard = threading.Condition()
 
     def heed(self, message: Dict[str, Any]) -> None:
         """Do what ``message`` says, from another thread than the copying ones."""
@@ -50,6 +52,10 @@ class Control:
             self._cancelled.add(message["cancel"])
         if "rate" in message:
             self.bucket.set_rate(message["rate"])
+        if "go" in message:
+            with self._heard:
+                self._allowed.add(message["go"])
+                self._heard.notify_all()
         if message.get("pause") is True:
             self._going.clear()
         elif message.get("pause") is False:
@@ -59,13 +65,22 @@ class Control:
         """Whether ``task`` shall not go on."""
         return task in self._cancelled
 
+    def await_go(self, tag: str) -> None:
+        """Back when ``tag`` is written down: the next service finds the parts."""
+        with self._heard:
+            self._heard.wait_for(lambda: tag in self._allowed)
+            self._allowed.discard(tag)
+
     def moved(self, task: Optional[int], size: int) -> None:
         """Bytes went; waits for a pause or the rate. Raises Stopped if cancelled."""
-        self.bucket.take(size)
-        while not self._going.wait(_OFTEN):
-            if task is not None and self.is_cancelled(task):
-                break
-        if task is not None and self.is_cancelled(task):
+
+        def is_over() -> bool:
+            return task is not None and self.is_cancelled(task)
+
+        self.bucket.take(size, is_over)
+        while not is_over() and not self._going.wait(_OFTEN):
+            pass
+        if is_over():
             raise Stopped
 
 
@@ -75,7 +90,7 @@ class Worker:
     def __init__(self, control: Control, say: Any, inbox: Inbox) -> None:
         self._control, self._say, self._inbox = control, say, inbox
         self._moved: Dict[int, int] = {}
-        self._told = time.monotonic()
+        self._told = 0.0  # a time.monotonic()
         self._lock = threading.Lock()
 
     def run(self, tasks: List[Dict[str, Any]]) -> None:
@@ -96,6 +111,7 @@ class Worker:
 
     def _began(self, tasks: List[int], tag: str) -> None:
         self._say({"began": tasks, "tag": tag})
+        self._control.await_go(tag)
 
     def _ended(self, task: int, size: int, failure: Optional[BaseException]) -> None:
         state, message = DONE, ""
@@ -159,9 +175,12 @@ def main(uid: str, descriptors: str) -> int:
     os.dup2(2, 1)  # a stray print must not look like a message
 
     def say(message: Dict[str, Any]) -> None:
-        with lock:
-            out.write(json.dumps(message) + "\n")
-            out.flush()
+        try:
+            with lock:
+                out.write(json.dumps(message) + "\n")
+                out.flush()
+        except BrokenPipeError:  # the service has gone, and its next one goes on
+            os._exit(0)
 
     worker = Worker(control, say, Inbox(socket.socket(fileno=int(descriptors))))
     for line in sys.stdin:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,31 @@ def test_odd_words_in_a_task_are_refused(
     assert refused.value.code in ("bad-task", "bad-place")
 
 
+@pytest.mark.parametrize(
+    ("do", "more"),
+    [
+        ("submit", {"task": []}),
+        ("status", {"descriptors": 1}),
+        ("ping", {"tasks": None}),
+        ("cancel", {"eta": True}),
+    ],
+)
+def test_a_key_that_a_request_does_not_have_is_refused(
+    client: Client, do: str, more: dict[str, Any]
+) -> None:
+    """A slip in ``tasks`` would else cancel all of them."""
+    with pytest.raises(Refused, match="takes no") as refused:
+        client.ask(do, **more)
+    assert refused.value.code == "bad-request"
+
+
+def test_a_place_is_as_long_as_a_path_may_be(daemon: Daemon, client: Client) -> None:
+    with pytest.raises(Refused, match="4096 characters"):
+        client.submit([daemon.copy("x" * 4096)])
+    name = "x" * (4096 - len(daemon.copy("")["source"]))
+    assert end(client, daemon.copy(name)) == "failed"
+
+
 def test_an_id_that_is_no_number_and_no_short_text_is_refused(
     daemon: Daemon, client: Client
 ) -> None:
@@ -118,9 +144,11 @@ def test_a_hundred_thousand_tasks_wait_are_seen_and_end(
     daemon.control().ask("pause")
     task = {"kind": "remove", "source": f"file://{daemon.folder}/absent"}
     numbers = [n for _ in range(10) for n in client.submit([task] * 10_000)]
-    assert len(client.status(eta=True)) == 100_000
     with daemon.connect() as other:
-        assert "version" in other.ask("ping")
+        asking = threading.Thread(target=lambda: other.status(eta=True))
+        asking.start()
+        assert len(client.status(eta=True)) == 100_000
+        asking.join()
     assert client.cancel(numbers) == 100_000
     assert {task["state"] for task in client.wait(numbers)} == {"cancelled"}
 

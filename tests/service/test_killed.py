@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
+from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.client import NoService
+from pegasus_bb.service import journal
+from pegasus_bb.service.client import Client, NoService
+from pegasus_bb.service.task import Origin, Task
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
 
@@ -68,3 +73,103 @@ def test_a_name_that_a_killed_try_gave_is_not_given_again(daemon: Daemon) -> Non
     daemon.journal.write_text("\n".join(lines) + "\n")
     assert daemon.start().wait(tasks)[0]["state"] == "done"
     assert (daemon.folder / "to/file").stat().st_ino == inode
+
+
+def parts(daemon: Daemon) -> list[Path]:
+    return [path for path in (daemon.folder / "to").iterdir() if path.suffix == ".part"]
+
+
+def worker_of(daemon: Daemon) -> int:
+    assert daemon.process is not None
+    pid = daemon.process.pid
+    [worker] = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(worker)
+
+
+def until_it_copies(daemon: Daemon, client: Client, task: int) -> None:
+    while not client.status([task])[0]["moved"]:
+        time.sleep(0.01)
+
+
+def test_a_task_whose_worker_dies_again_and_again_fails_and_leaves_no_part(
+    daemon: Daemon,
+) -> None:
+    daemon.make("large", 24 * MIB)
+    client = daemon.start()
+    [task] = client.submit([daemon.copy("large", rate=MIB)])
+    for _ in range(3):
+        until_it_copies(daemon, client, task)
+        worker = worker_of(daemon)
+        os.kill(worker, signal.SIGKILL)
+        while Path(f"/proc/{worker}").exists():
+            time.sleep(0.01)
+    [ended] = client.wait([task])
+    assert ended["state"] == "failed" and "3 times" in ended["message"]
+    assert parts(daemon) == []
+
+
+def test_a_cancelled_task_that_waits_again_leaves_no_part(daemon: Daemon) -> None:
+    daemon.make("large", 24 * MIB)
+    client = daemon.start()
+    [task] = client.submit([daemon.copy("large", rate=MIB)])
+    until_it_copies(daemon, client, task)
+    daemon.kill()
+    again = daemon.start()
+    again.cancel([task])
+    assert again.wait([task])[0]["state"] == "cancelled"
+    assert parts(daemon) == []
+
+
+def test_the_name_of_a_part_is_durable_before_the_part(daemon: Daemon) -> None:
+    """So a service that is killed at any moment finds what it has to remove."""
+    daemon.make("large", 24 * MIB)
+    client = daemon.start()
+    client.submit([daemon.copy("large", rate=MIB)])
+    while not (daemon.folder / "to").exists() or not parts(daemon):
+        time.sleep(0.001)
+    [part] = parts(daemon)
+    lines = map(json.loads, daemon.journal.read_text().splitlines())
+    assert [line["tag"] for line in lines if "tag" in line] == [
+        part.name[len(".large.") : -len(".part")]
+    ]
+
+
+def test_ends_are_kept_while_a_task_of_the_request_has_not_ended(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others may end thousands of tasks meanwhile."""
+    monkeypatch.setattr(journal, "_KEPT", 0)
+    spec = {"kind": "remove", "source": "file:///x"}
+    tasks = {n: Task(n, Origin(1, 0.0, n // 3), spec) for n in range(6)}
+    for number in (0, 1, 3, 4, 5):
+        tasks[number].state = "done"
+    found = journal.Recovered(6, tasks, {})
+    journal.forget_old(found)
+    assert sorted(found.tasks) == [0, 1, 2]
+    path = str(daemon.folder / "journal")
+    journal.rewrite(path, found)
+    assert sorted(journal.read(path).tasks) == [0, 1, 2]
+
+
+def test_a_journal_line_that_nests_too_deep_is_torn(daemon: Daemon) -> None:
+    daemon.make("file", 10)
+    tasks = daemon.start().submit([daemon.copy("file")])
+    daemon.connect().wait(tasks)
+    daemon.kill()
+    with daemon.journal.open("a") as file:
+        file.write("[" * 100_000 + "\n")
+    assert daemon.start().wait(tasks)[0]["state"] == "done"
+
+
+def test_a_state_folder_that_cannot_be_written_fails_the_task_not_the_service(
+    daemon: Daemon,
+) -> None:
+    daemon.make("file", 10)
+    client = daemon.start()
+    users = daemon.journal.parent / "users"
+    users.write_text("in the way")
+    [ended] = client.wait(client.submit([daemon.copy("file")]))
+    assert ended["state"] == "failed" and str(users) in ended["message"]
+    users.unlink()
+    [ended] = client.wait(client.submit([daemon.copy("file")]))
+    assert ended["state"] == "done"

@@ -82,22 +82,22 @@ class Transfers:
         return found
 
     def _follow(self, job: Job, batch: List[Task], ended: Ended) -> None:
-        def all_ended(ok: Dict[str, Any]) -> None:
+        def all_ended() -> None:
             if self._batches.get(job) is batch:
                 del self._batches[job]
-                ended(_failures(ok["tasks"], job.has_failed))
+                ended(_failures(batch, job.has_failed))
 
         self._service.wait(batch, all_ended)
 
 
-def _failures(tasks: List[Dict[str, Any]], absent_is_fine: bool) -> List[str]:
+def _failures(tasks: List[Task], absent_is_fine: bool) -> List[str]:
     """A task that has failed need not have made all of its results."""
     found = []
     for task in tasks:
-        is_absent = absent_is_fine and "No such file" in task["message"]
-        if task["state"] != DONE and not is_absent:
-            what = "was cancelled" if task["state"] == CANCELLED else task["message"]
-            found.append(f"{task['source']}: {what}")
+        is_absent = absent_is_fine and "No such file" in task.message
+        if task.state != DONE and not is_absent:
+            what = "was cancelled" if task.state == CANCELLED else task.message
+            found.append(f"{task.source}: {what}")
     return found
 
 

@@ -1,0 +1,161 @@
+"""What clients may ask of the service, and its answers; see docs/stager.md for each."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+
+from pegasus_bb.service.answers import Answers
+from pegasus_bb.service.config import Config, as_roots
+from pegasus_bb.service.connection import Connection
+from pegasus_bb.service.protocol import VERSION, Refused, check_version
+from pegasus_bb.service.service import Service
+
+_ALWAYS = frozenset(("v", "id", "do"))
+_TASKS = ("tasks", "everyone")
+
+
+class Request(NamedTuple):
+    """One line of a client."""
+
+    connection: Connection
+    message: Dict[str, Any]
+    raw: bytes  # the line itself
+
+    @property
+    def number(self) -> Any:
+        """What the answer repeats."""
+        return self.message.get("id")
+
+
+# Returns what stands under "ok"; None: that comes later.
+Method = Callable[[Request], Optional[Dict[str, Any]]]
+
+
+class Kind(NamedTuple):
+    """A ``do`` of the protocol."""
+
+    method: Method
+    keys: Tuple[str, ...] = ()
+
+
+class Requests:
+    """Answers every request or raises Refused."""
+
+    def __init__(
+        self, config: Config, service: Service, end: Callable[[], None]
+    ) -> None:
+        """``end`` is what a shutdown calls."""
+        self._config, self._service, self._end = config, service, end
+        self._answers = Answers(service)
+        self._begun = time.time()
+        self._user: Dict[str, Kind] = {
+            "ping": Kind(self._ping),
+            "submit": Kind(self._submit, ("tasks", "descriptors")),
+            "status": Kind(self._status, (*_TASKS, "eta")),
+            "wait": Kind(self._wait, _TASKS),
+            "cancel": Kind(self._cancel, _TASKS),
+        }
+        self._control: Dict[str, Kind] = {
+            **self._user,
+            "pause": Kind(self._pause),
+            "resume": Kind(self._resume),
+            "drain": Kind(self._drain),
+            "shutdown": Kind(self._shutdown),
+            "users": Kind(self._users),
+        }
+
+    def from_user(
+        self, connection: Connection, message: Dict[str, Any], raw: bytes
+    ) -> None:
+        """A request on the socket ``user``."""
+        check_version(message)
+        if not self._config.is_site and connection.uid != os.getuid():
+            raise Refused("not-yours", "this is the service of another user")
+        self._call(self._user, Request(connection, message, raw))
+
+    def from_control(
+        self, connection: Connection, message: Dict[str, Any], raw: bytes
+    ) -> None:
+        """A request on the socket ``control``."""
+        check_version(message)
+        if connection.uid not in self._config.control_users:
+            raise Refused("not-yours", "control is for root and the Slurm user")
+        self._call(self._control, Request(connection, message, raw))
+
+    def _call(self, known: Dict[str, Kind], request: Request) -> None:
+        do = request.message.get("do")
+        if not isinstance(do, str) or do not in known:
+            raise Refused("bad-request", f"do {do!r} is none of {', '.join(known)}")
+        unknown = sorted(request.message.keys() - _ALWAYS - set(known[do].keys))
+        if unknown:
+            can = ", ".join(known[do].keys) or "nothing more"
+            why = f"{do} takes no {unknown[0]!r}; it takes {can}"
+            raise Refused("bad-request", why)
+        answer = known[do].method(request)
+        if answer is not None:
+            request.connection.answer(request.number, answer)
+
+    def _ping(self, _: Request) -> Dict[str, Any]:
+        about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
+        return {**about, "roots": as_roots(self._config.spaces)}
+
+    def _submit(self, request: Request) -> None:
+        connection, number = request.connection, request.number
+        descriptors = connection.take_descriptors(request.message.get("descriptors", 0))
+        self._service.submit(
+            connection.uid,
+            request.message.get("tasks"),
+            request.raw,
+            lambda ok: connection.answer(number, ok),
+            lambda refused: connection.refuse(number, refused),
+            descriptors,
+        )
+
+    def _status(self, request: Request) -> None:
+        tasks = self._named(request)
+        eta = bool(request.message.get("eta"))
+        self._answers.tell(request.connection, request.number, tasks, eta)
+
+    def _wait(self, request: Request) -> None:
+        tasks = self._named(request)
+        self._service.wait(
+            tasks,
+            lambda: self._answers.tell(request.connection, request.number, tasks),
+        )
+
+    def _cancel(self, request: Request) -> Dict[str, Any]:
+        return {"cancelled": self._service.cancel(self._named(request))}
+
+    def _pause(self, _: Request) -> Dict[str, Any]:
+        self._service.dispatch.pause(True)
+        return {}
+
+    def _resume(self, _: Request) -> Dict[str, Any]:
+        self._service.dispatch.pause(False)
+        return {}
+
+    def _drain(self, _: Request) -> Dict[str, Any]:
+        self._service.drain(self._end)
+        return {}
+
+    def _shutdown(self, _: Request) -> Dict[str, Any]:
+        asyncio.get_running_loop().call_soon(self._end)  # after the answer
+        return {}
+
+    def _users(self, _: Request) -> Dict[str, Any]:
+        counts: Dict[str, Dict[str, int]] = {}
+        for task in self._service.tasks.values():
+            states = counts.setdefault(str(task.uid), {})
+            states[task.state] = states.get(task.state, 0) + 1
+            states["bytes"] = states.get("bytes", 0) + task.moved
+        return {"users": counts, "paused": self._service.dispatch.is_paused}
+
+    def _named(self, request: Request) -> Any:
+        uid, message = request.connection.uid, request.message
+        everyone = bool(message.get("everyone"))
+        if everyone and uid not in self._config.control_users:
+            raise Refused("not-yours", "only root and the Slurm user see all tasks")
+        return self._service.visible(uid, message.get("tasks"), everyone)

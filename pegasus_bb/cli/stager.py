@@ -13,7 +13,7 @@ import click
 from pegasus_bb.cli.output import columns, printable
 from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.service.client import Client, connect_or_start
-from pegasus_bb.service.config import Config, site_config, user_config
+from pegasus_bb.service.config import Config, node_config, site_config, user_config
 from pegasus_bb.service.protocol import CONTROL_SOCKET, USER_SOCKET
 from pegasus_bb.service.task import DONE as TASK_DONE
 from pegasus_bb.service.task import ENDS
@@ -43,12 +43,18 @@ def command(ctx: click.Context, sockets: str | None) -> None:
 
 @command.command("serve")
 @click.option("--site", type=click.Path(), help="The site's configuration, for root.")
+@click.option("--node", type=click.Path(), help="A compute node's, for root.")
 @click.pass_obj
-def serve(sockets: str | None, site: str | None) -> None:
+def serve(sockets: str | None, site: str | None, node: str | None) -> None:
     """Run the service until it is told to end, or is idle for a minute."""
     from pegasus_bb.service.server import run
 
-    run(site_config(site) if site else _own(sockets))
+    if site and node:
+        raise UsageError("say: --site CONF, or --node CONF")
+    if node:
+        run(node_config(node))
+    else:
+        run(site_config(site) if site else _own(sockets))
 
 
 @command.command("submit")

@@ -10,7 +10,7 @@ import sys
 from typing import Optional, Sequence
 
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.service.config import site_config, user_config
+from pegasus_bb.service.config import node_config, site_config, user_config
 from pegasus_bb.service.server import run
 
 
@@ -19,10 +19,15 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python3 -m pegasus_bb.service", description="The staging service."
     )
-    parser.add_argument("--site", help="the site's configuration, for root")
-    site = parser.parse_args(argv).site
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--site", help="the site's configuration, for root")
+    which.add_argument("--node", help="a compute node's configuration, for root")
+    given = parser.parse_args(argv)
     try:
-        run(site_config(site) if site else user_config())
+        if given.node:
+            run(node_config(given.node))
+        else:
+            run(site_config(given.site) if given.site else user_config())
     except PegasusBBError as error:
         print(f"stager: {error}", file=sys.stderr)
         return error.exit_code

@@ -9,11 +9,12 @@ from typing import Any, Dict, NamedTuple, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces
-from pegasus_bb.service.memory import SPACE
+from pegasus_bb.service.memory import SPACE as MEMORY
 from pegasus_bb.service.slurm.config import SlurmConfig, read_slurm
+from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig, read_node
 from pegasus_bb.units import parse_size
 
-_KEYS = ("dataspaces", "state", "sockets", "workers", "slurm")
+_KEYS = ("dataspaces", "state", "sockets", "workers", "slurm", "node")
 _SPACE_KEYS = ("path", "target", "rate")
 _WORKERS = 2
 
@@ -29,6 +30,7 @@ class Config(NamedTuple):
     control_users: tuple = (0,)  # type: ignore[type-arg]  # may use `control`
     idle: float = 60.0  # seconds without work after which a user's service ends
     slurm: Optional[SlurmConfig] = None
+    node: Optional[NodeConfig] = None  # of a compute node
 
     def folder_of(self, uid: int) -> str:
         """Where the workers of ``uid`` keep what their next try needs."""
@@ -75,9 +77,26 @@ def site_config(path: str) -> Config:
         _check(_is_path(value), path, f"{key}: an absolute path", value)
     spaces = {name: _space(path, name, declared[name]) for name in declared}
     config = Config(state, sockets, spaces, workers, is_site=True)
+    if "node" in data:
+        _check("slurm" not in data, path, "node or slurm, not both", "both")
+        return _with_node(config, read_node(f"{path}: node", data["node"]))
     if "slurm" not in data:
         return config
     return _with_slurm(config, path, read_slurm(f"{path}: slurm", data["slurm"]))
+
+
+def node_config(path: str) -> Config:
+    """The service of a compute node that the JSON file ``path`` describes. Raises
+    UsageError."""
+    config = site_config(path)
+    _check(config.node, path, 'node: {"path": ..., "mailbox": ...}', None)
+    return config
+
+
+def _with_node(config: Config, node: NodeConfig) -> Config:
+    """The folder of jobs is a dataspace, too."""
+    config.spaces[SPACE] = Dataspace(SPACE, node.path, SPACE)
+    return config._replace(node=node)
 
 
 def _with_slurm(config: Config, path: str, slurm: SlurmConfig) -> Config:
@@ -93,7 +112,7 @@ def _space(path: str, name: str, data: Any) -> Dataspace:
     where = f"{path}: dataspace {name}"
     plain = name.replace("-", "").replace("_", "")
     good = plain.isalnum() and plain.isascii() and name[0].isalpha() and name.islower()
-    good = good and name != SPACE and len(name) <= 32
+    good = good and name not in (MEMORY, SPACE) and len(name) <= 32
     _check(good, path, "a dataspace has a lower-case name", name)
     _check(isinstance(data, dict), where, "{path: ...}", data)
     unknown = sorted(set(data) - set(_SPACE_KEYS))

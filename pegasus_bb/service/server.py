@@ -10,7 +10,7 @@ import resource
 import signal
 import socket
 import time
-from typing import TYPE_CHECKING, Optional, Set
+from typing import TYPE_CHECKING, Set, Union
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.config import Config
@@ -22,6 +22,7 @@ from pegasus_bb.service.sockets import Sockets
 
 if TYPE_CHECKING:
     from pegasus_bb.service.slurm.attendant import Attendant
+    from pegasus_bb.service.slurm.nodes.attendant import NodeAttendant
 
 _TICK = 5.0  # seconds between two looks at idleness and old tasks
 _FILES = 65_536  # open at a time
@@ -63,14 +64,19 @@ class Server:
             self._loop.remove_reader(listening)
         sockets.close()
 
-    def _attendant(self) -> Optional[Attendant]:
+    def _attendant(self) -> Union[Attendant, NodeAttendant, None]:
         """Slurm's part, where the site has one; a user's service needs none of it."""
-        slurm, config = self._config.slurm, self._config
+        slurm, node, config = self._config.slurm, self._config.node, self._config
+        rest = (config.state, config.spaces, self._service, self._loop)
+        if node is not None:
+            from pegasus_bb.service.slurm.nodes.attendant import NodeAttendant
+
+            return NodeAttendant(node, *rest)
         if slurm is None:
             return None
         from pegasus_bb.service.slurm.attendant import Attendant
 
-        return Attendant(slurm, config.state, config.spaces, self._service, self._loop)
+        return Attendant(slurm, *rest)
 
     def _is_over(self) -> bool:
         if self._ended.is_set():

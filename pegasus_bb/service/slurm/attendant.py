@@ -14,12 +14,14 @@ from pegasus_bb.service.slurm.config import SlurmConfig
 from pegasus_bb.service.slurm.folders import Trash, prepare_pool
 from pegasus_bb.service.slurm.job import JobFiles
 from pegasus_bb.service.slurm.jobs import Jobs
+from pegasus_bb.service.slurm.nodes.record import Records
+from pegasus_bb.service.slurm.nodes.staging import Nodes
+from pegasus_bb.service.slurm.nodes.transfers import NodeTransfers
 from pegasus_bb.service.slurm.pools import Pools
 from pegasus_bb.service.slurm.questions import Questions
 from pegasus_bb.service.slurm.requests import STATUS, Request
 from pegasus_bb.service.slurm.rooms import Rooms
 from pegasus_bb.service.slurm.spool import Spool
-from pegasus_bb.service.slurm.transfers import Transfers
 
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
@@ -49,18 +51,23 @@ class Attendant:
         trash = Trash.beside(loop)
         self._buffers = Buffers(path, self._pools, trash, self._freed)
         files = JobFiles(os.path.join(state, "jobs"))
+        records = Records(os.path.join(state, "nodes"))
+        nodes = self._nodes = Nodes(config.nodes, records, self._spool, spaces)
         rooms = Rooms(
-            *(spaces, self._pools, self._buffers, trash), files.save, self._freed
+            *(spaces, self._pools, self._buffers, trash, nodes),
+            *(files.save, self._freed),
         )
-        transfers = Transfers(service, files.save)
-        self._jobs = Jobs(self._spool, files, rooms, self._buffers, transfers)
-        self._questions = Questions(self._buffers, self._jobs, self._pools)
+        transfers = NodeTransfers(service, files.save, nodes)
+        self._jobs = Jobs(self._spool, files, rooms, self._buffers, transfers, nodes)
+        self._questions = Questions(self._buffers, self._jobs, self._pools, nodes)
+        self._look_often = config.nodes.poll if config.nodes else _LOOK
+        self._nodes_timer = self._timer = loop.call_soon(self._begin)
         loop.add_reader(self._spool.doorbell, self._look)
-        self._timer = loop.call_soon(self._begin)
 
     def close(self) -> None:
         """The hooks hear no more; every state is on disk."""
         self._timer.cancel()
+        self._nodes_timer.cancel()
         self._loop.remove_reader(self._spool.doorbell)
         self._spool.end()
 
@@ -68,6 +75,7 @@ class Attendant:
         self._buffers.go_on()
         self._jobs.go_on()
         self._tick()
+        self._look_at_nodes()
 
     def _tick(self) -> None:
         self._timer = self._loop.call_later(_LOOK, self._tick)
@@ -78,6 +86,13 @@ class Attendant:
         if self._loop.time() - self._tidied >= _TIDY:
             self._tidied = self._loop.time()
             self._jobs.tidy()
+
+    def _look_at_nodes(self) -> None:
+        self._nodes_timer = self._loop.call_later(self._look_often, self._look_at_nodes)
+        try:
+            self._nodes.look()
+        except OSError as error:
+            print(f"stager: {error.filename}: {error.strerror}", file=sys.stderr)
 
     def _look(self) -> None:
         for request in self._spool.requests():

@@ -6,15 +6,16 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from typing import Any, List, NamedTuple, Tuple
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.service.slurm.nodes.config import SPACE, NodesConfig, read_nodes
 from pegasus_bb.units import parse_size
 
-_KEYS = ("user", "spool", "pools")
+_KEYS = ("user", "spool", "pools", "nodes")
 _POOL_KEYS = ("path", "capacity", "granularity")
 _NAME = re.compile("[a-z][a-z0-9_-]{0,31}")
-_RESERVED = ("job", "bb", "file")  # what places of directives begin with
+_RESERVED = ("job", "bb", "file", SPACE)  # what places of directives begin with
 
 
 class Pool(NamedTuple):
@@ -32,6 +33,7 @@ class SlurmConfig(NamedTuple):
     uid: int  # of SlurmUser, who writes the requests
     spool: str
     pools: Tuple[Pool, ...]  # the first one is the default
+    nodes: Optional[NodesConfig] = None  # None: nothing is staged on nodes
 
 
 def read_slurm(where: str, data: Any) -> SlurmConfig:
@@ -48,7 +50,10 @@ def read_slurm(where: str, data: Any) -> SlurmConfig:
     wanted = 'pools: {"flash": {"path": "/bb", "capacity": "10TiB"}}'
     _check(isinstance(pools, dict) and pools, where, wanted, pools)
     uid = _uid(where, data.get("user", "slurm"))
-    return SlurmConfig(uid, spool, tuple(_pools(where, pools)))
+    found = SlurmConfig(uid, spool, tuple(_pools(where, pools)))
+    if "nodes" in data:
+        found = found._replace(nodes=read_nodes(f"{where}: nodes", data["nodes"]))
+    return found
 
 
 def _pools(where: str, pools: Any) -> List[Pool]:

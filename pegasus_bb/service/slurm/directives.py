@@ -14,6 +14,7 @@ from pegasus_bb.service.protocol import Refused
 from pegasus_bb.units import parse_size
 
 DIRECTIVE = "#BB_LUA"
+NODE = "node://"  # below the job's folder on each of its nodes
 NAME = re.compile("[A-Za-z][A-Za-z0-9]{2,39}")
 _POOL = re.compile("[a-z][a-z0-9_-]{0,31}")
 _USER = re.compile("[a-z_][a-z0-9_.-]*")
@@ -56,6 +57,18 @@ class Directives:
         self.uses: List[str] = []
         self.deletes: List[str] = []
         self.shares: List[Share] = []
+
+    @property
+    def uses_nodes(self) -> bool:
+        """Whether the job has a folder on each of its nodes."""
+        return any(is_on_node(copy.dest) for copy in self.stage_in) or any(
+            is_on_node(copy.source) for copy in self.stage_out
+        )
+
+
+def is_on_node(place: str) -> bool:
+    """Whether ``place`` is on storage of a node."""
+    return place.startswith(NODE)
 
 
 def parse_directives(lines: Sequence[str]) -> Directives:
@@ -109,6 +122,9 @@ def _copy(found: Directives, words: List[str]) -> Optional[str]:
             f"write: {DIRECTIVE} {words[0]} SOURCE DEST, each as NAME://path or /path, "
             "without blanks and without '..'"
         )
+    here, there = words[1:] if words[0] == "stage_in" else reversed(words[1:])
+    if is_on_node(here) or (is_on_node(there) and not there[len(NODE) :].strip("/.")):
+        return f"{NODE}PATH is the DEST of a stage_in or the SOURCE of a stage_out"
     copies = found.stage_in if words[0] == "stage_in" else found.stage_out
     copies.append(Copy(words[1], words[2]))
     return None

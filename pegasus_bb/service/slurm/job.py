@@ -53,11 +53,19 @@ class Job:
         """Whether its task has."""
         return self.exit_code != 0
 
+    @property
+    def node_folder(self) -> str:
+        """The name of its folder on each of its nodes, where it has any; a job of the
+        same number at another time has another one."""
+        return f"job.{self.number}.{int(self.noted_at)}"
+
     def fields(self) -> Dict[str, str]:
         """For the hooks."""
         found = {"state": self.state, "message": self.message}
         if self.size:
             found["size"] = str(self.size)
+        if "BB_NODE" in self.environ:
+            found["nodes"] = "wait"  # pre_run does
         return found
 
 
@@ -91,5 +99,6 @@ class JobFiles:
         sync_directory(self._folder)
 
     def _path(self, job: Job) -> str:
-        name = job.folder if job.state == KEPT else str(job.number)
+        kept = job.folder or job.node_folder
+        name = kept if job.state == KEPT else str(job.number)
         return os.path.join(self._folder, f"{name}.json")

@@ -8,6 +8,7 @@ never removed: they are kept (kept.py).
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Callable, Dict, List, Optional
 
 from pegasus_bb.service.protocol import Refused
@@ -28,6 +29,7 @@ from pegasus_bb.service.slurm.job import (
     JobFiles,
 )
 from pegasus_bb.service.slurm.kept import Kept
+from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.requests import Request
 from pegasus_bb.service.slurm.rooms import Rooms
 from pegasus_bb.service.slurm.spool import Spool
@@ -49,11 +51,13 @@ class Jobs:
         rooms: Rooms,
         buffers: Buffers,
         transfers: Transfers,
+        nodes: Nodes,
     ) -> None:
         """Knows what an earlier service knew. Raises OSError, ValueError,
         UsageError."""
         self._spool, self._files, self._rooms = spool, files, rooms
         self._buffers, self._transfers = buffers, transfers
+        self._nodes = nodes
         self.kept = Kept(files, rooms, transfers)
         self._jobs: Dict[int, Job] = {}
         for job in files.read():
@@ -79,6 +83,7 @@ class Jobs:
                 self._spool.forget_job(number)
         for job in list(self._jobs.values()):
             self._tell(job)
+            self._nodes.go_on(job, partial(self._on_nodes, job))
             if job.state in (NOTED, STAGING_IN):
                 self._begin_stage_in(job)
             elif job.state == STAGING_OUT:
@@ -90,12 +95,17 @@ class Jobs:
         job = self._jobs.get(request.job)
         if job is None:
             if request.do not in ("setup", "data_in"):
+                if request.do == "pre_run":
+                    self._nodes.answer(request, "the staging service does not know it")
                 # Torn down before Slurm was started again: all is safe or kept.
                 self._spool.tell_job(request.job, {"state": GONE}, ())
                 self._spool.heard(request.job)
                 return
             job = self._jobs[request.job] = Job(request.job, request.uid, request.gid)
         job.hear(request)
+        if request.do == "pre_run" and "BB_NODE" in job.environ:
+            self._stage_nodes(job, request)
+            return
         self._steps[request.do](job)
         if request.do in ("data_in", "data_out"):
             self._spool.heard(job.number)
@@ -153,6 +163,18 @@ class Jobs:
         if job.state == STAGED_IN:
             self._change(job, RUNNING)
 
+    def _stage_nodes(self, job: Job, request: Request) -> None:
+        """pre_run waits; Slurm tears the job down where it fails. Raises OSError."""
+        try:
+            places = self._rooms.resolve(job, job.directives.stage_in)
+            self._nodes.stage_in(job, request, places, partial(self._on_nodes, job))
+        except (Refused, ValueError) as error:
+            self._nodes.answer(request, str(error))
+
+    def _on_nodes(self, job: Job, _: List[str]) -> None:
+        """All is there: pre_run succeeds when this returns."""
+        self._run(job)
+
     def _stage_out(self, job: Job) -> None:
         if job.state not in (STAGING_OUT, STAGED_OUT):
             self._begin_stage_out(job)
@@ -189,7 +211,7 @@ class Jobs:
     def _tear_down(self, job: Job) -> None:
         """Slurm is done with the job, or gives it up."""
         del self._jobs[job.number]
-        if job.state not in (*BEFORE_RUN, STAGED_OUT) and _has_results(job):
+        if job.state not in (*BEFORE_RUN, STAGED_OUT) and self._rooms.has_results(job):
             self.kept.keep(job)
         else:
             self._transfers.cancel(job)
@@ -207,13 +229,10 @@ class Jobs:
         self._tell(job)
 
     def _tell(self, job: Job) -> None:
+        if "BB_NODE" in job.environ:
+            self._spool.hang_bell(job.number)
         environ = [f"{key}={value}" for key, value in job.environ.items()]
         self._spool.tell_job(job.number, job.fields(), environ)
-
-
-def _has_results(job: Job) -> bool:
-    """Whether the job's own buffer has what was to be staged out."""
-    return bool(job.folder and job.directives.stage_out)
 
 
 def _words(error: Exception) -> str:

@@ -48,6 +48,7 @@ class Kept:
                 "size": job.size,
                 "created": job.noted_at,
                 "path": self._rooms.path(job),
+                "nodes": self._rooms.nodes(job),
                 "message": job.message,
             }
             for job in self._jobs
@@ -73,7 +74,7 @@ class Kept:
         try:
             places = self._rooms.resolve(job, job.directives.stage_out)
             self._transfers.copy(job, places, None, ended)
-        except Refused as error:
+        except (Refused, OSError) as error:
             job.message = str(error)
             self._files.save(job)
 

@@ -9,6 +9,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.protocol import VERSION, Refused
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.jobs import Jobs
+from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.pools import Pools
 from pegasus_bb.service.slurm.requests import Request
 from pegasus_bb.units import parse_size
@@ -28,8 +29,11 @@ _OPTIONAL = ("pool",)
 class Questions:
     """Slurm has proved who asks: ``uid`` and ``gid`` of a request are the caller's."""
 
-    def __init__(self, buffers: Buffers, jobs: Jobs, pools: Pools) -> None:
+    def __init__(
+        self, buffers: Buffers, jobs: Jobs, pools: Pools, nodes: Nodes
+    ) -> None:
         self._buffers, self._jobs, self._pools = buffers, jobs, pools
+        self._nodes = nodes
         self._known: Dict[str, Callable[[Request, Dict[str, str]], Any]] = {
             "create": self._create,
             "status": self._status,
@@ -69,6 +73,7 @@ class Questions:
             "buffers": self._buffers.as_json(),
             "pools": self._pools.as_json(),
             "kept": self._jobs.kept.as_json(),
+            "nodes": self._nodes.as_json(),
         }
 
     def _share(self, request: Request, given: Dict[str, str]) -> Any:

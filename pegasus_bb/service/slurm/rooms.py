@@ -10,6 +10,7 @@ from pegasus_bb.service.slurm.buffers import READY, Buffers
 from pegasus_bb.service.slurm.directives import Copy
 from pegasus_bb.service.slurm.folders import Trash, make_folder
 from pegasus_bb.service.slurm.job import Job
+from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.places import Places
 from pegasus_bb.service.slurm.pools import Pools
 
@@ -23,11 +24,13 @@ class Rooms:
         pools: Pools,
         buffers: Buffers,
         trash: Trash,
+        nodes: Nodes,
         save: Callable[[Job], None],
         freed: Callable[[], None],
     ) -> None:
         self._spaces, self._pools, self._buffers = spaces, pools, buffers
         self._trash, self._save, self._freed = trash, save, freed
+        self._nodes = nodes
 
     def restore(self, job: Job) -> None:
         """``job`` has its buffer since before the service was started. Raises
@@ -57,6 +60,8 @@ class Rooms:
         if job.folder:
             found["BB_JOB"] = self.path(job)
         directives = job.directives
+        if directives.uses_nodes:
+            found["BB_NODE"] = self._nodes.path(job)
         names = [*(store.name for store in directives.stores), *directives.uses]
         for name in names:
             record = self._buffers.use(name, job.uid, job.number)
@@ -74,11 +79,23 @@ class Rooms:
         return [(places.url(copy.source), places.url(copy.dest)) for copy in copies]
 
     def path(self, job: Job) -> str:
-        """Of the job's own buffer."""
+        """Of the job's own buffer; else of its folder on each of its nodes."""
+        if not job.folder:
+            return self._nodes.path(job)
         return os.path.join(self._pools.pool(job.pool).path, job.folder)
 
+    def nodes(self, job: Job) -> List[str]:
+        """Those that have a folder of the job."""
+        return self._nodes.of(job)
+
+    def has_results(self, job: Job) -> bool:
+        """Whether what was to be staged out can still be there."""
+        return bool(job.directives.stage_out and (job.folder or self.nodes(job)))
+
     def give_back(self, job: Job) -> None:
-        """The job's own buffer is removed with all that is in it. Raises OSError."""
+        """The job's own buffer, and its folders on nodes, are removed with all that is
+        in them. Raises OSError."""
+        self._nodes.give_back(job)
         if not job.folder:
             return
 

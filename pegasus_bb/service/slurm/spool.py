@@ -66,6 +66,17 @@ class Spool:
         bell = self._bell(request.number("bell") or 0, "taken")
         _ring(bell)
 
+    def hang_bell(self, job: int) -> None:
+        """What ends the pre_run of ``job``, which waits for data on its nodes."""
+        self._fifo(self._path("jobs", f"{job}.bell"))
+
+    def answer_job(self, job: int, token: str, text: str) -> None:
+        """Give ``text`` to that pre_run: empty lets the job start."""
+        answer = self._path("answers", token)
+        self._write(answer, text)
+        if not _ring(self._path("jobs", f"{job}.bell")):
+            _remove(answer)  # Slurm has ended it
+
     def tell_job(
         self, job: int, fields: Dict[str, str], environ: Iterable[str]
     ) -> None:
@@ -92,6 +103,7 @@ class Spool:
     def forget_job(self, job: int) -> None:
         """The hooks shall know nothing of ``job``."""
         _remove(self._path("jobs", str(job)))
+        _remove(self._path("jobs", f"{job}.bell"))
 
     def tell_pools(self, text: str) -> None:
         """What slurm_bb_pools returns."""
@@ -173,15 +185,17 @@ def _plain(text: str) -> str:
     return text.replace("\n", " ").replace("\0", " ")
 
 
-def _ring(bell: str) -> None:
+def _ring(bell: str) -> bool:
+    """Whether anyone waits for it."""
     try:
         fifo = os.open(bell, os.O_WRONLY | os.O_NONBLOCK)
     except OSError:  # scontrol has gone
-        return
+        return False
     try:
         os.write(fifo, b"ok\n")
     finally:
         os.close(fifo)
+    return True
 
 
 def _changed(path: str) -> float:

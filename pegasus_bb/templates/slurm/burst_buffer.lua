@@ -101,6 +101,7 @@ local function note(what, job, uid, gid, info, more)
 	if not sent then
 		slurm.log_error("pegasus_bb: %s of job %s is not noted: %s", what, plain(job), tostring(why))
 	end
+	return sent and token
 end
 
 -- The state of a job counts only when the service has heard what was asked last.
@@ -210,6 +211,13 @@ local function copy(words)
 	if #words ~= 3 or not is_place(words[2]) or not is_place(words[3]) then
 		return "write: " .. DIRECTIVE .. " " .. words[1] .. " SOURCE DEST, each as NAME://path or /path,"
 			.. " without blanks and without '..'"
+	end
+	local here, there = words[2], words[3]
+	if words[1] == "stage_out" then
+		here, there = there, here
+	end
+	if here:match("^node://") or there:match("^node://[/.]*$") then
+		return "node://PATH is the DEST of a stage_in or the SOURCE of a stage_out"
 	end
 end
 
@@ -368,10 +376,36 @@ function slurm_bb_real_size(job_id, uid, gid, job_info)
 	return slurm.SUCCESS
 end
 
+-- Has the folders of a job on its nodes filled, and waits for that. The service rings
+-- when all is done, has failed, or has taken too long. Why not; nil if all is there.
+local function stage_nodes(job, uid, gid, info)
+	local bell, why = io.open(SPOOL .. "/jobs/" .. plain(job) .. ".bell", "r+")
+	local token = bell and note("pre_run", job, uid, gid, info)
+	if token then
+		bell:read("*l")
+	end
+	if bell then
+		bell:close()
+	end
+	local answer = token and read(SPOOL .. "/answers/" .. token)
+	if not answer then
+		return "the staging service gave no answer " .. (why or "")
+	end
+	os.remove(SPOOL .. "/answers/" .. token)
+	return answer ~= "" and answer or nil
+end
+
 function slurm_bb_pre_run(job_id, job_script, uid, gid, job_info)
 	local job = state_of(job_id)
 	if not job or (job.state ~= "staged-in" and job.state ~= "running") then
 		return slurm.ERROR, "pegasus_bb: the job's data is not staged in"
+	end
+	if job.nodes == "wait" then
+		local why = stage_nodes(job_id, uid, gid, job_info)
+		if why then
+			return slurm.ERROR, "pegasus_bb: " .. why
+		end
+		return slurm.SUCCESS
 	end
 	note("pre_run", job_id, uid, gid, job_info)
 	return slurm.SUCCESS

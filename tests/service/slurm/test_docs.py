@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.config import site_config
+from pegasus_bb.service.config import node_config, site_config
 from pegasus_bb.service.slurm import questions
 from pegasus_bb.service.slurm.directives import parse_directives
 
@@ -17,9 +17,10 @@ from .conftest import ME, SUCCESS, Hooks
 
 PAGE = (Path(__file__).parents[3] / "docs" / "slurm-lua.md").read_text()
 SCRIPTS = [s for s in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) if "#!" in s]
+BLOCKS = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=["own", "store", "use"])
+@pytest.mark.parametrize("script", SCRIPTS, ids=["own", "nodes", "store", "use"])
 def test_slurm_takes_its_job_scripts(tmp_path: Path, script: str) -> None:
     lines = [line for line in script.splitlines() if line.startswith("#BB_LUA")]
     info = {"burst_buffer": "\n".join(lines)}
@@ -29,8 +30,9 @@ def test_slurm_takes_its_job_scripts(tmp_path: Path, script: str) -> None:
 
 
 def test_the_service_takes_its_configuration(tmp_path: Path) -> None:
-    [text] = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    text, nodes, of_node = BLOCKS
     data = json.loads(text)
+    data["slurm"].update(json.loads(f"{{{nodes}}}"))
     data["slurm"]["user"] = pwd.getpwuid(ME).pw_name
     path = tmp_path / "stager.json"
     path.write_text(json.dumps(data))
@@ -38,6 +40,11 @@ def test_the_service_takes_its_configuration(tmp_path: Path) -> None:
     assert slurm is not None
     assert slurm.spool == "/var/spool/pegasus-bb"
     assert slurm.pools[0].granularity == 1 << 30
+    path.write_text(of_node)
+    node = node_config(str(path)).node
+    assert node is not None and slurm.nodes is not None
+    assert (node.path, node.mailbox) == (slurm.nodes.path, slurm.nodes.mailbox)
+    assert slurm.nodes.timeout == 240
 
 
 def test_it_lists_every_question_with_its_words() -> None:

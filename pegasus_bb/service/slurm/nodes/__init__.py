@@ -1,0 +1,1 @@
+"""Storage of the compute nodes: filled before a job starts, emptied after it."""

@@ -1,0 +1,203 @@
+"""The service of one node: heeds the orders in its box, and answers them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import Any, Dict, List, Tuple
+
+from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.service import Service
+from pegasus_bb.service.slurm.config import Pool
+from pegasus_bb.service.slurm.directives import NODE, is_on_node
+from pegasus_bb.service.slurm.folders import Trash, make_folder, prepare_pool
+from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig
+from pegasus_bb.service.slurm.nodes.contents import contents_of
+from pegasus_bb.service.slurm.nodes.errand import Errand, Errands
+from pegasus_bb.service.slurm.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
+from pegasus_bb.service.slurm.nodes.record import GONE, IN, LIST
+from pegasus_bb.service.slurm.places import Places
+from pegasus_bb.service.slurm.transfers import Transfers
+
+_BEAT = 10.0  # seconds between two signs of life
+
+Order = Dict[str, Any]
+
+
+class NodeAttendant:
+    """Runs in the event loop of the node's service. A letter stays in the box until
+    all that it asks for is durable, and its answer, too."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        state: str,
+        spaces: Dataspaces,
+        service: Service,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        """Goes on where an earlier one has stopped. Raises OSError, ValueError,
+        UsageError."""
+        self._config, self._spaces, self._loop = config, spaces, loop
+        self._pool = Pool(SPACE, config.path, 0, 0)
+        prepare_pool(self._pool)
+        self._mailbox = Mailbox(config.mailbox)
+        self._mailbox.open(config.name)
+        self._mailbox.sweep(config.name, ANSWERS)
+        self._trash = Trash.beside(loop)
+        self._files = Errands(os.path.join(state, "errands"))
+        self._errands = {errand.folder: errand for errand in self._files.read()}
+        self._transfers = Transfers(service, self._files.save)
+        self._under_way: Dict[str, int] = {}  # number of the order by folder
+        self._beaten, self._said = -_BEAT, ""
+        self._timer = loop.call_soon(self._tick)
+
+    def close(self) -> None:
+        """No order is heeded any more; all are in the box."""
+        self._timer.cancel()
+        self._mailbox.end(self._config.name)
+
+    def _tick(self) -> None:
+        self._timer = self._loop.call_later(self._config.poll, self._tick)
+        try:
+            if self._loop.time() - self._beaten >= _BEAT:
+                self._mailbox.beat(self._config.name)
+                self._beaten = self._loop.time()
+            letters = self._mailbox.letters(self._config.name, ORDERS)
+        except OSError as error:  # it may come back
+            self._complain(_plain(error))
+            return
+        for letter in letters:
+            self._take(letter)
+
+    def _take(self, letter: Letter) -> None:
+        """A letter that cannot be heeded now stays for the next look."""
+        try:
+            errand = self._errands.get(letter.folder)
+            if errand is not None and letter.number < errand.order:
+                letter.drop()
+            elif errand is not None and letter.number == errand.order and errand.answer:
+                self._answer(errand, letter)
+            elif self._under_way.get(letter.folder) != letter.number:
+                self._begin(letter, letter.read())
+        except (ValueError, KeyError, TypeError) as error:
+            self._complain(f"{letter.path}: no service of ours wrote it: {error!r}")
+            letter.drop()
+        except (OSError, PegasusBBError) as error:
+            self._complain(_plain(error))
+
+    def _begin(self, letter: Letter, order: Order) -> None:
+        errand = self._errands.get(letter.folder)
+        if errand is None:
+            numbers = (order["job"], order["uid"], order["gid"])
+            errand = Errand(letter.folder, *numbers)
+        if order["want"] == GONE:
+            self._remove(errand, letter)
+            return
+        if letter.number != errand.order:
+            self._transfers.cancel(errand)
+            errand.order, errand.answer = letter.number, {}
+            errand.exit_code = order["exit_code"]
+            self._files.save(errand)
+        self._errands[letter.folder] = errand
+        self._under_way[letter.folder] = letter.number
+        try:
+            self._do(errand, letter, order)
+        except (OSError, PegasusBBError) as error:
+            self._over(errand, letter, [_plain(error)])
+
+    def _do(self, errand: Errand, letter: Letter, order: Order) -> None:
+        if order["root"] != self._config.path:
+            raise UsageError(
+                f"the folder of jobs is {self._config.path} here, and {order['root']} "
+                "for the service of Slurm's host"
+            )
+        if order["want"] == IN:
+            make_folder(self._pool, errand.folder, errand.uid, errand.gid)
+        elif order["want"] == LIST:
+            self._list(errand, letter, [source for source, _ in order["copies"]])
+            return
+        places = [self._places(errand, copy) for copy in order["copies"]]
+        self._transfers.copy(
+            *(errand, places, order["deadline"]),
+            lambda why: self._over(errand, letter, why),
+        )
+
+    def _list(self, errand: Errand, letter: Letter, sources: List[str]) -> None:
+        """In a thread: all that is there is read."""
+        by_place = {self._place(errand, source): source for source in sources}
+        job = (errand.uid, self._config.path, list(by_place))
+        looking = self._loop.run_in_executor(None, contents_of, *job)
+
+        def done(future: Any) -> None:
+            try:
+                found = {by_place[place]: f for place, f in future.result().items()}
+            except (OSError, ValueError) as error:
+                self._over(errand, letter, [_plain(error)])
+            else:
+                self._over(errand, letter, [], found)
+
+        looking.add_done_callback(done)
+
+    def _over(
+        self, errand: Errand, letter: Letter, why: List[str], found: Any = None
+    ) -> None:
+        """The record first, then the answer; the order goes last."""
+        if self._under_way.get(errand.folder) != letter.number:
+            return  # a later order counts
+        del self._under_way[errand.folder]
+        errand.answered(why, found or {})
+        try:
+            self._files.save(errand)
+            self._answer(errand, letter)
+        except OSError as error:  # the letter stays: the next look tries again
+            self._complain(_plain(error))
+
+    def _complain(self, what: str) -> None:
+        """Once: the next look finds the same."""
+        if what != self._said:
+            print(f"stager: {what}", file=sys.stderr)
+            self._said = what
+
+    def _answer(self, errand: Errand, letter: Letter) -> None:
+        where = (self._config.name, ANSWERS, errand.folder, letter.number)
+        self._mailbox.post(*where, errand.answer)
+        letter.drop()
+
+    def _remove(self, errand: Errand, letter: Letter) -> None:
+        """No answer: the head forgets a job as soon as this order is written."""
+        self._transfers.cancel(errand)
+        self._under_way.pop(errand.folder, None)
+        self._trash.drop(self._pool, errand.folder, lambda: None)
+        name = self._config.name
+        answers = self._mailbox.letters(name, ANSWERS)
+        older = self._mailbox.letters(name, ORDERS)
+        for other in [*answers, *older]:
+            if other.folder == errand.folder and other.number < letter.number:
+                other.drop()  # else the next look would begin it again
+        self._files.remove(errand.folder)
+        self._errands.pop(errand.folder, None)
+        letter.drop()
+
+    def _places(self, errand: Errand, copy: List[str]) -> Tuple[str, str]:
+        source, dest = copy
+        return self._place(errand, source), self._place(errand, dest)
+
+    def _place(self, errand: Errand, word: str) -> str:
+        """A place of this node's service. Raises Refused."""
+        if is_on_node(word):
+            return f"{NODE}{errand.folder}/{word[len(NODE) :]}"
+        return Places(self._spaces, "", _no_buffer).url(word)
+
+
+def _no_buffer(name: str) -> Any:
+    raise Refused("bad-place", f"bb://{name}: the head gives its path")
+
+
+def _plain(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

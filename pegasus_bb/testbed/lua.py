@@ -12,6 +12,7 @@ import pegasus_bb
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.process import start
 from pegasus_bb.service.slurm.hooks import hooks_text
+from pegasus_bb.testbed.holder import HOST
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import call, inside
 from pegasus_bb.units import MIB
@@ -19,8 +20,12 @@ from pegasus_bb.units import MIB
 SPOOL, STATE, BB = "/var/spool/pegasus-bb", "/var/lib/pegasus-bb/stager", "/bb"
 POOL = "flash"
 LOG = "var/log/stager.log"
-_CONFIG = "etc/pegasus-bb/stager.json"
-_SERVE = ["/usr/bin/python3", "-m", "pegasus_bb.service", "--site", f"/{_CONFIG}"]
+NODE_STATE, NVME = "/var/lib/pegasus-bb/node", "/local/nvme/pegasus-bb"
+MAILBOX = "/var/lib/pegasus-bb/mailbox"
+NODE_LOG = "var/log/stager-node.log"
+_CONFIG, _NODE_CONFIG = "etc/pegasus-bb/stager.json", "etc/pegasus-bb/node.json"
+_SERVE = ["/usr/bin/python3", "-m", "pegasus_bb.service"]
+_NODE_PATTERN = "pegasus_bb.service --node"
 _PATTERN = "pegasus_bb.service "  # of command lines: the service and its workers
 _running: list[Any] = []  # what this process has started
 
@@ -29,45 +34,74 @@ def configure(home: Home, pool_size: int) -> None:
     """Our hooks in the folder of slurm.conf, and an empty pool of that many bytes."""
     forget(home)
     pool = {"path": BB, "capacity": pool_size, "granularity": MIB}
-    config = {
-        "dataspaces": {"work": {"path": str(home.work)}, "home": {"path": "/home"}},
-        "state": STATE,
-        "slurm": {"user": "slurm", "spool": SPOOL, "pools": {POOL: pool}},
+    spaces = {"work": {"path": str(home.work)}, "home": {"path": "/home"}}
+    places = {"path": NVME, "mailbox": MAILBOX}
+    slurm = {"user": "slurm", "spool": SPOOL, "pools": {POOL: pool}}
+    nodes = {**places, "timeout": "40s"}  # OtherTimeout is 60 s here
+    config = {"dataspaces": spaces, "state": STATE, "slurm": {**slurm, "nodes": nodes}}
+    node = {
+        "dataspaces": {**spaces, POOL: {"path": BB}},
+        "state": NODE_STATE,
+        "sockets": "/run/pegasus-bb-node",
+        "node": {**places, "name": HOST},
     }
-    path = home.root / _CONFIG
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(config, indent=1))
+    for name, data in ((_CONFIG, config), (_NODE_CONFIG, node)):
+        path = home.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(data, indent=1))
     (home.root / "etc/slurm/burst_buffer.lua").write_text(hooks_text(SPOOL))
 
 
 def forget(home: Home) -> None:
     """No job and no buffer of earlier times is known. The service must not run."""
-    for name in (SPOOL, STATE, BB):
+    for name in (SPOOL, STATE, BB, NODE_STATE, MAILBOX, NVME):
         shutil.rmtree(home.root / name.lstrip("/"), ignore_errors=True)
 
 
 def start_service(home: Home) -> None:
-    """Run the service as root; back when it answers. Raises PegasusBBError."""
+    """Run the services of Slurm's host and of its node as root; back when they answer.
+    Raises PegasusBBError."""
+    _start(home, "--site", _CONFIG, f"{SPOOL}/alive", LOG)
+    start_node(home)
+
+
+def start_node(home: Home) -> None:
+    """Run the node's alone. Raises PegasusBBError."""
+    _start(home, "--node", _NODE_CONFIG, f"{MAILBOX}/{HOST}/alive", NODE_LOG)
+
+
+def _start(home: Home, life: str, config: str, alive: str, log_name: str) -> None:
     package = str(Path(pegasus_bb.__file__).resolve().parents[1])
-    argv = inside(home, ["env", f"PYTHONPATH={package}", *_SERVE])
-    with (home.root / LOG).open("ab") as log:
+    serve = [*_SERVE, life, f"/{config}"]
+    argv = inside(home, ["env", f"PYTHONPATH={package}", *serve])
+    with (home.root / log_name).open("ab") as log:
         _running.append(
             start(argv, stdout=log.fileno(), stderr=log.fileno(), new_session=True)
         )
     until = time.monotonic() + 30
-    while not (home.root / SPOOL.lstrip("/") / "alive").exists():
+    while not (home.root / alive.lstrip("/")).exists():
         if time.monotonic() > until or _running[-1].poll() is not None:
-            said = (home.root / LOG).read_text()[-600:]
+            said = (home.root / log_name).read_text()[-600:]
             raise PegasusBBError(f"the staging service does not start: {said}")
         time.sleep(0.05)
 
 
 def kill_service(home: Home, signal: str = "KILL") -> None:
-    """End the service and its workers; back when they have ended."""
-    call(home, ["pkill", f"-{signal}", "-f", _PATTERN])
+    """End both services and their workers; back when they have ended."""
+    _kill(home, signal, _PATTERN, f"{SPOOL}/alive", f"{MAILBOX}/{HOST}/alive")
+
+
+def kill_node(home: Home, signal: str = "KILL") -> None:
+    """End the node's service alone; back when it has ended."""
+    _kill(home, signal, _NODE_PATTERN, f"{MAILBOX}/{HOST}/alive")
+
+
+def _kill(home: Home, signal: str, pattern: str, *alive: str) -> None:
+    call(home, ["pkill", f"-{signal}", "-f", pattern])
     until = time.monotonic() + 30
-    while call(home, ["pgrep", "-f", _PATTERN]).status == 0:
+    while call(home, ["pgrep", "-f", pattern]).status == 0:
         if time.monotonic() > until:
             raise PegasusBBError("the staging service does not end")
         time.sleep(0.05)
-    (home.root / SPOOL.lstrip("/") / "alive").unlink(missing_ok=True)
+    for name in alive:
+        (home.root / name.lstrip("/")).unlink(missing_ok=True)

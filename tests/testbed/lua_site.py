@@ -26,7 +26,7 @@ ON_LUA = pytest.mark.parametrize(
 )
 _CONTROL = (
     "import sys; from pegasus_bb.service.client import Client; "
-    "Client('/run/pegasus-bb/control').ask(sys.argv[1])"
+    "Client(sys.argv[2] + '/control').ask(sys.argv[1])"
 )
 
 
@@ -85,10 +85,10 @@ class LuaSite(SlurmSite):
         now = time.time()
         until(lambda: file.exists() and file.stat().st_mtime > now, 60)
 
-    def control(self, what: str) -> None:
+    def control(self, what: str, sockets: str = "/run/pegasus-bb") -> None:
         package = str(Path(pegasus_bb.__file__).resolve().parents[1])
         python = ["env", f"PYTHONPATH={package}", "/usr/bin/python3", "-c", _CONTROL]
-        answer = call(self.home, [*python, what])
+        answer = call(self.home, [*python, what, sockets])
         assert answer.status == 0, answer.err
 
     def kill(self, service: bool, slurmctld: bool) -> None:

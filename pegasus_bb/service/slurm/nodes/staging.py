@@ -18,6 +18,7 @@ from pegasus_bb.service.slurm.job import Job
 from pegasus_bb.service.slurm.nodes.config import NodesConfig
 from pegasus_bb.service.slurm.nodes.conflicts import conflicts, divide
 from pegasus_bb.service.slurm.nodes.names import expand
+from pegasus_bb.service.slurm.nodes.paths import as_paths
 from pegasus_bb.service.slurm.nodes.post import Post
 from pegasus_bb.service.slurm.nodes.record import (
     GONE,
@@ -94,7 +95,7 @@ class Nodes:
         record.token = request.token
         record.deadline = _noted_at(request) + self._config.timeout
         if not is_known:
-            copies = self._paths([p for p in places if is_on_node(p[1])])
+            copies = as_paths(self._spaces, [p for p in places if is_on_node(p[1])])
             record.hosts = nodes
             record.nodes = list(dict.fromkeys([*record.nodes, *nodes]))
             record.ask(IN, dict.fromkeys(nodes, copies))
@@ -124,7 +125,7 @@ class Nodes:
             return
         self._ended[record.folder] = ended
         record.exit_code = job.exit_code
-        record.results = self._paths(places)
+        record.results = as_paths(self._spaces, places)
         if record.want == OUT and record.failures and not record.silent:
             record.ask(OUT, {node: record.todo[node] for node in record.failures})
         elif record.want == IN or (record.want == LIST and not record.silent):
@@ -225,19 +226,6 @@ class Nodes:
             f"the data is not on the job's nodes after {self._config.timeout} s: "
             f"{self._post.silence_of(record)}",
         )
-
-    def _paths(self, places: Places) -> List[List[str]]:
-        """``places`` as nodes know them, whose dataspaces may have other names. Raises
-        Refused."""
-        return [[self._path_of(source), self._path_of(dest)] for source, dest in places]
-
-    def _path_of(self, place: str) -> str:
-        name, _, path = place.partition("://")
-        if is_on_node(place):
-            return place
-        if name not in self._spaces:
-            raise Refused("bad-place", f"{place}: no dataspace {name}")
-        return f"{self._spaces[name].root}/{path}"
 
     def _tell_pre_run(self, record: OnNodes, message: str) -> None:
         if record.token:

@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "rewrite": MODEL | {"placement"},
     "page": MODEL | {"placement", "prediction", "report"},
     "bench": MODEL,
-    "runtime": BASE | {"ledger", "model", "reservation", "staging"},
+    "runtime": BASE | {"ledger", "model", "reservation", "service", "staging"},
     "planner": DECIDE | {"rewrite", "runtime"},
     "engine": DECIDE | {"rewrite", "planner", "runtime", "staging", "ledger"},
     "testbed": MODEL | {"service"},

@@ -11,6 +11,7 @@ from pegasus_bb.check.htcondor import of_htcondor
 from pegasus_bb.check.inputs import of_files, of_size
 from pegasus_bb.check.pegasus import of_pegasus
 from pegasus_bb.check.planning import of_planning
+from pegasus_bb.check.service import of_service
 from pegasus_bb.check.storage import of_scratch, of_tier
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import Site
@@ -79,6 +80,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
             tier = choose_tier(given.catalogs, given.settings, site.name)
             placement = decided.placement if decided else None
             yield from of_tier(tier, given.settings.mode, placement)
+            yield from of_service(tier, site)
             other = placement.other_tier if placement else None
             if placement and other and placement.job_reservations:
                 yield from of_tier(other, "transient", None)

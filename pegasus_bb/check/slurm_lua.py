@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
+from pegasus_bb.check.service import of_sockets
 from pegasus_bb.check.slurm import of_pool
 from pegasus_bb.errors import PegasusBBError, SchedulerUnreachable, UsageError
 from pegasus_bb.model.placement import Placement
@@ -24,7 +24,6 @@ _OLDEST = (24, 5)  # test_data_in and test_data_out came with it
 _VERSION = re.compile(r"slurm(?:-wlm)? (\d+)\.(\d+)\S*")
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
 _SOCKETS = Path("/run/pegasus-bb")
-_MODES = {"user": 0o666, "control": 0o600}
 
 
 def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
@@ -32,7 +31,8 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
     yield from _of_version()
     yield from _of_plugin(tier)
     yield from _of_hooks()
-    yield from _of_sockets()
+    if "service" not in tier.settings:  # else that is looked at by itself
+        yield from of_sockets(_SOCKETS)
     try:
         pools = SlurmLua(tier.settings).pools()
     except SchedulerUnreachable as error:
@@ -107,18 +107,6 @@ def _fault(text: str) -> str:
         return why_not(f"slurm = {{SUCCESS=0, ERROR=-1}}\n{text}")
     except UsageError:  # no Lua here
         return ""
-
-
-def _of_sockets() -> Iterator[Finding]:
-    for name, mode in _MODES.items():
-        path = _SOCKETS / name
-        try:
-            found = stat.S_IMODE(path.stat().st_mode)
-        except OSError:
-            continue  # the service is on another host
-        if found != mode:
-            what = f"{path} has mode {found:04o}, not {mode:04o}"
-            yield wrong("slurm", what, f"chmod {mode:04o} {path}")
 
 
 def _of_pool(pools: list[Pool], tier: Tier, placement: Placement | None) -> Finding:

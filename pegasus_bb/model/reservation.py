@@ -83,6 +83,11 @@ class Request(_Noted):
     fallback: str = "fail"  # pfs: without a reservation the run goes on on the PFS
     settings: Dict[str, str] = field(default_factory=dict)  # the backend's own keys
 
+    @property
+    def service(self) -> str:
+        """The folder of the sockets of the tier's staging service; empty if none."""
+        return self.settings.get("service", "")
+
 
 @dataclass(frozen=True)
 class Status:

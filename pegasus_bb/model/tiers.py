@@ -27,9 +27,9 @@ KEYS = ("name", *CHOICES, "pool", "capacity", "granularity")
 _TAKEN = ("pfs", "link")  # words beside tiers, after bb.tier:
 BACKEND_KEYS = {
     "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
-    "directory": ("path", "quota", "timeout", "delay", "fail", "owner"),
+    "directory": ("path", "quota", "timeout", "service", "delay", "fail", "owner"),
     NODE_LOCAL: ("path", "quota", "mount"),
-    SLURM_LUA: ("timeout", "poll"),
+    SLURM_LUA: ("timeout", "poll", "service"),
 }
 
 
@@ -196,6 +196,11 @@ def _check_name(entry: Entry, name: str) -> None:
 
 def _check_settings(entry: Entry, values: Mapping[str, str]) -> None:
     _size(entry, "quota", "such as 700GiB")
+    service = values.get("service", "/")
+    if not service.startswith("/"):
+        would_do = "service: /run/pegasus-bb"
+        what = "the folder of the staging service's sockets is a full path"
+        raise entry.below("service").error(what, service, would_do)
     _check_choices(entry, {"mount": ("required", "any")}, values)
     for key in ("timeout", "poll", "delay"):
         try:

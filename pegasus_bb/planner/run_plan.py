@@ -67,6 +67,13 @@ class RunPlan:
         return request.tier if request else ""
 
     @property
+    def transfers_here(self) -> bool:
+        """Whether a staging service moves the files: the planner's own jobs of the site
+        then run on the submit host."""
+        request = self.request or self.transient
+        return bool(request and request.service)
+
+    @property
     def bin(self) -> Path:
         return self.submit_dir / "bb" / "bin"
 

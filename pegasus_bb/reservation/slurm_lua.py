@@ -2,7 +2,8 @@
 
 Slurm proves to burst_buffer.lua who asks ``scontrol show bbstat WORDS``, and the
 staging service behind it answers with one line of JSON (docs/slurm-lua.md lists the
-words). Keys of the tier: ``timeout`` of a delete (15m), ``poll`` while it waits (1s).
+words). Keys of the tier: ``timeout`` of a delete (15m), ``poll`` while it waits (1s),
+``service``: its transfers run on the submit host.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class SlurmLua(Backend):
         """Raises UsageError where a key cannot be read."""
         self.timeout = parse_duration(settings.get("timeout", "15m"))
         self.poll = float(parse_duration(settings.get("poll", "1s")))
+        self.has_service = bool(settings.get("service"))
         self.uid, self.owner = os.getuid(), identity.user_name()
 
     def create(self, request: Request) -> Reservation:
@@ -115,19 +117,32 @@ class SlurmLua(Backend):
 
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         variable = f"{VARIABLE}{check_reservation_name(request.name)}"
-        path = environ.get(variable, "")
+        path, by = environ.get(variable, ""), f"${variable}"
+        if not path and self.has_service and "SLURM_JOB_ID" not in environ:
+            path, by = self._asked_path(request), "Slurm"  # on the submit host
         if not path.startswith("/"):
             found = repr(path) if path else "not set"
             raise ReservationFailed(
-                f"${variable} is {found} in this job: {_not_given(request, environ)}"
+                f"{by} is {found} in this job: {_not_given(request, environ)}"
             )
         if not os.path.isdir(path):
             raise ReservationFailed(
-                f"${variable} says {path}, which is not a directory on this node: the "
+                f"{by} says {path}, which is not a directory on this node: the "
                 f"pool of reservation {request.name} is not mounted here"
             )
         self._claim(path, request)
         return path
+
+    def _asked_path(self, request: Request) -> str:
+        """Raises SchedulerUnreachable, ReservationFailed."""
+        found = _buffer("status", f"name={request.name}")
+        status = self._judged(found, request)
+        if found is None or status.state is not State.READY:
+            raise ReservationFailed(
+                f"reservation {request.name} cannot be used: it is "
+                f"{status.state.value}; {status.message}"
+            )
+        return str(found["path"])
 
     def delete(self, request: Request) -> None:
         words = (f"name={check_reservation_name(request.name)}", f"uuid={request.uuid}")

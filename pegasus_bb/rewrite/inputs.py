@@ -14,6 +14,8 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.reservation import Request
 
+LOCAL = "local"
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -43,6 +45,11 @@ class Target:
     placement: Placement
     request: Request
     submit_dir: Path  # final and absolute
+
+    @property
+    def transfer_site(self) -> str:
+        """Where transfers run: with a staging service on the submit host."""
+        return LOCAL if self.request.service else self.site
 
     @property
     def bin(self) -> Path:

@@ -41,15 +41,13 @@ def add_launcher(inputs: Inputs, plan: Target) -> Inputs:
 
 
 def add_launcher_to_jobs(inputs: Inputs, plan: Target) -> Inputs:
-    """As ``add_launcher``, with transfers as they are: of mode transient.
+    """As ``add_launcher``, with transfers as they are: of mode transient, without a
+    staging service.
 
     Raises CatalogError where the user already has a launcher there.
     """
-    _refuse_other_launchers(inputs, plan.site)
-    at = ("sites", site_index(inputs.sites, plan.site), "profiles", "pegasus")
-    launch = str(plan.bin / "launch")
-    sites = with_values(inputs.sites, {(*at, LAUNCHER): launch})
-    return replace(inputs, sites=sites)
+    added = add_launcher(inputs, plan)
+    return added if plan.request.service else replace(inputs, sites=added.sites)
 
 
 def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
@@ -92,11 +90,10 @@ def _with_tools(inputs: Inputs, plan: Target) -> Data:
     for name in AUXILIARIES:
         places = [i for i, entry in enumerate(known) if _is(entry, name)]
         for place in places:
-            known[place] = _on_site(known[place], plan.site, pfn)
+            known[place] = _on_site(known[place], plan.transfer_site, pfn)
         if not places:
-            known.append(
-                _on_site({"namespace": "pegasus", "name": name}, plan.site, pfn)
-            )
+            entry = {"namespace": "pegasus", "name": name}
+            known.append(_on_site(entry, plan.transfer_site, pfn))
     return {**data, "transformations": known}
 
 

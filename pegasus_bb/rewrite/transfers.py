@@ -1,4 +1,5 @@
-"""Properties: transfers run on the site, for only its nodes see the buffer.
+"""Properties: transfers run on the site, for only its nodes see the buffer. With a
+staging service they run on the submit host, and no node is allocated for them.
 
 Nothing that the user set is dropped; what contradicts the buffer is refused. But for
 the site's auxillary.local: a plain pegasus-plan needs it where transfers read files of
@@ -7,15 +8,23 @@ the submit host, and one catalog shall serve both.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.rewrite.inputs import Inputs, Target, site_profile, with_values
+from pegasus_bb.rewrite.inputs import (
+    Inputs,
+    Target,
+    site_index,
+    site_profile,
+    with_values,
+)
 
 # Pegasus joins this list and those of stagein, inter and stageout.
 REMOTE = "pegasus.transfer.*.remote.sites"
+_REMOTE = re.compile(r"pegasus\.transfer\.(\*|\w+)\.remote\.sites")
 CONFIGURATION = "pegasus.data.configuration"
 LINKS = "pegasus.transfer.links"
 AUXILIARY_LOCAL = "auxillary.local"
@@ -23,11 +32,13 @@ AUXILIARY_LOCAL = "auxillary.local"
 
 def transfer_on_the_site(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError where properties or the site insist on another way."""
+    if plan.request.service:
+        return _transfer_here(inputs, plan.site)
     _check_site(inputs, plan.site)
     _check_links(inputs.properties, plan.placement)
     return replace(
         inputs,
-        sites=_on_its_nodes(inputs, plan.site),
+        sites=_with_local_auxiliaries(inputs, plan.site, "false"),
         properties=properties_on_the_site(inputs.properties, plan.site),
     )
 
@@ -37,6 +48,8 @@ def share_files(inputs: Inputs, plan: Target) -> Inputs:
 
     Raises CatalogError where properties or the site insist on another way.
     """
+    if plan.request.service:
+        return _transfer_here(inputs, plan.site)
     _check_site(inputs, plan.site)
     added = _configuration(inputs.properties)
     properties = inputs.properties.with_values(added, "pegasus-bb")
@@ -62,12 +75,38 @@ def _check_site(inputs: Inputs, site: str) -> None:
         )
 
 
-def _on_its_nodes(inputs: Inputs, site: str) -> Document:
-    """The site catalog, ``site`` without transfers on the submit host."""
+def _transfer_here(inputs: Inputs, site: str) -> Inputs:
+    """Links are what the placement says; pegasus-plan would make them on the site."""
+    _check_site(inputs, site)
+    _check_not_remote(inputs.properties, site)
+    added = {**_configuration(inputs.properties), LINKS: "false"}
+    return replace(
+        inputs,
+        sites=_with_local_auxiliaries(inputs, site, "true"),
+        properties=inputs.properties.with_values(added, "pegasus-bb"),
+    )
+
+
+def _check_not_remote(properties: Properties, site: str) -> None:
+    for key in properties:
+        if _REMOTE.fullmatch(key) and {site, "*"} & set(properties[key].split(",")):
+            raise properties.error(
+                key,
+                "the staging service of the tier moves the files, and transfers ask it "
+                "on the submit host",
+                f"take {site} out, or `service` out of the tier",
+            )
+
+
+def _with_local_auxiliaries(inputs: Inputs, site: str, wanted: str) -> Document:
+    """The site catalog, with or without transfers of ``site`` on the submit host;
+    ``wanted`` is true or false, which it is where nothing is said."""
     said = site_profile(inputs, site, AUXILIARY_LOCAL)
-    if said is None or said.value.lower() != "true":
+    if (said.value.lower() if said else "false") == wanted:
         return inputs.sites
-    return with_values(inputs.sites, {said.keys: "false"})
+    index = site_index(inputs.sites, site)
+    at = ("sites", index, "profiles", "pegasus", AUXILIARY_LOCAL)
+    return with_values(inputs.sites, {at: wanted})
 
 
 def _remote_sites(properties: Properties, site: str) -> dict[str, str]:

@@ -64,6 +64,13 @@ class BBDir:
         folder on the PFS. Raises UsageError if it cannot be read."""
         return self._read("transient.json", Request.from_json)
 
+    def settings(self) -> Mapping[str, str]:
+        """The keys of the tier; of the shared one if there are two, and none in mode
+        off. Raises UsageError if they cannot be read."""
+        if self.has_request:
+            return self.request().settings
+        return self.transient().settings if self.is_transient else {}
+
     def node(self, name: str) -> Node:
         """What node ``name`` needs at its start. Raises UsageError."""
         if not os.path.exists(self.file(f"{NODES}/{name}.json")):

@@ -39,6 +39,12 @@ FILES = (
     "units.py",
     "model/__init__.py",
     "model/reservation.py",
+    "service/__init__.py",
+    "service/client.py",
+    "service/dataspace.py",
+    "service/memory.py",
+    "service/protocol.py",
+    "service/task.py",
 )
 FOLDERS = ("reservation", "runtime", "staging")
 _STAYS = ("runtime/install.py",)

@@ -13,7 +13,18 @@ import io
 import os
 import re
 import sys
-from typing import Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import (
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
@@ -83,7 +94,7 @@ def run(
     roots = Roots.of(bb, [scratch.root, scratch.pfs_root])
     threads = _threads(options.threads, environ)
     manifest_path = bb.file("manifest.jsonl")
-    copies = Copies(roots, scratch.prefix, manifest_path, uuid, threads)
+    copies = _copies(bb, (roots, scratch.prefix, manifest_path, uuid, threads))
     transfers = Transfers(scratch, inputs, copies, options.symlink)
     keep = [bb.path, environ.get("HOME") or "/"]
     guard = ResultsGuard(bb, scratch.prefix).why_unsafe
@@ -98,6 +109,16 @@ def run(
         _other(scratch, others, threads, environ, failures)
         others.clear()
     return _report(jobs, failures)
+
+
+def _copies(bb: BBDir, arguments: Tuple[Any, ...]) -> Copies:
+    """Through the staging service, where the tier names one."""
+    settings = bb.settings()
+    if not settings.get("service"):
+        return Copies(*arguments)
+    from pegasus_bb.runtime.transfers.by_service import ServiceCopies
+
+    return ServiceCopies(settings, *arguments)
 
 
 def _threads(asked: int, environ: Mapping[str, str]) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Tuple
 
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.staging.items import Folder
@@ -71,6 +71,18 @@ def is_place(url: str, spaces: Dataspaces) -> bool:
     if name in spaces and path.isascii() and ".." not in path and "\0" not in path:
         return bool(path.strip("/.")) or bool(parse_place(url, spaces).parts)
     return bool(parse_place(url, spaces).parts)
+
+
+def url_of(path: str, roots: Mapping[str, str]) -> str:
+    """The place of ``path``, a full path without links, in the dataspace that lies
+    nearest above it; empty where none does. ``roots``: name -> folder."""
+    found = ""
+    longest = 0
+    for name, root in roots.items():
+        folder = os.path.realpath(root).rstrip("/") + "/"
+        if path.startswith(folder) and len(folder) > longest:
+            found, longest = f"{name}://{path[len(folder) :]}", len(folder)
+    return found
 
 
 def open_parent(space: Dataspace, parts: Tuple[str, ...], make: bool) -> Folder:

@@ -119,3 +119,24 @@ def test_what_was_there_before_is_not_taken_for_ours(bench: LuaBench) -> None:
     (folder / "of another").touch()
     with pytest.raises(ReservationFailed, match="identity of no run"):
         bench.backend.path(REQUEST, bench.environ(REQUEST))
+
+
+def test_the_submit_host_asks_where_the_buffer_is(bench: LuaBench) -> None:
+    ready(bench)
+    [path] = bench.environ(REQUEST).values()
+    on_the_submit_host = SlurmLua({"service": "/run/pegasus-bb"})
+    assert on_the_submit_host.path(REQUEST, {}) == path
+    with pytest.raises(ReservationFailed, match="is not set in this job"):
+        on_the_submit_host.path(REQUEST, {"SLURM_JOB_ID": "7"})
+    with pytest.raises(ReservationFailed, match="is not set in this job"):
+        bench.backend.path(REQUEST, {})
+
+
+def test_a_buffer_that_is_not_ready_has_no_path(bench: LuaBench) -> None:
+    backend = SlurmLua({"service": "/run/pegasus-bb"})
+    with pytest.raises(ReservationFailed, match="it is absent"):
+        backend.path(REQUEST, {})
+    bench.fill()
+    backend.create(REQUEST)
+    with pytest.raises(ReservationFailed, match=r"it is pending; .* waits for room"):
+        backend.path(REQUEST, {})

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.rewrite.inputs import Inputs, Target
-from pegasus_bb.rewrite.transfers import transfer_on_the_site
+from pegasus_bb.rewrite.inputs import Inputs, Target, site_profile
+from pegasus_bb.rewrite.launcher import add_launcher, add_launcher_to_jobs
+from pegasus_bb.rewrite.passes import Pass
+from pegasus_bb.rewrite.transfers import share_files, transfer_on_the_site
 from tests.rewrite.differences import changed
 
 
@@ -97,3 +99,47 @@ def test_no_links_is_the_user_s_choice_where_none_is_needed(
     plan = replace(plan, placement=replace(plan.placement, files=files))
     after = transfer_on_the_site(saying(inputs, pegasus_transfer_links="false"), plan)
     assert after.properties["pegasus.transfer.links"] == "false"
+
+
+@pytest.fixture
+def served(plan: Target) -> Target:
+    """The tier names a staging service."""
+    settings = {**plan.request.settings, "service": "/run/pegasus-bb"}
+    return replace(plan, request=replace(plan.request, settings=settings))
+
+
+@pytest.mark.parametrize("step", [transfer_on_the_site, share_files])
+@pytest.mark.parametrize("links", ["true", "false"])
+def test_with_a_service_transfers_run_on_the_submit_host(
+    inputs: Inputs, served: Target, step: Pass, links: str
+) -> None:
+    elsewhere = {"pegasus_transfer_stagein_remote_sites": "other"}
+    inputs = saying(inputs, pegasus_transfer_links=links, **elsewhere)
+    after = step(inputs, served)
+    assert after.properties["pegasus.transfer.links"] == "false"
+    assert "pegasus.transfer.*.remote.sites" not in after.properties
+    said = site_profile(after, served.site, "auxillary.local")
+    assert said is not None and said.value == "true"
+
+
+@pytest.mark.parametrize("key", ["*", "stagein", "stageout"])
+@pytest.mark.parametrize("named", ["cori", "other,cori", "*"])
+def test_a_site_that_shall_transfer_contradicts_the_service(
+    inputs: Inputs, served: Target, key: str, named: str
+) -> None:
+    values = {f"pegasus.transfer.{key}.remote.sites": named}
+    inputs = replace(inputs, properties=inputs.properties.with_values(values, "x"))
+    with pytest.raises(CatalogError, match="the staging service of the tier"):
+        transfer_on_the_site(inputs, served)
+
+
+@pytest.mark.parametrize("step", [add_launcher, add_launcher_to_jobs])
+def test_with_a_service_our_tools_are_those_of_the_submit_host(
+    inputs: Inputs, served: Target, step: Pass
+) -> None:
+    known = step(inputs, served).transformations.data["transformations"]
+    tools = [entry for entry in known if entry.get("namespace") == "pegasus"]
+    assert {entry["name"] for entry in tools} == {"transfer", "dirmanager", "cleanup"}
+    for entry in tools:
+        [place] = [p for p in entry["sites"] if p["pfn"] == f"{served.bin}/transfer"]
+        assert place["name"] == "local"

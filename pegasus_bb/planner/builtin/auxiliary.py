@@ -31,9 +31,10 @@ CLEAN_UPS_PER_LEVEL = 2
 def add_auxiliary(draft: Draft) -> None:
     """Add every node that is no job of the workflow. Raises CatalogError."""
     tool = f"{draft.context.bin}/transfer"
-    transfer = draft.programs.own("pegasus::transfer", draft.site, tool)
-    dirmanager = draft.programs.own("pegasus::dirmanager", draft.site, tool)
-    remover = draft.programs.own("pegasus::cleanup", draft.site, tool)
+    site = draft.transfer_site
+    transfer = draft.programs.own("pegasus::transfer", site, tool)
+    dirmanager = draft.programs.own("pegasus::dirmanager", site, tool)
+    remover = draft.programs.own("pegasus::cleanup", site, tool)
     _stage_in(draft, transfer)
     _create_dir(draft, dirmanager)
     _stage_out(draft, transfer)
@@ -51,7 +52,7 @@ def results_stay(draft: Draft) -> bool:
 
 
 def _stage_in(draft: Draft, program: Program) -> None:
-    bundles = _transfers(draft, STAGE_IN, "stage_in_remote", program)
+    bundles = _transfers(draft, STAGE_IN, "stage_in", program)
     brought: dict[str, str] = {}  # LFN -> the node that brings it
     for job in sorted(draft.on_site, key=lambda job: draft.level[job.id]):
         needs = _needs(draft, job)
@@ -74,7 +75,8 @@ def _transfers(draft: Draft, role: Role, word: str, program: Program) -> Bundles
             key="pegasus.transfer.threads",
             found=threads,
         )
-    stem, arguments = f"{word}_{draft.site_in_names}", ["--threads", threads]
+    where = "local" if draft.context.transfers_here else "remote"
+    stem, arguments = f"{word}_{where}_{draft.site_in_names}", ["--threads", threads]
     return Bundles(draft, stem, TRANSFERS_PER_LEVEL, role, program, arguments)
 
 
@@ -151,7 +153,7 @@ def _stage_out(draft: Draft, program: Program) -> None:
     there = draft.context.output_site
     if not there:
         return
-    bundles = _transfers(draft, STAGE_OUT, "stage_out_remote", program)
+    bundles = _transfers(draft, STAGE_OUT, "stage_out", program)
     writers: dict[str, list[str]] = {}  # stage-out node -> the jobs of its results
     folder = _output_folder(draft)
     for job in draft.on_site:

@@ -27,9 +27,9 @@ from pegasus_bb.planner.builtin.executable import (
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.view import BUILT_IN
+from pegasus_bb.rewrite.inputs import LOCAL
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
-LOCAL = "local"
 JOBS_PER_FOLDER = 1000
 # As pegasus-plan writes them by default.
 _MAX_JOBS = {"cleanup": 4, "registration": 1, "stageout": 10, "stagein": 10}
@@ -101,7 +101,8 @@ def _place_jobs(draft: Draft) -> None:
         level = draft.graph.level[job.id] if is_here else draft.level[job.id] + 1
         program = draft.programs.program(job.transformation, site, job.id)
         planned = PlannedJob(name, COMPUTE, site, program, 10 * level, job)
-        planned.arguments, planned.detached = job.arguments, is_here
+        planned.arguments = job.arguments
+        planned.is_here = planned.detached = is_here
         draft.add(planned)
     for ident, children in draft.graph.children.items():
         if children:

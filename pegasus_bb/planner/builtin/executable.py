@@ -19,6 +19,7 @@ from pegasus_bb.paths import local_path
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
+from pegasus_bb.rewrite.inputs import LOCAL
 
 VERSION = version("pegasus_bb")
 # DAGMan keeps . + and = for itself.
@@ -151,7 +152,8 @@ class PlannedJob:
     arguments: Sequence[str] = ()
     entries: list[Entry] | None = None  # the job list on its stdin
     folder: str = ""  # of its files, below the submit directory: 00/00
-    detached: bool = False  # in the submit directory on this machine, not in scratch
+    is_here: bool = False  # on this machine, the submit host
+    detached: bool = False  # it is, in the submit directory, and not in scratch
 
 
 @dataclass
@@ -175,6 +177,11 @@ class Draft:
     @property
     def site(self) -> str:
         return self.context.site
+
+    @property
+    def transfer_site(self) -> str:
+        """Where the planner's own nodes run."""
+        return LOCAL if self.context.transfers_here else self.site
 
     @property
     def site_in_names(self) -> str:
@@ -208,8 +215,9 @@ class Draft:
     ) -> list[Entry]:
         """Add a node of the planner's own; the caller fills its job list."""
         entries: list[Entry] = []
-        node = PlannedJob(name, role, self.site, program, role.priority)
+        node = PlannedJob(name, role, self.transfer_site, program, role.priority)
         node.arguments, node.entries = arguments, entries
+        node.is_here = self.context.transfers_here
         self.add(node)
         return entries
 

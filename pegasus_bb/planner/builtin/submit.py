@@ -124,9 +124,10 @@ class Submits:
         }
         style = "local"
         if not planned.detached:
+            executable, launcher = self._launcher(planned, profiles, record)
+        if not planned.is_here:
             assert site is not None  # noqa: S101 - the site that the plan is for
             style = style_of(site, profiles)
-            executable, launcher = self._launcher(planned, profiles, record)
             guarded = bool(self._context.request)
             role = "compute" if planned.role is COMPUTE else "auxillary"
             keys = (

@@ -17,16 +17,16 @@ from pegasus_bb.model.catalogs import SCRATCH, SOURCES
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.paths import local_path
-from pegasus_bb.rewrite.inputs import Inputs, Keys, site_index, with_values
+from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.rewrite.inputs import LOCAL, Inputs, Keys, site_index, with_values
 
 PROPERTIES = "pegasus.properties"
 WORKFLOW = "workflow.yml"
-LOCAL = "local"
 
 
-def for_pegasus(inputs: Inputs, site: str, folder: Path, on_buffer: bool) -> Inputs:
-    """``inputs`` as pegasus-plan should read them from ``folder``; ``on_buffer``: all
-    jobs share a buffer that only the site's jobs see."""
+def for_pegasus(inputs: Inputs, context: RunPlan, folder: Path) -> Inputs:
+    """``inputs`` as pegasus-plan should read them from ``folder``."""
+    site = context.site
     inline = {key for _, key in SOURCES.values()}  # catalogs, which are files now
     workflow = {k: v for k, v in inputs.workflow.data.items() if k not in inline}
     inputs = replace(
@@ -35,13 +35,18 @@ def for_pegasus(inputs: Inputs, site: str, folder: Path, on_buffer: bool) -> Inp
         workflow=inputs.workflow.with_data(workflow),
         properties=_with_catalogs(inputs.properties, folder),
     )
-    if not on_buffer:
+    if context.request is None:
+        return inputs
+    inputs = replace(
+        inputs,
+        sites=with_values(inputs.sites, _local_scratch(inputs, folder)),
+        workflow=inputs.workflow.with_data(_with_uses(workflow)),
+    )
+    if context.transfers_here:
         return inputs
     replicas, programs = inputs.replicas, inputs.transformations
     return replace(
         inputs,
-        sites=with_values(inputs.sites, _local_scratch(inputs, folder)),
-        workflow=inputs.workflow.with_data(_with_uses(workflow)),
         replicas=replicas.with_data(replicas_by_path(replicas.data)),
         transformations=programs.with_data(programs_on_site(programs.data, site)),
     )

@@ -55,9 +55,9 @@ def plan_on_tier(
         before = Inputs.of(decided.workflow.document, decided.catalogs)
         notes = left_out(decided, is_builtin=False)
         notes += _check(passed, before, decided, context)
-        folder, on_buffer = planned_folder(context.submit_dir), bool(context.request)
+        folder = planned_folder(context.submit_dir)
         inputs = rewritten_inputs(before, context)
-        inputs = for_pegasus(inputs, context.site, folder, on_buffer)
+        inputs = for_pegasus(inputs, context, folder)
         argv = plan_argv(home, context, folder, passed)
         besides = context.base_dir / home_of_runs(context.label)
         with claimed(context.submit_dir, options.force, besides):

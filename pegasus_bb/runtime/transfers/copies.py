@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import append_all
@@ -28,6 +28,7 @@ from pegasus_bb.staging.parts import parts_in
 _FOLDERS = 50  # kept open for the next file of the list
 _LINES = 500  # of the manifest, written at once
 Copied = Tuple[Way, int, Optional[Exception]]  # bytes, or why not
+Brought = Tuple[Way, Union[Landed, Exception, None]]
 
 
 class Copies:
@@ -80,23 +81,27 @@ class Copies:
         return copied.size
 
     def _many(self, ways: Sequence[Way], digest: bool) -> Iterator[Copied]:
-        refused: List[Copied] = []
-        mover = Mover(SHA256 if digest else None, threads=self._threads)
         landed: List[Tuple[Way, Landed]] = []
         pace = Pace(_LINES)
-        for outcome in mover.move(_items(ways, refused)):
-            way: Way = outcome.item.mark
+        for way, found in self._landed(ways, digest):
             try:
-                if outcome.landed is None:
-                    yield way, 0, outcome.failure
+                if not isinstance(found, Landed):
+                    yield way, 0, found
                     continue
-                landed.append((way, _executable(way, outcome.landed)))
+                landed.append((way, _executable(way, found)))
             except OSError as error:
                 yield way, 0, error
                 continue
             if pace.is_due(len(landed), landed[-1][1].size):
                 yield from self._told(landed)
         yield from self._told(landed)
+
+    def _landed(self, ways: Sequence[Way], digest: bool) -> Iterator[Brought]:
+        """Copy files; what became of each, in no order."""
+        refused: List[Brought] = []
+        mover = Mover(SHA256 if digest else None, threads=self._threads)
+        for outcome in mover.move(_items(ways, refused)):
+            yield outcome.item.mark, outcome.landed or outcome.failure
         yield from refused
 
     def _told(self, landed: List[Tuple[Way, Landed]]) -> Iterator[Copied]:
@@ -171,7 +176,7 @@ class Copies:
                     os.unlink(way.target)
 
 
-def _items(ways: Iterable[Way], refused: List[Copied]) -> Iterator[Item]:
+def _items(ways: Iterable[Way], refused: List[Brought]) -> Iterator[Item]:
     """Items for the mover; a file that cannot be opened goes to ``refused``."""
     opened: Dict[str, Folder] = {}
     for way in ways:
@@ -180,7 +185,7 @@ def _items(ways: Iterable[Way], refused: List[Copied]) -> Iterator[Item]:
             source, name = _place(way.source, opened)
             dest, as_name = _place(way.target, opened)
         except OSError as error:
-            refused.append((way, 0, error))
+            refused.append((way, error))
             continue
         yield item_of(source, name, dest, as_name, found, way)
 

@@ -1,0 +1,72 @@
+"""The staging service of a tier: it answers, and it reaches what a run moves."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pegasus_bb.check.finding import Finding, ok, wrong
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.service.client import Client
+from pegasus_bb.service.dataspace import url_of
+
+_MODES = {"user": 0o666, "control": 0o600}
+
+
+def of_service(tier: Tier, site: Site) -> Iterator[Finding]:
+    """Nothing where ``tier`` names none."""
+    folder = tier.settings.get("service", "")
+    if not folder:
+        return
+    yield from of_sockets(Path(folder))
+    try:
+        with Client(folder) as client:
+            roots: Mapping[str, str] = client.ask("ping").get("roots", {})
+    except PegasusBBError as error:
+        mend = "start it on this host (docs/stager.md), or take `service` out of the "
+        yield wrong(
+            "service", str(error), mend + "tier: then jobs of the site transfer"
+        )
+        return
+    yield ok("service", f"{folder}: the staging service answers")
+    for what, path in _places(tier, site, roots):
+        if not url_of(f"{os.path.realpath(path)}/", roots):
+            yield _uncovered(what, path, roots)
+
+
+def of_sockets(folder: Path) -> Iterator[Finding]:
+    """What is wrong with their modes; a user's own service lets nobody else in."""
+    for name, mode in _MODES.items():
+        path = folder / name
+        try:
+            found = path.stat()
+        except OSError:
+            continue  # the service is on another host
+        has = stat.S_IMODE(found.st_mode)
+        if has != mode and not (found.st_uid == os.getuid() and has == 0o600):
+            what = f"{path} has mode {has:04o}, not {mode:04o}"
+            yield wrong("service", what, f"chmod {mode:04o} {path}")
+
+
+def _places(
+    tier: Tier, site: Site, roots: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    if "path" in tier.settings:
+        yield f"the folder of tier {tier.name}", tier.settings["path"]
+    else:  # a pool is a dataspace of its service
+        yield f"pool {tier.pool} of tier {tier.name}", roots.get(tier.pool, "/")
+    if site.scratch is not None:
+        yield f"the scratch of site {site.name}", site.scratch.path
+
+
+def _uncovered(what: str, path: str, roots: Mapping[str, str]) -> Finding:
+    known = ", ".join(f"{name} ({at})" for name, at in roots.items())
+    return wrong(
+        "service",
+        f"{what}, {path}, lies in no dataspace of the staging service: {known}",
+        "an administrator adds a dataspace to its configuration: docs/stager.md",
+    )

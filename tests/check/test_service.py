@@ -1,0 +1,74 @@
+"""What `pegasus-bb check` says of the staging service that a tier names."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.service.client import Client
+from tests.check.site import Site
+from tests.service.conftest import Daemon, daemon
+
+__all__ = ["daemon"]
+
+
+def name_service(site: Site, sockets: Path) -> None:
+    def change(sites: dict[str, Any]) -> None:
+        (tier,) = sites["x-storage-tiers"]["cori"]
+        tier["service"] = str(sockets)
+
+    site.edit("sites.yml", change)
+
+
+def test_one_that_answers_is_fine(site: Site, daemon: Daemon) -> None:
+    name_service(site, daemon.sockets)
+    daemon.start()
+    assert site.wrong() == []
+
+
+def test_one_that_is_away_is_told_with_what_would_do(
+    site: Site, tmp_path: Path
+) -> None:
+    name_service(site, tmp_path / "nowhere")
+    [found] = site.wrong()
+    assert "no staging service" in found
+
+
+def test_sockets_that_are_open_to_others_are_named(site: Site, daemon: Daemon) -> None:
+    name_service(site, daemon.sockets)
+    daemon.start()
+    (daemon.sockets / "control").chmod(0o666)
+    [found] = site.wrong()
+    assert "control has mode 0666, not 0600" in found
+
+
+@pytest.fixture
+def narrow(daemon: Daemon, tmp_path: Path) -> Iterator[Daemon]:
+    """A site's service that has a single dataspace."""
+    config = tmp_path / "stager.json"
+    spaces = {"lustre": {"path": str(tmp_path / "lus")}}
+    folders = {"state": str(tmp_path / "state"), "sockets": str(daemon.sockets)}
+    config.write_text(json.dumps({"dataspaces": spaces, **folders}))
+    argv = [sys.executable, "-m", "pegasus_bb.service", "--site", str(config)]
+    daemon.process = subprocess.Popen(argv, env=os.environ)
+    daemon.connect().close()
+    yield daemon
+
+
+def test_places_that_it_does_not_reach_are_named(site: Site, narrow: Daemon) -> None:
+    name_service(site, narrow.sockets)
+    with Client(str(narrow.sockets)) as client:
+        assert list(client.ask("ping")["roots"]) == ["lustre"]
+    found = site.wrong()
+    assert len(found) == 2
+    assert "the folder of tier" in found[0] and "the scratch of site" in found[1]
+    assert all(
+        "lies in no dataspace of the staging service: lustre" in f for f in found
+    )

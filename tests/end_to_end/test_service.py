@@ -1,0 +1,82 @@
+"""Both examples on a tier with a staging service, which moves every file of theirs."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.service.conftest import Daemon, daemon
+
+from .conftest import Site, done_well, expected
+from .examples import SMALL, example_of, gives_what_it_gives_on_the_pfs
+
+__all__ = ["daemon"]
+MODES = ("persistent", "transient", "hybrid")
+TRANSFERS = ("stage_in", "stage_out", "create_dir", "clean_up", "cleanup")
+
+
+def moved(daemon: Daemon) -> set[str]:
+    """Where the service has brought files to."""
+    with daemon.connect() as client:
+        tasks = client.status()
+    assert {task["state"] for task in tasks} == {"done"}
+    return {"/" + task["dest"].partition("://")[2] for task in tasks}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", SMALL)
+def test_an_example_gives_what_it_gives_on_the_pfs(
+    tmp_path: Path, daemon: Daemon, name: str, mode: str
+) -> None:
+    example = example_of(name, tmp_path)
+    example.declare(service=str(daemon.sockets))
+    daemon.start()
+    submit = gives_what_it_gives_on_the_pfs(example, "--bb-mode", mode)
+    results = {str(example.results("bb") / lfn) for lfn in example.content("bb")}
+    assert moved(daemon) > results
+    for sub in submit.glob("*/*/*.sub"):
+        if sub.name.startswith(TRANSFERS):
+            assert "universe = local" in sub.read_text()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_service_that_is_killed_again_and_again_loses_nothing(
+    site: Site, daemon: Daemon, mode: str
+) -> None:
+    site.declare(service=str(daemon.sockets), granularity="1KiB")
+    site.planned("bb", "--bb-mode", mode, "--bb-poll", "1s")
+    client = daemon.start()
+    run = site.start_run("bb")
+    kills = 0
+    while run.poll() is None:
+        if any(task["state"] == "done" for task in client.status()[kills:]):
+            daemon.kill()
+            client, kills = daemon.start(), kills + 1
+        time.sleep(0.01)
+    assert kills > 1
+    assert run.returncode == 0
+    assert site.content("bb") == expected()
+
+
+def test_a_run_goes_to_the_pfs_where_it_may(site: Site, daemon: Daemon) -> None:
+    site.declare(service=str(daemon.sockets), fail="create: no such project")
+    daemon.start()
+    folder = site.planned("bb", "--bb-mode", "persistent", "--bb-fallback", "pfs")
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+    decision = json.loads((folder / "bb" / "storage_decision.json").read_text())
+    assert decision["to"] == "pfs"
+    assert moved(daemon)
+
+
+def test_without_a_service_the_run_fails_with_a_sentence(
+    site: Site, tmp_path: Path
+) -> None:
+    site.declare(service=str(tmp_path / "nowhere"), timeout="1s")
+    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    assert site.run("bb").returncode == 80
+    said = [file.read_text() for file in folder.glob("*/*/stage_in_local_*.out.000")]
+    assert said and all("no staging service" in text for text in said)

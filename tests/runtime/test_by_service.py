@@ -1,0 +1,257 @@
+"""Transfers through the staging service: all files in one request, and no file lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime import manifest
+from pegasus_bb.runtime.transfers.by_service import PatientClient
+from pegasus_bb.service.client import Client, NoService
+from pegasus_bb.staging.folder import digest_path
+from pegasus_bb.staging.items import stamp
+from tests.service.conftest import Daemon, daemon
+
+from .conftest import Site
+from .job_lists import SCRATCH, do, transfer, until
+
+__all__ = ["daemon"]
+RESULTS = [f"out{number}" for number in range(30)]
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[Client]:
+    with daemon.start() as client:
+        yield client
+
+
+@pytest.fixture
+def served(site: Site, daemon: Daemon) -> Site:
+    """A site whose tier names the service of this user."""
+    declare(site, service=str(daemon.sockets), timeout="60s")
+    return site
+
+
+def declare(site: Site, **more: str) -> None:
+    data = {**site.request.to_json(), "settings": {**site.request.settings, **more}}
+    site.request = Request.from_json(data)
+    site.write("request.json", data)
+
+
+def make_results(site: Site) -> list[dict[str, Any]]:
+    site.place({}, {lfn: str(site.out / lfn) for lfn in RESULTS})
+    for number, lfn in enumerate(RESULTS):
+        (site.scratch / lfn).write_bytes(os.urandom(number * 1000))
+    return [transfer(lfn, f"{SCRATCH}/{lfn}", site.out / lfn) for lfn in RESULTS]
+
+
+def noted(site: Site) -> dict[str, Any]:
+    return manifest.read(str(site.bb / "manifest.jsonl"), site.request.uuid)
+
+
+def requests(daemon: Daemon) -> list[int]:
+    """How many tasks each request had."""
+    lines = [json.loads(line) for line in daemon.journal.read_text().splitlines()]
+    return [len(line["request"]["tasks"]) for line in lines if "first" in line]
+
+
+def test_results_come_in_one_request_and_are_noted(
+    served: Site, daemon: Daemon, client: Client
+) -> None:
+    done = do(served, *make_results(served))
+    assert (done.returncode, done.stderr) == (0, b"")
+    for lfn in RESULTS:
+        dest, line = served.out / lfn, noted(served)[lfn]
+        assert dest.read_bytes() == (served.scratch / lfn).read_bytes()
+        assert line["digest"] == digest_path(str(dest))
+        assert line["stat"] == stamp(dest.stat())
+        assert line["source"] == stamp((served.scratch / lfn).stat())
+    assert requests(daemon) == [len(RESULTS)]
+
+
+def test_what_was_brought_is_not_asked_for_again(
+    served: Site, daemon: Daemon, client: Client
+) -> None:
+    jobs = make_results(served)
+    do(served, *jobs)
+    (served.scratch / "out3").write_text("a new result")
+    assert do(served, *jobs).returncode == 0
+    assert (served.out / "out3").read_text() == "a new result"
+    assert requests(daemon) == [len(RESULTS), 1]
+
+
+@pytest.mark.parametrize("how", ["bb copy", "pfs link", "pfs copy"])
+def test_an_input_comes_as_it_is_placed(
+    served: Site, given: Path, client: Client, how: str
+) -> None:
+    served.place({"deep/in.txt": how})
+    (served.pfs / "link").symlink_to(given)
+    job = transfer("deep/in.txt", served.pfs / "link", f"{SCRATCH}/deep/in.txt")
+    assert do(served, job).returncode == 0
+    come, home = served.scratch / "deep/in.txt", served.pfs_scratch / "deep/in.txt"
+    assert come.is_symlink() is (how != "bb copy")
+    assert home.exists() is (how == "pfs copy")
+    assert come.read_text() == "input data"
+
+
+def test_a_program_can_be_started_and_a_folder_comes_whole(
+    served: Site, given: Path, client: Client
+) -> None:
+    (served.scratch / "folder").mkdir()
+    (served.scratch / "folder" / "a").write_text("inside")
+    jobs = [
+        transfer("tool", given, f"{SCRATCH}/tool", executable="True"),
+        transfer("folder", f"{SCRATCH}/folder", served.out / "folder"),
+    ]
+    assert do(served, *jobs).returncode == 0
+    assert os.access(served.scratch / "tool", os.X_OK)
+    assert (served.out / "folder" / "a").read_text() == "inside"
+
+
+def test_a_file_that_fails_costs_itself_only(
+    served: Site, given: Path, client: Client
+) -> None:
+    (served.out / "full").mkdir()
+    (served.out / "full" / "in the way").touch()
+    os.mkfifo(served.pfs / "pipe")
+    jobs = [
+        transfer("a", given, served.out / "a"),
+        transfer("b", given, served.out / "full"),
+        transfer("c", [served.pfs / "pipe", given], served.out / "c"),
+    ]
+    done = do(served, *jobs)
+    assert done.returncode == 1
+    assert (served.out / "a").read_text() == (served.out / "c").read_text()
+    assert b"staging service: " in done.stderr and b"full" in done.stderr
+    assert b"pipe" not in done.stderr
+
+
+def test_a_service_that_is_away_is_waited_for(served: Site, daemon: Daemon) -> None:
+    jobs = make_results(served)
+    later = threading.Timer(1.0, daemon.start)
+    later.start()
+    try:
+        done = do(served, *jobs)
+    finally:
+        later.join()
+    assert done.returncode == 0
+    assert done.stderr.count(b"waiting up to 60 s") == 1
+    assert noted(served).keys() == set(RESULTS)
+
+
+def test_the_wait_has_an_end(served: Site, daemon: Daemon, given: Path) -> None:
+    declare(served, timeout="1s")
+    done = do(served, transfer("in", given, f"{SCRATCH}/in"))
+    assert done.returncode == 1
+    last = done.stderr.decode().splitlines()[-1]
+    assert "no staging service" in last and "no other answer in 1 s" in last
+    assert f"--sockets {daemon.sockets} status" in last
+
+
+def test_one_that_drains_is_waited_for(served: Site, daemon: Daemon) -> None:
+    jobs = make_results(served)
+    client = daemon.start()
+    daemon.make("large", 8 << 20)
+    client.submit([daemon.copy("large", rate=4 << 20)])
+    daemon.control().ask("drain")
+
+    def start_the_next() -> None:
+        assert daemon.process is not None
+        daemon.process.wait(timeout=60)
+        daemon.start()
+
+    thread = threading.Thread(target=start_the_next)
+    thread.start()
+    try:
+        done = do(served, *jobs)
+    finally:
+        thread.join()
+    assert done.returncode == 0, done.stderr
+    assert b"takes no new task" in done.stderr
+
+
+def test_a_killed_service_goes_on_and_so_does_the_transfer(
+    served: Site, daemon: Daemon, client: Client
+) -> None:
+    jobs = make_results(served)
+    daemon.control().ask("pause")
+    thread, answers = in_the_background(served, jobs)
+    until(lambda: client.status())
+    daemon.kill()
+    daemon.start()
+    thread.join(timeout=60)
+    assert answers[0].returncode == 0, answers[0].stderr
+    assert requests(daemon).count(len(RESULTS)) <= 1
+    assert noted(served).keys() == set(RESULTS)
+
+
+@pytest.mark.parametrize("was_copied", [True, False])
+def test_what_a_service_has_forgotten_is_looked_at_and_asked_for_again(
+    served: Site, daemon: Daemon, client: Client, was_copied: bool
+) -> None:
+    jobs = make_results(served)
+    daemon.control().ask("pause")
+    thread, answers = in_the_background(served, jobs)
+    until(lambda: client.status())
+    daemon.kill()
+    shutil.rmtree(daemon.folder / "state")
+    if was_copied:
+        for lfn in RESULTS:
+            shutil.copyfile(served.scratch / lfn, served.out / lfn)
+    again = daemon.start()
+    thread.join(timeout=60)
+    assert answers[0].returncode == 0, answers[0].stderr
+    assert len(again.status()) == (0 if was_copied else len(RESULTS))
+    for lfn in RESULTS:
+        assert noted(served)[lfn]["digest"] == digest_path(str(served.out / lfn))
+
+
+def test_another_task_with_the_same_number_is_not_ours(
+    served: Site, daemon: Daemon, client: Client
+) -> None:
+    jobs = make_results(served)
+    daemon.control().ask("pause")
+    thread, answers = in_the_background(served, jobs)
+    until(lambda: client.status())
+    daemon.kill()
+    shutil.rmtree(daemon.folder / "state")
+    before, daemon.sockets = daemon.sockets, daemon.folder / "sock2"
+    daemon.environ["PEGASUS_BB_STAGER"] = str(daemon.sockets)
+    daemon.make("other", 10)
+    daemon.start().submit([daemon.copy("other")] * len(RESULTS))
+    (daemon.sockets / "user").rename(before / "user")  # now it is found
+    thread.join(timeout=60)
+    assert answers[0].returncode == 0, answers[0].stderr
+    assert noted(served).keys() == set(RESULTS)
+
+
+def in_the_background(
+    site: Site, jobs: list[dict[str, Any]]
+) -> tuple[threading.Thread, list[Any]]:
+    answers: list[Any] = []
+    thread = threading.Thread(target=lambda: answers.append(do(site, *jobs)))
+    thread.start()
+    return thread, answers
+
+
+def test_a_path_in_no_dataspace_is_named(daemon: Daemon, client: Client) -> None:
+    patient = PatientClient(str(daemon.sockets), 1.0)
+    patient._roots = {"lustre": "/lus", "home": "/home"}
+    with pytest.raises(Exception, match=r"^/fast/a: lies in no dataspace .* lustre"):
+        patient.url_of("/fast/a")
+
+
+def test_no_service_is_an_error_of_its_own(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with pytest.raises(NoService, match="Is it running"):
+        PatientClient(str(tmp_path), 0.3).url_of("/a")
+    assert time.monotonic() - began < 10

@@ -14,7 +14,8 @@ from pegasus_bb.cli.output import columns, printable
 from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.service.client import Client, connect_or_start
 from pegasus_bb.service.config import Config, node_config, site_config, user_config
-from pegasus_bb.service.protocol import CONTROL_SOCKET, USER_SOCKET
+from pegasus_bb.service.dataspace import place_of
+from pegasus_bb.service.protocol import CONTROL_SOCKET, USER_SOCKET, Refused
 from pegasus_bb.service.task import DONE as TASK_DONE
 from pegasus_bb.service.task import ENDS
 from pegasus_bb.units import format_duration, format_size, parse_duration, parse_size
@@ -82,12 +83,13 @@ def submit(
     if len(places) != (1 if remove else 2):
         raise UsageError("say: submit SOURCE DEST, or submit --remove SOURCE")
     task: dict[str, Any] = {"kind": "remove" if remove else "move" if move else "copy"}
-    task.update(zip(("source", "dest"), map(_place, places), strict=False))
     if deadline:
         task["deadline"] = time.time() + parse_duration(deadline)
     if rate:
         task["rate"] = parse_size(rate)
     with _connected(sockets) as client:
+        named = _places(client, places)
+        task.update(zip(("source", "dest"), named, strict=False))
         [number] = client.submit([{**task, "priority": priority}])
     click.echo(json.dumps({"task": number}) if as_json else str(number))
 
@@ -200,8 +202,16 @@ def _socket(sockets: str | None, name: str) -> str:
     return f"{_own(sockets).sockets}/{name}"
 
 
-def _place(text: str) -> str:
-    return text if "://" in text else f"file://{os.path.abspath(text)}"
+def _places(client: Client, words: tuple[str, ...]) -> list[str]:
+    """``words`` as places of the service, which says what dataspaces it has. Raises
+    UsageError."""
+    if all("://" in word for word in words):
+        return list(words)
+    roots = client.ask("ping")["roots"]
+    try:
+        return [w if "://" in w else place_of(os.path.abspath(w), roots) for w in words]
+    except Refused as refused:
+        raise UsageError(str(refused)) from refused
 
 
 def _show(found: list[dict[str, Any]]) -> None:

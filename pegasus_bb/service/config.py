@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces
@@ -133,8 +133,3 @@ def _is_path(value: Any) -> bool:
 def _check(good: Any, path: str, wanted: str, found: Any) -> None:
     if not good:
         raise UsageError(f"{path}: {wanted}; found {found!r}")
-
-
-def as_roots(spaces: Dataspaces) -> Dict[str, str]:
-    """Name -> root, as a worker needs them."""
-    return {name: space.root for name, space in spaces.items()}

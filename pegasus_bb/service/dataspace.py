@@ -85,6 +85,27 @@ def url_of(path: str, roots: Mapping[str, str]) -> str:
     return found
 
 
+def as_roots(spaces: Dataspaces) -> Dict[str, str]:
+    """Name -> root, as a worker needs them."""
+    return {name: space.root for name, space in spaces.items()}
+
+
+def place_of(path: str, roots: Dict[str, str]) -> str:
+    """The place of an absolute ``path`` in a dataspace, one of those whose folders are
+    ``roots``: the longest of them that it lies below. Raises Refused."""
+    clean = os.path.normpath(path)
+    found = [
+        (root.rstrip("/"), name)
+        for name, root in roots.items()
+        if clean.startswith(root.rstrip("/") + "/")
+    ]
+    if not found:
+        known = ", ".join(f"{name}:// ({root})" for name, root in sorted(roots.items()))
+        raise Refused("bad-place", f"{path} is below none of {known}")
+    root, name = max(found)
+    return f"{name}://{clean[len(root) + 1 :] if root else clean}"
+
+
 def open_parent(space: Dataspace, parts: Tuple[str, ...], make: bool) -> Folder:
     """The folder that has, or with ``make`` shall have, the last of ``parts``.
 

@@ -7,8 +7,9 @@ import time
 from typing import Any, Callable, Dict, Iterable, List, Tuple
 
 from pegasus_bb.service.assignments import Assignments
-from pegasus_bb.service.config import Config, as_roots
+from pegasus_bb.service.config import Config
 from pegasus_bb.service.crew import Crew, WorkerProcess
+from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.estimate import Estimates, Load
 from pegasus_bb.service.rates import pair_of, share_rates
 from pegasus_bb.service.task import (

@@ -8,8 +8,9 @@ import time
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 from pegasus_bb.service.answers import Answers
-from pegasus_bb.service.config import Config, as_roots
+from pegasus_bb.service.config import Config
 from pegasus_bb.service.connection import Connection
+from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.protocol import VERSION, Refused, check_version
 from pegasus_bb.service.service import Service
 

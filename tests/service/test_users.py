@@ -86,6 +86,24 @@ def test_files_are_copied_as_their_user(site: Site, tmp_path: Path) -> None:
     assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (ANN, 0o600)
 
 
+def test_the_command_takes_paths_below_a_dataspace(site: Site, tmp_path: Path) -> None:
+    source, dest = tmp_path / "lustre/0/data", tmp_path / "bb/0/data"
+    source.parent.mkdir()
+    source.write_text("some")
+    stager = [sys.executable, "-m", "pegasus_bb", "stager"]
+    stager += ["--sockets", str(site.sockets)]
+
+    def say(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*stager, *words], capture_output=True, text=True)
+
+    said = say("submit", str(source), str(dest))
+    assert say("wait", said.stdout.strip()).returncode == 0, said.stderr
+    assert dest.read_text() == "some"
+    said = say("submit", "/etc/hostname", str(dest))
+    assert said.returncode == 2
+    assert f"is below none of bb:// ({tmp_path}/bb), lustre://" in said.stderr
+
+
 def test_another_users_files_stay_closed(site: Site, tmp_path: Path) -> None:
     (tmp_path / f"lustre/{ANN}/secret").write_text("ann's")
     steal = {"source": f"lustre://{ANN}/secret", "dest": f"bb://{BOB}/mine"}

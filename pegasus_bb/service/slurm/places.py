@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import Callable
 
-from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.dataspace import Dataspaces, as_roots, place_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import Record
 
@@ -23,7 +22,7 @@ class Places:
         """Raises Refused."""
         space, found, path = word.partition("://")
         if not found:
-            return self._of_path(word)
+            return place_of(word, as_roots(self._spaces))
         if space == "job":
             if not self._job:
                 raise Refused("bad-place", f"{word}: the job has no jobbb line")
@@ -33,17 +32,3 @@ class Places:
             record = self._buffer(name)
             return f"{record['pool']}://{name}/{below}"
         return word
-
-    def _of_path(self, path: str) -> str:
-        """In the dataspace whose root is the longest one that ``path`` lies below."""
-        clean = os.path.normpath(path)
-        roots = [
-            (space.root.rstrip("/"), name)
-            for name, space in self._spaces.items()
-            if clean.startswith(space.root.rstrip("/") + "/")
-        ]
-        if not roots:
-            known = ", ".join(sorted(s.root for s in self._spaces.values()))
-            raise Refused("bad-place", f"{path} is below none of {known}")
-        root, name = max(roots)
-        return f"{name}://{clean[len(root) + 1 :]}"

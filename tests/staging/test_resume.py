@@ -68,13 +68,14 @@ def test_a_copy_without_digest_is_none_with_digest(trees: TwoTrees) -> None:
     assert trees.stage("size").kept == 1
 
 
-def test_the_journal_of_a_crash(trees: TwoTrees) -> None:
+@pytest.mark.parametrize("step", [37, pytest.param(1, marks=pytest.mark.sweep)])
+def test_the_journal_of_a_crash(trees: TwoTrees, step: int) -> None:
     for name in ("one", "two", "three"):
         trees.write(name, name)
     trees.stage()
     journal = trees.root / "journal"
     whole = journal.read_bytes()
-    for cut in range(len(whole)):
+    for cut in range(0, len(whole), step):
         journal.write_bytes(whole[:cut])
         again = trees.stage("size")
         assert again.files + again.kept == 3

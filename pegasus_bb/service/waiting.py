@@ -49,7 +49,7 @@ class Waiting:
         self._shares: Dict[int, _Share] = {}
 
     def add(self, task: Task) -> None:
-        """``task`` waits from now on."""
+        """``task`` waits from now on; once more where its deadline has moved."""
         if task.deadline is not None:
             key = (task.deadline, -task.priority, task.id, task)
             heapq.heappush(self._urgent, key)
@@ -68,10 +68,11 @@ class Waiting:
         time.time()."""
         while self._urgent:
             deadline, _, _, task = heapq.heappop(self._urgent)
-            if task.state == PENDING and deadline >= now:
+            if task.state != PENDING or deadline != task.deadline:
+                continue  # its deadline has moved: it is in here once more
+            if deadline >= now:
                 return task
-            if task.state == PENDING:
-                self._add_to_share(task)
+            self._add_to_share(task)
         for uid in sorted(self._shares, key=lambda uid: self._shares[uid].served):
             first = self._shares[uid].first()
             if first is not None:

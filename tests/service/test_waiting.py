@@ -44,6 +44,15 @@ def test_a_deadline_that_has_passed_wins_nothing() -> None:
     assert [each and each.id for each in found] == [3, 1, 2, None]
 
 
+def test_a_deadline_that_has_moved_counts_from_then_on() -> None:
+    waiting, moved, other = Waiting(), task(1, deadline=30.0), task(2, deadline=40.0)
+    for each in (moved, other):
+        waiting.add(each)
+    moved.deadline = 50.0
+    waiting.add(moved)
+    assert [each and each.id for each in map(waiting.take, [35.0] * 3)] == [2, 1, None]
+
+
 def test_a_cancelled_task_has_no_turn() -> None:
     tasks = [task(1), task(2, deadline=1.0), task(3)]
     tasks[0].state = tasks[1].state = CANCELLED

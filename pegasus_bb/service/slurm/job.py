@@ -66,6 +66,8 @@ class Job:
             found["size"] = str(self.size)
         if "BB_NODE" in self.environ:
             found["nodes"] = "wait"  # pre_run does
+        if self.start_time:
+            found["start_time"] = str(self.start_time)
         return found
 
 

@@ -102,7 +102,12 @@ class Jobs:
                 self._spool.heard(request.job)
                 return
             job = self._jobs[request.job] = Job(request.job, request.uid, request.gid)
+        planned = job.start_time
         job.hear(request)
+        if job.state == STAGING_IN and job.start_time != planned:
+            self._files.save(job)
+            self._transfers.move_deadline(job, job.start_time)
+            self._tell(job)
         if request.do == "pre_run" and "BB_NODE" in job.environ:
             self._stage_nodes(job, request)
             return

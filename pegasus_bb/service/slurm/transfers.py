@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from pegasus_bb.service.protocol import Refused, encode
 from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.job import Job
-from pegasus_bb.service.task import CANCELLED, COPY, DONE, FAILED, Task
+from pegasus_bb.service.task import CANCELLED, COPY, DONE, FAILED, PENDING, Task
 
 Ended = Callable[[List[str]], None]  # why some copies are not done; none: all are
 Places = Sequence[Tuple[str, str]]
@@ -54,11 +54,19 @@ class Transfers:
             self._batches.pop(job, None)
             ended([str(why)])
 
+        self.move_deadline(job, deadline)
         if not specs:
             self._follow(job, batch, ended)
             return
         raw = encode({"tasks": specs}).rstrip(b"\n")
         self._service.submit(job.uid, specs, raw, accepted, refused)
+
+    def move_deadline(self, job: Job, deadline: Optional[int]) -> None:
+        """Copies of ``job`` that wait shall be done by ``deadline`` from now on."""
+        for task in self._batches.get(job, ()):
+            if deadline and task.state == PENDING and task.deadline != deadline:
+                task.deadline = deadline
+                self._service.dispatch.waiting.add(task)
 
     def is_copying(self, job: Job) -> bool:
         """Whether copies of ``job`` are under way."""

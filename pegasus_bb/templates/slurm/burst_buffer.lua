@@ -353,6 +353,12 @@ function slurm_bb_data_in(job_id, job_script, uid, gid, job_info)
 	return slurm.SUCCESS
 end
 
+-- Whether Slurm expects a job to start at another time than the service knows of.
+local function is_planned_anew(job, info)
+	local start = tonumber(info and info.start_time) or 0
+	return start > os.time() and plain(start) ~= job.start_time
+end
+
 function slurm_bb_test_data_in(job_id, job_script, uid, gid, job_info)
 	if is_array(job_info) then
 		return slurm.ERROR, NO_ARRAY
@@ -364,6 +370,8 @@ function slurm_bb_test_data_in(job_id, job_script, uid, gid, job_info)
 		return slurm.ERROR, "pegasus_bb: " .. (job.message or "")
 	elseif job.state ~= "staging-in" then
 		return slurm.SUCCESS
+	elseif is_planned_anew(job, job_info) then
+		note("data_in", job_id, uid, gid, job_info)
 	end
 	return slurm.SUCCESS, "BUSY"
 end

@@ -44,7 +44,7 @@ class OnNodes:
     @property
     def failures(self) -> Dict[str, List[str]]:
         """What nodes could not do."""
-        said = {node: answer.get("why", []) for node, answer in self.answers.items()}
+        said = {n: self.answers.get(n, {}).get("why", []) for n in self.todo}
         return {node: why for node, why in said.items() if why}
 
     @property

@@ -197,7 +197,7 @@ class Nodes:
         if record.folder not in self._ended:
             return
         if record.want == LIST and not record.failures:
-            found = {node: answer["found"] for node, answer in record.answers.items()}
+            found = {node: record.answers[node]["found"] for node in record.todo}
             why = conflicts(found, record.results)
             if not why:
                 todo = divide(found, record.results)

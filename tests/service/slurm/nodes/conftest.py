@@ -95,7 +95,7 @@ class Node(Daemon):
     @property
     def orders(self) -> list[str]:
         box = self.site.mailbox / self.name / "orders"
-        return [path.name for path in box.iterdir()]
+        return [path.name for path in box.glob("*.json")]
 
 
 class NodeJob(Job):

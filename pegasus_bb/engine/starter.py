@@ -16,6 +16,7 @@ from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.errors import CatalogError
 
 _NOT_FOUND = 127  # what a shell answers where it cannot start a program
+_WANTS_SCRATCH = "pegasus-lite-local.sh"  # around Pegasus's transfers on this machine
 _TAIL = 4000  # bytes of what a script says
 # DAGMan's own words for "a node has failed" and "all is well".
 _NODE_FAILED, _OK = 2, 0
@@ -41,6 +42,7 @@ class Starter:
     def __init__(self, table: Table, submit_dir: Path, children: Children) -> None:
         self._table, self._dir, self._children = table, submit_dir, children
         self._environment = dict(os.environ)
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     def job(self, item: Item) -> None:
         """Start the job of ``item``. Raises CannotStart."""
@@ -52,6 +54,8 @@ class Starter:
         files: list[int] = []
         try:
             self._open(command, files)
+            if Path(command.argv[0]).name == _WANTS_SCRATCH:
+                command.environment["_CONDOR_SCRATCH_DIR"] = self._scratch_of(item)
             self._start(item, "job", command, (files[0], files[1], files[2]))
         except CannotStart as error:
             if len(files) == 3:  # where a person looks first
@@ -61,6 +65,16 @@ class Starter:
         finally:
             for handle in set(files):
                 os.close(handle)
+
+    def _scratch_of(self, item: Item) -> str:
+        """An empty folder, as HTCondor gives each job; it goes with the engine."""
+        try:
+            if self._scratch is None:
+                self._scratch = tempfile.TemporaryDirectory(prefix="pegasus-bb-")
+            return tempfile.mkdtemp(dir=self._scratch.name, prefix=item.node.name)
+        except OSError as error:
+            why = f"no temporary folder for {item.node.name}: {error.strerror}"
+            raise CannotStart(why) from error
 
     def script(self, item: Item, kind: str) -> None:
         """Start the PRE or POST script of ``item``. Raises CannotStart."""

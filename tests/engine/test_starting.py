@@ -148,3 +148,20 @@ def test_a_script_that_cannot_start(
         (folder.path / "gate").chmod(0o644)
     folder.job("a", pre=Script("gate"))
     folder.fails(says)
+
+
+def test_transfers_of_pegasus_on_this_machine_have_a_folder_of_their_own(
+    folder: Folder,
+) -> None:
+    """As HTCondor gives it to each job; nothing of it stays."""
+    program(folder, "pegasus-lite-local.sh", "#!/bin/sh\nls -d $_CONDOR_SCRATCH_DIR\n")
+    for name in ("a", "b"):
+        folder.job(name)
+        sub = folder.path / f"{name}.sub"
+        text = sub.read_text().replace("task.py", "pegasus-lite-local.sh")
+        sub.write_text(text)
+    folder.run()
+    places = {(folder.path / f"{name}.out").read_text() for name in ("a", "b")}
+    assert len(places) == 2
+    assert all(place.startswith("/") for place in places)
+    assert not any(Path(place.strip()).exists() for place in places)

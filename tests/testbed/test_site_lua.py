@@ -26,9 +26,15 @@ MODES = ("persistent", "transient", "hybrid")
 class Started:
     """Every example in every mode, side by side."""
 
-    def __init__(self, home: Home, planner: str, pool: ThreadPoolExecutor) -> None:
+    def __init__(
+        self,
+        home: Home,
+        planner: str,
+        pool: ThreadPoolExecutor,
+        runner: type[ExampleRunner] = ExampleRunner,
+    ) -> None:
         self.examples = {
-            name: ExampleRunner(home, name, planner) for name in ExampleRunner.SMALL
+            name: runner(home, name, planner) for name in ExampleRunner.SMALL
         }
         self.runs = {
             (name, mode): pool.submit(self._run, name, mode)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +18,7 @@ import pytest
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
+from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.runtime.transfers.by_service import PatientClient
 from pegasus_bb.service.client import Client, NoService
 from pegasus_bb.staging.folder import digest_path
@@ -255,3 +259,25 @@ def test_no_service_is_an_error_of_its_own(tmp_path: Path) -> None:
     with pytest.raises(NoService, match="Is it running"):
         PatientClient(str(tmp_path), 0.3).url_of("/a")
     assert time.monotonic() - began < 10
+
+
+def test_a_transfer_that_is_ended_takes_back_its_tasks(
+    served: Site, daemon: Daemon, client: Client
+) -> None:
+    """Else they could make folders in a reservation that was given back."""
+    jobs = make_results(served)
+    daemon.control().ask("pause")
+    install_runtime(str(served.bb), sys.executable)
+    program = subprocess.Popen(
+        [served.program("transfer")], stdin=subprocess.PIPE, cwd=served.root
+    )
+    assert program.stdin is not None
+    program.stdin.write(json.dumps(jobs).encode())
+    program.stdin.close()
+    until(lambda: client.status())
+    program.terminate()
+    assert program.wait(timeout=60) == 128 + signal.SIGTERM
+    until(lambda: {task["state"] for task in client.status()} == {"cancelled"})
+    daemon.control().ask("resume")
+    assert list(served.out.iterdir()) == []
+    assert do(served, *jobs).returncode == 0

@@ -6,7 +6,9 @@ are done as without a service.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import time
 from typing import (
@@ -49,6 +51,7 @@ class ServiceCopies(Copies):
         super().__init__(*arguments)
         patience = parse_duration(settings.get("timeout", "15m"))
         self._service = PatientClient(settings["service"], patience)
+        signal.signal(signal.SIGTERM, _end)  # else no task would be cancelled
 
     def _landed(self, ways: Sequence[Way], digest: bool) -> Iterator[Brought]:
         left: List[Tuple[Way, Spec]] = []
@@ -79,6 +82,10 @@ class ServiceCopies(Copies):
             "size": os.stat(source).st_size,
         }
         return {**spec, "digest": True} if digest else spec
+
+
+def _end(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _became(
@@ -132,17 +139,26 @@ class PatientClient:
 
     def ended(self, specs: Sequence[Spec]) -> Iterator[Optional[Spec]]:
         """Submit ``specs``; how each has ended, in their order. None: the service has
-        forgotten it. Raises Refused, NoService."""
+        forgotten it. Raises Refused, NoService. Whoever stops this cancels them."""
         numbers: List[int] = []
-        for request in _requests(specs):
-            numbers += self._asked(lambda client: client.submit(request))  # noqa: B023
-        for first in range(0, len(specs), _TOGETHER):
-            some = numbers[first : first + _TOGETHER]
-            tasks = self._asked(lambda client: _waited(client, some))  # noqa: B023
-            for number, spec in zip(some, specs[first:]):
-                task = tasks.get(number)
-                is_it = task is not None and _places(task) == _places(spec)
-                yield task if is_it else None
+        try:
+            for request in _requests(specs):
+                numbers += self._asked(lambda c: c.submit(request))  # noqa: B023
+            for first in range(0, len(specs), _TOGETHER):
+                some = numbers[first : first + _TOGETHER]
+                tasks = self._asked(lambda c: _waited(c, some))  # noqa: B023
+                for number, spec in zip(some, specs[first:]):
+                    task = tasks.get(number)
+                    is_it = task is not None and _places(task) == _places(spec)
+                    yield task if is_it else None
+        except BaseException:
+            self._cancel(numbers)
+            raise
+
+    def _cancel(self, numbers: Sequence[int]) -> None:
+        """A copy that came later could be made in a reservation that is given back."""
+        with contextlib.suppress(NoService, Refused):
+            Client(self._sockets).cancel(numbers)  # the other may be in an answer
 
     def _asked(self, ask: Callable[[Client], T]) -> T:
         """The answer to ``ask``, however often the service goes away before that."""

@@ -10,7 +10,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.protocol import CONTROL_SOCKET, USER_SOCKET
 
-NAMES = (USER_SOCKET, CONTROL_SOCKET)
+NAMES = (CONTROL_SOCKET, USER_SOCKET)  # in this order: who can ask finds both
 _BACKLOG = 128
 _FIRST = 3  # SD_LISTEN_FDS_START of sd_listen_fds(3)
 

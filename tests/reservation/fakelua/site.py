@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import Pool
@@ -19,7 +20,7 @@ from pegasus_bb.units import GIB, MIB
 
 
 class _NoJobs:
-    kept: object
+    """No job, so nothing is kept and no node has work."""
 
     def __init__(self) -> None:
         self.kept = self
@@ -32,7 +33,8 @@ def site(folder: Path) -> tuple[Buffers, Questions]:
     pools = Pools([Pool("flash", str(folder / "bb"), GIB, 4 * MIB)])
     (folder / "bb").mkdir(exist_ok=True)
     buffers = Buffers(str(folder / "buffers.json"), pools, Trash(), lambda: None)
-    return buffers, Questions(buffers, _NoJobs(), pools)  # type: ignore[arg-type]
+    none: Any = _NoJobs()
+    return buffers, Questions(buffers, none, pools, none)
 
 
 def asked(folder: Path, uid: int, *words: str) -> str:

@@ -92,7 +92,8 @@ class Client:
         return found
 
     def cancel(self, tasks: Sequence[int]) -> int:
-        """How many of ``tasks`` had not ended, and will soon."""
+        """Stop ``tasks``; how many of them ended as cancelled. One that was complete
+        already is done."""
         return int(self.ask("cancel", tasks=list(tasks))["cancelled"])
 
     def ask(self, do: str, **more: Any) -> Dict[str, Any]:

@@ -13,9 +13,11 @@ from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.protocol import VERSION, Refused, check_version
 from pegasus_bb.service.service import Service
+from pegasus_bb.service.task import CANCELLED
 
 _ALWAYS = frozenset(("v", "id", "do"))
 _TASKS = ("tasks", "everyone")
+_PATIENCE = 10.0  # seconds until tasks that were cancelled have ended
 
 
 class Request(NamedTuple):
@@ -127,8 +129,23 @@ class Requests:
             lambda: self._answers.tell(request.connection, request.number, tasks),
         )
 
-    def _cancel(self, request: Request) -> Dict[str, Any]:
-        return {"cancelled": self._service.cancel(self._named(request))}
+    def _cancel(self, request: Request) -> None:
+        """The answer comes when all have ended: a copy that was complete by then is
+        done, not cancelled. What hangs does not keep its user waiting."""
+        tasks = {task.id: task for task in self._named(request) if not task.has_ended}
+        late = asyncio.get_running_loop().call_later(_PATIENCE, lambda: answer())
+
+        def answer() -> None:
+            if late.cancelled():
+                return
+            late.cancel()
+            cancelled = sum(task.state == CANCELLED for task in tasks.values())
+            ending = sum(not task.has_ended for task in tasks.values())
+            found = {"cancelled": cancelled, "ending": ending}
+            request.connection.answer(request.number, found)
+
+        self._service.cancel(list(tasks.values()))
+        self._service.wait(list(tasks.values()), answer)
 
     def _pause(self, _: Request) -> Dict[str, Any]:
         self._service.dispatch.pause(True)

@@ -125,16 +125,11 @@ class Service:
         for number in list(left):
             self._waiters.setdefault(number, []).append(one_ended)
 
-    def cancel(self, tasks: List[Task]) -> int:
-        """Stop ``tasks`` that have not ended; how many those are."""
-        stopped = [task for task in tasks if not task.has_ended]
-        for task in stopped:
-            self.dispatch.cancel(task)
-        return len(stopped)
-
-    def seconds_left(self) -> Dict[int, float]:
-        """How long until each task has ended, as far as is known."""
-        return self.dispatch.seconds_left(self.tasks.values())
+    def cancel(self, tasks: List[Task]) -> None:
+        """Stop those of ``tasks`` that have not ended."""
+        for task in tasks:
+            if not task.has_ended:
+                self.dispatch.cancel(task)
 
     def drain(self, drained: Callable[[], None]) -> None:
         """Take no new task; ``drained`` is called when what was accepted is done."""

@@ -46,8 +46,9 @@ class Site(Daemon):
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    site = Site(tmp_path)
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
+    """A parameter is what the declaration of each dataspace says as well."""
+    site, more = Site(tmp_path), getattr(request, "param", {})
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_mode & 0o011 == 0:
             folder.chmod(0o711)
@@ -58,7 +59,9 @@ def site(tmp_path: Path) -> Iterator[Site]:
             os.chown(folder, uid, uid)
             folder.chmod(0o700)
     config = {
-        "dataspaces": {n: {"path": str(tmp_path / n)} for n in ("lustre", "bb")},
+        "dataspaces": {
+            n: {"path": str(tmp_path / n), **more} for n in ("lustre", "bb")
+        },
         "state": str(tmp_path / "var"),
         "sockets": str(site.sockets),
     }

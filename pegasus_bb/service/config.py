@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from typing import Any, NamedTuple, Optional
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.files import read_json
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces, parse_rate
 from pegasus_bb.service.memory import SPACE as MEMORY
 from pegasus_bb.service.slurm.config import SlurmConfig, read_slurm
@@ -54,8 +54,7 @@ def user_config() -> Config:
 def site_config(path: str) -> Config:
     """The service that the JSON file ``path`` describes. Raises UsageError."""
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+        data = read_json(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
     _check(isinstance(data, dict), path, "the file is an object", data)

@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import sys
+import time
 from typing import Any, Callable, Dict, List, Optional, Set
 
 from pegasus_bb.service.memory import send_descriptors
@@ -30,6 +31,7 @@ class WorkerProcess:
     def __init__(self, uid: int, heard: Heard) -> None:
         self.uid, self._heard = uid, heard
         self.tasks: Dict[int, Task] = {}  # its assignment; empty: it is idle
+        self.since = 0.0  # a time.monotonic(): when it got that
         self._process: Optional[asyncio.subprocess.Process] = None
         self._unsent = bytearray()  # before it has started
         self._rights, self._its_rights = socket.socketpair(
@@ -37,6 +39,10 @@ class WorkerProcess:
         )
         self._rights.setblocking(False)
         self._running = asyncio.ensure_future(self._run())
+
+    def assign(self, tasks: List[Task]) -> None:
+        """These are its own until it says that it is idle."""
+        self.tasks, self.since = {task.id: task for task in tasks}, time.monotonic()
 
     def send(self, message: Dict[str, Any]) -> None:
         """Tell it something; a worker that has died hears nothing."""

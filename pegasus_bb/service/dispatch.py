@@ -67,7 +67,7 @@ class Dispatch:
                     self._end(task, FAILED, 0, why)
                 continue
             worker = self._crew.worker_of(tasks[0].uid)
-            worker.tasks = {task.id: task for task in tasks}
+            worker.assign(tasks)
             for task in tasks:
                 if task.id in self.descriptors:
                     worker.send_descriptor(task.id, self.descriptors[task.id])
@@ -174,11 +174,12 @@ class Dispatch:
         task.moved += size
         self.targets.count(task, size, time.monotonic())
 
-    def _learn(self, worker: WorkerProcess, seconds: float) -> None:
-        """From an assignment of ``worker`` that was ``seconds`` of work, pauses and
-        waits for a rate left out. Small files are copied together, so a pair's part of
-        the seconds is its part of the tasks. A task with a rate of its own says nothing
-        of the others."""
+    def _learn(self, worker: WorkerProcess, held: float) -> None:
+        """From an assignment of ``worker``, which a pause or a rate has held back for
+        ``held`` seconds. Small files are copied together, so a pair's part of the time
+        is its part of the tasks. A task with a rate of its own says nothing of the
+        others."""
+        seconds = max(0.0, time.monotonic() - worker.since - held)
         done = [t for t in worker.tasks.values() if t.state == DONE and not t.rate]
         for pair in {pair_of(task) for task in done}:
             sizes = [task.moved for task in done if pair_of(task) == pair]

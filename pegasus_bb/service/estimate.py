@@ -1,10 +1,10 @@
 """How long a task takes by itself: learned per pair of dataspaces.
 
-seconds = a * files + b * bytes, fitted by least squares of the relative errors over the
-tasks that ended: a file of 1 MB counts as much as one of 1 GB. A sample counts half
-after each further ``_HALF`` samples, so the estimate follows the machine. NORNS
-(papers/003) divides by the number of pairs in place of samples, and leaves out what
-waits; forecast.py has that.
+seconds = a * files + b * bytes, fitted by least squares over the tasks that ended, each
+with the weight 1 / its seconds: one that a busy machine has disturbed counts little. A
+sample counts half after each further ``_HALF`` samples, so the estimate follows the
+machine. NORNS (papers/003) divides by the number of pairs in place of samples, and
+leaves out what waits; forecast.py has that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HALF = 8.0
 _DECAY = 0.5 ** (1 / _HALF)
 _UNKNOWN = (0.01, 1e-8)  # seconds per file and per byte before the first sample
 _SHORTEST = 1e-6  # seconds of a sample
-_SUMS = 8  # numbers that a pair has learned
+_SUMS = 5  # numbers that a pair has learned
 
 
 class Rate:
@@ -26,23 +26,22 @@ class Rate:
 
     def __init__(self, sums: Optional[List[float]] = None) -> None:
         """``sums``: of an earlier service."""
-        # Of files², files x bytes, bytes², files, bytes, all relative to the seconds;
-        # then of bytes and tasks as they are, and of samples.
+        # Of files², files x bytes and bytes², each by the seconds; of files; of bytes.
         self.sums: List[float] = list(sums) if sums else [0.0] * _SUMS
         self._costs: Optional[Tuple[float, float]] = None
 
     def learn(self, files: int, size: int, seconds: float) -> None:
         """``files`` files with ``size`` bytes took ``seconds`` in all."""
         took = max(seconds, _SHORTEST)
-        f, b = files / took, size / took
-        more = (f * f, f * b, b * b, f, b, size, files, 1.0)
+        squares = (files * files / took, files * size / took, size / took * size)
+        more = (*squares, files, size)
         self.sums = [_DECAY * old + new for old, new in zip(self.sums, more)]
         self._costs = None
 
     @property
     def typical(self) -> int:
         """Bytes of a task whose size is not known."""
-        return int(self.sums[5] / self.sums[6]) if self.sums[6] else 0
+        return int(self.sums[4] / self.sums[3]) if self.sums[3] else 0
 
     def seconds(self, size: int) -> float:
         """What a task of ``size`` bytes takes."""
@@ -51,8 +50,8 @@ class Rate:
         return self._costs[0] + self._costs[1] * size
 
     def _fitted(self) -> Tuple[float, float]:
-        ff, fb, bb, f, b, *_, weight = self.sums
-        if not weight:
+        ff, fb, bb, f, b = self.sums
+        if not f:
             return _UNKNOWN
         determinant = ff * bb - fb * fb
         if determinant > 1e-9 * ff * bb:

@@ -118,6 +118,11 @@ class Stopwatch:
         self._clock, self._lock = clock, threading.Lock()
         self._held, self._since, self.seconds = 0, 0.0, 0.0
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a thread is held back now."""
+        return self._held > 0
+
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """The thread of the caller is held back meanwhile."""

@@ -7,7 +7,8 @@ other ends. What it is told: ``{"do": [task, ...]}``, ``{"cancel": id}``,
 is told to go; ``{"moved": {id: bytes}}`` now and then; ``{"took": [number, bytes,
 ids]}`` where a target has a rate, and it goes on when that number is granted;
 ``{"outcome": [id, outcome]}`` where a task wants that; ``{"ended": [id, state, bytes,
-message]}``; and ``{"idle": seconds of work}`` at the end of an assignment. With ``do``
+message]}``; and ``{"idle": seconds}`` at the end of an assignment: so long
+a pause or a rate has held it back. With ``do``
 come ``rate``, of the task's own, and ``piece``, the bytes between two ``took``. It ends
 with its stdin.
 """
@@ -148,13 +149,12 @@ class Worker:
             self._inbox.take,
             lambda task, outcome: self._say({"outcome": [task, outcome]}),
         )
-        begun, held = time.monotonic(), self._control.held.seconds
+        held = self._control.held.seconds
         try:
             copying.run(tasks)
         finally:
             self._control.shared.end([task["id"] for task in tasks])
-            took = time.monotonic() - begun - (self._control.held.seconds - held)
-            self._say({"idle": took})
+            self._say({"idle": self._control.held.seconds - held})
 
     def _began(self, tasks: List[int], tag: str) -> None:
         self._say({"began": tasks, "tag": tag})

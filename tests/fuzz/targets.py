@@ -288,7 +288,7 @@ def _stager_lines() -> list[bytes]:
     specs = [json.loads(_requests()[0])["tasks"][n] for n in (0, 2)]
     lines = [
         {"next": 3},
-        {"learned": [["file", "bb", [1.0] * 8]]},
+        {"learned": [["file", "bb", [1.0] * 5]]},
         {"first": 3, "uid": 1000, "at": 1.5, "request": {"tasks": specs}},
         {"first": 9, "uid": 1000, "at": 1.5, "request": {"tasks": specs}, "of": 8},
         {"began": [3, 4], "tag": "abc"},

@@ -103,7 +103,7 @@ def test_a_torn_line_is_no_damage(daemon: Daemon) -> None:
         {"ended": [[1, "done", 7, 9e9, ""], [2, "gone", 7, 9e9, ""]]},
         {"ended": [[1]]},
         {"learned": [["a", "b", [1.0]]]},
-        {"learned": [["a", "b", [float("nan")] * 8]]},
+        {"learned": [["a", "b", [float("nan")] * 5]]},
         {"began": "ab", "tag": "x"},
         {},
     ],

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +95,18 @@ class Daemon:
         came, went = (self.folder / side / name for side in ("from", "to"))
         parts = [p for p in went.parent.iterdir() if p.name.endswith(".part")]
         return not parts and came.read_bytes() == went.read_bytes()
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Not below pytest's own folder: that is closed to other users again whenever
+    another pytest begins."""
+    with tempfile.TemporaryDirectory(
+        prefix="pegasus-bb-service-", ignore_cleanup_errors=True
+    ) as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        yield folder
 
 
 @pytest.fixture

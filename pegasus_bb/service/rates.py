@@ -7,10 +7,10 @@ does not use is at once another's, and the part of a worker that dies is not los
 from __future__ import annotations
 
 import math
-from typing import Collection, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
+from typing import Any, Collection, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
 
 from pegasus_bb.service.dataspace import Dataspaces
-from pegasus_bb.service.task import Task
+from pegasus_bb.service.task import PENDING, RUNNING, Task
 
 _BURST = 0.05  # seconds of the rate that may go at once
 _PIECE = 0.02  # seconds of the rate that a worker takes at a time
@@ -116,6 +116,29 @@ class Targets:
         """``tasks`` have moved ``size`` bytes: seconds to wait before they go on."""
         names = self.limited(tasks)
         return max([0.0, *(self._buckets[n].take(size, now) - now for n in names)])
+
+    def shown(self, tasks: Iterable[Task], now: float) -> Dict[str, Dict[str, Any]]:
+        """Of each target: its rate (0: none), how fast it goes, the bytes so far, and
+        how many of ``tasks`` use it, by state."""
+        found: Dict[str, Dict[str, Any]] = {
+            name: {
+                "rate": self.rates.get(name, 0.0),
+                "speed": meter.speed(now),
+                "bytes": meter.bytes,
+                PENDING: 0,
+                RUNNING: 0,
+            }
+            for name, meter in self.meters.items()
+        }
+        names: Dict[Tuple[str, str], Set[str]] = {}  # by pair
+        for task in tasks:
+            if not task.has_ended:
+                pair = pair_of(task)
+                if pair not in names:
+                    names[pair] = self.of([task])
+                for name in names[pair]:
+                    found[name][task.state] += 1
+        return found
 
     def count(self, task: Task, size: int, now: float) -> None:
         """``task`` has moved ``size`` bytes."""

@@ -169,7 +169,10 @@ class Requests:
             states = counts.setdefault(str(task.uid), {})
             states[task.state] = states.get(task.state, 0) + 1
             states["bytes"] = states.get("bytes", 0) + task.moved
-        return {"users": counts, "paused": self._service.dispatch.is_paused}
+        dispatch = self._service.dispatch
+        tasks = self._service.tasks.values()
+        targets = dispatch.targets.shown(tasks, time.monotonic())
+        return {"users": counts, "targets": targets, "paused": dispatch.is_paused}
 
     def _named(self, request: Request) -> Any:
         uid, message = request.connection.uid, request.message

@@ -148,8 +148,8 @@ def wait(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
         click.echo(json.dumps(found, indent=2))
     bad = [task for task in found if task["state"] != TASK_DONE]
     for task in bad:
-        words = f"task {task['id']} {task['state']}: {printable(task['message'])}"
-        click.echo(f"pegasus-bb: {words}", err=True)
+        message = f"task {task['id']} {task['state']}: {printable(task['message'])}"
+        click.echo(f"pegasus-bb: {message}", err=True)
     sys.exit(NOT_COPIED if bad else DONE)
 
 
@@ -204,11 +204,11 @@ def _show_progress(client: Client, tasks: tuple[int, ...]) -> None:
         ended = sum(task["state"] in ENDS for task in found)
         moved = format_size(sum(task["moved"] for task in found))
         left = format_duration(max(task["seconds_left"] for task in found))
-        words = f"{ended} of {len(found)} tasks, {moved}, about {left} left"
+        line = f"{ended} of {len(found)} tasks, {moved}, about {left} left"
         if ended == len(found):
             click.echo("\r\x1b[K", nl=False, err=True)
             return
-        click.echo(f"\r\x1b[K{words}", nl=False, err=True)
+        click.echo(f"\r\x1b[K{line}", nl=False, err=True)
         time.sleep(_OFTEN)
 
 

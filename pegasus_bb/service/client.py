@@ -66,7 +66,7 @@ class Client:
         """The numbers of ``tasks``, which are durable when this returns. A task with
         the source ``fd://0`` reads the first of ``descriptors``; it ends with the
         service, since its memory does."""
-        ok = self._asked("submit", {"tasks": list(tasks)}, descriptors)
+        ok = self._request("submit", {"tasks": list(tasks)}, descriptors)
         return range(ok["first"], ok["first"] + ok["count"])
 
     def submit_memory(self, data: bytes, dest: str, **more: Any) -> int:
@@ -98,9 +98,9 @@ class Client:
 
     def ask(self, do: str, **more: Any) -> Dict[str, Any]:
         """The ``ok`` of one request."""
-        return self._asked(do, more, ())
+        return self._request(do, more, ())
 
-    def _asked(
+    def _request(
         self, do: str, more: Dict[str, Any], descriptors: Sequence[int]
     ) -> Dict[str, Any]:
         self._number += 1
@@ -135,7 +135,7 @@ class AsyncClient:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self._writer, self._number = writer, 0
-        self._asked: Dict[int, asyncio.Future[Dict[str, Any]]] = {}
+        self._pending: Dict[int, asyncio.Future[Dict[str, Any]]] = {}
         self._has_gone = False  # the service, or this connection
         self._listening = asyncio.ensure_future(self._listen(reader))
 
@@ -181,7 +181,7 @@ class AsyncClient:
         number = self._number
         line = request_line(do, number, more)
         answer = asyncio.get_running_loop().create_future()
-        self._asked[number] = answer
+        self._pending[number] = answer
         try:
             self._writer.write(line)
             await self._writer.drain()
@@ -191,7 +191,7 @@ class AsyncClient:
         finally:
             if answer.done() and not answer.cancelled():
                 answer.exception()  # asyncio reports one that is not looked at
-            del self._asked[number]
+            del self._pending[number]
 
     async def close(self) -> None:
         """End the connection; tasks go on. What waits for an answer gets NoService."""
@@ -203,7 +203,7 @@ class AsyncClient:
         try:
             async for line in reader:
                 message = decode(line)
-                waiting = self._asked.get(message.get("id", 0))
+                waiting = self._pending.get(message.get("id", 0))
                 if waiting is not None and not waiting.done():
                     waiting.set_result(message)
         except (OSError, ValueError, Refused):
@@ -212,9 +212,9 @@ class AsyncClient:
             self._fail()
 
     def _fail(self) -> None:
-        """No answer comes any more: not to what is asked now, nor later."""
+        """No answer comes any more: neither to requests that wait nor to later ones."""
         self._has_gone = True
-        for waiting in self._asked.values():
+        for waiting in self._pending.values():
             if not waiting.done():
                 waiting.set_exception(NoService(_GONE))
 

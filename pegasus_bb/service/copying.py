@@ -37,7 +37,7 @@ from pegasus_bb.staging.onefile import digest_file
 from pegasus_bb.staging.parts import new_tag, remove_parts
 
 SMALL = 8 << 20  # bytes; a larger file is moved alone
-_SLICE = 0.25  # seconds of a removal after which a pause or a cancellation is heeded
+_SLICE = 0.25  # seconds of a removal after which a pause or a cancellation takes effect
 
 
 class Stopped(Exception):

@@ -44,7 +44,7 @@ class Dispatch:
         self.is_paused = False
         self.tags: Dict[int, List[str]] = {}  # of tries that did not end, by task
         self.descriptors: Dict[int, int] = {}  # of tasks that read one
-        self._crew = Crew(config.workers, self._heard)
+        self._crew = Crew(config.workers, self._handle)
         self._assignments = Assignments(self.waiting, config.workers)
         self._tries: Dict[int, int] = {}
         self._given_up: Dict[int, Tuple[str, str]] = {}  # task -> its end: state, why
@@ -96,8 +96,8 @@ class Dispatch:
             worker.end()
 
     def forecast(self) -> Forecast:
-        """How long until each task has ended, as far as is known now. It may be asked
-        in another thread."""
+        """How long until each task has ended, as far as is known now. Another thread
+        may play it."""
         running = [
             [task for task in worker.tasks.values() if not task.has_ended]
             for worker in self._crew.busy
@@ -132,7 +132,7 @@ class Dispatch:
             "state": folder,
         }
 
-    def _heard(self, worker: WorkerProcess, message: Dict[str, Any]) -> None:
+    def _handle(self, worker: WorkerProcess, message: Dict[str, Any]) -> None:
         """Raises KeyError, TypeError, ValueError for what no worker of ours says."""
         if "ended" in message:
             number, state, size, why = message["ended"]

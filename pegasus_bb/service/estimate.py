@@ -93,7 +93,8 @@ class Estimates:
         """What ``learned`` of an earlier service said. Raises TypeError, ValueError."""
         for source, dest, sums in learned:
             good = [float(number) for number in sums]
-            if len(good) != _SUMS or not all(map(math.isfinite, good)):
+            is_known = len(good) == _SUMS and all(0 <= n < math.inf for n in good)
+            if not is_known or not good[0] or (good[4] and not good[2]):
                 raise ValueError(f"{sums!r} was never learned")
             self._rates[str(source), str(dest)] = Rate(good)
 

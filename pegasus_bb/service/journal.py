@@ -169,8 +169,8 @@ def ended(tasks: List[Task]) -> Dict[str, Any]:
 
 
 def _ended(task: Task) -> List[Any]:
-    said = [task.id, task.state, task.moved, task.ended_at, task.message]
-    return [*said, task.outcome] if task.outcome else said
+    end = [task.id, task.state, task.moved, task.ended_at, task.message]
+    return [*end, task.outcome] if task.outcome else end
 
 
 class Journal:
@@ -275,8 +275,8 @@ def forget_old(found: Recovered) -> None:
     """Drop ended tasks that are older than ``KEEP``, or too many. While one task of a
     request has not ended, its client may ask for all of them."""
     tasks = found.tasks.values()
-    asked = {task.origin for task in tasks if not task.has_ended}
-    old = [t for t in tasks if t.has_ended and t.origin not in asked]
+    open_requests = {task.origin for task in tasks if not task.has_ended}
+    old = [t for t in tasks if t.has_ended and t.origin not in open_requests]
     old.sort(key=lambda task: -task.ended_at)
     now = time.time()
     for place, task in enumerate(old):

@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable, Dict, Iterator, Sequence
 
 _BURST = 0.05  # seconds of the rate that may go at once
-_LONGEST = 0.25  # seconds of one sleep: a cancellation is heeded soon
+_LONGEST = 0.25  # seconds of one sleep: a cancellation takes effect soon
 _SHORTEST = 0.001  # seconds: less might not move the clock
 
 IsOver = Callable[[], bool]
@@ -69,9 +69,9 @@ class SharedRate:
 
     def __init__(self, say: Callable[[Dict[str, Any]], None]) -> None:
         self._say, self._piece, self._untold = say, 0, 0
-        self._asked = self._granted = 0  # numbers of pieces
+        self._told = self._granted = 0  # numbers of pieces
         self._one = threading.Lock()
-        self._heard = threading.Condition()
+        self._granting = threading.Condition()
 
     def begin(self, piece: int) -> None:
         """An assignment begins, whose bytes are told in pieces; 0: not at all."""
@@ -79,9 +79,9 @@ class SharedRate:
 
     def grant(self, number: int) -> None:
         """Piece ``number`` is paid for. Called from another thread."""
-        with self._heard:
+        with self._granting:
             self._granted = max(self._granted, number)
-            self._heard.notify_all()
+            self._granting.notify_all()
 
     def take(self, tasks: Sequence[int], size: int, is_over: IsOver) -> None:
         """``size`` bytes of ``tasks`` were moved: wait until more may be. Returns early
@@ -102,13 +102,13 @@ class SharedRate:
             self._untold = 0
 
     def _tell(self, tasks: Sequence[int], size: int) -> None:
-        self._asked += 1
-        self._say({"took": [self._asked, size, list(tasks)]})
+        self._told += 1
+        self._say({"took": [self._told, size, list(tasks)]})
 
     def _await(self, is_over: IsOver) -> None:
-        with self._heard:
-            while self._granted < self._asked and not is_over():
-                self._heard.wait(_LONGEST)
+        with self._granting:
+            while self._granted < self._told and not is_over():
+                self._granting.wait(_LONGEST)
 
 
 class Stopwatch:

@@ -32,7 +32,7 @@ from pegasus_bb.service.memory import Inbox
 from pegasus_bb.service.pacing import SharedRate, Stopwatch, TokenBucket
 from pegasus_bb.service.task import BY_USER, CANCELLED, DONE, FAILED
 
-_OFTEN = 0.25  # seconds between two words about the bytes of a task
+_OFTEN = 0.25  # seconds between two messages about the bytes of a task
 _NICE = 15  # a copy has 3 % of a processor that a job or slurmctld wants, else all
 _NO_GROUP = 65534  # nogroup
 _LATER = ["hashlib", "resource", "ctypes", "pegasus_bb.staging.hashing"]
@@ -53,9 +53,9 @@ class Control:
         self._going = threading.Event()
         self._going.set()
         self._allowed: Set[str] = set()  # tags that are durable
-        self._heard = threading.Condition()
+        self._going_on = threading.Condition()
 
-    def heed(self, message: Dict[str, Any]) -> None:
+    def handle(self, message: Dict[str, Any]) -> None:
         """Do what ``message`` says, from another thread than the copying ones."""
         if "cancel" in message:
             self._cancel(message["cancel"])
@@ -66,9 +66,9 @@ class Control:
         if "granted" in message:
             self.shared.grant(message["granted"])
         if "go" in message:
-            with self._heard:
+            with self._going_on:
                 self._allowed.add(message["go"])
-                self._heard.notify_all()
+                self._going_on.notify_all()
         if message.get("pause") is True:
             self._going.clear()
         elif message.get("pause") is False:
@@ -109,8 +109,8 @@ class Control:
 
     def await_go(self, tag: str) -> None:
         """Back when ``tag`` is written down: the next service finds the parts."""
-        with self._heard:
-            self._heard.wait_for(lambda: tag in self._allowed)
+        with self._going_on:
+            self._going_on.wait_for(lambda: tag in self._allowed)
             self._allowed.discard(tag)
 
     def moved(self, tasks: Sequence[int], size: int) -> None:
@@ -234,7 +234,7 @@ def main(uid: str, descriptors: str) -> int:
     worker = Worker(control, say, Inbox(socket.socket(fileno=int(descriptors))))
     for line in sys.stdin:
         message = json.loads(line)
-        control.heed(message)
+        control.handle(message)
         if "do" in message:
             tasks = message["do"]
             threading.Thread(target=worker.run, args=(tasks,), daemon=True).start()

@@ -104,6 +104,7 @@ def test_a_torn_line_is_no_damage(daemon: Daemon) -> None:
         {"ended": [[1]]},
         {"learned": [["a", "b", [1.0]]]},
         {"learned": [["a", "b", [float("nan")] * 5]]},
+        {"learned": [["a", "b", [0.0, 0.0, 0.0, 1.0, 0.0]]]},
         {"began": "ab", "tag": "x"},
         {},
     ],

@@ -34,7 +34,7 @@ class Alone:
             self.heard.notify_all()
         if "began" in message:
             self.on_began()
-            self.control.heed({"go": message["tag"]})
+            self.control.handle({"go": message["tag"]})
 
     def copy(self, number: int, size: int = 100) -> dict[str, Any]:
         source = self.folder / f"from/{number}"
@@ -49,7 +49,7 @@ class Alone:
         return {"id": number, "kind": kind, **places, **about, "spaces": spaces}
 
     def run(self, *tasks: dict[str, Any]) -> threading.Thread:
-        self.control.heed({"do": list(tasks), "rate": 0.0, "piece": 0})
+        self.control.handle({"do": list(tasks), "rate": 0.0, "piece": 0})
         running = threading.Thread(target=self._worker.run, args=(list(tasks),))
         running.start()
         return running
@@ -73,10 +73,10 @@ def alone(tmp_path: Path) -> Alone:
 
 
 def test_small_files_of_a_paused_worker_are_cancelled_at_once(alone: Alone) -> None:
-    alone.control.heed({"pause": True})
+    alone.control.handle({"pause": True})
     running = alone.run(*(alone.copy(number) for number in range(20)))
     for number in range(20):
-        alone.control.heed({"cancel": number})
+        alone.control.handle({"cancel": number})
     alone.until(lambda: len(alone.ends()) == 20)
     assert set(alone.ends().values()) == {"cancelled"}
     running.join(timeout=60)
@@ -88,7 +88,7 @@ def test_some_of_the_files_that_are_copied_together_are_cancelled(
 ) -> None:
     """In the middle: their parts were about to be made. The others arrive."""
     alone.on_began = lambda: (
-        [alone.control.heed({"cancel": n}) for n in (3, 5)] and None
+        [alone.control.handle({"cancel": n}) for n in (3, 5)] and None
     )
     alone.run(*(alone.copy(number) for number in range(8))).join(timeout=60)
     states = {n: "cancelled" if n in (3, 5) else "done" for n in range(8)}
@@ -100,13 +100,13 @@ def test_a_file_that_waits_behind_a_large_one_is_cancelled_at_once(
     alone: Alone,
 ) -> None:
     def pause() -> None:
-        alone.control.heed({"pause": True})
-        alone.control.heed({"cancel": 2})
+        alone.control.handle({"pause": True})
+        alone.control.handle({"cancel": 2})
 
     alone.on_began = pause
     running = alone.run(alone.copy(1, 9 << 20), alone.copy(2, 9 << 20))
     alone.until(lambda: alone.ends() == {2: "cancelled"})
-    alone.control.heed({"pause": False})
+    alone.control.handle({"pause": False})
     running.join(timeout=60)
     assert alone.ends() == {1: "done", 2: "cancelled"} and alone.names() == {"1"}
 
@@ -125,7 +125,7 @@ def test_the_removal_of_a_tree_is_cancelled_in_its_middle(
     moved = alone.control.moved
 
     def cancel_then_move(tasks: Any, size: int) -> None:
-        alone.control.heed({"cancel": 1})
+        alone.control.handle({"cancel": 1})
         heard.set()
         moved(tasks, size)
 
@@ -149,14 +149,14 @@ def test_a_removal_goes_on_after_each_moment(
 
 def test_a_pause_is_no_work(alone: Alone) -> None:
     """Else the ETA of what comes later would learn it."""
-    alone.control.heed({"pause": True})
+    alone.control.handle({"pause": True})
     running = alone.run(alone.copy(1), alone.copy(2, 9 << 20))
     while not alone.control.held.is_running:
         time.sleep(0.001)
     paused = time.monotonic()
     while time.monotonic() - paused < 0.3:
         time.sleep(0.01)
-    alone.control.heed({"pause": False})
+    alone.control.handle({"pause": False})
     running.join(timeout=60)
     assert alone.said[-1]["idle"] >= 0.3
     assert set(alone.ends().values()) == {"done"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,12 +102,14 @@ class Daemon:
 def tmp_path() -> Iterator[Path]:
     """Not below pytest's own folder: that is closed to other users again whenever
     another pytest begins."""
-    with tempfile.TemporaryDirectory(
-        prefix="pegasus-bb-service-", ignore_cleanup_errors=True
-    ) as name:
-        folder = Path(name)
-        folder.chmod(0o711)
-        yield folder
+    folder = Path(tempfile.mkdtemp(prefix="pegasus-bb-service-"))
+    folder.chmod(0o711)
+    yield folder
+    until = time.monotonic() + 20
+    while folder.exists() and time.monotonic() < until:
+        shutil.rmtree(
+            folder, ignore_errors=True
+        )  # a service that ends writes a last time
 
 
 @pytest.fixture

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -28,7 +31,19 @@ def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
     ]
     pids = {process.communicate(timeout=30)[0] for process in both}
     assert len(pids) == 1
+    while services(daemon) != {int(pid) for pid in pids}:
+        time.sleep(0.01)  # the other has not come to the lock yet
     daemon.control().ask("shutdown")
+
+
+def services(daemon: Daemon) -> set[int]:
+    """The processes that were started with the sockets of ``daemon``."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if os.fsencode(daemon.sockets) in path.read_bytes():
+                found.add(int(path.parent.name))
+    return found
 
 
 def test_an_idle_service_of_a_user_ends(daemon: Daemon) -> None:

@@ -25,7 +25,7 @@ class _NoJobs:
     def __init__(self) -> None:
         self.kept = self
 
-    def as_json(self) -> list[object]:
+    def as_json(self, uid: int = 0) -> list[object]:
         return []
 
 

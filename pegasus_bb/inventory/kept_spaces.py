@@ -1,4 +1,4 @@
-"""Spaces of jobs that Slurm keeps because it could not stage their results out.
+"""Spaces of jobs that are kept because their results could not be staged out.
 
 Mode transient. A space has the only copy of what its try has made. It is not needed any
 more where the node was run again since, and its results are back.
@@ -6,7 +6,6 @@ more where the node was run again since, and its results are back.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.nodestates import done_before
 from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.errors import DataNotSafe, ReservationFailed
+from pegasus_bb.errors import DataNotSafe
 from pegasus_bb.inventory import run_state as runs
 from pegasus_bb.inventory.run_state import (
     NOT_OURS,
@@ -25,10 +24,8 @@ from pegasus_bb.inventory.run_state import (
 )
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.base import Unstaged
-from pegasus_bb.reservation.slurm import Slurm
+from pegasus_bb.reservation.unstaged import unstaged_results
 from pegasus_bb.runtime.job_reservation.planned import landing_of
-
-_LOOK, _PATIENCE = 1.0, 60.0  # seconds
 
 
 def list_kept_spaces(
@@ -49,12 +46,13 @@ def _record(
         if there:
             run = run_state(Path(kept.submit_dir))
         whose = f"with the results of node {kept.node}"
+    where = unstaged_results(backend)
     return ReservationRecord(
         f"job {space.job}",
         backend,
         space.size,
         State.STAGING_OUT.value,
-        f"kept by Slurm, {whose}: {space.message}",
+        f"kept by {where.keeper}, {whose}: {space.message}",
         on_ledger=kept is not None,
         asked_at=space.created,
         uuid=kept.uuid if kept else "",
@@ -62,7 +60,7 @@ def _record(
         submit_dir=kept.submit_dir if kept else "",
         run=run.state,
         run_words=run.reason,
-        next=(f"scancel --hurry {space.job}",),
+        next=(where.drop_command(space.job),),
         job=space.job,
         node=kept.node if kept else "",
         scratch=kept.scratch if kept else "",
@@ -72,10 +70,9 @@ def _record(
 def why_not_needed(place: SubmitDir, record: ReservationRecord) -> str:
     """What makes up for what is in the space. The caller knows that the run stands
     still. Raises DataNotSafe where nothing does, SchedulerUnreachable."""
-    job = Slurm({}).job(record.job)
-    directives = job.fields.get("BurstBuffer", "") if job else ""
+    where = unstaged_results(record.backend)
     landing = Path(landing_of(record.scratch, record.node, "0")).parent
-    if f"destination={landing}" not in directives.split():
+    if not where.go_to(record.job, str(landing)):
         raise DataNotSafe(
             f"job {record.job} does not stage out to {landing}: Slurm has given the "
             "number once more, so that nothing tells whose results these are"
@@ -84,23 +81,16 @@ def why_not_needed(place: SubmitDir, record: ReservationRecord) -> str:
     if record.node not in done:
         raise DataNotSafe(
             f"node {record.node} is not done, so its results are nowhere else: an "
-            f"administrator may mend what Slurm says, or `pegasus-bb run {place.path}` "
-            f"makes them again; `scancel --hurry {record.job}` drops them"
+            f"administrator may mend what {where.keeper} says, or `pegasus-bb run "
+            f"{place.path}` makes them again; `{where.drop_command(record.job)}` drops "
+            "them"
         )
     return f"node {record.node} was run again since, and its results are back"
 
 
 def drop_space(record: ReservationRecord) -> None:
-    """Back when Slurm shows the space no more. The caller knows that it is not needed.
+    """Back when it is gone. The caller knows that it is not needed.
 
     Raises SchedulerUnreachable; ReservationFailed where it stays.
     """
-    slurm, until = Slurm({}), time.monotonic() + _PATIENCE
-    slurm.cancel(record.job, "--hurry")
-    while any(row.job == record.job for row in slurm.plugin().jobs):
-        if time.monotonic() > until:
-            raise ReservationFailed(
-                f"job {record.job} keeps its space, after `scancel --hurry "
-                f"{record.job}` too: `scontrol show job {record.job}` says why"
-            )
-        time.sleep(_LOOK)
+    unstaged_results(record.backend).drop(record.job)

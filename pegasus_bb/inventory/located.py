@@ -13,6 +13,7 @@ from typing import Any
 from pegasus_bb.errors import UsageError
 from pegasus_bb.ledger import LedgerReservation
 from pegasus_bb.model.reservation import (
+    OF_SLURM,
     Request,
     Reservation,
     State,
@@ -23,8 +24,6 @@ from pegasus_bb.reservation.base import Backend, Row, Unstaged
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity as identity
 from pegasus_bb.runtime.bbdir import BBDir
-
-_SLURM = "datawarp"
 
 
 @dataclass(frozen=True)
@@ -205,7 +204,8 @@ def _add_others(groups: _Groups, ended: Iterable[LedgerReservation]) -> None:
         if isinstance(settings, dict):
             groups.of(entry.backend, {str(k): str(v) for k, v in settings.items()})
     if shutil.which("scontrol") is not None:
-        groups.of(_SLURM, {})
+        for backend in OF_SLURM:  # which of them it has, its answer tells
+            groups.of(backend, {})
 
 
 def _ask(

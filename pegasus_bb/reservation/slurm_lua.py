@@ -229,6 +229,22 @@ class SlurmLua(Backend):
         identity.check(path, request)
 
 
+def kept_results(job: str) -> List[Dict[str, Any]]:
+    """What the service keeps of that job of this user: results that it could not stage
+    out. Raises SchedulerUnreachable, ReservationFailed."""
+    rows = [row for row in _ask("list")["kept"] if row["uid"] == os.getuid()]
+    return [row for row in rows if str(row["job"]) == job]
+
+
+def discard_results(job: str) -> None:
+    """Drop them; none is fine. Raises SchedulerUnreachable, ReservationFailed."""
+    try:
+        _ask("discard", f"job={job}")
+    except Refused as error:
+        if error.code != "not-kept":
+            raise
+
+
 def _buffer(*words: str) -> Optional[Buffer]:
     found: Optional[Buffer] = _ask(*words)["buffer"]
     return found

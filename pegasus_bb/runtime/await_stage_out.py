@@ -22,15 +22,11 @@ from pegasus_bb.errors import (
     UsageError,
 )
 from pegasus_bb.files import read_json, write_json, write_text
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.process import ask
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.job_reservation.results import (
-    NOTES,
-    kept_by_slurm,
-    list_kept,
-    note_path,
-)
+from pegasus_bb.runtime.job_reservation.results import NOTES, list_kept, note_path
 from pegasus_bb.runtime.job_reservation.stage_out_landing import StageOutLanding
 from pegasus_bb.units import abbreviate, format_duration
 
@@ -118,7 +114,7 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
         waiting.end()
         if note.get("slurm"):
             list_kept(bb, node, str(note["slurm"]))
-        raise DeadlinePassed(_never(node, note, missing, request.wait))
+        raise DeadlinePassed(_never(node, note, missing, request))
     landing.name()
     waiting.end()
     return f"{node}: {len(note['files'])} results are back"
@@ -160,31 +156,19 @@ class _Waiting:
             os.unlink(self._path)
 
 
-def _never(node: str, note: Dict[str, Any], missing: Dict[str, str], wait: int) -> str:
+def _never(
+    node: str, note: Dict[str, Any], missing: Dict[str, str], request: Request
+) -> str:
     message = (
-        f"{node}: its results have not come back within {format_duration(wait)}: "
+        f"{node}: its results have not come back within "
+        f"{format_duration(request.wait)}: "
         f"{abbreviate(list(missing.values()))}"
     )
     slurm = str(note.get("slurm", ""))
     if not slurm:
         return f"{message}\n  were in:  {note['source']}\n{_AGAIN}"
-    said = _slurm_says(slurm)
-    return f"{message}\n  Slurm:    {said}\n{kept_by_slurm(slurm, note['source'])}"
+    from pegasus_bb.reservation.unstaged import unstaged_results
 
-
-def _slurm_says(number: str) -> str:
-    import shutil
-
-    from pegasus_bb.reservation.slurm import Slurm
-
-    if shutil.which("scontrol") is None:
-        return "nothing, for there is no scontrol here"
-    try:
-        job = Slurm({}).job(number)
-    except PegasusBBError as error:
-        return str(error)
-    if job is None:
-        return "it does not know that job any more"
-    buffer = job.fields.get("BurstBufferState", "")
-    state = f"{job.native}, its buffer {buffer}" if buffer else job.native
-    return f"{state}: {job.message or 'no reason given'}"
+    kept = unstaged_results(request.backend)
+    said = f"  {kept.label + ':':<10}{kept.reason(slurm)}"
+    return f"{message}\n{said}\n{kept.advice(slurm, note['source'])}\n{_AGAIN}"

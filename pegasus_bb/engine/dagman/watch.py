@@ -17,14 +17,16 @@ from pegasus_bb.files import read_json, write_text
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.reservation.scontrol import Job
 from pegasus_bb.reservation.slurm import STAGE_OUT_FAILED, STAGES_OUT, Slurm
+from pegasus_bb.reservation.unstaged import unstaged_results
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.job_reservation.results import NOTES, kept_by_slurm, list_kept
+from pegasus_bb.runtime.job_reservation.results import NOTES, list_kept
 from pegasus_bb.runtime.storage_decision import may_use_pfs, on_the_pfs
 
 _EVERY = 6  # polls of the gate, which asks no more once the reservation is up
 _TIMES = 3  # that it must be missing, one after the other
 _MOST = 20  # jobs asked after at a time, the oldest first
+_AGAIN = "  the node: counts as failed; it can be tried again"
 _OVER = (State.DONE, State.FAILED, State.FUTILE)
 
 
@@ -119,9 +121,10 @@ class StageOutWatch:
         return self._give_up(note, job)
 
     def _give_up(self, note: dict[str, Any], job: Job) -> str:
+        kept = unstaged_results(self._bb.transient().backend)
         message = (
             f"{note['node']}: Slurm does not get its results off the reservation: "
-            f"{job.message}\n{kept_by_slurm(note['slurm'], note['source'])}"
+            f"{job.message}\n{kept.advice(note['slurm'], note['source'])}\n{_AGAIN}"
         )
         write_text(str(self._notes / f"{note['node']}.err"), f"{message}\n")
         list_kept(self._bb, note["node"], note["slurm"])

@@ -30,16 +30,6 @@ def note_path(bb: BBDir, node: str) -> str:
     return bb.file(f"{NOTES}/{node}.json")
 
 
-def kept_by_slurm(number: str, source: str) -> str:
-    """Lines about results whose stage-out has failed: where they are, what to do."""
-    return (
-        f"  still in: {source} of job {number}: Slurm keeps the job's space\n"
-        "  mend:     what Slurm says, with an administrator; or `scancel --hurry "
-        f"{number}` drops it\n"
-        "  the node: counts as failed; it can be tried again"
-    )
-
-
 def list_kept(bb: BBDir, node: str, number: str) -> None:
     """Add the job to the ledger, so that `ls` can name its run and node."""
     request = bb.transient()

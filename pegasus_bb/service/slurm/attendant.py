@@ -13,6 +13,7 @@ from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import SlurmConfig
 from pegasus_bb.service.slurm.folders import Trash, prepare_pool
 from pegasus_bb.service.slurm.job import JobFiles
+from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.jobs import Jobs
 from pegasus_bb.service.slurm.nodes.record import Records
 from pegasus_bb.service.slurm.nodes.staging import Nodes
@@ -20,7 +21,6 @@ from pegasus_bb.service.slurm.nodes.transfers import NodeTransfers
 from pegasus_bb.service.slurm.pools import Pools
 from pegasus_bb.service.slurm.questions import Questions
 from pegasus_bb.service.slurm.requests import STATUS, Request
-from pegasus_bb.service.slurm.rooms import Rooms
 from pegasus_bb.service.slurm.spool import Spool
 
 _LOOK = 1.0  # seconds between two looks where no bell rang
@@ -41,7 +41,7 @@ class Attendant:
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, ValueError,
         UsageError."""
-        self._loop, self._told = loop, ""
+        self._loop, self._pools_text = loop, ""
         self._beaten = self._tidied = 0.0
         for pool in config.pools:
             prepare_pool(pool)
@@ -53,12 +53,12 @@ class Attendant:
         files = JobFiles(os.path.join(state, "jobs"))
         records = Records(os.path.join(state, "nodes"))
         nodes = self._nodes = Nodes(config.nodes, records, self._spool, spaces)
-        rooms = Rooms(
+        storage = JobStorage(
             *(spaces, self._pools, self._buffers, trash, nodes),
             *(files.save, self._freed),
         )
         transfers = NodeTransfers(service, files.save, nodes)
-        self._jobs = Jobs(self._spool, files, rooms, self._buffers, transfers, nodes)
+        self._jobs = Jobs(self._spool, files, storage, self._buffers, transfers, nodes)
         self._questions = Questions(self._buffers, self._jobs, self._pools, nodes)
         self._look_often = config.nodes.poll if config.nodes else _LOOK
         self._nodes_timer = self._timer = loop.call_soon(self._begin)
@@ -123,6 +123,6 @@ class Attendant:
 
     def _tell_pools(self) -> None:
         text = self._pools.for_slurm()
-        if text != self._told:
+        if text != self._pools_text:
             self._spool.tell_pools(text)
-            self._told = text
+            self._pools_text = text

@@ -29,7 +29,7 @@ class Buffers:
         self._trash, self._freed = trash, freed
         records: List[Record] = read_json(path) if os.path.exists(path) else []
         self._records = {record["name"]: record for record in records}
-        self._users: Dict[str, Set[int]] = {}  # jobs by name of a buffer
+        self._users: Dict[str, Set[str]] = {}  # lives of jobs by name of a buffer
         for record in records:
             size = record["size"] if record["state"] != PENDING else 0
             pools.restore(record["name"], record["pool"], size)
@@ -95,7 +95,7 @@ class Buffers:
         """The buffer ``name``, of any user."""
         return self._records.get(name)
 
-    def readable(self, name: str, uid: int, job: int = 0) -> Record:
+    def readable(self, name: str, uid: int, job: str = "") -> Record:
         """The buffer ``name`` where it is ready, or ``job`` uses it, and ``uid`` may.
         Raises Refused."""
         record = self._records.get(name)
@@ -111,18 +111,18 @@ class Buffers:
             )
         return record
 
-    def use(self, name: str, uid: int, job: int) -> Record:
+    def use(self, name: str, uid: int, job: str) -> Record:
         """``readable``; and until ``job`` ends its use, no file of it is removed."""
         record = self.readable(name, uid, job)
         self._users.setdefault(name, set()).add(job)
         return record
 
-    def restore_use(self, names: Sequence[str], job: int) -> None:
+    def restore_use(self, names: Sequence[str], job: str) -> None:
         """``job`` uses them since before the service was started."""
         for name in names:
             self._users.setdefault(name, set()).add(job)
 
-    def end_use(self, job: int) -> None:
+    def end_use(self, job: str) -> None:
         """``job`` needs no buffer any more."""
         for name, jobs in list(self._users.items()):
             jobs.discard(job)

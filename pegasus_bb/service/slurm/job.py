@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from pegasus_bb.files import read_json, sync_directory, write_json
 from pegasus_bb.service.slurm.directives import Directives, parse_directives
@@ -29,24 +29,33 @@ class Job:
         self.lines: List[str] = []  # its directives
         self.state, self.message = NOTED, ""
         self.folder, self.pool, self.size = "", "", 0
-        self.start_time: Optional[int] = None  # as Slurm guesses, seconds of the epoch
+        # When Slurm has planned to start it on nodes that it names; of the epoch.
+        self.start_time: Optional[int] = None
         self.exit_code = 0  # as Slurm has it
         self.environ: Dict[str, str] = {}
         self.buffers: List[str] = []  # persistent ones that it uses
         self.noted_at = self.changed_at = round(time.time(), 3)  # of the epoch
         self.tasks: List[int] = []  # of the service, those of the latest staging
+        self._read: Optional[Tuple[List[str], Directives]] = None  # lines, and in them
 
     def hear(self, request: Request) -> None:
         """What Slurm says of the job by the way."""
-        if request.directives:
+        if request.directives and request.directives != self.lines:
             self.lines = request.directives
-        self.start_time = request.number("start_time") or self.start_time
+        if request.fields.get("sched_nodes"):  # else its time is a guess of no weight
+            self.start_time = request.number("start_time") or self.start_time
         self.exit_code = request.number("exit_code") or self.exit_code
 
     @property
     def directives(self) -> Directives:
-        """Raises Refused."""
-        return parse_directives(self.lines)
+        """Read once: a job has up to 20,000 of them. Raises Refused."""
+        if self._read is None or self._read[0] is not self.lines:
+            self._read = (self.lines, parse_directives(self.lines))
+        return self._read[1]
+
+    def as_json(self) -> Dict[str, Any]:
+        """The record of the job."""
+        return {key: self.__dict__[key] for key in self.__dict__ if key != "_read"}
 
     @property
     def has_failed(self) -> bool:
@@ -54,10 +63,14 @@ class Job:
         return self.exit_code != 0
 
     @property
-    def node_folder(self) -> str:
-        """The name of its folder on each of its nodes, where it has any; a job of the
-        same number at another time has another one."""
+    def life(self) -> str:
+        """A job of the same number at another time has another one."""
         return f"job.{self.number}.{int(self.noted_at)}"
+
+    @property
+    def node_folder(self) -> str:
+        """The name of its folder on each of its nodes, where it has any."""
+        return self.life
 
     def fields(self) -> Dict[str, str]:
         """For the hooks."""
@@ -90,7 +103,7 @@ class JobFiles:
 
     def save(self, job: Job) -> None:
         """Durable when this returns."""
-        write_json(self._path(job), job.__dict__)
+        write_json(self._path(job), job.as_json())
 
     def remove(self, job: Job) -> None:
         """Absent is fine."""
@@ -101,6 +114,6 @@ class JobFiles:
         sync_directory(self._folder)
 
     def _path(self, job: Job) -> str:
-        kept = job.folder or job.node_folder
+        kept = job.folder or job.life
         name = kept if job.state == KEPT else str(job.number)
         return os.path.join(self._folder, f"{name}.json")

@@ -2,11 +2,14 @@
 
 Every note of a hook may come twice, late, or after a restart of Slurm or of the
 service; each step looks at the state on disk first. Results that are not saved are
-never removed: they are kept (kept.py).
+never removed: they are kept (kept_results.py). Where the service takes no copies
+now, a job stays where it is, and Slurm asks again.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import time
 from functools import partial
 from typing import Callable, Dict, List, Optional
@@ -28,17 +31,17 @@ from pegasus_bb.service.slurm.job import (
     Job,
     JobFiles,
 )
-from pegasus_bb.service.slurm.kept import Kept
+from pegasus_bb.service.slurm.job_storage import JobStorage
+from pegasus_bb.service.slurm.kept_results import KeptResults
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.requests import Request
-from pegasus_bb.service.slurm.rooms import Rooms
 from pegasus_bb.service.slurm.spool import Spool
 from pegasus_bb.service.slurm.transfers import Transfers
 from pegasus_bb.units import abbreviate
 
-_FORGOTTEN = (
-    600.0  # seconds after which Slurm has forgotten a job whose results are safe
-)
+# Seconds after which Slurm has forgotten a job whose results are safe.
+_FORGOTTEN = 600.0
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Jobs:
@@ -48,21 +51,20 @@ class Jobs:
         self,
         spool: Spool,
         files: JobFiles,
-        rooms: Rooms,
+        storage: JobStorage,
         buffers: Buffers,
         transfers: Transfers,
         nodes: Nodes,
     ) -> None:
         """Knows what an earlier service knew. Raises OSError, ValueError,
         UsageError."""
-        self._spool, self._files, self._rooms = spool, files, rooms
+        self._spool, self._files, self._storage = spool, files, storage
         self._buffers, self._transfers = buffers, transfers
         self._nodes = nodes
-        self.kept = Kept(files, rooms, transfers)
+        self.kept = KeptResults(files, storage, transfers)
         self._jobs: Dict[int, Job] = {}
         for job in files.read():
-            rooms.restore(job)
-            buffers.restore_use(job.buffers, job.number)
+            storage.restore(job)
             if job.state == KEPT:
                 self.kept.restore(job)
             else:
@@ -84,10 +86,7 @@ class Jobs:
         for job in list(self._jobs.values()):
             self._tell(job)
             self._nodes.go_on(job, partial(self._on_nodes, job))
-            if job.state in (NOTED, STAGING_IN):
-                self._begin_stage_in(job)
-            elif job.state == STAGING_OUT:
-                self._begin_stage_out(job)
+            self._go_on_copying(job)
         self.kept.retry()
 
     def heed(self, request: Request) -> None:
@@ -121,13 +120,15 @@ class Jobs:
             self._stage_in(job)
 
     def tidy(self) -> None:
-        """Try to save what is kept; forget what is over. Now and then.
+        """Try to save what is kept, and to copy what had to wait; forget what is over.
+        Now and then.
 
         slurmctld writes down its burst buffers every 30 s (burst_buffer_lua.c,
         AGENT_INTERVAL): killed before that, it never tears the job down.
         """
         self.kept.retry()
         for job in list(self._jobs.values()):
+            self._go_on_copying(job)
             if job.state == STAGED_OUT and time.time() - job.changed_at > _FORGOTTEN:
                 self._tear_down(job)
         self._spool.forget_old_jobs(self._jobs)
@@ -145,24 +146,42 @@ class Jobs:
     def _begin_stage_in(self, job: Job) -> None:
         """Give the job what it asks for; where there is no room now, it stays noted."""
         try:
-            if not self._rooms.make(job):
+            if not self._storage.make(job):
                 self._change(job, NOTED, "it waits for room in its pool")
                 return
-            job.environ = self._rooms.environ(job)
-            places = self._rooms.resolve(job, job.directives.stage_in)
+            job.environ = self._storage.environ(job)
+            places = self._storage.resolve(job, job.directives.stage_in)
             if not places:
                 self._staged_in(job, [])
                 return
             self._change(job, STAGING_IN, "")
             self._transfers.copy(
-                *(job, places, job.start_time), lambda why: self._staged_in(job, why)
+                *(job, places, job.start_time),
+                lambda why: self._staged_in(job, why),
+                lambda why: self._wait(job, why),
             )
         except (Refused, OSError) as error:
-            self._change(job, FAILED_IN, _words(error))
+            self._fail(job, FAILED_IN, error)
+
+    def _go_on_copying(self, job: Job) -> None:
+        """Begin once more what is not under way: the service was killed, or took no
+        task then, or its disk was full."""
+        if self._transfers.is_copying(job):
+            return
+        if job.state == NOTED:
+            self._stage_in(job)
+        elif job.state == STAGING_IN:
+            self._begin_stage_in(job)
+        elif job.state == STAGING_OUT:
+            self._begin_stage_out(job)
 
     def _staged_in(self, job: Job, why: List[str]) -> None:
+        try:
+            self._change(job, FAILED_IN if why else STAGED_IN, abbreviate(why))
+        except OSError as error:
+            self._wait(job, _message(error))
+            return
         job.tasks = []
-        self._change(job, FAILED_IN if why else STAGED_IN, abbreviate(why))
 
     def _run(self, job: Job) -> None:
         if job.state == STAGED_IN:
@@ -171,7 +190,7 @@ class Jobs:
     def _stage_nodes(self, job: Job, request: Request) -> None:
         """pre_run waits; Slurm tears the job down where it fails. Raises OSError."""
         try:
-            places = self._rooms.resolve(job, job.directives.stage_in)
+            places = self._storage.resolve(job, job.directives.stage_in)
             self._nodes.stage_in(job, request, places, partial(self._on_nodes, job))
         except (Refused, ValueError) as error:
             self._nodes.answer(request, str(error))
@@ -186,16 +205,18 @@ class Jobs:
 
     def _begin_stage_out(self, job: Job) -> None:
         try:
-            places = self._rooms.resolve(job, job.directives.stage_out)
+            places = self._storage.resolve(job, job.directives.stage_out)
             if not places:
                 self._staged_out(job, [])
                 return
             self._change(job, STAGING_OUT, "")
             self._transfers.copy(
-                *(job, places, None), lambda why: self._staged_out(job, why)
+                *(job, places, None),
+                lambda why: self._staged_out(job, why),
+                lambda why: self._wait(job, why),
             )
         except (Refused, OSError) as error:
-            self._change(job, FAILED_OUT, _words(error))
+            self._fail(job, FAILED_OUT, error)
 
     def _staged_out(self, job: Job, why: List[str]) -> None:
         try:
@@ -205,7 +226,7 @@ class Jobs:
                 self._share_and_delete(job)
             self._change(job, STAGED_OUT, "")
         except (Refused, OSError) as error:
-            self._change(job, FAILED_OUT, _words(error))
+            self._fail(job, FAILED_OUT, error)
 
     def _share_and_delete(self, job: Job) -> None:
         for share in job.directives.shares:
@@ -216,22 +237,47 @@ class Jobs:
     def _tear_down(self, job: Job) -> None:
         """Slurm is done with the job, or gives it up."""
         del self._jobs[job.number]
-        if job.state not in (*BEFORE_RUN, STAGED_OUT) and self._rooms.has_results(job):
-            self.kept.keep(job)
-        else:
-            self._transfers.cancel(job)
-            self._rooms.give_back(job)
-            self._files.remove(job)
-        self._buffers.end_use(job.number)
+        is_over = job.state in (*BEFORE_RUN, STAGED_OUT)
+        try:
+            if not is_over and self._storage.has_results(job):
+                self.kept.keep(job)
+            else:
+                self._transfers.cancel(job)
+                self._storage.give_back(job)
+                self._files.remove(job)
+        except OSError:  # the note of the hook stays for the next look
+            self._jobs[job.number] = job
+            raise
         self._spool.tell_job(job.number, {"state": GONE}, ())
 
     def _change(self, job: Job, state: str, message: Optional[str] = None) -> None:
-        """The record first, then the word to the hooks."""
+        """The record first, then the word to the hooks. Raises OSError."""
+        before = job.state, job.changed_at, job.message
         job.state, job.changed_at = state, time.time()
         if message is not None:
             job.message = message
-        self._files.save(job)
+        try:
+            self._files.save(job)
+        except OSError:
+            job.state, job.changed_at, job.message = before
+            raise
         self._tell(job)
+
+    def _fail(self, job: Job, state: str, error: Exception) -> None:
+        """``job`` has failed; but a disk that is full is no fault of it. Called back
+        by the service, so nothing is raised."""
+        try:
+            if isinstance(error, OSError) and error.errno in _FULL:
+                raise error
+            self._change(job, state, _message(error))
+        except OSError as why:
+            self._wait(job, _message(why))
+
+    def _wait(self, job: Job, why: str) -> None:
+        """It stays where it is, until it is tried again (tidy)."""
+        job.message = why
+        with contextlib.suppress(OSError):
+            self._tell(job)
 
     def _tell(self, job: Job) -> None:
         if "BB_NODE" in job.environ:
@@ -240,7 +286,7 @@ class Jobs:
         self._spool.tell_job(job.number, job.fields(), environ)
 
 
-def _words(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -72,7 +72,7 @@ class Questions:
         return {
             "buffers": self._buffers.as_json(),
             "pools": self._pools.as_json(),
-            "kept": self._jobs.kept.as_json(),
+            "kept": self._jobs.kept.as_json(request.uid),
             "nodes": self._nodes.as_json(),
         }
 

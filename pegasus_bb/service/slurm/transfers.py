@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from pegasus_bb.service.protocol import Refused, encode
@@ -10,6 +11,8 @@ from pegasus_bb.service.slurm.job import Job
 from pegasus_bb.service.task import CANCELLED, COPY, DONE, FAILED, PENDING, Task
 
 Ended = Callable[[List[str]], None]  # why some copies are not done; none: all are
+NotNow = Callable[[str], None]  # why nothing was begun; asking again will do
+_LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the job
 Places = Sequence[Tuple[str, str]]
 
 
@@ -23,11 +26,17 @@ class Transfers:
         self._earlier = {_key(t): t for t in service.tasks.values() if not t.has_ended}
 
     def copy(
-        self, job: Job, places: Places, deadline: Optional[int], ended: Ended
+        self,
+        job: Job,
+        places: Places,
+        deadline: Optional[int],
+        ended: Ended,
+        not_now: NotNow,
     ) -> None:
         """Copy each (source, dest) of ``places``; ``ended`` is called when all is over,
-        unless it is cancelled. A copy that an earlier call has begun or done is
-        not begun again. Raises Refused."""
+        unless it is cancelled. Where the service takes no task now, ``not_now`` is
+        called instead. A copy that an earlier call has begun or done is not begun
+        again. Raises Refused."""
         batch = self._known(job, places)
         self._batches[job] = batch
         found = {(task.source, task.dest) for task in batch}
@@ -47,19 +56,32 @@ class Transfers:
                 return
             batch.extend(new)
             job.tasks = [task.id for task in batch]
-            self._save(job)
+            with contextlib.suppress(OSError):  # then ``_earlier`` has them
+                self._save(job)
             self._follow(job, batch, ended)
 
         def refused(why: Refused) -> None:
-            self._batches.pop(job, None)
-            ended([str(why)])
+            if self._batches.get(job) is not batch:
+                return  # the job was cancelled meanwhile
+            del self._batches[job]
+            if why.code in _LATER:
+                not_now(str(why))
+            else:
+                ended([str(why)])
 
         self.move_deadline(job, deadline)
         if not specs:
             self._follow(job, batch, ended)
             return
         raw = encode({"tasks": specs}).rstrip(b"\n")
-        self._service.submit(job.uid, specs, raw, accepted, refused)
+        try:
+            self._service.submit(job.uid, specs, raw, accepted, refused)
+        except Refused as why:
+            if why.code in _LATER:
+                refused(why)
+                return
+            del self._batches[job]
+            raise
 
     def move_deadline(self, job: Job, deadline: Optional[int]) -> None:
         """Copies of ``job`` that wait shall be done by ``deadline`` from now on."""

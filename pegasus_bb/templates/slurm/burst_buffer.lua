@@ -353,10 +353,12 @@ function slurm_bb_data_in(job_id, job_script, uid, gid, job_info)
 	return slurm.SUCCESS
 end
 
--- Whether Slurm expects a job to start at another time than the service knows of.
+-- Whether Slurm has planned a job at another time than the service knows of. Without
+-- sched_nodes it has planned nothing: start_time is then the time of the question.
 local function is_planned_anew(job, info)
 	local start = tonumber(info and info.start_time) or 0
-	return start > os.time() and plain(start) ~= job.start_time
+	local is_planned = info and info.sched_nodes and info.sched_nodes ~= ""
+	return is_planned and start > os.time() and plain(start) ~= job.start_time
 end
 
 function slurm_bb_test_data_in(job_id, job_script, uid, gid, job_info)
@@ -364,7 +366,7 @@ function slurm_bb_test_data_in(job_id, job_script, uid, gid, job_info)
 		return slurm.ERROR, NO_ARRAY
 	end
 	local job = heard_state_of(job_id)
-	if not job or job.state == "noted" then
+	if not job or job.state == "noted" or job.state == "gone" then
 		note("data_in", job_id, uid, gid, job_info) -- the first note may be lost
 	elseif job.state == "failed-in" then
 		return slurm.ERROR, "pegasus_bb: " .. (job.message or "")
@@ -415,7 +417,11 @@ function slurm_bb_pre_run(job_id, job_script, uid, gid, job_info)
 		end
 		return slurm.SUCCESS
 	end
-	note("pre_run", job_id, uid, gid, job_info)
+	-- A service that does not hear of it would remove the results of a job that is
+	-- cancelled: it would take them for data of a job that has not begun.
+	if not note("pre_run", job_id, uid, gid, job_info) then
+		return slurm.ERROR, "pegasus_bb: the staging service cannot be told that the job starts"
+	end
 	return slurm.SUCCESS
 end
 
@@ -432,7 +438,7 @@ end
 
 function slurm_bb_test_data_out(job_id, job_script, uid, gid, job_info)
 	local job = heard_state_of(job_id)
-	if not job then
+	if not job or job.state == "running" then
 		note("data_out", job_id, uid, gid, job_info) -- the first note may be lost
 	elseif job.state == "failed-out" then
 		return slurm.ERROR, "pegasus_bb: " .. (job.message or "")

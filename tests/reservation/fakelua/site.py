@@ -5,11 +5,13 @@ Only what Slurm itself does is made up: it proves who asks.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import Pool
 from pegasus_bb.service.slurm.folders import Trash
@@ -19,22 +21,33 @@ from pegasus_bb.service.slurm.requests import Request
 from pegasus_bb.units import GIB, MIB
 
 
-class _NoJobs:
-    """No job, so nothing is kept and no node has work."""
+class _Jobs:
+    """kept.json has what is kept; no node has work."""
 
-    def __init__(self) -> None:
-        self.kept = self
+    def __init__(self, folder: Path) -> None:
+        self.kept, self._path = self, folder / "kept.json"
 
-    def as_json(self) -> list[object]:
-        return []
+    def as_json(self, uid: int | None = None) -> list[dict[str, Any]]:
+        if uid is None or not self._path.exists():  # asked as nodes
+            return []
+        rows: list[dict[str, Any]] = json.loads(self._path.read_text())
+        return [row for row in rows if uid in (0, row["uid"])]
+
+    def discard(self, uid: int, number: int) -> int:
+        rows = self.as_json(0)
+        left = [r for r in rows if r["job"] != number or uid not in (0, r["uid"])]
+        if left == rows:
+            raise Refused("not-kept", f"you have no kept results of job {number}")
+        self._path.write_text(json.dumps(left))
+        return len(rows) - len(left)
 
 
 def site(folder: Path) -> tuple[Buffers, Questions]:
     pools = Pools([Pool("flash", str(folder / "bb"), GIB, 4 * MIB)])
     (folder / "bb").mkdir(exist_ok=True)
     buffers = Buffers(str(folder / "buffers.json"), pools, Trash(), lambda: None)
-    none: Any = _NoJobs()
-    return buffers, Questions(buffers, none, pools, none)
+    jobs: Any = _Jobs(folder)
+    return buffers, Questions(buffers, jobs, pools, jobs)
 
 
 def asked(folder: Path, uid: int, *words: str) -> str:

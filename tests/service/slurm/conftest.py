@@ -18,6 +18,11 @@ import pytest
 from pegasus_bb.service.slurm.hooks import hooks_text
 from tests.service.conftest import Daemon
 
+_SERVE = (
+    "import sys; from pegasus_bb.service import __main__ as program; "
+    "from pegasus_bb.service.slurm import attendant; "
+    "attendant._TIDY = float(sys.argv.pop()); sys.exit(program.main())"
+)
 ME = os.getuid()
 SUCCESS, ERROR = 0, -1
 
@@ -52,6 +57,7 @@ class SlurmSite(Daemon):
         self.lustre = folder / "lustre"
         self.lustre.mkdir()
         self.lua = "lua51"
+        self.tidies_every = 60.0  # seconds
 
     def configure(self) -> Path:
         pool = {"path": str(self.bb), "capacity": "10MiB", "granularity": "1MiB"}
@@ -69,8 +75,8 @@ class SlurmSite(Daemon):
 
     def serve(self) -> None:
         (self.spool / "alive").unlink(missing_ok=True)
-        argv = [sys.executable, "-m", "pegasus_bb", "stager", "serve", "--site"]
-        self.process = subprocess.Popen([*argv, str(self.configure())])
+        argv = [sys.executable, "-c", _SERVE, "--site", str(self.configure())]
+        self.process = subprocess.Popen([*argv, str(self.tidies_every)])
         until(lambda: (self.spool / "alive").exists())
 
     @property

@@ -156,6 +156,40 @@ def test_it_does_not_run_before_its_data_is_there(site: SlurmSite) -> None:
     assert code == ERROR
 
 
+def test_it_does_not_start_unless_the_service_hears_of_it(site: SlurmSite) -> None:
+    """Else its results were removed if it is cancelled, as data of a job that has not
+    begun."""
+    job = Job(site, OWN, "stage_out job://out lustre://out")
+    job.stage_in()
+    with_no_room(site.spool)
+    code, words = job.call("pre_run")
+    assert code == ERROR and "cannot be told that the job starts" in words
+
+
+def test_a_stage_out_of_which_the_service_did_not_hear_is_not_over(
+    site: SlurmSite,
+) -> None:
+    job = Job(site, OWN, "stage_out job://out lustre://out")
+    job.stage_in()
+    (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
+    until(lambda: "state=running" in (site.spool / "jobs" / str(job.id)).read_text())
+    requests = with_no_room(site.spool)
+    assert job.call("data_out", exit_code=0) == (SUCCESS, "")
+    (site.spool / "jobs" / f"{job.id}.asked").unlink()  # neither could be written
+    assert job.call("test_data_out") == (SUCCESS, "BUSY")
+    (site.spool / "requests").unlink()
+    requests.rename(site.spool / "requests")
+    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
+    assert (site.lustre / "out").read_text() == "a result"
+
+
+def with_no_room(spool: Path) -> Path:
+    """No note can be written any more, by root neither; where the folder is now."""
+    aside = (spool / "requests").rename(spool / "aside")
+    (spool / "requests").touch()
+    return aside
+
+
 def test_a_state_of_before_the_question_is_no_answer(site: SlurmSite) -> None:
     """The service hears of data_out between two looks of test_data_out."""
     job = Job(site, OWN, "stage_out job://out lustre://out")

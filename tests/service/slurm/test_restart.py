@@ -6,9 +6,7 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -61,27 +59,6 @@ def test_while_its_data_is_copied_in_and_out(site: SlurmSite) -> None:
     again(site)
     assert job.until_not_busy("test_data_out") == (SUCCESS, "")
     assert (site.lustre / "out").read_text() == "a result"
-
-
-def test_slurms_plan_is_the_deadline_of_the_copies_and_may_change(
-    site: SlurmSite,
-) -> None:
-    def deadline() -> Any:
-        with site.connect() as client:
-            return client.status()[-1]["deadline"]
-
-    site.file("in", "an input")
-    site.ask_control("pause")
-    soon, later = int(time.time()) + 1000, int(time.time()) + 2000
-    job = Job(site, OWN, *COPIES)
-    for hook in ("setup", "data_in"):
-        job.call(hook, start_time=soon, sched_nodes="n[1-2]")
-    until(lambda: state(job) == "staging-in")
-    assert deadline() == soon
-    assert job.call("test_data_in", start_time=later) == (SUCCESS, "BUSY")
-    until(lambda: deadline() == later)
-    again(site)
-    assert job.until_not_busy("test_data_in") == (SUCCESS, "")
 
 
 def test_between_any_two_steps(site: SlurmSite) -> None:

@@ -124,7 +124,14 @@ class NodeAttendant:
         self._transfers.copy(
             *(errand, places, order["deadline"]),
             lambda why: self._over(errand, letter, why),
+            lambda why: self._wait(letter, why),
         )
+
+    def _wait(self, letter: Letter, why: str) -> None:
+        """The service takes no task now: the letter stays for the next look."""
+        if self._under_way.get(letter.folder) == letter.number:
+            del self._under_way[letter.folder]
+        self._complain(why)
 
     def _list(self, errand: Errand, letter: Letter, sources: List[str]) -> None:
         """In a thread: all that is there is read."""

@@ -41,7 +41,7 @@ class Errands:
 
     def save(self, errand: Job) -> None:
         """Durable when this returns."""
-        write_json(self._path(errand.folder), errand.__dict__)
+        write_json(self._path(errand.folder), errand.as_json())
 
     def remove(self, folder: str) -> None:
         """Absent is fine."""

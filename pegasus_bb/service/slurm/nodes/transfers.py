@@ -8,7 +8,7 @@ from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.directives import is_on_node
 from pegasus_bb.service.slurm.job import Job
 from pegasus_bb.service.slurm.nodes.staging import Nodes
-from pegasus_bb.service.slurm.transfers import Ended, Places, Transfers
+from pegasus_bb.service.slurm.transfers import Ended, NotNow, Places, Transfers
 
 
 class NodeTransfers(Transfers):
@@ -21,22 +21,36 @@ class NodeTransfers(Transfers):
         self._nodes = nodes
 
     def copy(
-        self, job: Job, places: Places, deadline: Optional[int], ended: Ended
+        self,
+        job: Job,
+        places: Places,
+        deadline: Optional[int],
+        ended: Ended,
+        not_now: NotNow,
     ) -> None:
         """As of Transfers. Raises OSError as well."""
         away = [(source, dest) for source, dest in places if is_on_node(source)]
         here = [p for p in places if not (is_on_node(p[0]) or is_on_node(p[1]))]
         if not away:
-            super().copy(job, here, deadline, ended)
+            super().copy(job, here, deadline, ended, not_now)
             return
         parts: List[List[str]] = []
+        waits: List[str] = []
 
         def part(why: List[str]) -> None:
             parts.append(why)
-            if len(parts) == 2:
+            if len(parts) < 2:
+                return
+            if waits:
+                not_now(waits[0])
+            else:
                 ended([*parts[0], *parts[1]])
 
-        super().copy(job, here, deadline, part)
+        def part_waits(why: str) -> None:
+            waits.append(why)
+            part([])
+
+        super().copy(job, here, deadline, part, part_waits)
         self._nodes.stage_out(job, away, part)
 
     def is_copying(self, job: Job) -> bool:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Dict, List
 
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.job import KEPT, Job, JobFiles
-from pegasus_bb.service.slurm.rooms import Rooms
+from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.transfers import Transfers
 from pegasus_bb.units import abbreviate
 
+_SHOWN = 20  # destinations of one job
 
-class Kept:
-    """Buffers of jobs that Slurm has forgotten."""
 
-    def __init__(self, files: JobFiles, rooms: Rooms, transfers: Transfers) -> None:
-        self._files, self._rooms, self._transfers = files, rooms, transfers
+class KeptResults:
+    """Those of jobs that Slurm has forgotten."""
+
+    def __init__(
+        self, files: JobFiles, storage: JobStorage, transfers: Transfers
+    ) -> None:
+        self._files, self._storage, self._transfers = files, storage, transfers
         self._jobs: List[Job] = []
 
     def restore(self, job: Job) -> None:
@@ -26,8 +31,10 @@ class Kept:
         """From now on ``job`` is kept; copies under way go on. Raises OSError."""
         former, job.state = job.state, KEPT
         job.message = job.message or "it ended before its results were saved"
-        self._files.save(job)
-        job.state = former
+        try:
+            self._files.save(job)
+        finally:
+            job.state = former
         self._files.remove(job)
         job.state = KEPT
         self._jobs.append(job)
@@ -39,19 +46,21 @@ class Kept:
             if not self._transfers.is_copying(job):
                 self._save_results(job)
 
-    def as_json(self) -> List[Dict[str, Any]]:
-        """For clients."""
+    def as_json(self, uid: int) -> List[Dict[str, Any]]:
+        """For user ``uid``: those of jobs of his own, and for root all."""
         return [
             {
                 "job": job.number,
                 "uid": job.uid,
                 "size": job.size,
                 "created": job.noted_at,
-                "path": self._rooms.path(job),
-                "nodes": self._rooms.nodes(job),
+                "path": self._storage.path(job),
+                "nodes": self._storage.nodes(job),
+                "dests": [c.dest for c in job.directives.stage_out[:_SHOWN]],
                 "message": job.message,
             }
             for job in self._jobs
+            if uid in (0, job.uid)
         ]
 
     def discard(self, uid: int, number: int) -> int:
@@ -66,20 +75,23 @@ class Kept:
     def _save_results(self, job: Job) -> None:
         def ended(why: List[str]) -> None:
             if why:
-                job.message = abbreviate(why)
-                self._files.save(job)
+                not_now(abbreviate(why))
             else:
                 self._drop(job)
 
+        def not_now(why: str) -> None:
+            job.message = why
+            with contextlib.suppress(OSError):  # the words only
+                self._files.save(job)
+
         try:
-            places = self._rooms.resolve(job, job.directives.stage_out)
-            self._transfers.copy(job, places, None, ended)
+            places = self._storage.resolve(job, job.directives.stage_out)
+            self._transfers.copy(job, places, None, ended, not_now)
         except (Refused, OSError) as error:
-            job.message = str(error)
-            self._files.save(job)
+            not_now(str(error))
 
     def _drop(self, job: Job) -> None:
         self._jobs.remove(job)
         self._transfers.cancel(job)
-        self._rooms.give_back(job)
+        self._storage.give_back(job)
         self._files.remove(job)

@@ -1,4 +1,4 @@
-"""What a job gets for its directives: room in pools, folders, paths."""
+"""What a job gets for its directives: space in pools, folders, paths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Callable, Dict, List, Tuple
 
 from pegasus_bb.service.dataspace import Dataspaces
 from pegasus_bb.service.slurm.buffers import READY, Buffers
-from pegasus_bb.service.slurm.directives import Copy
+from pegasus_bb.service.slurm.directives import Copy, is_on_node
 from pegasus_bb.service.slurm.folders import Trash, make_folder
 from pegasus_bb.service.slurm.job import Job
 from pegasus_bb.service.slurm.nodes.staging import Nodes
@@ -15,8 +15,8 @@ from pegasus_bb.service.slurm.places import Places
 from pegasus_bb.service.slurm.pools import Pools
 
 
-class Rooms:
-    """``save`` makes a job durable; ``freed`` is called when room came back."""
+class JobStorage:
+    """``save`` makes a job durable; ``freed`` is called when space came back."""
 
     def __init__(
         self,
@@ -33,8 +33,9 @@ class Rooms:
         self._nodes = nodes
 
     def restore(self, job: Job) -> None:
-        """``job`` has its buffer since before the service was started. Raises
-        UsageError."""
+        """``job`` has its buffer, and uses others, since before the service was
+        started. Raises UsageError."""
+        self._buffers.restore_use(job.buffers, job.life)
         if job.folder and job.size:
             self._pools.restore(job.folder, job.pool, job.size)
 
@@ -64,7 +65,7 @@ class Rooms:
             found["BB_NODE"] = self._nodes.path(job)
         names = [*(store.name for store in directives.stores), *directives.uses]
         for name in names:
-            record = self._buffers.use(name, job.uid, job.number)
+            record = self._buffers.use(name, job.uid, job.life)
             found[f"BB_PERSISTENT_{name}"] = record["path"]
         job.buffers = names
         return found
@@ -74,27 +75,34 @@ class Rooms:
         places = Places(
             self._spaces,
             f"{job.pool}://{job.folder}" if job.folder else "",
-            lambda name: self._buffers.readable(name, job.uid, job.number),
+            lambda name: self._buffers.readable(name, job.uid, job.life),
         )
         return [(places.url(copy.source), places.url(copy.dest)) for copy in copies]
 
     def path(self, job: Job) -> str:
-        """Of the job's own buffer; else of its folder on each of its nodes."""
-        if not job.folder:
+        """Of the job's own buffer; else of its folder on each of its nodes, or of the
+        first buffer that it uses."""
+        if job.folder:
+            return os.path.join(self._pools.pool(job.pool).path, job.folder)
+        used = self._buffers.get(job.buffers[0]) if job.buffers else None
+        if used is None or self.nodes(job):
             return self._nodes.path(job)
-        return os.path.join(self._pools.pool(job.pool).path, job.folder)
+        return str(used["path"])
 
     def nodes(self, job: Job) -> List[str]:
         """Those that have a folder of the job."""
         return self._nodes.of(job)
 
     def has_results(self, job: Job) -> bool:
-        """Whether what was to be staged out can still be there."""
-        return bool(job.directives.stage_out and (job.folder or self.nodes(job)))
+        """Whether what was to be staged out can still be there: on nodes, or in a
+        buffer, which may be one that outlives the job."""
+        sources = [copy.source for copy in job.directives.stage_out]
+        return bool(self.nodes(job)) if all(map(is_on_node, sources)) else True
 
     def give_back(self, job: Job) -> None:
         """The job's own buffer, and its folders on nodes, are removed with all that is
-        in them. Raises OSError."""
+        in them; it uses no other buffer any more. Raises OSError."""
+        self._buffers.end_use(job.life)
         self._nodes.give_back(job)
         if not job.folder:
             return

@@ -1,0 +1,67 @@
+"""Slurm's plan for a job is the deadline of its stage-in; without one there is none."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from .conftest import SUCCESS, Job, SlurmSite, until
+
+OWN = "jobbb capacity=2MiB pool=flash"
+IN = "stage_in lustre://in job://in"
+
+# What Slurm 24.11 gave to setup, and how long that was before start_time.
+RECORDED = [
+    ({"start_time": 1795382487, "nodes": None, "sched_nodes": None}, 0),
+    ({"start_time": 1795382599, "nodes": None, "sched_nodes": None}, 0),
+    ({"start_time": 1795382760, "nodes": None, "sched_nodes": "luabed"}, 156),
+]
+
+
+@pytest.fixture
+def paused(site: SlurmSite) -> SlurmSite:
+    """Copies wait, so their deadlines can be seen."""
+    site.file("in", "an input")
+    site.ask_control("pause")
+    return site
+
+
+def deadline(site: SlurmSite) -> Any:
+    with site.connect() as client:
+        return client.status()[-1]["deadline"]
+
+
+def begin(job: Job, **info: Any) -> None:
+    for hook in ("setup", "data_in"):
+        assert job.call(hook, **info) == (SUCCESS, "")
+    path = job.site.spool / "jobs" / str(job.id)
+    until(lambda: path.exists() and "state=staging-in" in path.read_text())
+
+
+@pytest.mark.parametrize(("info", "ahead"), RECORDED)
+def test_a_job_has_one_if_slurm_has_chosen_its_nodes(
+    paused: SlurmSite, info: dict[str, Any], ahead: int
+) -> None:
+    """Without nodes start_time is the time of the call: a deadline that has passed."""
+    given = {key: value for key, value in info.items() if value is not None}
+    begin(Job(paused, OWN, IN), **given)
+    assert deadline(paused) == (given["start_time"] if ahead else None)
+
+
+def test_it_moves_with_the_plan(paused: SlurmSite) -> None:
+    soon, later = int(time.time()) + 1000, int(time.time()) + 2000
+    job = Job(paused, OWN, IN)
+    begin(job, start_time=soon, sched_nodes="n[1-2]")
+    assert deadline(paused) == soon
+    until(lambda: list((paused.spool / "requests").iterdir()) == [])
+    unplanned = job.call("test_data_in", start_time=later)
+    assert unplanned == job.call("test_data_in", start_time=later + 1, sched_nodes="")
+    assert list((paused.spool / "requests").iterdir()) == []  # nothing is to be told
+    planned = job.call("test_data_in", start_time=later, sched_nodes="n3")
+    assert planned == unplanned == (SUCCESS, "BUSY")
+    until(lambda: deadline(paused) == later)
+    paused.kill()
+    paused.serve()
+    assert job.until_not_busy("test_data_in") == (SUCCESS, "")

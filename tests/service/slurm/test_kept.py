@@ -1,0 +1,97 @@
+"""Results that were not saved when Slurm gave their job up."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
+
+STRANGER = 61001
+OUT = "stage_out bb://Genomes/out lustre://out"
+
+
+@pytest.fixture
+def away(away: SlurmSite) -> SlurmSite:
+    away.tidies_every = 0.2
+    return away
+
+
+def kept(site: SlurmSite, uid: int | None = None) -> list[dict[str, Any]]:
+    asked = site.ask("list") if uid is None else site.ask("list", uid=uid)
+    rows: list[dict[str, Any]] = asked["ok"]["kept"]
+    return rows
+
+
+def with_result(site: SlurmSite, *directives: str) -> Path:
+    """A job that was given up: its result is in a persistent buffer, and a file is in
+    the way of the copy."""
+    (site.lustre / "out").mkdir()
+    (site.lustre / "out" / "in the way").touch()
+    job = Job(site, "persist store Genomes size=1MiB", *directives)
+    job.stage_in()
+    result = Path(job.run()["BB_PERSISTENT_Genomes"]) / "out"
+    result.write_text("a result")
+    code, words = job.stage_out()
+    assert code == ERROR and "Genomes/out" in words
+    job.tear_down()
+    return result
+
+
+def let_pass(site: SlurmSite) -> None:
+    (site.lustre / "out" / "in the way").unlink()
+    (site.lustre / "out").rmdir()
+
+
+def test_a_result_in_a_persistent_buffer_is_tried_again(site: SlurmSite) -> None:
+    result = with_result(site, OUT)
+    [row] = kept(site)
+    assert row["path"] == str(result.parent) and "Genomes/out" in row["message"]
+    assert row["dests"] == ["lustre://out"]
+    let_pass(site)
+    until(lambda: kept(site) == [])
+    assert (site.lustre / "out").read_text() == "a result"
+    assert result.exists()  # the buffer stays: its owner deletes it
+
+
+def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:
+    result = with_result(site, OUT)
+    [row] = kept(site)
+    assert "ok" in site.ask("delete", "name=Genomes")
+    for _ in range(2):  # a restart changes nothing
+        assert kept(site) == [row]
+        assert result.read_text() == "a result"
+        [buffer] = site.ask("list")["ok"]["buffers"]
+        assert buffer["state"] == "deleting"
+        site.kill()
+        site.serve()
+        until(lambda: kept(site) and kept(site)[0]["message"] == row["message"])
+    let_pass(site)
+    until(lambda: site.ask("list")["ok"]["buffers"] == [])
+    assert (site.lustre / "out").read_text() == "a result"
+    assert kept(site) == [] and not result.exists()
+
+
+def test_only_its_owner_and_root_see_it(site: SlurmSite) -> None:
+    with_result(site, OUT)
+    assert kept(site, STRANGER) == []
+    assert len(kept(site)) == len(kept(site, 0)) == 1
+
+
+def test_a_later_job_of_the_same_number_uses_its_buffer_on(site: SlurmSite) -> None:
+    """Slurm counts anew some day; what is kept of the older job is dropped."""
+    with_result(site, OUT)
+    [row] = kept(site)
+    until(lambda: int(time.time()) > int(row["created"]))
+    job = Job(site, "persist use Genomes")
+    job.id = row["job"]
+    assert job.stage_in() == (SUCCESS, "")
+    path = Path(job.run()["BB_PERSISTENT_Genomes"])
+    assert site.ask("discard", f"job={job.id}") == {"ok": {"discarded": 1}}
+    assert "ok" in site.ask("delete", "name=Genomes")
+    assert (path / "out").exists()
+    job.tear_down()
+    until(lambda: not path.exists())

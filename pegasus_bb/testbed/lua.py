@@ -26,7 +26,7 @@ NODE_LOG = "var/log/stager-node.log"
 _CONFIG, _NODE_CONFIG = "etc/pegasus-bb/stager.json", "etc/pegasus-bb/node.json"
 _SERVE = ["/usr/bin/python3", "-m", "pegasus_bb.service"]
 _NODE_PATTERN = "pegasus_bb.service --node"
-_PATTERN = "pegasus_bb.service "  # of command lines: the service and its workers
+PATTERN = "pegasus_bb.service "  # of command lines: the service and its workers
 _running: list[Any] = []  # what this process has started
 
 
@@ -88,7 +88,7 @@ def _start(home: Home, life: str, config: str, alive: str, log_name: str) -> Non
 
 def kill_service(home: Home, signal: str = "KILL") -> None:
     """End both services and their workers; back when they have ended."""
-    _kill(home, signal, _PATTERN, f"{SPOOL}/alive", f"{MAILBOX}/{HOST}/alive")
+    _kill(home, signal, PATTERN, f"{SPOOL}/alive", f"{MAILBOX}/{HOST}/alive")
 
 
 def kill_node(home: Home, signal: str = "KILL") -> None:

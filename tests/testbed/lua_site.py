@@ -14,6 +14,7 @@ import pegasus_bb
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.process import Finished
 from pegasus_bb.reservation import slurm_lua
+from pegasus_bb.reservation.scontrol import Buffer
 from pegasus_bb.reservation.slurm_lua import SlurmLua
 from pegasus_bb.testbed import lua, site
 from pegasus_bb.testbed.home import Home, flavour
@@ -50,6 +51,21 @@ class LuaSite(SlurmSite):
         answer: dict[str, Any] = json.loads(done.out)
         return answer
 
+    def hold(self, user: str, name: str, size: int) -> None:
+        words = (f"name={name}", f"capacity={size}", "uuid=theirs")
+        assert "ok" in self.bbstat(user, "create", *words)
+
+    def give_back(self, user: str, name: str) -> None:
+        self.bbstat(user, "delete", f"name={name}")
+        until(lambda: name not in self.buffers())
+
+    def buffers(self) -> dict[str, Buffer]:
+        """Those that are there."""
+        rows = self.bbstat("root", "list")["ok"]["buffers"]
+        keys = ("name", "state", "state", "size", "created", "pool", "user", "uid")
+        found = [Buffer(*(row[key] for key in keys)) for row in rows]
+        return {buffer.name: buffer for buffer in found if buffer.native == "ready"}
+
     def left(self) -> dict[str, Any]:
         ok = self.bbstat("root", "list")["ok"]
         return {key: ok[key] for key in ("buffers", "kept")}
@@ -78,12 +94,13 @@ class LuaSite(SlurmSite):
     def completed(self, number: str, seconds: float = 120.0) -> None:
         until(lambda: self.state(number) == "COMPLETED", seconds)
 
-    def await_saved_state(self) -> None:
+    def await_saved_state(self, name: str, since: float = 0.0) -> None:
         """Back when slurmctld has written down its burst buffers, as it does every
-        30 s; what it forgets when it is killed before is not ours to mend."""
-        file = self.home.root / "var/spool/slurmctld/burst_buffer_lua_state"
-        now = time.time()
-        until(lambda: file.exists() and file.stat().st_mtime > now, 60)
+        30 s, or its jobs, at once or after 5 s: since then, or from now on. What it
+        forgets when it is killed before is not ours to mend."""
+        file = self.home.root / "var/spool/slurmctld" / name
+        since = since or time.time()
+        until(lambda: file.exists() and file.stat().st_mtime > since, 60)
 
     def control(self, what: str, sockets: str = "/run/pegasus-bb") -> None:
         package = str(Path(pegasus_bb.__file__).resolve().parents[1])
@@ -91,12 +108,27 @@ class LuaSite(SlurmSite):
         answer = call(self.home, [*python, what, sockets])
         assert answer.status == 0, answer.err
 
+    def configure(self, spaces: dict[str, dict[str, str]], workers: int = 8) -> None:
+        """Both services have these dataspaces, too, from now on."""
+        for name in ("stager.json", "node.json"):
+            file = self.home.root / "etc/pegasus-bb" / name
+            config = json.loads(file.read_text())
+            config["dataspaces"] |= spaces
+            file.write_text(json.dumps({**config, "workers": workers}))
+        self.kill(service=True, slurmctld=False)
+
+    def signal(self, name: str, *, workers: bool = True) -> None:
+        """Send SIGNAME to both services, and to their workers."""
+        pattern = lua.PATTERN.strip() if workers else lua.PATTERN
+        call(self.home, ["pkill", f"-{name}", "-f", pattern])
+
     def kill(self, service: bool, slurmctld: bool) -> None:
         """SIGKILL, and a new start."""
         if slurmctld:
             call(self.home, ["pkill", "-KILL", "-x", "slurmctld"])
         if service:
             lua.kill_service(self.home)
+            self.signal("CONT")  # a worker that a test has stopped ends now
             lua.start_service(self.home)
         if slurmctld:
             site.start_controller(self.home)
@@ -115,16 +147,14 @@ class LuaContractBench(LuaSite):
         return self.run("wfuser", *argv)
 
     def occupy(self, name: str) -> str:
-        words = (f"name={name}", f"capacity={10 * MIB}", "uuid=theirs")
-        assert "ok" in self.bbstat("other", "create", *words)
+        self.hold("other", name, 10 * MIB)
         return "other"
 
     def fill(self) -> None:
-        words = ("name=filler", f"capacity={1000 * MIB}", "uuid=theirs")
-        assert "ok" in self.bbstat("other", "create", *words)
+        self.hold("other", "filler", 1000 * MIB)
 
     def free(self) -> None:
-        self.bbstat("other", "delete", "name=filler")
+        self.give_back("other", "filler")
 
     def go_down(self) -> None:
         site.stop_controller(self.home)

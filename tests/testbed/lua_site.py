@@ -94,13 +94,22 @@ class LuaSite(SlurmSite):
     def completed(self, number: str, seconds: float = 120.0) -> None:
         until(lambda: self.state(number) == "COMPLETED", seconds)
 
-    def await_saved_state(self, name: str, since: float = 0.0) -> None:
+    def await_saved_buffers(self) -> None:
         """Back when slurmctld has written down its burst buffers, as it does every
-        30 s, or its jobs, at once or after 5 s: since then, or from now on. What it
-        forgets when it is killed before is not ours to mend."""
+        30 s; what it forgets when it is killed before is not ours to mend."""
+        since = time.time()
+        until(lambda: self.saved_at("burst_buffer_lua_state") > since, 60)
+
+    def await_saved_jobs(self, number: str) -> None:
+        """Back when slurmctld has written down its jobs. It counts in whole seconds,
+        and does not write twice for changes of one: ``number`` is a job to change."""
+        since = time.time() + 1
+        change = ("scontrol", "update", f"jobid={number}", "comment=saved")
+        until(lambda: self.run("root", *change) and self.saved_at("job_state") > since)
+
+    def saved_at(self, name: str) -> float:
         file = self.home.root / "var/spool/slurmctld" / name
-        since = since or time.time()
-        until(lambda: file.exists() and file.stat().st_mtime > since, 60)
+        return file.stat().st_mtime if file.exists() else 0.0
 
     def control(self, what: str, sockets: str = "/run/pegasus-bb") -> None:
         package = str(Path(pegasus_bb.__file__).resolve().parents[1])

@@ -6,7 +6,6 @@ What moves is in the middle of a file, since its dataspace has a rate.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -91,9 +90,10 @@ class EveryState(LuaSite):
         lines = (OWN, "stage_in slow-in://in.dat job://out.dat")
         out = f"stage_out job://out.dat {self.out('staging-in')}"
         self.begin("staging-in", *lines, out, " true")
+        self.freeze_copies(1)
         (self.work / "go-staging-out").touch()
         self.freeze_copies(2)
-        self.await_saved_state("burst_buffer_lua_state")
+        self.await_saved_buffers()
         line = "stage_in slow-node://in.dat node://out.dat"
         out = f"stage_out node://out.dat {self.out('configuring')}"
         self.begin("configuring", line, out, " true")
@@ -102,10 +102,9 @@ class EveryState(LuaSite):
             self.copies(name, options=ALL_CPUS)
             until(self.is_at(name, "staged-in"))
         self.signal("STOP")
-        since = time.time()
         self.run("wfuser", "scancel", self.numbers["teardown"])
         until(lambda: self.is_noted(self.numbers["teardown"]) or self.is_lost())
-        self.await_saved_state("job_state", since)
+        self.await_saved_jobs(self.numbers["pending"])
 
     def freeze_copies(self, number: int) -> None:
         """Stop the workers when so many files are half copied; the services go on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal as signals
 import time
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,14 @@ def _start(home: Home, life: str, config: str, alive: str, log_name: str) -> Non
             said = (home.root / log_name).read_text()[-600:]
             raise PegasusBBError(f"the staging service does not start: {said}")
         time.sleep(0.05)
+
+
+def wake() -> None:
+    """Go on with what stopped when the services were: nsenter stops with its child, and
+    a namespace ends only when nsenter has heard that the child has ended."""
+    for process in _running:
+        if process.poll() is None:
+            process.send_signal(signals.SIGCONT)
 
 
 def kill_service(home: Home, signal: str = "KILL") -> None:

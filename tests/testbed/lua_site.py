@@ -130,6 +130,8 @@ class LuaSite(SlurmSite):
         """Send SIGNAME to both services, and to their workers."""
         pattern = lua.PATTERN.strip() if workers else lua.PATTERN
         call(self.home, ["pkill", f"-{name}", "-f", pattern])
+        if name == "CONT":
+            lua.wake()
 
     def kill(self, service: bool, slurmctld: bool) -> None:
         """SIGKILL, and a new start."""

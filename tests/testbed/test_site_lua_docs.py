@@ -63,6 +63,7 @@ class Page(LuaSite):
 
     def prepare(self, number: int, text: str) -> None:
         """Make the programs and the inputs that the script names."""
+        (self.lus / str(number)).mkdir()
         for path in re.findall(r"/lus/\S*/bin/\w+", text):
             self.make(self.own(number, path), STUB)
         for place in re.findall(r"(?m)^#BB_LUA stage_in (\S+)", text):

@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "placement": MODEL,
     "report": MODEL | {"dag"},
     "prediction": MODEL,
+    "simulation": MODEL,
     "rewrite": MODEL | {"placement"},
     "page": MODEL | {"placement", "prediction", "report"},
     "bench": MODEL,

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "pegasus_bb"
 
 BASE = {"errors", "units", "process", "files", "paths", "removal"}
 MODEL = BASE | {"model"}
-DECIDE = MODEL | {"dag", "placement", "reservation", "report", "prediction"}
+DECIDE = MODEL | {"dag", "placement", "reservation", "report", "simulation"}
 # room -> what it may import beside itself
 MAY_IMPORT = {
     "errors": set(),
@@ -31,10 +31,9 @@ MAY_IMPORT = {
     "reservation": MODEL,
     "placement": MODEL,
     "report": MODEL | {"dag"},
-    "prediction": MODEL,
     "simulation": MODEL,
     "rewrite": MODEL | {"placement"},
-    "page": MODEL | {"placement", "prediction", "report"},
+    "page": MODEL | {"placement", "report", "simulation"},
     "bench": MODEL,
     "runtime": BASE | {"ledger", "model", "reservation", "service", "staging"},
     "planner": DECIDE | {"rewrite", "runtime"},

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.startup import Startup
 from pegasus_bb.model.workflow import Job
 
 _LONGEST = 1e9  # seconds; sums of such times are finite
@@ -20,6 +21,10 @@ class Past:
     user: float | None = None  # seconds of processor in the task itself
     read: int | None = None  # bytes, caches included
     written: int | None = None
+    kernel: float | None = None  # seconds of processor in the kernel, for the task
+    calls: int | None = None  # that read or wrote; pipes and terminals included
+    metadata: int | None = None  # that open, close, ask for, sync or rename: Darshan's
+    meta_time: float | None = None  # seconds in those, of all processes: Darshan's
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class History:
     makespan: float | None = None  # seconds of the whole run, without the next
     wait: float | None = None  # seconds that its reservation was waited for, and came
     source: str = ""  # where the records are, for a person
+    startup: Startup | None = None  # None: no node of it tells
 
     @property
     def tells(self) -> bool:

@@ -10,24 +10,19 @@ from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Key, load
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
+from pegasus_bb.model.startup import DEFAULT
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
 from pegasus_bb.placement.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.placement.job_reservations import capacity_maker
-from pegasus_bb.placement.lint import lint_tier
+from pegasus_bb.placement.lint import is_linked, lint_tier
 from pegasus_bb.placement.place_files import place_by_rules, reserve
 from pegasus_bb.placement.sizing import automatic_capacity
+from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
-from pegasus_bb.prediction.cost import (
-    Prediction,
-    awaited,
-    corrected,
-    predict_off,
-    predict_shared,
-    predict_transient,
-)
-from pegasus_bb.prediction.load import Workload, workload
-from pegasus_bb.prediction.predicted import Compared, Predicted, choose
+from pegasus_bb.simulation.prediction import Compared, Predicted, Prediction, choose
+from pegasus_bb.simulation.workflow import Mode, PlannedWorkflow, Simulator
+from pegasus_bb.simulation.workload import workload
 
 MODES = ("off", "persistent", "transient", "hybrid")
 
@@ -38,22 +33,60 @@ class ModePredictions:
 
     decided: PlanningInput
     persistent: PlacementDecision  # where files live if there is room for all
-    speeds: Speeds
-    work: Workload
+    simulator: Simulator
     _answers: dict[str, Placement | UsageError] = field(default_factory=dict)
+    _known: dict[str, Prediction] = field(default_factory=dict)
+    _modes: list[Mode] = field(default_factory=list)  # that were simulated
 
     def of(self, mode: str) -> Prediction:
-        """By what an earlier run took in its own mode, where there was one."""
-        history = self.decided.history
-        found = self._raw(mode)
-        if history.makespan is not None:
-            found = corrected(found, self._learned.makespan, history.makespan)
-        return awaited(found, history.wait)
+        """With what an earlier run took beyond its own simulation: the same in all
+        modes."""
+        return self._simulated(mode).with_other(self._unexplained)
+
+    def _simulated(self, mode: str) -> Prediction:
+        if mode in self._known:
+            return self._known[mode]
+        what = self.mode(mode)
+        found = next((x for x in self._modes if x.does_the_same(what)), None)
+        self._modes.append(what)
+        if found is None:
+            self._known[mode] = self.simulator.predict(what)
+        else:  # hybrid often is persistent by another name
+            self._known[mode] = replace(self._known[found.name], mode=mode)
+        return self._known[mode]
 
     @cached_property
-    def _learned(self) -> Prediction:
-        mode = self.decided.history.mode
-        return self._raw(mode if mode in MODES else "persistent")
+    def _unexplained(self) -> float:
+        history = self.decided.history
+        if history.makespan is None:
+            return 0.0
+        found = self._simulated(history.mode if history.mode in MODES else "persistent")
+        return max(0.0, history.makespan - (found.makespan - found.wait))
+
+    def mode(self, mode: str) -> Mode:
+        """What would run in ``mode``: as planning has it, or, where that refuses, as it
+        would be with room for what is known."""
+        if mode == "off":
+            return self.simulator.off(self.whole)
+        if mode == "transient":
+            each = capacity_maker(self.whole.tier, self.decided.settings)
+            return self.simulator.transient(self.whole, each)
+        try:
+            placement = self._reserved(mode)
+        except UsageError:
+            placement = self._with_room(mode)
+        return self.simulator.shared(placement, mode)
+
+    @property
+    def sources(self) -> tuple[str, str, tuple[str, ...], int]:
+        """Where speeds and times are from, and what is unknown."""
+        planned = self.simulator.planned
+        return (
+            planned.speeds.source,
+            self.decided.history.source,
+            planned.work.unknown_sizes,
+            planned.work.unknown_times,
+        )
 
     @property
     def whole(self) -> Placement:
@@ -80,22 +113,13 @@ class ModePredictions:
             return str(error)
         return ""
 
-    def _raw(self, mode: str) -> Prediction:
-        if mode == "off":
-            return predict_off(self.work, self.whole, self.speeds)
-        if mode == "transient":
-            each = capacity_maker(self.whole.tier, self.decided.settings)
-            return predict_transient(self.work, self.whole, self.speeds, each)
-        try:
-            placement = self._reserved(mode)
-        except UsageError:  # as it would be with room for what is known
-            placed = (self._hybrid if mode == "hybrid" else self.persistent).placement
-            sizes, here = self.work.sizes, placed.on_tier
-            need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
-            headroom = self.decided.settings.headroom
-            capacity = automatic_capacity(placed.tier, headroom, need)
-            placement = replace(placed, capacity=capacity)
-        return predict_shared(self.work, placement, self.speeds, mode)
+    def _with_room(self, mode: str) -> Placement:
+        placed = (self._hybrid if mode == "hybrid" else self.persistent).placement
+        sizes, here = self.simulator.planned.work.sizes, placed.on_tier
+        need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
+        headroom = self.decided.settings.headroom
+        capacity = automatic_capacity(placed.tier, headroom, need)
+        return replace(placed, capacity=capacity)
 
     @cached_property
     def _hybrid(self) -> PlacementDecision:
@@ -138,9 +162,27 @@ def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
             file=speeds.source,
             would_do=f"{placement.tier.name}: {{read: 8GB/s, write: 6GB/s}}",
         )
-    history = decided.history
-    work = workload(decided.workflow, decided.graph, placement.files, speeds, history)
-    return ModePredictions(decided, persistent, speeds, work)
+    return ModePredictions(decided, persistent, _simulator(decided, placement, speeds))
+
+
+def _simulator(
+    decided: PlanningInput, placement: Placement, speeds: Speeds
+) -> Simulator:
+    files, history, ending = placement.files, decided.history, decided.ending
+    work = workload(decided.workflow, decided.graph, files, speeds, history)
+    inputs = (f.lfn for f in files.values() if f.role == INPUT)
+    catalogs, site = decided.catalogs, decided.site.name
+    planned = PlannedWorkflow(
+        work=work,
+        speeds=speeds,
+        files=files,
+        cleanup=ending.cleanup,
+        delivered=ending.delivered,
+        linked=frozenset(lfn for lfn in inputs if is_linked(catalogs, site, lfn)),
+        startup=history.startup or DEFAULT,
+        wait=history.wait or 0.0,
+    )
+    return Simulator(planned)
 
 
 def _persistent(decided: PlanningInput) -> PlacementDecision | None:
@@ -184,10 +226,7 @@ def predict(decided: PlanningInput) -> Predicted | None:
         return None
     return Predicted(
         (known.of(decided.settings.mode),),
-        known.speeds.source,
-        decided.history.source,
-        known.work.unknown_sizes,
-        known.work.unknown_times,
+        *known.sources,
     )
 
 
@@ -201,10 +240,7 @@ def compare(decided: PlanningInput) -> Compared | None:
     refused = {mode: why for mode, why in refusals if why}
     return Compared(
         modes,
-        known.speeds.source,
-        decided.history.source,
-        known.work.unknown_sizes,
-        known.work.unknown_times,
+        *known.sources,
         choose([found for found in modes if found.mode not in refused]),
         refused,
     )

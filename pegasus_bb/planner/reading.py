@@ -137,9 +137,11 @@ def _history(settings: Settings) -> History:
     if settings.history is None:
         return History()
     from pegasus_bb.report.learn import history_of  # most plannings learn nothing
+    from pegasus_bb.report.startup import startup_of  # most plannings learn nothing
     from pegasus_bb.report.submitdir import read_run  # most plannings learn nothing
 
-    return history_of(read_run(settings.history))
+    run = read_run(settings.history)
+    return replace(history_of(run), startup=startup_of(run))
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import is_below
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
-from pegasus_bb.prediction.predicted import Predicted
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.rewrite.inputs import Target
+from pegasus_bb.simulation.prediction import Predicted
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ def _past(tasks: Sequence[Task]) -> Past:
         user=user,
         read=None if read is None else int(read),
         written=None if written is None else int(written),
+        kernel=_middle(t.stime for t in tasks),
     )
 
 

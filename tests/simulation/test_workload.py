@@ -10,11 +10,11 @@ import pytest
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.prediction.load import Workload, workload
+from pegasus_bb.simulation.workload import Workload, workload
 from tests.placement.user_files import User, job, sized, use
 
 MB = 1_000_000
-PFS = Speed(read=100 * MB, write=100 * MB, job_read=10 * MB, job_write=10 * MB)
+PFS = Speed(100 * MB, 100 * MB, 10 * MB, 10 * MB, ops=1000.0, job_ops=100.0)
 BB = Speed(read=1000 * MB, write=1000 * MB, job_read=100 * MB, job_write=100 * MB)
 SPEEDS = Speeds(4, {"pfs": PFS, "bb": BB}, "sites.yml:9")
 
@@ -35,11 +35,9 @@ def loads(folder: Path, history: History, **more: Any) -> Workload:
 def test_of_an_unknown_job_only_the_files_count(tmp_path: Path) -> None:
     work = loads(tmp_path, History())
     (load,) = work.loads
-    assert (load.compute, load.reads, load.writes) == (
-        0.0,
-        (("in", 20 * MB),),
-        (("out", 10 * MB),),
-    )
+    assert load.demand.is_known and load.demand.pessimistic.compute == 0
+    assert (load.reads, load.writes) == ((("in", 20 * MB),), (("out", 10 * MB),))
+    assert (load.read, load.written) == (20 * MB, 10 * MB)
     assert work.unknown_times == 1
 
 
@@ -49,13 +47,25 @@ def test_of_an_unknown_job_only_the_files_count(tmp_path: Path) -> None:
         ("pfs", Past(5.0, user=1.0), 2.0),  # 3 s were 30 MB at the 10 MB/s of one job
         ("bb", Past(5.0), 5.0 - 0.3),  # at the speed of the tier
         ("pfs", Past(3.5, user=1.5), 1.5),  # at least its own processor time
+        ("pfs", Past(3.5, user=6.0), 3.0),  # of two cores, each for 3 s
     ],
 )
 def test_an_earlier_run_computed_for_as_long_as_it_did_not_move_bytes(
     tmp_path: Path, place: str, past: Past, compute: float
 ) -> None:
     (load,) = loads(tmp_path, History(place=place, jobs={"ID1": past})).loads
-    assert load.compute == compute
+    assert load.demand.pessimistic.compute == pytest.approx(compute)
+    assert load.demand.is_known
+
+
+def test_the_kernels_time_is_operations_at_best(tmp_path: Path) -> None:
+    """9 s, of which bytes explain 3 and the kernel had 4: at best those were calls."""
+    past = Past(9.0, user=1.0, kernel=4.0)
+    work = loads(tmp_path, History(jobs={"ID1": past}))
+    demand = work.loads[0].demand
+    assert (demand.pessimistic.compute, demand.pessimistic.operations) == (6.0, 0.0)
+    assert (demand.optimistic.compute, demand.optimistic.operations) == (2.0, 400.0)
+    assert not work.is_known
 
 
 def test_bytes_that_were_counted_go_before_sizes(tmp_path: Path) -> None:
@@ -67,7 +77,7 @@ def test_bytes_that_were_counted_go_before_sizes(tmp_path: Path) -> None:
 
 def test_a_run_time_can_be_declared(tmp_path: Path) -> None:
     work = loads(tmp_path, History(), profiles={"pegasus": {"runtime": 10}})
-    assert (work.loads[0].compute, work.unknown_times) == (7.0, 0)
+    assert (work.loads[0].demand.pessimistic.compute, work.unknown_times) == (7.0, 0)
 
 
 @pytest.mark.parametrize("said", ["nan", "inf", "1e308", "-5", "soon"])

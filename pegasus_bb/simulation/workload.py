@@ -1,8 +1,8 @@
-"""What every job of a workflow asks of storage and processors, wherever its files are.
+"""What every job of a workflow asks for, wherever its files are.
 
 Bytes are the sizes of its files, each read or written once; what an earlier run has
-counted goes before that. Seconds of computing are an earlier run's, without what the
-model gives to its input and output, or those that ``pegasus: runtime`` declares.
+counted goes before that. Demands are an earlier run's, or those that ``pegasus:
+runtime`` declares.
 """
 
 from __future__ import annotations
@@ -16,26 +16,37 @@ from pegasus_bb.model.history import History, Past, declared
 from pegasus_bb.model.placement import PFS, PlacedFile
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.simulation.demand import Demand, DemandRange
+from pegasus_bb.simulation.workload_demand import Moved, demand_of
 
-_Sized: TypeAlias = tuple[tuple[str, int], ...]  # (LFN, bytes)
+Sized: TypeAlias = tuple[tuple[str, int], ...]  # (LFN, bytes)
 _COUNTED = 1 << 20  # bytes; of smaller inputs a count tells of the program's own start
+_NOTHING = DemandRange(Demand(0.0), Demand(0.0))
 
 
 @dataclass(slots=True)
 class Load:
-    job: str
-    level: int
-    compute: float  # seconds
-    reads: _Sized
-    writes: _Sized
+    job: Job
+    level: int  # in the graph, from 1
+    demand: DemandRange
+    reads: Sized
+    writes: Sized
+    read: int = 0  # bytes in all
+    written: int = 0
 
 
 @dataclass(frozen=True)
 class Workload:
-    loads: tuple[Load, ...]
+    loads: tuple[Load, ...]  # in the order of the workflow
+    graph: Graph
     sizes: Mapping[str, int]  # bytes by LFN, of those that are known
     unknown_sizes: tuple[str, ...]  # LFNs; they count as empty
     unknown_times: int  # jobs; they count as if they did not compute
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no demand is a range."""
+        return all(load.demand.is_known for load in self.loads)
 
 
 def workload(
@@ -52,22 +63,32 @@ def workload(
     )
     sizes = {lfn: size for lfn, size in known if size is not None}
     loads, unknown, tells = [], 0, history.tells
+    demands: dict[tuple[object, ...], DemandRange] = {}  # equal ones are one object
     for job in workflow.jobs.values():
         past, on = _past(job, history) if tells else (declared(job), PFS)
         reads, writes = _files(job, sizes)
-        compute = 0.0
+        if past is not None:
+            reads = _as_counted(reads, past.read)
+            writes = _as_counted(writes, past.written)
+        read, written = sum([s for _, s in reads]), sum([s for _, s in writes])
+        demand = _NOTHING
         if past is None:
             unknown += 1
         else:
-            reads = _as_counted(reads, past.read)
-            writes = _as_counted(writes, past.written)
-            compute = _computing(past, speeds, on, reads, writes)
-        loads.append(Load(job.id, graph.level[job.id], compute, reads, writes))
+            moved = Moved(read, written, len(reads) + len(writes))
+            key = (past, on, moved)
+            if key not in demands:
+                speed = speeds.places.get(on, speeds.pfs)
+                demands[key] = demand_of(past, speed, moved)
+            demand = demands[key]
+        loads.append(
+            Load(job, graph.level[job.id], demand, reads, writes, read, written)
+        )
     missing = tuple(lfn for lfn in files if lfn not in sizes)
-    return Workload(tuple(loads), sizes, missing, unknown)
+    return Workload(tuple(loads), graph, sizes, missing, unknown)
 
 
-def _files(job: Job, sizes: Mapping[str, int]) -> tuple[_Sized, _Sized]:
+def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized]:
     reads: list[tuple[str, int]] = []
     writes: list[tuple[str, int]] = []
     for use in job.uses:
@@ -84,19 +105,9 @@ def _past(job: Job, history: History) -> tuple[Past | None, str]:
     return declared(job), PFS
 
 
-def _as_counted(files: _Sized, counted: int | None) -> _Sized:
+def _as_counted(files: Sized, counted: int | None) -> Sized:
     """``files`` with the counted bytes in all, unless they are too small to tell."""
     size = sum(size for _, size in files)
     if counted is None or size < _COUNTED:
         return files
     return tuple((lfn, own * counted // size) for lfn, own in files)
-
-
-def _computing(
-    past: Past, speeds: Speeds, place: str, reads: _Sized, writes: _Sized
-) -> float:
-    """Seconds of ``past`` that are not input and output, as the model has them."""
-    speed = speeds.places.get(place, speeds.pfs)
-    read, written = sum(size for _, size in reads), sum(size for _, size in writes)
-    moving = speed.of_job(read, written, len(reads) + len(writes))
-    return max(past.duration - moving, min(past.user or 0.0, past.duration), 0.0)

@@ -1,0 +1,237 @@
+"""A workflow runs: the reservation, then its nodes as the DAG and the slots allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from pegasus_bb.model.run import Kind
+from pegasus_bb.model.speeds import Speeds
+from pegasus_bb.model.startup import Startup
+from pegasus_bb.simulation.clock import COMPUTE, OTHER, STAGE_IN, STAGE_OUT, WAIT, Clock
+from pegasus_bb.simulation.demand import Demand
+from pegasus_bb.simulation.kernel import Simulation, Steps
+from pegasus_bb.simulation.outline import PRIORITY, Outline, roots
+from pegasus_bb.simulation.phases import Phases
+from pegasus_bb.simulation.site import THREADS, Storage
+from pegasus_bb.simulation.work import Work
+
+_PART = {
+    Kind.COMPUTE: COMPUTE,
+    Kind.STAGE_IN: STAGE_IN,
+    Kind.STAGE_OUT: STAGE_OUT,
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a run goes, beside what its nodes do."""
+
+    startup: Startup
+    reserves: bool = False  # one reservation for all jobs, and a gate
+    wait: float = 0.0  # seconds that the gate holds the run back
+    removes_folder: bool = True  # at the end
+    phases: Sequence[int] = ()  # the last level of each phase
+
+
+class Execution:
+    """Times are seconds since the start; lists go by node."""
+
+    def __init__(
+        self,
+        outline: Outline,
+        work: Sequence[Work],
+        demands: Sequence[Demand],
+        speeds: Speeds,
+        rules: Rules,
+    ) -> None:
+        self.simulation = Simulation()
+        self.clock = Clock(self.simulation)
+        self.outline, self.work, self.rules = outline, work, rules
+        count = len(outline.nodes)
+        self.ready = [0.0] * count  # its parents had ended
+        self.started = [0.0] * count  # it had its slot
+        self.began = [0.0] * count  # its task ran, or its copies
+        self.stopped = [0.0] * count  # the task or the copies were done
+        self.ended = [0.0] * count  # and all that belongs to the node
+        self.gate_opened = self.all_done = self.makespan = 0.0
+        self._demands = demands
+        self.storage = Storage(self.simulation, speeds.places.values())
+        self._free = speeds.slots
+        self._queue: list[tuple[int, int]] = []
+        self._is_busy = False
+        self._waits = [node.parents for node in outline.nodes]
+        self._phases = Phases(outline, rules.phases) if len(rules.phases) > 1 else None
+        self._left = count
+
+    def run(self) -> None:
+        self.simulation.start(self._begin())
+        self.simulation.run()
+
+    def _begin(self) -> Steps:
+        own = self.rules.startup.own
+        if self.rules.reserves:
+            yield from self._alone(own, OTHER)  # bb_setup
+            yield from self._alone(self.rules.wait, WAIT)
+        self.gate_opened = self.simulation.now
+        yield from self._alone(own, OTHER)  # create_dir
+        for at in roots(self.outline.nodes):
+            self._free_to_go(at)
+        if not self._left:
+            self.simulation.start(self._finish())
+        self._start_what_can()
+
+    def _finish(self) -> Steps:
+        self.all_done = self.simulation.now
+        own = self.rules.startup.own
+        if self.rules.removes_folder:
+            yield from self._alone(own, OTHER)
+        if self.rules.reserves:
+            yield from self._alone(own, OTHER)  # bb_delete
+        self.clock.change(OTHER, 0)
+        self.makespan = self.simulation.now
+
+    def _alone(self, seconds: float, part: int) -> Steps:
+        self.clock.change(part, 1)
+        if seconds:
+            yield seconds
+        self.clock.change(part, -1)
+
+    def _free_to_go(self, at: int) -> None:
+        """The parents of a node have ended, but its phase may not have begun."""
+        if self._phases is None or self._phases.may_start(at):
+            self._is_ready(at)
+
+    def _is_ready(self, at: int) -> None:
+        self.ready[at] = self.simulation.now
+        own = self.work[at].own
+        if own is not None and own.by_batch_system and own.stage_in:
+            self.simulation.start(self._staged_in(at))
+        elif self.rules.startup.queue:
+            self.simulation.start(self._queued(at))
+        else:
+            self._enqueue(at)
+
+    def _staged_in(self, at: int) -> Steps:
+        own = self.work[at].own
+        self.clock.change(STAGE_IN, 1)
+        for copy in own.stage_in if own else ():
+            yield from self.storage.copy(copy)
+        self.clock.change(STAGE_IN, -1)
+        yield from self._queued(at)
+
+    def _queued(self, at: int) -> Steps:
+        yield self.rules.startup.queue
+        self._enqueue(at)
+        self._start_what_can()
+
+    def _enqueue(self, at: int) -> None:
+        kind = self.outline.nodes[at].kind
+        heappush(self._queue, (-PRIORITY.get(kind, 0), at))
+
+    def _start_what_can(self) -> None:
+        """Not from within itself: a node that takes no time ends while it starts."""
+        if self._is_busy:
+            return
+        self._is_busy = True
+        while self._queue and self._free:
+            group = self._next_group()
+            self._free -= len(group)
+            self.simulation.start(self._nodes(group))
+        self._is_busy = False
+
+    def _next_group(self) -> list[int]:
+        """The first node that is ready, and those that do the same as it: they start
+        together, get the same from every server, and end together."""
+        queue, work, demands = self._queue, self.work, self._demands
+        first = heappop(queue)[1]
+        group = [first]
+        if first < self.outline.tasks:
+            most = self._free
+            while queue and len(group) < most:
+                at = queue[0][1]
+                if at >= self.outline.tasks or work[at] is not work[first]:
+                    break
+                if demands[at] is not demands[first]:
+                    break
+                group.append(heappop(queue)[1])
+        return group
+
+    def _nodes(self, group: Sequence[int]) -> Steps:
+        """From the slot on."""
+        node, work = self.outline.nodes[group[0]], self.work[group[0]]
+        part = _PART.get(node.kind, OTHER)
+        self._note(self.started, group)
+        self.clock.change(part, 1)
+        if node.load is not None:
+            yield from self._tasks(group, work)
+        else:
+            yield from self._own_job(group, work)
+        self._free += len(group)
+        if work.own is not None and work.own.by_batch_system:
+            self._start_what_can()
+            self.clock.change(part, -1)
+            part = STAGE_OUT
+            self.clock.change(part, 1)
+            for copy in work.own.stage_out:
+                yield from self.storage.copy(copy, jobs=len(group))
+        self.clock.change(part, -1)
+        self._have_ended(group)
+
+    def _tasks(self, group: Sequence[int], work: Work) -> Steps:
+        places, demand, own = self.storage.places, self._demands[group[0]], work.own
+        jobs = len(group)
+        if self.rules.startup.job:
+            yield self.rules.startup.job
+        if own is not None and not own.by_batch_system:
+            for copy in own.stage_in:
+                yield from self.storage.copy(copy, jobs=jobs)
+        self._note(self.began, group)
+        for place, size in work.reads:
+            yield places[place].reading.request(size, jobs)
+        if seconds := demand.compute + work.opening:
+            yield seconds
+        calls = places[work.folder].calls
+        if demand.operations and calls is not None:
+            yield calls.request(demand.operations, jobs)
+        for place, size in work.writes:
+            yield places[place].writing.request(size, jobs)
+        self._note(self.stopped, group)
+        if own is not None and not own.by_batch_system:
+            for copy in own.stage_out:
+                yield from self.storage.copy(copy, jobs=jobs)
+
+    def _own_job(self, group: Sequence[int], work: Work) -> Steps:
+        """Stage-in, stage-out, a clean-up."""
+        self._note(self.began, group)
+        if self.rules.startup.own:
+            yield self.rules.startup.own
+        for copy in work.copies:
+            yield from self.storage.copy(copy, THREADS)
+        for place, files in work.removes:
+            calls = self.storage.places[place].calls
+            if calls is not None:
+                yield calls.request(files)
+        self._note(self.stopped, group)
+
+    def _note(self, times: list[float], group: Sequence[int]) -> None:
+        now = self.simulation.now
+        for at in group:
+            times[at] = now
+
+    def _have_ended(self, group: Sequence[int]) -> None:
+        self._note(self.ended, group)
+        self._left -= len(group)
+        waits, nodes = self._waits, self.outline.nodes
+        for at in group:
+            for child in nodes[at].children:
+                waits[child] -= 1
+                if not waits[child]:
+                    self._free_to_go(child)
+            if self._phases is not None:
+                for late in self._phases.ended(at):
+                    self._is_ready(late)
+        if not self._left:
+            self.simulation.start(self._finish())
+        self._start_what_can()

@@ -1,0 +1,56 @@
+"""The storage of a site, as servers: each place has one for bytes and one for calls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from pegasus_bb.model.speeds import Speed
+from pegasus_bb.simulation.kernel import Process, Simulation, Steps
+from pegasus_bb.simulation.server import Lane, Server
+from pegasus_bb.simulation.work import Copy
+
+THREADS = 2  # files that a staging job copies at the same time
+
+
+class Place:
+    """Readers and writers share its time."""
+
+    def __init__(self, simulation: Simulation, speed: Speed) -> None:
+        self.latency = speed.latency
+        self.reading = Lane(speed.read, speed.job_read)
+        self.writing = Lane(speed.write, speed.job_write)
+        Server(simulation, [self.reading, self.writing])
+        self.calls: Lane | None = None  # None: their rate is unknown, and left out
+        if math.isfinite(speed.job_ops):
+            self.calls = Lane(speed.ops, speed.job_ops)
+            Server(simulation, [self.calls])
+
+
+class Storage:
+    def __init__(self, simulation: Simulation, speeds: Iterable[Speed]) -> None:
+        self._simulation = simulation
+        self.places = [Place(simulation, speed) for speed in speeds]
+
+    def copy(self, copy: Copy, threads: int = 1, jobs: int = 1) -> Steps:
+        """Reads and writes at the same time; the slower end decides. ``jobs`` do the
+        same at the same time."""
+        source, dest = self.places[copy.source], self.places[copy.dest]
+        width = max(1, min(threads, copy.files))
+        opening = copy.files * (source.latency + dest.latency) / width
+        if opening:
+            yield opening
+        for place in (source, dest):
+            if place.calls is not None and copy.files:
+                yield place.calls.request(copy.files / width, width * jobs)
+        if copy.size:
+            each, count = copy.size / width, width * jobs
+            reader = self._reader(source, each, count)
+            yield dest.writing.request(each, count)
+            yield reader
+
+    def _reader(self, source: Place, size: float, count: int) -> Process:
+        def read() -> Steps:
+            yield source.reading.request(size, count)
+
+        return self._simulation.start(read())

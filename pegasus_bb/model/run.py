@@ -219,6 +219,7 @@ class Run:
     fallback: str = ""  # why it ran on the PFS in place of the tier; empty: it did not
     job_reservations: int = 0  # jobs that were to have a reservation of their own
     jobs_on_pfs: tuple[JobOnPfs, ...] = ()  # of those, the ones that found no room
+    simulated: bool = False  # it never happened
     submit_dir: str = ""
     uuid: str = ""
     tasks: tuple[Task, ...] = ()  # of each node's last attempt, by start time

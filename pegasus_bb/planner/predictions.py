@@ -20,6 +20,7 @@ from pegasus_bb.placement.sizing import automatic_capacity
 from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
+from pegasus_bb.simulation.calibration import calibrated
 from pegasus_bb.simulation.prediction import Compared, Predicted, Prediction, choose
 from pegasus_bb.simulation.workflow import Mode, PlannedWorkflow, Simulator
 from pegasus_bb.simulation.workload import workload
@@ -55,12 +56,26 @@ class ModePredictions:
             self._known[mode] = replace(self._known[found.name], mode=mode)
         return self._known[mode]
 
+    def calibrated(self) -> ModePredictions:
+        """By the run times of an earlier run, if all of them belong to one run."""
+        history = self.decided.history
+        if history.makespan is None or not history.jobs:
+            return self
+        measured = {job: past.duration for job, past in history.jobs.items()}
+        mode = self.mode(self._mode_of_history)
+        return replace(self, simulator=calibrated(self.simulator, mode, measured))
+
+    @property
+    def _mode_of_history(self) -> str:
+        mode = self.decided.history.mode
+        return mode if mode in MODES else "persistent"
+
     @cached_property
     def _unexplained(self) -> float:
         history = self.decided.history
         if history.makespan is None:
             return 0.0
-        found = self._simulated(history.mode if history.mode in MODES else "persistent")
+        found = self._simulated(self._mode_of_history)
         return max(0.0, history.makespan - (found.makespan - found.wait))
 
     def mode(self, mode: str) -> Mode:
@@ -162,7 +177,8 @@ def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
             file=speeds.source,
             would_do=f"{placement.tier.name}: {{read: 8GB/s, write: 6GB/s}}",
         )
-    return ModePredictions(decided, persistent, _simulator(decided, placement, speeds))
+    known = ModePredictions(decided, persistent, _simulator(decided, placement, speeds))
+    return known.calibrated()
 
 
 def _simulator(
@@ -233,8 +249,10 @@ def predict(decided: PlanningInput) -> Predicted | None:
 def compare(decided: PlanningInput) -> Compared | None:
     """Of every mode, for a person. None, and raises, as ``predict``."""
     known = mode_predictions(decided)
-    if known is None:
-        return None
+    return None if known is None else compared_modes(known)
+
+
+def compared_modes(known: ModePredictions) -> Compared:
     modes = tuple(known.of(mode) for mode in MODES)
     refusals = ((mode, known.refusal(mode)) for mode in MODES)
     refused = {mode: why for mode, why in refusals if why}
@@ -254,11 +272,15 @@ def chosen_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
     placed = read_and_place(options)
     compared = compare(placed)
     if compared is None:
-        raise placed.catalogs.sites.document.error(
-            "--bb-mode auto compares how long a run would take, and no speeds are "
-            f"declared of the storage of site {placed.site.name}",
-            [KEY],
-            would_do=f"declare {KEY}, or --bb-speeds FILE (docs/prediction.md)",
-        )
+        raise without_speeds(placed, "--bb-mode auto")
     said = {**options.said, "pegasus.bb.mode": compared.choice.mode}
     return replace(options, said=said), compared
+
+
+def without_speeds(placed: PlanningInput, what: str) -> CatalogError:
+    return placed.catalogs.sites.document.error(
+        f"{what} compares how long a run would take, and no speeds are declared of the "
+        f"storage of site {placed.site.name}",
+        [KEY],
+        would_do=f"declare {KEY}, or --bb-speeds FILE (docs/prediction.md)",
+    )

@@ -118,7 +118,7 @@ def _picked(source: object, names: Iterable[str]) -> dict[str, Any]:
 def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
     run, time = reported.run, reported.time
     return {
-        **_picked(run, ("label", "mode", "tier", "backend")),
+        **_picked(run, ("label", "mode", "tier", "backend", "simulated")),
         "fallback": {"to": "pfs", "because": run.fallback} if run.fallback else None,
         "job_reservations": run.job_reservations,
         "on_pfs": [asdict(each) for each in run.jobs_on_pfs],

@@ -82,7 +82,8 @@ def _predicted(run: Run) -> Iterator[str]:
 def _about(run: Run) -> str:
     mode = f"mode {run.mode}" if run.mode else ""
     tier = f"tier {run.tier}" if run.tier and run.backend else ""
-    words = (run.label, mode, tier, run.backend, run.submit_dir)
+    what = "simulated" if run.simulated else ""
+    words = (run.label, what, mode, tier, run.backend, run.submit_dir)
     return ", ".join(word for word in words if word)
 
 

@@ -55,8 +55,9 @@ class Execution:
         self.began = [0.0] * count  # its task ran, or its copies
         self.stopped = [0.0] * count  # the task or the copies were done
         self.ended = [0.0] * count  # and all that belongs to the node
-        self.gate_opened = self.all_done = self.makespan = 0.0
-        self._demands = demands
+        self.gate_opened = self.makespan = 0.0
+        self.alone: list[tuple[Kind, float, float]] = []  # kind, start, seconds
+        self.demands = demands
         self.storage = Storage(self.simulation, speeds.places.values())
         self._free = speeds.slots
         self._queue: list[tuple[int, int]] = []
@@ -72,10 +73,13 @@ class Execution:
     def _begin(self) -> Steps:
         own = self.rules.startup.own
         if self.rules.reserves:
-            yield from self._alone(own, OTHER)  # bb_setup
-            yield from self._alone(self.rules.wait, WAIT)
+            yield from self._alone(Kind.BB_SETUP, own)
+            self.clock.change(WAIT, 1)
+            if self.rules.wait:
+                yield self.rules.wait
+            self.clock.change(WAIT, -1)
         self.gate_opened = self.simulation.now
-        yield from self._alone(own, OTHER)  # create_dir
+        yield from self._alone(Kind.CREATE_DIR, own)
         for at in roots(self.outline.nodes):
             self._free_to_go(at)
         if not self._left:
@@ -83,20 +87,21 @@ class Execution:
         self._start_what_can()
 
     def _finish(self) -> Steps:
-        self.all_done = self.simulation.now
         own = self.rules.startup.own
         if self.rules.removes_folder:
-            yield from self._alone(own, OTHER)
+            yield from self._alone(Kind.CLEANUP, own)
         if self.rules.reserves:
-            yield from self._alone(own, OTHER)  # bb_delete
+            yield from self._alone(Kind.BB_DELETE, own)
         self.clock.change(OTHER, 0)
         self.makespan = self.simulation.now
 
-    def _alone(self, seconds: float, part: int) -> Steps:
-        self.clock.change(part, 1)
+    def _alone(self, kind: Kind, seconds: float) -> Steps:
+        """A node beside which no other runs."""
+        self.clock.change(OTHER, 1)
+        self.alone.append((kind, self.simulation.now, seconds))
         if seconds:
             yield seconds
-        self.clock.change(part, -1)
+        self.clock.change(OTHER, -1)
 
     def _free_to_go(self, at: int) -> None:
         """The parents of a node have ended, but its phase may not have begun."""
@@ -144,7 +149,7 @@ class Execution:
     def _next_group(self) -> list[int]:
         """The first node that is ready, and those that do the same as it: they start
         together, get the same from every server, and end together."""
-        queue, work, demands = self._queue, self.work, self._demands
+        queue, work, demands = self._queue, self.work, self.demands
         first = heappop(queue)[1]
         group = [first]
         if first < self.outline.tasks:
@@ -180,7 +185,7 @@ class Execution:
         self._have_ended(group)
 
     def _tasks(self, group: Sequence[int], work: Work) -> Steps:
-        places, demand, own = self.storage.places, self._demands[group[0]], work.own
+        places, demand, own = self.storage.places, self.demands[group[0]], work.own
         jobs = len(group)
         if self.rules.startup.job:
             yield self.rules.startup.job

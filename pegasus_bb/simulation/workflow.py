@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -70,6 +71,12 @@ class Simulator:
         self.outline = outline(
             planned.work, planned.files, planned.cleanup, planned.delivered
         )
+
+    def with_planned(self, planned: PlannedWorkflow) -> Simulator:
+        """The same nodes, with other demands."""
+        other = copy(self)
+        other.planned = planned
+        return other
 
     def off(self, placement: Placement) -> Mode:
         """All files on the PFS; inputs are copied to the scratch there, or linked."""

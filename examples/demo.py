@@ -45,6 +45,7 @@ SIDES = {"pfs": "off", "bb": "persistent"}  # in this order; folder -> --bb-mode
 MADE_BY_RUNS = {"pfs", "bb", "results-pfs", "results-bb", "scratch", "local-scratch"}
 GENERATOR = "workflow_generator.py"
 SPEEDS = "speeds.yml"
+BEFORE = {"bb": "pfs", "pfs": "bb"}  # side -> the other, from which it is predicted
 NUMPY = Path(sysconfig.get_path("platlib")) / "numpy"  # what cybershake computes with
 
 
@@ -114,10 +115,12 @@ class Demo:
             self.plan(home, side, mode)
             loads[side] = self.run(home, side)
         files = self.check(home)
+        predicted = {side: self.predict(home, side) for side in reversed(SIDES)}
         return {
             "order": list(SIDES),
             "load_averages": loads,
             "outputs": {"identical": True, "files": files},
+            "predicted": predicted,
             "comparison": self.report(home),
         }
 
@@ -168,6 +171,16 @@ class Demo:
         self.shell.aloud(["pegasus-bb", "run", "--engine", "local", side], home)
         os.sync()
         return loads
+
+    def predict(self, home: Path, side: str) -> dict[str, Any]:
+        """The makespan of ``side`` as the run of the other side predicts it."""
+        argv = ["pegasus-bb", "explain", "--conf", "pegasus.properties"]
+        argv += ["--sites", "cluster", "--output-sites", "local"]
+        argv += ["--bb-speeds", SPEEDS, "--bb-history", BEFORE[side]]
+        argv += ["--bb-mode", "persistent", "--json", "workflow.yml"]
+        found = json.loads(self.shell.answer(argv, home))["predicted"]
+        (mode,) = (each for each in found["modes"] if each["mode"] == SIDES[side])
+        return {**mode, "history": BEFORE[side], "preferred": found["choice"]}
 
     def check(self, home: Path) -> int:
         """The number of result files, the same to the byte. Raises DemoError."""

@@ -1,4 +1,4 @@
-"""How fast the demo's two places are, measured in a second or two, for the cost model.
+"""How fast the demo's two places are, measured in a second or two, for the simulation.
 
 Through the page cache, as the demo's tasks read and write: these are not the speeds of
 disks. `pegasus-bb` takes the file with --bb-speeds.

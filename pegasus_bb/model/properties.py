@@ -112,7 +112,7 @@ class Settings:
     """What the user said of burst buffers, apart from the tiers themselves. A field
     ``x_y`` is the property ``pegasus.bb.x.y`` and the option ``--bb-x-y``."""
 
-    mode: str = "off"  # one of MODES; auto: what the cost model prefers
+    mode: str = "off"  # one of MODES; auto: what the simulation prefers
     planner: str = "auto"  # builtin | pegasus | auto: pegasus if there is one
     tier: str = ""  # a tier's name; empty: the site's first
     job_tier: str = ""  # of job reservations, mode hybrid; empty: node-local, else tier

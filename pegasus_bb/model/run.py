@@ -230,6 +230,7 @@ class Run:
     # which a run that was resumed lay still.
     span: float | None = None
     predicted: float | None = None  # seconds of makespan, as planning foresaw it
+    predicted_range: tuple[float, float] | None = None  # around it; None: unknown
     reserved: float | None = None  # bytes x hours, of all reservations of the run
     # From, to: when an engine worked on it. Empty without a job state log.
     stretches: tuple[tuple[float, float], ...] = ()

@@ -125,6 +125,7 @@ def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
         **_picked(run, ("submit_dir", "uuid", "makespan", "makespan_from")),
         "begun": time.begun,
         "predicted_makespan": run.predicted,
+        "predicted_range": run.predicted_range,
         "reserved_byte_hours": run.reserved,
         "span": run.span,
         "clock": dict(reported.clock),

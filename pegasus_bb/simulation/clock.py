@@ -20,7 +20,11 @@ class Clock:
     def change(self, part: int, step: int) -> None:
         now = self._simulation.now
         if now > self._since:
-            going = (at for at, count in enumerate(self._going) if count)
-            self.seconds[next(going, OTHER)] += now - self._since
+            part_now = OTHER
+            for each in (WAIT, COMPUTE, STAGE_IN, STAGE_OUT):
+                if self._going[each]:
+                    part_now = each
+                    break
+            self.seconds[part_now] += now - self._since
             self._since = now
         self._going[part] += step

@@ -15,12 +15,12 @@ from pegasus_bb.simulation.kernel import Simulation, Steps
 from pegasus_bb.simulation.outline import PRIORITY, Outline, roots
 from pegasus_bb.simulation.phases import Phases
 from pegasus_bb.simulation.site import THREADS, Storage
-from pegasus_bb.simulation.work import Work
+from pegasus_bb.simulation.work import Own, Work
 
 _PART = {
-    Kind.COMPUTE: COMPUTE,
     Kind.STAGE_IN: STAGE_IN,
     Kind.STAGE_OUT: STAGE_OUT,
+    Kind.CLEANUP: OTHER,
 }
 
 
@@ -60,7 +60,12 @@ class Execution:
         self.demands = demands
         self.storage = Storage(self.simulation, speeds.places.values())
         self._free = speeds.slots
-        self._queue: list[tuple[int, int]] = []
+        # A heap of turns: the higher priority first, then the place in the outline.
+        self._queue: list[int] = []
+        kinds = (node.kind for node in outline.nodes)
+        self._turn = [
+            at - PRIORITY.get(kind, 0) * count for at, kind in enumerate(kinds)
+        ]
         self._is_busy = False
         self._waits = [node.parents for node in outline.nodes]
         self._phases = Phases(outline, rules.phases) if len(rules.phases) > 1 else None
@@ -112,28 +117,23 @@ class Execution:
         self.ready[at] = self.simulation.now
         own = self.work[at].own
         if own is not None and own.by_batch_system and own.stage_in:
-            self.simulation.start(self._staged_in(at))
+            self.simulation.start(self._staged_in(at, own))
         elif self.rules.startup.queue:
             self.simulation.start(self._queued(at))
         else:
-            self._enqueue(at)
+            heappush(self._queue, self._turn[at])
 
-    def _staged_in(self, at: int) -> Steps:
-        own = self.work[at].own
+    def _staged_in(self, at: int, own: Own) -> Steps:
         self.clock.change(STAGE_IN, 1)
-        for copy in own.stage_in if own else ():
+        for copy in own.stage_in:
             yield from self.storage.copy(copy)
         self.clock.change(STAGE_IN, -1)
         yield from self._queued(at)
 
     def _queued(self, at: int) -> Steps:
         yield self.rules.startup.queue
-        self._enqueue(at)
+        heappush(self._queue, self._turn[at])
         self._start_what_can()
-
-    def _enqueue(self, at: int) -> None:
-        kind = self.outline.nodes[at].kind
-        heappush(self._queue, (-PRIORITY.get(kind, 0), at))
 
     def _start_what_can(self) -> None:
         """Not from within itself: a node that takes no time ends while it starts."""
@@ -143,50 +143,31 @@ class Execution:
         while self._queue and self._free:
             group = self._next_group()
             self._free -= len(group)
-            self.simulation.start(self._nodes(group))
+            steps = self._tasks if group[0] < self.outline.tasks else self._own_job
+            self.simulation.start(steps(group))
         self._is_busy = False
 
     def _next_group(self) -> list[int]:
         """The first node that is ready, and those that do the same as it: they start
         together, get the same from every server, and end together."""
         queue, work, demands = self._queue, self.work, self.demands
-        first = heappop(queue)[1]
+        first = heappop(queue) % len(work)
         group = [first]
         if first < self.outline.tasks:
-            most = self._free
+            what, demand, most = work[first], demands[first], self._free
             while queue and len(group) < most:
-                at = queue[0][1]
-                if at >= self.outline.tasks or work[at] is not work[first]:
+                at = queue[0]  # of a task: its turn is its place
+                if work[at] is not what or demands[at] is not demand:
                     break
-                if demands[at] is not demands[first]:
-                    break
-                group.append(heappop(queue)[1])
+                group.append(heappop(queue))
         return group
 
-    def _nodes(self, group: Sequence[int]) -> Steps:
-        """From the slot on."""
-        node, work = self.outline.nodes[group[0]], self.work[group[0]]
-        part = _PART.get(node.kind, OTHER)
+    def _tasks(self, group: Sequence[int]) -> Steps:
+        """Equal ones, from their slots on."""
+        work, demand, jobs = self.work[group[0]], self.demands[group[0]], len(group)
+        places, own = self.storage.places, work.own
         self._note(self.started, group)
-        self.clock.change(part, 1)
-        if node.load is not None:
-            yield from self._tasks(group, work)
-        else:
-            yield from self._own_job(group, work)
-        self._free += len(group)
-        if work.own is not None and work.own.by_batch_system:
-            self._start_what_can()
-            self.clock.change(part, -1)
-            part = STAGE_OUT
-            self.clock.change(part, 1)
-            for copy in work.own.stage_out:
-                yield from self.storage.copy(copy, jobs=len(group))
-        self.clock.change(part, -1)
-        self._have_ended(group)
-
-    def _tasks(self, group: Sequence[int], work: Work) -> Steps:
-        places, demand, own = self.storage.places, self.demands[group[0]], work.own
-        jobs = len(group)
+        self.clock.change(COMPUTE, 1)
         if self.rules.startup.job:
             yield self.rules.startup.job
         if own is not None and not own.by_batch_system:
@@ -206,10 +187,28 @@ class Execution:
         if own is not None and not own.by_batch_system:
             for copy in own.stage_out:
                 yield from self.storage.copy(copy, jobs=jobs)
+        self._free += jobs
+        if own is not None and own.by_batch_system:
+            yield from self._staged_out(own, jobs)
+        self.clock.change(COMPUTE, -1)
+        self._have_ended(group)
 
-    def _own_job(self, group: Sequence[int], work: Work) -> Steps:
+    def _staged_out(self, own: Own, jobs: int) -> Steps:
+        """By the batch system: the slots are free already."""
+        self.clock.change(COMPUTE, -1)
+        self.clock.change(STAGE_OUT, 1)
+        self._start_what_can()
+        for copy in own.stage_out:
+            yield from self.storage.copy(copy, jobs=jobs)
+        self.clock.change(STAGE_OUT, -1)
+        self.clock.change(COMPUTE, 1)
+
+    def _own_job(self, group: Sequence[int]) -> Steps:
         """Stage-in, stage-out, a clean-up."""
+        work, part = self.work[group[0]], _PART[self.outline.nodes[group[0]].kind]
+        self._note(self.started, group)
         self._note(self.began, group)
+        self.clock.change(part, 1)
         if self.rules.startup.own:
             yield self.rules.startup.own
         for copy in work.copies:
@@ -219,6 +218,9 @@ class Execution:
             if calls is not None:
                 yield calls.request(files)
         self._note(self.stopped, group)
+        self._free += len(group)
+        self.clock.change(part, -1)
+        self._have_ended(group)
 
     def _note(self, times: list[float], group: Sequence[int]) -> None:
         now = self.simulation.now

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import cast
 
 from pegasus_bb.model.speeds import Speed
 from pegasus_bb.simulation.kernel import Process, Simulation, Steps
-from pegasus_bb.simulation.server import Lane, Server
+from pegasus_bb.simulation.server import Lane, Request, Server
 from pegasus_bb.simulation.work import Copy
 
 THREADS = 2  # files that a staging job copies at the same time
@@ -29,7 +30,6 @@ class Place:
 
 class Storage:
     def __init__(self, simulation: Simulation, speeds: Iterable[Speed]) -> None:
-        self._simulation = simulation
         self.places = [Place(simulation, speed) for speed in speeds]
 
     def copy(self, copy: Copy, threads: int = 1, jobs: int = 1) -> Steps:
@@ -45,12 +45,30 @@ class Storage:
                 yield place.calls.request(copy.files / width, width * jobs)
         if copy.size:
             each, count = copy.size / width, width * jobs
-            reader = self._reader(source, each, count)
-            yield dest.writing.request(each, count)
-            yield reader
+            yield Both(
+                source.reading.request(each, count), dest.writing.request(each, count)
+            )
 
-    def _reader(self, source: Place, size: float, count: int) -> Process:
-        def read() -> Steps:
-            yield source.reading.request(size, count)
 
-        return self._simulation.start(read())
+class Both:
+    """Waits for two shares of servers at the same time."""
+
+    __slots__ = ("_left", "_process", "_requests")
+
+    def __init__(self, one: Request, other: Request) -> None:
+        self._requests = one, other
+        self._left = 2
+
+    def wait(self, process: Process) -> None:
+        self._process = process
+        for request in self._requests:
+            request.wait(cast("Process", self))  # a server calls go_on, and no more
+
+    def cancel(self, process: Process) -> None:
+        for request in self._requests:
+            request.cancel(process)
+
+    def go_on(self) -> None:
+        self._left -= 1
+        if not self._left:
+            self._process.go_on()

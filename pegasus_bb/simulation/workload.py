@@ -66,15 +66,13 @@ def workload(
     demands: dict[tuple[object, ...], DemandRange] = {}  # equal ones are one object
     for job in workflow.jobs.values():
         past, on = _past(job, history) if tells else (declared(job), PFS)
-        reads, writes = _files(job, sizes)
-        if past is not None:
-            reads = _as_counted(reads, past.read)
-            writes = _as_counted(writes, past.written)
-        read, written = sum([s for _, s in reads]), sum([s for _, s in writes])
+        reads, writes, read, written = _files(job, sizes)
         demand = _NOTHING
         if past is None:
             unknown += 1
         else:
+            reads, read = _as_counted(reads, read, past.read)
+            writes, written = _as_counted(writes, written, past.written)
             moved = Moved(read, written, len(reads) + len(writes))
             key = (past, on, moved)
             if key not in demands:
@@ -88,14 +86,21 @@ def workload(
     return Workload(tuple(loads), graph, sizes, missing, unknown)
 
 
-def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized]:
+def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized, int, int]:
+    """What it reads and writes, and the bytes of both."""
     reads: list[tuple[str, int]] = []
     writes: list[tuple[str, int]] = []
+    read = written = 0
     for use in job.uses:
-        if use.kind != "checkpoint":
-            own = reads if use.kind == "input" else writes
-            own.append((use.lfn, sizes.get(use.lfn, 0)))
-    return tuple(reads), tuple(writes)
+        lfn, kind = use.lfn, use.kind
+        size = sizes.get(lfn, 0)
+        if kind == "input":
+            reads.append((lfn, size))
+            read += size
+        elif kind == "output":
+            writes.append((lfn, size))
+            written += size
+    return tuple(reads), tuple(writes), read, written
 
 
 def _past(job: Job, history: History) -> tuple[Past | None, str]:
@@ -105,9 +110,9 @@ def _past(job: Job, history: History) -> tuple[Past | None, str]:
     return declared(job), PFS
 
 
-def _as_counted(files: Sized, counted: int | None) -> Sized:
+def _as_counted(files: Sized, size: int, counted: int | None) -> tuple[Sized, int]:
     """``files`` with the counted bytes in all, unless they are too small to tell."""
-    size = sum(size for _, size in files)
     if counted is None or size < _COUNTED:
-        return files
-    return tuple((lfn, own * counted // size) for lfn, own in files)
+        return files, size
+    found = tuple((lfn, own * counted // size) for lfn, own in files)
+    return found, sum(own for _, own in found)

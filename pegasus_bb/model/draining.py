@@ -34,6 +34,7 @@ _LOWER = 12  # stripes of a segment at least (Tang et al., section IV)
 _IO_SHARE = 0.05
 _COUNTS = ("osts", "lower", "upper", "groups")
 _MOST = 10**9  # of anything that is counted; GB/s
+_LEAST = 1e-6  # GB/s
 _LONGEST = 10 * 365 * 86400  # seconds
 _POSITIONING = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(us|ms|s)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -81,7 +82,7 @@ def read_draining(path: Path) -> DrainingInput:
     applications = _read_applications(entry)
     target = entry.below("target")
     targets = read_targets(target)
-    share = _number(entry, "io_share", _IO_SHARE, 0.0, 1.0, above=True)
+    share = _number(entry, "io_share", _IO_SHARE, 1e-4, 1.0)
     groups = _count(target, "groups") if "groups" in target.data else None
     return DrainingInput(document, applications, targets, groups, share)
 
@@ -112,12 +113,12 @@ def _read_target(entry: Entry, strategy: str) -> Target:
         a=_number(curve, "a", None, 0.0, _MOST),
         b=_number(curve, "b", None, -_MOST, _MOST),
         positioning=_positioning(curve),
-        plateau=_number(curve, "plateau", math.inf, 0.0, _MOST, above=True),
+        plateau=_number(curve, "plateau", math.inf, _LEAST, _MOST),
     )
     if target.upper < target.lower:
         what = f"upper is below lower, which is {target.lower}"
         raise entry.below("upper").error(what)
-    if target.a * math.log(target.lower / target.osts) + target.b <= 0:
+    if target.a * math.log(target.lower / target.osts) + target.b < _LEAST:
         what = f"a ln({target.lower} / {target.osts}) + b gives no bandwidth"
         raise curve.error(what, would_do="a larger b, fewer osts, or a larger lower")
     return target
@@ -170,22 +171,14 @@ def _count(entry: Entry, key: str, default: int | None = None) -> int:
 
 
 def _number(
-    entry: Entry,
-    key: str,
-    default: float | None,
-    least: float,
-    most: float,
-    above: bool = False,
+    entry: Entry, key: str, default: float | None, least: float, most: float
 ) -> float:
-    """From ``least`` to ``most``; with ``above``, ``least`` itself is refused."""
     if default is not None and key not in entry.data:
         return default
     at = _present(entry, key, "0.5")
     value = at.data
     if type(value) not in (int, float) or not least <= value <= most:
         raise at.error(f"{key} is a number from {least:g} to {most:g}")
-    if above and value == least:
-        raise at.error(f"{key} is above {least:g}")
     return float(value)
 
 

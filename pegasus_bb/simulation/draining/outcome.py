@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,10 +19,6 @@ class Span(NamedTuple):
     end: float
     size: float
     dump: int | None = None  # whose bytes; None: of several dumps
-
-    @property
-    def rate(self) -> float:
-        return self.size / (self.end - self.start)
 
 
 @dataclass(frozen=True)
@@ -50,10 +45,13 @@ def bandwidths(spans: Iterable[Span], window: float) -> list[float]:
     ``window`` seconds from the start on."""
     sizes: list[float] = []
     for span in spans:
-        first, last = int(span.start / window), math.ceil(span.end / window)
-        sizes.extend([0.0] * (last - len(sizes)))
+        first, last = int(span.start / window), int(span.end / window)
+        sizes.extend([0.0] * (last + 1 - len(sizes)))
+        left = span.size
         for place in range(first, last):
-            begins = max(span.start, place * window)
-            seconds = min(span.end, (place + 1) * window) - begins
-            sizes[place] += span.rate * max(0.0, seconds)
+            seconds = (place + 1) * window - max(span.start, place * window)
+            part = span.size * seconds / (span.end - span.start)
+            sizes[place] += part
+            left -= part
+        sizes[last] += left  # all of a span too short for the clock's precision
     return [size / window for size in sizes]

@@ -43,8 +43,7 @@ class Proactive(Group):
 
     def _segment(self, dump: Dump, size: int, n_io: int) -> Steps:
         yield self._turns.take()
-        yield self.target.positioning
-        start, rate = self.simulation.now, segment_bandwidth(self.target, n_io)
-        yield size / rate
+        start = self.simulation.now + self.target.positioning
+        yield self.target.positioning + size / segment_bandwidth(self.target, n_io)
         self.spans.append(Span(start, self.simulation.now, size, dump.number))
         self._turns.give()

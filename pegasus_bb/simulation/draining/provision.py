@@ -70,12 +70,12 @@ def provision_load(target: Target, load: float, groups: int | None) -> Provision
 
 
 def _overload(wanted: DrainingInput, strategy: str, load: float) -> Exception:
-    target = wanted.targets[strategy]
-    one = provision_load(target, load, None)
-    needed = math.ceil(one.groups) if one else 0
+    everywhere = (provision_load(t, load, None) for t in wanted.targets.values())
+    needed = max(math.ceil(each.groups) for each in everywhere if each)
+    upper = wanted.targets[strategy].upper
     return wanted.document.error(
         f"overload: {load / equations.GB:.4g} GB/s are more than this many targets "
-        f"drain ({strategy}, eq. 8 at {target.upper} stripes)",
+        f"drain ({strategy}, eq. 8 at {upper} stripes)",
         ["target", "groups"],
         wanted.groups,
         f"groups: {needed}, or fewer or smaller dumps",

@@ -1,10 +1,14 @@
-"""pegasus-bb simulate --provision: the bandwidth that proactive draining needs."""
+"""pegasus-bb simulate --provision: the bandwidth that proactive draining needs.
+
+With seeds, the policies of draining are simulated as well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import click
@@ -12,6 +16,7 @@ import orjson
 
 from pegasus_bb.cli.output import columns
 from pegasus_bb.model.draining import AGGRESSIVE, DrainingInput, read_draining
+from pegasus_bb.simulation.draining.comparison import PolicyFigures, simulate_policies
 from pegasus_bb.simulation.draining.equations import GB
 from pegasus_bb.simulation.draining.provision import Provision, Provisioning, provision
 from pegasus_bb.units import format_duration
@@ -19,19 +24,26 @@ from pegasus_bb.units import format_duration
 _RATES = ("bandwidth", "shared", "provisioned")
 
 
-def show_provisioning(path: Path, as_json: bool) -> None:
-    """Read ``path`` (docs/draining.md), print what the storage needs.
+def show_provisioning(path: Path, as_json: bool, seeds: int = 0) -> None:
+    """Read ``path`` (docs/draining.md), print what the storage needs, and what each
+    policy does with it in so many simulated runs.
 
     Raises CatalogError, an overload included.
     """
     wanted = read_draining(path)
     found = provision(wanted)
+    simulated = simulate_policies(wanted, seeds) if seeds else None
     if as_json:
         document = to_document(found)
+        if simulated is not None:
+            document["policies"] = _policies_document(simulated)
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
         return
-    click.echo("\n".join([*_applications(wanted, found), "", *_strategies(found)]))
-    click.echo("\n".join(["", *_conclusion(wanted, found)]))
+    lines = [*_applications(wanted, found), "", *_strategies(found)]
+    lines += ["", *_conclusion(wanted, found)]
+    if simulated is not None:
+        lines += ["", *_policies(simulated, seeds)]
+    click.echo("\n".join(lines))
 
 
 def to_document(found: Provisioning) -> dict[str, Any]:
@@ -45,6 +57,31 @@ def to_document(found: Provisioning) -> dict[str, Any]:
         "reactive": {name: rate / GB for name, rate in found.reactive.items()},
         "strategies": strategies,
     }
+
+
+def _policies_document(found: PolicyFigures) -> dict[str, Any]:
+    document = asdict(found)
+    for policy in (document["reactive"], document["proactive"]):
+        policy["peaks"] = [rate / GB for rate in policy["peaks"]]
+    optimum = {"peaks": [rate / GB for rate in found.optimum]}
+    return {**document, "load": found.load / GB, "optimum": optimum}
+
+
+def _policies(found: PolicyFigures, seeds: int) -> Iterator[str]:
+    yield (
+        f"Simulated on {found.groups} targets, aggressive; peaks of "
+        f"{format_duration(found.window)}, seeds: {seeds}"
+    )
+    rows = [["policy", "peak GB/s", "least", "most", "late dumps", "the latest"]]
+    for name, each in (("reactive", found.reactive), ("proactive", found.proactive)):
+        late = f"{each.late} of {each.dumps}"
+        rows.append([name, *_spread(each.peaks), late, format_duration(each.latest)])
+    rows.append(["optimum", *_spread(found.optimum), "none", ""])
+    yield from columns(rows, right=range(1, 6))
+
+
+def _spread(rates: Sequence[float]) -> list[str]:
+    return [_gb(rate) for rate in (fmean(rates), min(rates), max(rates))]
 
 
 def _applications(wanted: DrainingInput, found: Provisioning) -> list[str]:

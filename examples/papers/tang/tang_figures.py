@@ -18,7 +18,7 @@ from pegasus_bb.model.draining import (
     read_targets,
 )
 from pegasus_bb.simulation.draining import equations
-from pegasus_bb.simulation.draining.comparison import compare_policies
+from pegasus_bb.simulation.draining.comparison import compare_policies, figures
 from pegasus_bb.simulation.draining.equations import GB
 from pegasus_bb.simulation.draining.outcome import Outcome, bandwidths
 from pegasus_bb.simulation.draining.provision import provision, provision_load
@@ -78,14 +78,14 @@ def eq8() -> dict[str, Any]:
     used = provision_load(target, load_in_all, groups)
     parts = [replace(each, size=each.size // groups) for each in wanted.applications]
     run = compare_policies(target, parts, 4 * HOUR, seed=0).proactive
-    delays = (end - dump.due for dump, end in zip(run.dumps, run.ends, strict=True))
+    late = figures([run], WINDOW)
     return {
         "groups": groups,
         "n_io": used.n_io,
         "used": load_in_all / groups / used.shared,
-        "late": len(run.late()),
-        "dumps": len(run.dumps),
-        "latest": max(0.0, *delays),
+        "late": late.late,
+        "dumps": late.dumps,
+        "latest": late.latest,
     }
 
 
@@ -113,13 +113,13 @@ def fig8(seeds: int) -> tuple[dict[str, Any], list[str]]:
 
 
 def _peaks(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    peaks = [outcome.peak(WINDOW) / GB for outcome in outcomes]
+    found = figures(outcomes, WINDOW)
     return {
-        "peak": fmean(peaks),
-        "peak_min": min(peaks),
-        "peak_max": max(peaks),
-        "late": sum(len(outcome.late()) for outcome in outcomes),
-        "dumps": sum(len(outcome.dumps) for outcome in outcomes),
+        "peak": fmean(found.peaks) / GB,
+        "peak_min": min(found.peaks) / GB,
+        "peak_max": max(found.peaks) / GB,
+        "late": found.late,
+        "dumps": found.dumps,
     }
 
 

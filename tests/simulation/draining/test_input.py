@@ -120,6 +120,36 @@ def test_the_table_names_every_application_and_strategy(
         assert word in shown
 
 
+def test_with_seeds_each_policy_has_its_peaks(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(GOOD.replace("20TB, interval: 1h", "1TB, interval: 5m"))
+    show_provisioning(file, as_json=True, seeds=2)
+    first = capsys.readouterr().out
+    show_provisioning(file, as_json=True, seeds=2)
+    assert capsys.readouterr().out == first
+    found = json.loads(first)["policies"]
+    assert found["groups"] == 2
+    assert found["load"] == pytest.approx(1000 / 300 + 1.4 / 60)
+    reactive, proactive = (found[name]["peaks"] for name in ("reactive", "proactive"))
+    for seed, optimum in enumerate(found["optimum"]["peaks"]):
+        assert optimum <= proactive[seed] * 1.01
+        assert proactive[seed] < 1.01 * found["load"] < reactive[seed]
+
+    show_provisioning(file, as_json=False, seeds=1)
+    shown = capsys.readouterr().out
+    for word in ("reactive", "proactive", "optimum", "late dumps"):
+        assert word in shown
+
+
+def test_a_simulation_without_an_end_in_sight_is_refused(file: Path) -> None:
+    text = GOOD.replace("interval: 60s", "interval: 1s")
+    file.write_text(text.replace("interval: 1h", "interval: 3650d"))
+    with pytest.raises(CatalogError, match="takes too long to simulate") as caught:
+        show_provisioning(file, as_json=True, seeds=1)
+    assert (caught.value.line, caught.value.key) == (3, "applications.1")
+
+
 def test_the_document_is_in_gigabytes_per_second(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

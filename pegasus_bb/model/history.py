@@ -20,6 +20,10 @@ class Past:
     user: float | None = None  # seconds of processor in the task itself
     read: int | None = None  # bytes, caches included
     written: int | None = None
+    kernel: float | None = None  # seconds of processor in the kernel, for the task
+    calls: int | None = None  # that read or wrote; pipes and terminals included
+    metadata: int | None = None  # that open, close, ask for, sync or rename: Darshan's
+    meta_time: float | None = None  # seconds in those, of all processes: Darshan's
 
 
 @dataclass(frozen=True)

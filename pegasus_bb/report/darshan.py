@@ -159,7 +159,8 @@ def _calls(found: Mapping[str, Any], modules: Mapping[str, Layer]) -> Calls:
     posix, mpi, stdio = (modules.get(name, none) for name in MODULES)
     unseen = posix.read + posix.written < mpi.read + mpi.written
     seconds = (mpi if unseen else posix).seconds + stdio.seconds
-    return Calls(found["read"], found["written"], seconds)
+    counted = {name: found[name] for name in ("data", "metadata", "meta_time")}
+    return Calls(found["read"], found["written"], seconds, **counted)
 
 
 def _files(

@@ -6,7 +6,8 @@ A task of several processes, or whose ranks ran one after the other, has several
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import reduce
 from pathlib import Path
 
 from pegasus_bb.model.run import Calls, Problem, Process, Task
@@ -21,6 +22,7 @@ _BLIND = (
 )
 # Bytes that a log has not without being blind: an interpreter's own libraries, streams.
 _OWN_READ, _OWN_WRITTEN = 16 << 20, 1 << 20
+_COUNTED = [field.name for field in fields(Calls)]
 _SLACK = 1.0  # seconds: older logs have whole ones only
 _INTERPRETERS = ("python", "perl", "bash", "sh", "dash", "ksh", "Rscript", "env")
 # What stands around a task: its own reading and writing is not the task's.
@@ -158,13 +160,18 @@ def _with_logs(task: Task, logs: Sequence[Log]) -> Task:
 
 def _added(logs: Iterable[Log]) -> Calls | None:
     """Of all the processes of a task together; None where one's are not known."""
-    read, written, seconds = 0, 0, 0.0
+    known: list[Calls] = []
     for log in logs:
         if log.calls is None:
             return None
-        read, written = read + log.calls.read, written + log.calls.written
-        seconds += log.calls.seconds
-    return Calls(read, written, seconds)
+        known.append(log.calls)
+    return reduce(_sum, known) if known else None
+
+
+def _sum(one: Calls, other: Calls) -> Calls:
+    pairs = {name: (getattr(one, name), getattr(other, name)) for name in _COUNTED}
+    known = {name: pair for name, pair in pairs.items() if None not in pair}
+    return Calls(**{name: sum(pair) for name, pair in known.items()})
 
 
 def _is_blind(task: Task) -> bool:

@@ -60,14 +60,37 @@ def _by_name(tasks: Iterable[Task]) -> dict[str, Past]:
 
 
 def _past(tasks: Sequence[Task]) -> Past:
-    user = _middle(t.utime for t in tasks)
-    read, written = _middle(t.rchar for t in tasks), _middle(t.wchar for t in tasks)
     return Past(
         duration=median(task.duration for task in tasks),
-        user=user,
-        read=None if read is None else int(read),
-        written=None if written is None else int(written),
+        user=_middle(t.utime for t in tasks),
+        read=_whole(t.rchar for t in tasks),
+        written=_whole(t.wchar for t in tasks),
+        kernel=_middle(t.stime for t in tasks),
+        calls=_whole(map(_calls, tasks)),
+        metadata=_whole(map(_metadata, tasks)),
+        meta_time=_middle(t.calls.meta_time if t.calls else None for t in tasks),
     )
+
+
+def _calls(task: Task) -> int | None:
+    """The kernel's count has every process in it; Darshan's has what it saw."""
+    if task.syscr is not None and task.syscw is not None:
+        return task.syscr + task.syscw
+    return task.calls.data if task.calls else None
+
+
+def _metadata(task: Task) -> int | None:
+    """What Darshan counted. Else each file that Kickstart traced was opened and closed:
+    there is no count of what else was asked of it."""
+    if task.calls:
+        return task.calls.metadata
+    traced = [f for f in task.files if (f.bytes_read, f.bytes_written) != (None, None)]
+    return 2 * len(traced) or None
+
+
+def _whole(values: Iterable[float | None]) -> int | None:
+    middle = _middle(values)
+    return None if middle is None else int(middle)
 
 
 def _middle(values: Iterable[float | None]) -> float | None:

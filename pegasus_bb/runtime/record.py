@@ -189,6 +189,8 @@ def _process(ended: Ended) -> Facts:
         "iowait": ended.iowait,
         "rchar": io.rchar if io else None,
         "wchar": io.wchar if io else None,
+        "syscr": io.syscr if io else None,
+        "syscw": io.syscw if io else None,
         "rbytes": io.read_bytes if io else None,
         "wbytes": io.write_bytes if io else None,
     }

@@ -45,6 +45,15 @@ def test_the_logs_of_all_processes_of_a_task_are_added_up() -> None:
     assert task.calls == Calls(61, 40, 1.25)
 
 
+def test_calls_are_added_up_where_every_log_counted_them() -> None:
+    one = Calls(1, 2, 0.5, data=10, metadata=4, meta_time=0.25)
+    logs = [a_log(calls=one), a_log(pids=(8,), calls=one)]
+    (task,) = joined([mix()], *logs)
+    assert task.calls == Calls(2, 4, 1.0, data=20, metadata=8, meta_time=0.5)
+    (task,) = joined([mix()], *logs, a_log(pids=(9,)))
+    assert task.calls == Calls(32, 24, 1.5)
+
+
 def test_a_process_whose_log_is_partial_makes_the_sum_unknown() -> None:
     logs = [a_log(), a_log(pids=(8,), calls=None)]
     (task,) = joined([mix(rchar=None)], *logs)

@@ -19,7 +19,7 @@ from pegasus_bb.bench.own import Own
 _SIZE = 64 << 20  # bytes of each file
 _BLOCK = bytes(1 << 20)
 _OPENED = 200  # files
-_REPETITIONS, _SECONDS = 3, 0.3  # of operations on small files
+_REPETITIONS, _SECONDS = 5, 0.3  # of operations on small files
 
 
 def write_speeds(path: Path, places: dict[str, Path], cores: int) -> None:

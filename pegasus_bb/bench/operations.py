@@ -17,7 +17,7 @@ from pegasus_bb.errors import NotMeasured
 from pegasus_bb.model.stat import Stat, stat
 from pegasus_bb.removal import remove
 
-SECONDS = 0.1  # at least, of each repetition
+SECONDS = 0.2  # at least, of each repetition
 
 
 @dataclass(slots=True)

@@ -24,6 +24,9 @@ class Past:
     calls: int | None = None  # that read or wrote; pipes and terminals included
     metadata: int | None = None  # that open, close, ask for, sync or rename: Darshan's
     meta_time: float | None = None  # seconds in those, of all processes: Darshan's
+    together: float | None = (
+        None  # tasks that ran at a time with it, and it, on average
+    )
 
 
 @dataclass(frozen=True)

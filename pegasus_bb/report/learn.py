@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from pegasus_bb.model.history import History, Past
@@ -20,11 +20,12 @@ def history_of(run: Run) -> History:
     recorded = [task for task in tasks if task.exit_code is not None]
     logged = [task for task in tasks if task.exit_code is None]
     on_pfs = bool(run.fallback) or not run.tier
+    together = tasks_together(run.tasks)
     return History(
         place=PFS if on_pfs else run.tier,
-        jobs={task.job: _past([task]) for task in recorded if task.job},
-        transformations=_by_name(recorded),
-        programs=_by_name(logged),
+        jobs={task.job: _past([task], together) for task in recorded if task.job},
+        transformations=_by_name(recorded, together),
+        programs=_by_name(logged, together),
         sizes=sizes_of(tasks),
         mode="off" if on_pfs else run.mode or "persistent",
         makespan=_makespan(run) if recorded and not run.retries else None,
@@ -52,14 +53,32 @@ def _makespan(run: Run) -> float | None:
     return max(0.0, run.makespan - (run.gate_wait or 0.0))
 
 
-def _by_name(tasks: Iterable[Task]) -> dict[str, Past]:
+def tasks_together(tasks: Sequence[Task]) -> dict[int, float]:
+    """How many tasks ran at a time while each did, itself among them: by ``id``, on
+    average over its run time."""
+    ends = [(task.end, -1) for task in tasks]
+    changes = sorted([*((task.start, 1) for task in tasks), *ends])
+    times, seconds, running, before = [0.0], [0.0], 0, 0.0
+    for time, change in changes:  # task seconds, added up to each change
+        times.append(time)
+        seconds.append(seconds[-1] + running * (time - before))
+        running, before = running + change, time
+    at = dict(zip(times, seconds, strict=True))
+    return {
+        id(task): (at[task.end] - at[task.start]) / task.duration
+        for task in tasks
+        if task.duration > 0 and task.end > task.start
+    }
+
+
+def _by_name(tasks: Iterable[Task], together: Mapping[int, float]) -> dict[str, Past]:
     kinds: dict[str, list[Task]] = {}
     for task in tasks:
         kinds.setdefault(task.transformation, []).append(task)
-    return {name: _past(some) for name, some in kinds.items() if name}
+    return {name: _past(some, together) for name, some in kinds.items() if name}
 
 
-def _past(tasks: Sequence[Task]) -> Past:
+def _past(tasks: Sequence[Task], together: Mapping[int, float]) -> Past:
     return Past(
         duration=median(task.duration for task in tasks),
         user=_middle(t.utime for t in tasks),
@@ -69,6 +88,7 @@ def _past(tasks: Sequence[Task]) -> Past:
         calls=_whole(map(_calls, tasks)),
         metadata=_whole(map(_metadata, tasks)),
         meta_time=_middle(t.calls.meta_time if t.calls else None for t in tasks),
+        together=_middle(together.get(id(task)) for task in tasks),
     )
 
 

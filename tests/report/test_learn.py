@@ -19,8 +19,9 @@ def test_a_job_has_its_own_past_and_else_that_of_its_kind() -> None:
     tasks = [a_task("x::cat:1", job=f"ID{n}", duration=float(n)) for n in (1, 2, 6)]
     learned = history_of(a_run(*tasks))
     of_kind = Past(2.0, 0.4, 1 << 20, 2 << 20, kernel=0.1)
-    assert learned.of("ID6", "x::cat:1") == replace(of_kind, duration=6.0)
-    assert learned.of("ID9", "x::cat:1") == of_kind
+    own = learned.of("ID6", "x::cat:1")
+    assert own == replace(of_kind, duration=6.0, together=1.5)
+    assert learned.of("ID9", "x::cat:1") == replace(of_kind, together=2.5)
     assert learned.of("ID9", "cat") is None
 
 
@@ -29,7 +30,9 @@ def test_a_log_alone_tells_of_every_job_that_runs_the_program() -> None:
         "cat", job="", exit_code=None, duration=3.0, rchar=7, wchar=5, utime=None
     )
     learned = history_of(a_run(logged))
-    assert learned.of("ID1", "x::cat:1") == Past(3.0, None, 7, 5, kernel=0.1)
+    assert learned.of("ID1", "x::cat:1") == Past(
+        3.0, None, 7, 5, kernel=0.1, together=1.0
+    )
     assert learned.of("ID1", "x::dog:1") is None
     assert learned.makespan is None
 
@@ -85,3 +88,13 @@ def test_records_that_name_no_job_are_said_to_count_as_other() -> None:
         "demo/run (2 of 3 records name neither job nor transformation: their time "
         "counts as other)"
     )
+
+
+def test_tasks_that_ran_at_the_same_time_are_counted() -> None:
+    """Of two seconds the other ran in one."""
+    tasks = [a_task(job="ID1", duration=2.0), a_task("dog", job="ID2", start=1.0)]
+    learned = history_of(a_run(*tasks))
+    assert {job: past.together for job, past in learned.jobs.items()} == {
+        "ID1": 1.5,
+        "ID2": 2.0,
+    }

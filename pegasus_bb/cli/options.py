@@ -51,6 +51,7 @@ _HELP = {
     "name": "First letters of the reservation's name.",
     "python": "The Python of the compute nodes.",
     "counters": "off: a real pegasus-plan in --bb-mode off gets no option of ours.",
+    "darshan": "off; auto; or the libdarshan.so that is to count the tasks' calls.",
     "speeds": "File with the speeds of storage, in place of the site catalog's.",
     "history": "Submit directory (or Darshan log) of an earlier run, to learn from; "
     "several times: a run on the PFS and one on the tier.",

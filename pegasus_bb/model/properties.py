@@ -124,6 +124,8 @@ class Settings:
     name: str = "pbb"  # what the reservation's name begins with
     python: str = ""  # the Python of compute nodes; empty: the system's own
     counters: str = "on"  # off: no I/O counters beside a plain pegasus-plan's records
+    # Path of a libdarshan.so that tasks preload | auto: one that is found | off
+    darshan: str = "off"
     speeds: Path | None = None  # how fast storage is, in place of the site catalog
     history: tuple[Path, ...] = ()  # submit directories of earlier runs, to learn from
     fallback: str = "fail"  # pfs: where the reservation cannot be used, run on the PFS
@@ -232,6 +234,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "name": _name,
     "python": _program,
     "counters": _choice("on", "off"),
+    "darshan": _program,
     "fallback": _choice("fail", "pfs"),
     "guard": _choice("stat", "digest"),
 }

@@ -22,6 +22,7 @@ from pegasus_bb.rewrite.directives import directive_files
 from pegasus_bb.rewrite.job_directives import directives_of, linked_sources
 from pegasus_bb.rewrite.lifecycle import links
 from pegasus_bb.runtime.bbdir import NODES, VERSION
+from pegasus_bb.runtime.darshan import NOTE as DARSHAN
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 
 File = tuple[str, bytes]  # path, content
@@ -33,6 +34,8 @@ def run_files(
     """The few files of all jobs together, by path below bb/. ``decided``: what was
     read and placed, before it was rewritten."""
     yield "plan.json", as_json(_plan(planned, context))
+    if context.darshan:
+        yield DARSHAN, as_json({"library": context.darshan})
     read = decided.workflow, decided.catalogs, decided.site
     yield from containers_file(*read).items()
     placement, request = context.placement, context.request

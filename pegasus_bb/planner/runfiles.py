@@ -21,8 +21,8 @@ from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 from pegasus_bb.rewrite.directives import directive_files
 from pegasus_bb.rewrite.job_directives import directives_of, linked_sources
 from pegasus_bb.rewrite.lifecycle import links
+from pegasus_bb.runtime import darshan
 from pegasus_bb.runtime.bbdir import NODES, VERSION
-from pegasus_bb.runtime.darshan import NOTE as DARSHAN
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 
 File = tuple[str, bytes]  # path, content
@@ -35,7 +35,8 @@ def run_files(
     read and placed, before it was rewritten."""
     yield "plan.json", as_json(_plan(planned, context))
     if context.darshan:
-        yield DARSHAN, as_json({"library": context.darshan})
+        yield darshan.NOTE, as_json({"library": context.darshan})
+        yield darshan.SETTINGS, darshan.INCLUDED
     read = decided.workflow, decided.catalogs, decided.site
     yield from containers_file(*read).items()
     placement, request = context.placement, context.request

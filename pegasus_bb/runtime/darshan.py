@@ -10,6 +10,10 @@ import time
 from typing import Dict
 
 NOTE = "darshan.json"  # in the bb folder: {"library": PATH}
+SETTINGS = "darshan.conf"  # there as well, in Darshan's own form
+# Darshan leaves out /dev, and a tier may be in memory.
+INCLUDED = b"NAME_INCLUDE ^/dev/shm/ *\n"
+_CONFIG = "DARSHAN_CONFIG_PATH"
 LOGS = "darshan"  # in the submit directory
 _DAY = 86400.0
 # A container has its own files, and the library is not among them.
@@ -31,7 +35,8 @@ def with_darshan(bb: str, program: str, environ: Dict[str, str]) -> Dict[str, st
     if os.path.basename(program) in _CONTAINERS:
         return environ
     try:
-        return preloaded(_library(note), _folder(bb), environ)
+        found = preloaded(_library(note), _folder(bb), environ)
+        return {_CONFIG: os.path.join(bb, SETTINGS), **found}
     except (OSError, ValueError, KeyError, TypeError):
         return environ
 

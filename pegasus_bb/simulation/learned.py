@@ -6,7 +6,8 @@ operations, one of these serves, in this order:
 
 1. runs on two places: computing and operations are fitted;
 2. Darshan's counts of calls, or its seconds in calls that move no bytes, if more;
-3. system calls that read or wrote, for the least, and kernel time, for the most;
+3. system calls that moved few bytes: at least so many operations, and at most ten for
+   each or what kernel time allows;
 4. kernel time alone: none of it, or all of it, was operations.
 """
 
@@ -22,6 +23,9 @@ from pegasus_bb.simulation.demand import Demand, DemandRange, Moved
 from pegasus_bb.simulation.fit import Point, fit, misses_by
 
 _SMALL = 8192  # bytes; calls that move more than this are paid by their bytes
+# Operations for each such call, at most: a small file is made, opened, asked for and
+# closed twice, and removed.
+_EACH = 10
 _ROUNDS = 20  # until the share of operations in a run time is settled
 _PAIR = "runs on two places"
 _NOT_FASTER = "its run times differ, and not as the rates of operations do"
@@ -33,7 +37,8 @@ class Seen(NamedTuple):
 
     past: Past
     speed: Speed  # of the place where its files were
-    rest: float  # seconds of it that its bytes do not take
+    moving: float  # seconds that its bytes take
+    rest: float  # those of its run time that they do not take
     own_calls: float  # calls that moved few bytes each
 
     def rate(self, seconds: float) -> float:
@@ -58,11 +63,13 @@ class Seen(NamedTuple):
 
     @property
     def kernel(self) -> float:
-        """Seconds on the wall that its kernel time took: it counts for each core."""
+        """Seconds on the wall that its kernel time took: it counts for each core. Bytes
+        that come through the page cache are moved by the kernel: they are not in it."""
         past = self.past
         used = (past.kernel or 0.0) + (past.user or 0.0)
         cores = max(1, math.ceil(used / past.duration)) if past.duration else 1
-        return min((past.kernel or 0.0) / cores, self.rest)
+        own = (past.kernel or 0.0) / cores - self.moving
+        return min(max(own, 0.0), self.rest)
 
 
 def demand_of(
@@ -89,11 +96,11 @@ def demand_of(
 
 def _seen(past: Past, place: str, moved: Moved, speeds: Speeds) -> Seen:
     speed = speeds.places.get(place, speeds.pfs)
-    rest = max(0.0, past.duration - speed.of_job(*moved))
+    moving = speed.of_job(*moved)
     size = sum(moved) - moved.files
     size = max(size, (past.read or 0) + (past.written or 0))
     small = max(0.0, (past.calls or 0) - size / _SMALL)
-    return Seen(past, speed, rest, small)
+    return Seen(past, speed, moving, max(0.0, past.duration - moving), small)
 
 
 def _of_places(seen: Sequence[Seen]) -> DemandRange:
@@ -137,12 +144,14 @@ def _darshan(seen: Seen) -> DemandRange | None:
 
 
 def _calls(seen: Seen) -> DemandRange | None:
-    if not seen.own_calls or seen.past.kernel is None:
+    if seen.past.calls is None or seen.past.kernel is None:
         return None
     counted = seen.own_calls + (seen.past.metadata or 0)
-    least = min(seen.seconds_of(counted), seen.kernel)
-    ends = seen.split(least), seen.split(seen.kernel)
-    return DemandRange(*ends, "system calls and kernel time")
+    least, most = (
+        seen.split(min(seen.seconds_of(count), seen.kernel))
+        for count in (counted, _EACH * counted)
+    )
+    return DemandRange(least, most, "system calls and kernel time")
 
 
 def _kernel(seen: Seen) -> DemandRange | None:

@@ -36,6 +36,7 @@ def test_a_task_preloads_it_and_logs_below_the_submit_directory(bb: Path) -> Non
         "LD_PRELOAD": str(submit.parent / "libdarshan.so"),
         "DARSHAN_ENABLE_NONMPI": "1",
         "DARSHAN_LOGPATH": str(submit / "darshan"),
+        "DARSHAN_CONFIG_PATH": str(bb / "darshan.conf"),
     }
     day = time.localtime()
     folder = submit / "darshan" / f"{day.tm_year}/{day.tm_mon}/{day.tm_mday}"
@@ -46,6 +47,11 @@ def test_a_task_preloads_it_and_logs_below_the_submit_directory(bb: Path) -> Non
 def test_what_the_task_preloads_already_stays(bb: Path) -> None:
     found = with_darshan(str(bb), "/bin/cat", {"LD_PRELOAD": "/lib/own.so"})
     assert found["LD_PRELOAD"].endswith("libdarshan.so /lib/own.so")
+
+
+def test_the_user_s_own_settings_of_darshan_stay(bb: Path) -> None:
+    found = with_darshan(str(bb), "/bin/cat", {"DARSHAN_CONFIG_PATH": "/my/own"})
+    assert found["DARSHAN_CONFIG_PATH"] == "/my/own"
 
 
 @pytest.mark.parametrize("program", ["bin/transfer", "/usr/bin/apptainer"])

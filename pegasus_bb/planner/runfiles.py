@@ -36,7 +36,7 @@ def run_files(
     yield "plan.json", as_json(_plan(planned, context))
     if context.darshan:
         yield darshan.NOTE, as_json({"library": context.darshan})
-        yield darshan.SETTINGS, darshan.INCLUDED
+        yield darshan.SETTINGS, darshan.SAID
     read = decided.workflow, decided.catalogs, decided.site
     yield from containers_file(*read).items()
     placement, request = context.placement, context.request

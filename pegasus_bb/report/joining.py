@@ -79,6 +79,11 @@ def _owners(
     log: Log, tasks: Sequence[Task], pids: Mapping[int, Sequence[int]]
 ) -> list[int]:
     """The tasks, by number, in whose time the log's program ran and that started it."""
+    if log.node:  # it is of that node's, which may be several tasks
+        tasks_of = [n for n, task in enumerate(tasks) if task.node == log.node]
+        within = [number for number in tasks_of if _within(log, tasks[number])]
+        if len(within) == 1:
+            return within
     own: list[int] = []
     for pid in log.pids:
         own = own or [n for n in pids.get(pid, ()) if _within(log, tasks[n])]
@@ -159,12 +164,14 @@ def _with_logs(task: Task, logs: Sequence[Log]) -> Task:
 
 
 def _added(logs: Iterable[Log]) -> Calls | None:
-    """Of all the processes of a task together; None where one's are not known."""
+    """Of all the processes of a task together; None where one's are not known. One
+    that did nothing, such as a shell's fork, takes nothing from the others."""
     known: list[Calls] = []
     for log in logs:
-        if log.calls is None:
+        if log.calls is not None:
+            known.append(log.calls)
+        elif not log.is_empty:
             return None
-        known.append(log.calls)
     return reduce(_sum, known) if known else None
 
 

@@ -11,8 +11,13 @@ from typing import Dict
 
 NOTE = "darshan.json"  # in the bb folder: {"library": PATH}
 SETTINGS = "darshan.conf"  # there as well, in Darshan's own form
-# Darshan leaves out /dev, and a tier may be in memory.
-INCLUDED = b"NAME_INCLUDE ^/dev/shm/ *\n"
+# Darshan leaves out /dev, and a tier may be in memory. It has room for 1024 files; a
+# task that unpacks an archive has more.
+SAID = b"""NAME_INCLUDE ^/dev/shm/ *
+MAX_RECORDS 20000 POSIX,STDIO
+MODMEM 64
+NAMEMEM 16
+"""
 _CONFIG = "DARSHAN_CONFIG_PATH"
 LOGS = "darshan"  # in the submit directory
 _DAY = 86400.0
@@ -35,7 +40,8 @@ def with_darshan(bb: str, program: str, environ: Dict[str, str]) -> Dict[str, st
     if os.path.basename(program) in _CONTAINERS:
         return environ
     try:
-        found = preloaded(_library(note), _folder(bb), environ)
+        node = environ.get("PEGASUS_DAG_JOB_ID", "")
+        found = preloaded(_library(note), _folder(bb, node), environ)
         return {_CONFIG: os.path.join(bb, SETTINGS), **found}
     except (OSError, ValueError, KeyError, TypeError):
         return environ
@@ -71,7 +77,9 @@ def _library(note: str) -> str:
     return library
 
 
-def _folder(bb: str) -> str:
-    logs = os.path.join(os.path.dirname(os.path.abspath(bb)), LOGS)
+def _folder(bb: str, node: str) -> str:
+    """A node's tasks have one of their own: whose a log is needs no guess."""
+    own = node if "/" not in node else ""
+    logs = os.path.join(os.path.dirname(os.path.abspath(bb)), LOGS, own).rstrip("/")
     make_log_folders(logs)
     return logs

@@ -44,6 +44,13 @@ def test_a_task_preloads_it_and_logs_below_the_submit_directory(bb: Path) -> Non
     assert len(list((submit / "darshan").glob("*/*/*"))) == 2  # a run past midnight
 
 
+def test_each_node_has_a_folder_for_its_logs(bb: Path) -> None:
+    environ = {"PEGASUS_DAG_JOB_ID": "cat_ID1"}
+    found = with_darshan(str(bb), "/bin/cat", environ)
+    assert found["DARSHAN_LOGPATH"] == str(bb.parent / "darshan" / "cat_ID1")
+    assert Path(found["DARSHAN_LOGPATH"]).is_dir()
+
+
 def test_what_the_task_preloads_already_stays(bb: Path) -> None:
     found = with_darshan(str(bb), "/bin/cat", {"LD_PRELOAD": "/lib/own.so"})
     assert found["LD_PRELOAD"].endswith("libdarshan.so /lib/own.so")

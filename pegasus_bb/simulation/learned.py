@@ -6,8 +6,8 @@ operations, one of these serves, in this order:
 
 1. runs on two places: computing and operations are fitted;
 2. Darshan's counts of calls, or its seconds in calls that move no bytes, if more;
-3. system calls that moved few bytes: at least so many operations, and at most ten for
-   each or what kernel time allows;
+3. system calls that moved few bytes: at least so many operations, as far as kernel time
+   allows; at most ten for each, or all but user time: other machines' work is waiting;
 4. kernel time alone: none of it, or all of it, was operations.
 """
 
@@ -62,13 +62,21 @@ class Seen(NamedTuple):
         return seconds
 
     @property
+    def cores(self) -> int:
+        past = self.past
+        used = (past.kernel or 0.0) + (past.user or 0.0)
+        return max(1, math.ceil(used / past.duration)) if past.duration else 1
+
+    @property
+    def not_user(self) -> float:
+        """Seconds on the wall without its user time, which counts for each core."""
+        return max(0.0, self.rest - (self.past.user or 0.0) / self.cores)
+
+    @property
     def kernel(self) -> float:
         """Seconds on the wall that its kernel time took: it counts for each core. Bytes
         that come through the page cache are moved by the kernel: they are not in it."""
-        past = self.past
-        used = (past.kernel or 0.0) + (past.user or 0.0)
-        cores = max(1, math.ceil(used / past.duration)) if past.duration else 1
-        own = (past.kernel or 0.0) / cores - self.moving
+        own = (self.past.kernel or 0.0) / self.cores - self.moving
         return min(max(own, 0.0), self.rest)
 
 
@@ -139,7 +147,7 @@ def _darshan(seen: Seen) -> DemandRange | None:
     if past.metadata is None or past.meta_time is None:
         return None
     counted = seen.seconds_of(past.metadata + seen.own_calls)
-    found = seen.split(max(counted, past.meta_time))
+    found = seen.split(min(max(counted, past.meta_time), seen.not_user))
     return DemandRange(found, found, "Darshan")
 
 
@@ -147,11 +155,9 @@ def _calls(seen: Seen) -> DemandRange | None:
     if seen.past.calls is None or seen.past.kernel is None:
         return None
     counted = seen.own_calls + (seen.past.metadata or 0)
-    least, most = (
-        seen.split(min(seen.seconds_of(count), seen.kernel))
-        for count in (counted, _EACH * counted)
-    )
-    return DemandRange(least, most, "system calls and kernel time")
+    least = min(seen.seconds_of(counted), seen.kernel, seen.not_user)
+    most = min(seen.seconds_of(_EACH * counted), seen.not_user)
+    return DemandRange(seen.split(least), seen.split(most), "system calls")
 
 
 def _kernel(seen: Seen) -> DemandRange | None:

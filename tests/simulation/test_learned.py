@@ -60,10 +60,11 @@ def test_kernel_time_alone_is_a_bound() -> None:
     assert found.source == "kernel time"
 
 
-def test_calls_are_the_least_that_kernel_time_was() -> None:
-    found = learned(("pfs", Past(10.0, kernel=3.0, calls=500)))
+def test_calls_are_the_least_and_all_but_user_time_is_the_most() -> None:
+    """A file server works while the task waits for it: that is no kernel time."""
+    found = learned(("pfs", Past(10.0, user=6.0, kernel=3.0, calls=500)))
     assert found.pessimistic == Demand(9.5, 500.0)
-    assert found.optimistic == Demand(7.0, 3000.0)
+    assert found.optimistic == Demand(6.0, 4000.0)
 
 
 def test_no_small_file_takes_more_than_ten_operations_for_a_call() -> None:
@@ -91,7 +92,8 @@ def test_calls_that_move_many_bytes_are_paid_by_the_bytes() -> None:
 
 def test_more_calls_than_the_kernel_had_time_for_are_no_range() -> None:
     """Pipes are among them."""
-    found = learned(("pfs", Past(10.0, kernel=3.0, calls=1_000_000)))
+    past = Past(10.0, user=7.0, kernel=3.0, calls=1_000_000)
+    found = learned(("pfs", past))
     assert found.is_known and found.optimistic == Demand(7.0, 3000.0)
 
 
@@ -147,6 +149,20 @@ def test_demands_are_recovered_from_runs_on_two_places(
         for speed in (PFS, BB):
             expected = seconds_on(speed, demand)
             assert seconds_on(speed, end) == pytest.approx(expected, abs=1e-6 * longest)
+
+
+@given(st.floats(0.0, 1e5), st.integers(0, 10**7), st.integers(0, 10**7))
+def test_what_darshan_counted_is_recovered(
+    compute: float, data: int, metadata: int
+) -> None:
+    demand = Demand(compute, float(data + metadata))
+    whole = seconds_on(PFS, demand)
+    past = Past(whole, user=compute, calls=data, metadata=metadata, meta_time=0.0)
+    found = learned(("pfs", past))
+    assert found.is_known
+    for speed in (PFS, BB):
+        expected = seconds_on(speed, demand)
+        assert seconds_on(speed, found.optimistic) == pytest.approx(expected)
 
 
 @given(

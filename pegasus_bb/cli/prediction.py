@@ -10,8 +10,8 @@ from pegasus_bb.units import abbreviate, format_duration, format_files, format_s
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")
 RANGE = (
-    "a range: how much of the kernel's time was spent in calls to the storage is "
-    "unknown; the other columns are in the middle of it"
+    "a range: how much of the run times were calls to the storage is unknown; the "
+    "other columns are in the middle of it (docs/demands.md)"
 )
 _WAIT = 2  # the place of a column that is there where a mode waits
 
@@ -32,6 +32,9 @@ def shown(predicted: Compared) -> Iterator[str]:
         yield f"{mode} cannot be chosen: {why}"
     learned = f", run times: {predicted.history}" if predicted.history else ""
     yield f"by the speeds of {predicted.speeds}{learned}"
+    if predicted.sources:
+        told = (f"{name} ({count} jobs)" for name, count in predicted.sources.items())
+        yield f"computing is told from operations by: {', '.join(told)}"
     yield from _not_in_it(predicted)
 
 

@@ -85,6 +85,11 @@ class Calls:
     read: int  # bytes
     written: int
     seconds: float  # in those calls, of the process that took longest
+    data: int | None = None  # calls that read or wrote
+    metadata: int | None = (
+        None  # calls that open, close, ask for, sync or rename a file
+    )
+    meta_time: float | None = None  # seconds in those, and seeking; all processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,8 @@ class Task:
     maxrss: int | None = None  # peak resident memory of the largest process, bytes
     rchar: int | None = None  # bytes that read calls returned, page cache included
     wchar: int | None = None  # bytes given to write calls, page cache included
+    syscr: int | None = None  # system calls that read, whatever they read from
+    syscw: int | None = None  # system calls that write
     rbytes: int | None = None  # bytes fetched from block devices
     wbytes: int | None = None  # bytes sent to block devices
     iowait: float | None = None  # seconds waiting for block I/O, as the kernel counted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,6 +22,7 @@ from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
 from pegasus_bb.simulation.calibration import calibrated
+from pegasus_bb.simulation.learned_rates import fitted_speeds
 from pegasus_bb.simulation.prediction import Compared, Predicted, Prediction, choose
 from pegasus_bb.simulation.workflow import Mode, PlannedWorkflow, Simulator
 from pegasus_bb.simulation.workload import workload
@@ -57,9 +59,9 @@ class ModePredictions:
         return self._known[mode]
 
     def calibrated(self) -> ModePredictions:
-        """By the run times of an earlier run, if all of them belong to one run."""
+        """By the run times of the earlier run, if there is one."""
         history = self.decided.history
-        if history.makespan is None or not history.jobs:
+        if history.makespan is None or not history.jobs or history.others:
             return self
         measured = {job: past.duration for job, past in history.jobs.items()}
         mode = self.mode(self._mode_of_history)
@@ -93,7 +95,7 @@ class ModePredictions:
         return self.simulator.shared(placement, mode)
 
     @property
-    def sources(self) -> tuple[str, str, tuple[str, ...], int]:
+    def sources(self) -> tuple[str, str, tuple[str, ...], int, Mapping[str, int]]:
         """Where speeds and times are from, and what is unknown."""
         planned = self.simulator.planned
         return (
@@ -101,6 +103,7 @@ class ModePredictions:
             self.decided.history.source,
             planned.work.unknown_sizes,
             planned.work.unknown_times,
+            planned.work.sources,
         )
 
     @property
@@ -185,6 +188,7 @@ def _simulator(
     decided: PlanningInput, placement: Placement, speeds: Speeds
 ) -> Simulator:
     files, history, ending = placement.files, decided.history, decided.ending
+    speeds = fitted_speeds(history, speeds)
     work = workload(decided.workflow, decided.graph, files, speeds, history)
     inputs = (f.lfn for f in files.values() if f.role == INPUT)
     catalogs, site = decided.catalogs, decided.site.name

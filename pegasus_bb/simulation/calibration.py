@@ -29,11 +29,17 @@ def calibrated(
     low = _fitted(simulator, mode, pessimistic, measured)
     high = low if work.is_known else _fitted(simulator, mode, optimistic, measured)
     loads = tuple(
-        replace(load, demand=DemandRange(one, other))
+        replace(load, demand=_with_ends(load.demand, one, other))
         for load, one, other in zip(work.loads, low, high, strict=True)
     )
     planned = replace(simulator.planned, work=replace(work, loads=loads))
     return simulator.with_planned(planned)
+
+
+def _with_ends(demand: DemandRange, one: Demand, other: Demand) -> DemandRange:
+    if demand.pessimistic is one and demand.optimistic in (one, other):
+        return demand
+    return replace(demand, pessimistic=one, optimistic=other)
 
 
 def _fitted(

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Moved(NamedTuple):
+    """What a task reads and writes of the workflow's files."""
+
+    read: int  # bytes
+    written: int
+    files: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +29,8 @@ class DemandRange:
 
     pessimistic: Demand  # the least that a faster place makes shorter
     optimistic: Demand  # the most
+    source: str = ""  # what it was learned from, for a person
+    note: str = ""  # why a better source did not serve; empty if it did
 
     @property
     def is_known(self) -> bool:

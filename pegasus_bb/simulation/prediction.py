@@ -192,6 +192,7 @@ class Predicted:
     history: str  # of which run the times are; empty if of none
     unknown_sizes: tuple[str, ...]  # LFNs that count as empty
     unknown_times: int  # jobs that count as if they did not compute
+    sources: Mapping[str, int]  # what tells computing from operations -> of how many
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -200,6 +201,7 @@ class Predicted:
             "history": self.history,
             "unknown_sizes": list(self.unknown_sizes),
             "unknown_times": self.unknown_times,
+            "sources": dict(self.sources),
         }
 
 

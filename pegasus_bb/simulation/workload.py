@@ -1,23 +1,24 @@
 """What every job of a workflow asks for, wherever its files are.
 
 Bytes are the sizes of its files, each read or written once; what an earlier run has
-counted goes before that. Demands are an earlier run's, or those that ``pegasus:
-runtime`` declares.
+counted goes before that. Demands are learned from earlier runs, or from what
+``pegasus: runtime`` declares.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.history import History, Past, declared
+from pegasus_bb.model.history import History, declared
 from pegasus_bb.model.placement import PFS, PlacedFile
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.simulation.demand import Demand, DemandRange
-from pegasus_bb.simulation.workload_demand import Moved, demand_of
+from pegasus_bb.simulation.demand import Demand, DemandRange, Moved
+from pegasus_bb.simulation.learned import demand_of
 
 Sized: TypeAlias = tuple[tuple[str, int], ...]  # (LFN, bytes)
 _COUNTED = 1 << 20  # bytes; of smaller inputs a count tells of the program's own start
@@ -48,6 +49,12 @@ class Workload:
         """Whether no demand is a range."""
         return all(load.demand.is_known for load in self.loads)
 
+    @property
+    def sources(self) -> Mapping[str, int]:
+        """What demands were learned from -> of how many jobs."""
+        found = Counter(load.demand.source for load in self.loads)
+        return {name: count for name, count in found.items() if name}
+
 
 def workload(
     workflow: Workflow,
@@ -65,19 +72,21 @@ def workload(
     loads, unknown, tells = [], 0, history.tells
     demands: dict[tuple[object, ...], DemandRange] = {}  # equal ones are one object
     for job in workflow.jobs.values():
-        past, on = _past(job, history) if tells else (declared(job), PFS)
+        pasts = history.pasts(job.id, job.transformation) if tells else []
+        if not pasts and (past := declared(job)) is not None:
+            pasts = [(PFS, past)]
         reads, writes, read, written = _files(job, sizes)
         demand = _NOTHING
-        if past is None:
+        if not pasts:
             unknown += 1
         else:
-            reads, read = _as_counted(reads, read, past.read)
-            writes, written = _as_counted(writes, written, past.written)
+            first = pasts[0][1]
+            reads, read = _as_counted(reads, read, first.read)
+            writes, written = _as_counted(writes, written, first.written)
             moved = Moved(read, written, len(reads) + len(writes))
-            key = (past, on, moved)
+            key = (*pasts, moved)
             if key not in demands:
-                speed = speeds.places.get(on, speeds.pfs)
-                demands[key] = demand_of(past, speed, moved)
+                demands[key] = demand_of(pasts, moved, speeds)
             demand = demands[key]
         loads.append(
             Load(job, graph.level[job.id], demand, reads, writes, read, written)
@@ -101,13 +110,6 @@ def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized, int, int]:
             writes.append((lfn, size))
             written += size
     return tuple(reads), tuple(writes), read, written
-
-
-def _past(job: Job, history: History) -> tuple[Past | None, str]:
-    past = history.of(job.id, job.transformation)
-    if past is not None:
-        return past, history.place
-    return declared(job), PFS
 
 
 def _as_counted(files: Sized, size: int, counted: int | None) -> tuple[Sized, int]:

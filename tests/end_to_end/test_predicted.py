@@ -168,6 +168,19 @@ def test_sizes_that_are_not_declared_are_learned_from_an_earlier_run(
     assert done.returncode == 0, done.stderr
 
 
+def test_several_earlier_runs_are_all_learned_from(
+    site: Site, learning: History, earlier: Path
+) -> None:
+    without_sizes(site)
+    speeds(site, pfs=SLOW, bb=FAST)
+    given = ("--sites", "cluster", "--output-sites", "local", "--json", *learning)
+    done = site.bb("explain", *given, *learning, check=True)
+    said = json.loads(done.stdout)["predicted"]
+    assert said["history"] == f"{earlier} and {earlier}"
+    refused = site.bb("explain", *given, "--bb-history", "none")
+    assert refused.returncode == 2 and "none" in refused.stderr
+
+
 @pytest.mark.sweep
 def test_a_wait_for_a_reservation_is_predicted_to_come_again(site: Site) -> None:
     site.declare(delay="4s")

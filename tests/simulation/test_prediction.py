@@ -107,7 +107,7 @@ def test_json_has_both_ends_and_the_parts_of_the_middle() -> None:
 
 def test_a_tier_that_is_slower_than_the_pfs_is_said_to_be() -> None:
     modes = prediction("off", (35, 35)), prediction("persistent", (50, 40))
-    found = Compared(modes, "", "", (), 0, choose(modes), {})
+    found = Compared(modes, "", "", (), 0, {}, choose(modes), {})
     assert found.slower == (
         "persistent is slower than the PFS alone: 40 to 50 s against 35.0 s",
     )

@@ -45,7 +45,6 @@ SIDES = {"pfs": "off", "bb": "persistent"}  # in this order; folder -> --bb-mode
 MADE_BY_RUNS = {"pfs", "bb", "results-pfs", "results-bb", "scratch", "local-scratch"}
 GENERATOR = "workflow_generator.py"
 SPEEDS = "speeds.yml"
-BEFORE = {"bb": "pfs", "pfs": "bb"}  # side -> the other, from which it is predicted
 NUMPY = Path(sysconfig.get_path("platlib")) / "numpy"  # what cybershake computes with
 
 
@@ -88,6 +87,12 @@ QUICK = Sizes(
 EXAMPLES = ("cybershake", "1000genome")
 
 
+def _prediction(side: str, found: dict[str, Any]) -> dict[str, Any]:
+    (mode,) = (each for each in found["modes"] if each["mode"] == SIDES[side])
+    more = {"preferred": found["choice"], "sources": found["sources"]}
+    return {**mode, "side": side, "histories": found["histories"], **more}
+
+
 def _options(sizes: Sizes, names: tuple[str, ...]) -> list[str]:
     return [
         word
@@ -115,7 +120,7 @@ class Demo:
             self.plan(home, side, mode)
             loads[side] = self.run(home, side)
         files = self.check(home)
-        predicted = {side: self.predict(home, side) for side in reversed(SIDES)}
+        predicted = self.predict(home)
         return {
             "order": list(SIDES),
             "load_averages": loads,
@@ -172,15 +177,24 @@ class Demo:
         os.sync()
         return loads
 
-    def predict(self, home: Path, side: str) -> dict[str, Any]:
-        """The makespan of ``side`` as the run of the other side predicts it."""
+    def predict(self, home: Path) -> list[dict[str, Any]]:
+        """The makespan of each side: as the other side's run predicts it, and as both
+        runs together do."""
+        bb, pfs = self.explain(home, "pfs"), self.explain(home, "bb")
+        both = self.explain(home, "pfs", "bb")
+        asked = [("bb", bb), ("pfs", pfs), ("pfs", both), ("bb", both)]
+        return [_prediction(side, found) for side, found in asked]
+
+    def explain(self, home: Path, *histories: str) -> dict[str, Any]:
+        """What ``explain --json`` predicts by earlier runs."""
         argv = ["pegasus-bb", "explain", "--conf", "pegasus.properties"]
         argv += ["--sites", "cluster", "--output-sites", "local"]
-        argv += ["--bb-speeds", SPEEDS, "--bb-history", BEFORE[side]]
-        argv += ["--bb-mode", "persistent", "--json", "workflow.yml"]
-        found = json.loads(self.shell.answer(argv, home))["predicted"]
-        (mode,) = (each for each in found["modes"] if each["mode"] == SIDES[side])
-        return {**mode, "history": BEFORE[side], "preferred": found["choice"]}
+        argv += ["--bb-speeds", SPEEDS, "--bb-mode", "persistent"]
+        for history in histories:
+            argv += ["--bb-history", history]
+        answer = self.shell.answer([*argv, "--json", "workflow.yml"], home)
+        found: dict[str, Any] = json.loads(answer)["predicted"]
+        return {**found, "histories": list(histories)}
 
     def check(self, home: Path) -> int:
         """The number of result files, the same to the byte. Raises DemoError."""

@@ -25,10 +25,10 @@ _LINKED = (
 )
 _PREDICTED = (
     "error: of the nearer end of what was predicted; above 0 the prediction was longer "
-    "than the run, 0% if the run is in the range. Each side is simulated from the run "
-    "of the other one and from measured speeds. A range: at one end the kernel's time "
-    "of the tasks is computing, at the other calls to the storage "
-    "(docs/prediction.md)."
+    "than the run, 0% if the run is in the range. Simulated from measured speeds and "
+    "the run of the other side; from both runs, how much of each task is computing and "
+    "how much calls to the storage is fitted. A range: that is not known "
+    "(docs/demands.md)."
 )
 _SINGLE = (
     "These are single runs: differences of this size may be noise. To repeat them, and "
@@ -65,17 +65,17 @@ def conclude(report: dict[str, Any], path: str, page: str) -> None:
 
 
 def _predicted(report: dict[str, Any]) -> None:
-    """The makespan of each side as the other one's run predicts it, beside what it
-    was; and the mode that --bb-mode auto would take."""
-    say(f"\n{'makespan':32}     predicted     was   error   auto takes")
+    """The makespan of each side as runs predict it, beside what it was; and the mode
+    that --bb-mode auto would take."""
+    say(f"\n{'makespan':28}{'predicted':>16}{'was':>8}{'error':>8}   auto takes")
     for name, example in report["examples"].items():
-        for side, found in example["predicted"].items():
-            low, high = found["low"], found["high"]
+        for found in example["predicted"]:
+            side, low, high = found["side"], found["low"], found["high"]
             took = _mean(example["comparison"]["workflow"]["makespan"][side])
-            what = f"{name:12} {side}, from {found['history']}"
+            what = f"{name:12} {side}, from {' and '.join(found['histories'])}"
             said = f"{low:.1f} to {high:.1f}" if high - low > 0.1 else f"{high:.1f}"
             error = _error(low, high, took)
-            say(f"{what:32}{said:>14}{took:>8}{error:>8}   {found['preferred']}")
+            say(f"{what:28}{said:>16}{took:>8}{error:>8}   {found['preferred']}")
     tell(_PREDICTED)
 
 

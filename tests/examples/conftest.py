@@ -34,7 +34,8 @@ if command == "plan":
 if command == "explain":
     modes = {{"off": (4, 5), "persistent": (2.5, 3)}}
     found = [{{"mode": m, "low": l, "high": h}} for m, (l, h) in modes.items()]
-    print(json.dumps({{"predicted": {{"modes": found, "choice": "persistent"}}}}))
+    said = {{"modes": found, "choice": "persistent", "sources": {{}}}}
+    print(json.dumps({{"predicted": said}}))
 if command == "report":
     pathlib.Path(options["--json"]).write_text({document!r})
 """

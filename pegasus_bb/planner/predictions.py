@@ -9,6 +9,7 @@ from functools import cached_property
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Key, load
+from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
 from pegasus_bb.model.startup import DEFAULT
@@ -22,8 +23,9 @@ from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
 from pegasus_bb.simulation.calibration import calibrated
+from pegasus_bb.simulation.choice import Compared, Predicted, choose
 from pegasus_bb.simulation.learned_rates import fitted_speeds
-from pegasus_bb.simulation.prediction import Compared, Predicted, Prediction, choose
+from pegasus_bb.simulation.prediction import Prediction
 from pegasus_bb.simulation.workflow import Mode, PlannedWorkflow, Simulator
 from pegasus_bb.simulation.workload import workload
 
@@ -42,9 +44,10 @@ class ModePredictions:
     _modes: list[Mode] = field(default_factory=list)  # that were simulated
 
     def of(self, mode: str) -> Prediction:
-        """With what an earlier run took beyond its own simulation: the same in all
-        modes."""
-        return self._simulated(mode).with_other(self._unexplained)
+        """With what an earlier run in this mode took beyond its simulation; if there is
+        none, the least that any run did."""
+        least = min(self._unexplained.values(), default=0.0)
+        return self._simulated(mode).with_other(self._unexplained.get(mode, least))
 
     def _simulated(self, mode: str) -> Prediction:
         if mode in self._known:
@@ -64,21 +67,20 @@ class ModePredictions:
         if history.makespan is None or not history.jobs or history.others:
             return self
         measured = {job: past.duration for job, past in history.jobs.items()}
-        mode = self.mode(self._mode_of_history)
+        mode = self.mode(_mode_of(history))
         return replace(self, simulator=calibrated(self.simulator, mode, measured))
 
-    @property
-    def _mode_of_history(self) -> str:
-        mode = self.decided.history.mode
-        return mode if mode in MODES else "persistent"
-
     @cached_property
-    def _unexplained(self) -> float:
+    def _unexplained(self) -> Mapping[str, float]:
+        """Mode of an earlier run -> what it took longer than its simulation."""
         history = self.decided.history
-        if history.makespan is None:
-            return 0.0
-        found = self._simulated(self._mode_of_history)
-        return max(0.0, history.makespan - (found.makespan - found.wait))
+        found: dict[str, float] = {}
+        for run in (history, *history.others):
+            if run.makespan is not None:
+                simulated = self._simulated(_mode_of(run))
+                beyond = run.makespan - (simulated.makespan - simulated.wait)
+                found.setdefault(_mode_of(run), max(0.0, beyond))
+        return found
 
     def mode(self, mode: str) -> Mode:
         """What would run in ``mode``: as planning has it, or, where that refuses, as it
@@ -161,6 +163,10 @@ class ModePredictions:
             return own
         placed = self._hybrid if mode == "hybrid" else self.persistent
         return reserve(decided.in_mode(mode), placed).placement
+
+
+def _mode_of(run: History) -> str:
+    return run.mode if run.mode in MODES else "persistent"
 
 
 def mode_predictions(decided: PlanningInput) -> ModePredictions | None:

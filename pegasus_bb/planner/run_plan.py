@@ -22,7 +22,7 @@ from pegasus_bb.planner.darshan import tried_darshan
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.rewrite.inputs import Target
-from pegasus_bb.simulation.prediction import Predicted
+from pegasus_bb.simulation.choice import Predicted
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pegasus_bb.planner.predictions import (
     without_speeds,
 )
 from pegasus_bb.planner.reading import read_and_place
-from pegasus_bb.simulation.prediction import Compared
+from pegasus_bb.simulation.choice import Compared
 from pegasus_bb.simulation.simulated_run import run_of
 from pegasus_bb.simulation.waits import Waits, waits_of
 from pegasus_bb.simulation.workflow import demands_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
 from pegasus_bb.model.run import Kind
 from pegasus_bb.model.speeds import Speeds
@@ -12,10 +11,11 @@ from pegasus_bb.model.startup import Startup
 from pegasus_bb.simulation.clock import COMPUTE, OTHER, STAGE_IN, STAGE_OUT, WAIT, Clock
 from pegasus_bb.simulation.demand import Demand
 from pegasus_bb.simulation.kernel import Simulation, Steps
-from pegasus_bb.simulation.outline import PRIORITY, Outline, roots
+from pegasus_bb.simulation.outline import Outline, roots
 from pegasus_bb.simulation.phases import Phases
+from pegasus_bb.simulation.places import Own, Work
 from pegasus_bb.simulation.site import THREADS, Storage
-from pegasus_bb.simulation.work import Own, Work
+from pegasus_bb.simulation.turns import Turns
 
 _PART = {
     Kind.STAGE_IN: STAGE_IN,
@@ -60,12 +60,7 @@ class Execution:
         self.demands = demands
         self.storage = Storage(self.simulation, speeds.places.values())
         self._free = speeds.slots
-        # A heap of turns: the higher priority first, then the place in the outline.
-        self._queue: list[int] = []
-        kinds = (node.kind for node in outline.nodes)
-        self._turn = [
-            at - PRIORITY.get(kind, 0) * count for at, kind in enumerate(kinds)
-        ]
+        self._turns = Turns(outline, work, demands)
         self._is_busy = False
         self._waits = [node.parents for node in outline.nodes]
         self._phases = Phases(outline, rules.phases) if len(rules.phases) > 1 else None
@@ -121,7 +116,7 @@ class Execution:
         elif self.rules.startup.queue:
             self.simulation.start(self._queued(at))
         else:
-            heappush(self._queue, self._turn[at])
+            self._turns.add(at)
 
     def _staged_in(self, at: int, own: Own) -> Steps:
         self.clock.change(STAGE_IN, 1)
@@ -132,7 +127,7 @@ class Execution:
 
     def _queued(self, at: int) -> Steps:
         yield self.rules.startup.queue
-        heappush(self._queue, self._turn[at])
+        self._turns.add(at)
         self._start_what_can()
 
     def _start_what_can(self) -> None:
@@ -140,27 +135,11 @@ class Execution:
         if self._is_busy:
             return
         self._is_busy = True
-        while self._queue and self._free:
-            group = self._next_group()
+        while self._free and (group := self._turns.next(self._free)):
             self._free -= len(group)
             steps = self._tasks if group[0] < self.outline.tasks else self._own_job
             self.simulation.start(steps(group))
         self._is_busy = False
-
-    def _next_group(self) -> list[int]:
-        """The first node that is ready, and those that do the same as it: they start
-        together, get the same from every server, and end together."""
-        queue, work, demands = self._queue, self.work, self.demands
-        first = heappop(queue) % len(work)
-        group = [first]
-        if first < self.outline.tasks:
-            what, demand, most = work[first], demands[first], self._free
-            while queue and len(group) < most:
-                at = queue[0]  # of a task: its turn is its place
-                if work[at] is not what or demands[at] is not demand:
-                    break
-                group.append(heappop(queue))
-        return group
 
     def _tasks(self, group: Sequence[int]) -> Steps:
         """Equal ones, from their slots on."""

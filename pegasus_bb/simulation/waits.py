@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pegasus_bb.model.run import Kind
 from pegasus_bb.simulation.execution import Execution
-from pegasus_bb.simulation.work import Work
+from pegasus_bb.simulation.places import Work
 from pegasus_bb.simulation.workflow import Mode
 
 

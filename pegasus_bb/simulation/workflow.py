@@ -14,14 +14,9 @@ from pegasus_bb.model.startup import DEFAULT, Startup
 from pegasus_bb.simulation.demand import Demand
 from pegasus_bb.simulation.execution import Execution, Rules
 from pegasus_bb.simulation.outline import Outline, outline
+from pegasus_bb.simulation.places import Places, Work
 from pegasus_bb.simulation.prediction import End, Prediction, predicted
-from pegasus_bb.simulation.work import (
-    Places,
-    Work,
-    off,
-    work_of_shared,
-    work_of_transient,
-)
+from pegasus_bb.simulation.work import off, work_of_shared, work_of_transient
 from pegasus_bb.simulation.workload import Workload
 
 SCATTER = 0.05  # of the computing of equal tasks: the sigma of a log-normal factor

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.simulation.prediction import (
-    Compared,
-    End,
-    Prediction,
-    choose,
-    format_range,
-    predicted,
-)
+from pegasus_bb.simulation.choice import Compared, choose
+from pegasus_bb.simulation.prediction import End, Prediction, format_range, predicted
 
 Range = tuple[float, float]  # the pessimistic end, the optimistic one
 GIB = 1 << 30

@@ -147,16 +147,18 @@ class Execution:
         places, own = self.storage.places, work.own
         self._note(self.started, group)
         self.clock.change(COMPUTE, 1)
-        if self.rules.startup.job:
-            yield self.rules.startup.job
+        before = self.rules.startup.job
         if own is not None and not own.by_batch_system:
             for copy in own.stage_in:
-                yield from self.storage.copy(copy, jobs=jobs)
-        self._note(self.began, group)
+                yield from self.storage.copy(copy, jobs=jobs, before=before)
+                before = 0.0
+        self._note(self.began, group, before)
+        if before := before + work.opening:  # one event less than two
+            yield before
         for place, size in work.reads:
             yield places[place].reading.request(size, jobs)
-        if seconds := demand.compute + work.opening:
-            yield seconds
+        if demand.compute:
+            yield demand.compute
         calls = places[work.folder].calls
         if demand.operations and calls is not None:
             yield calls.request(demand.operations, jobs)
@@ -201,8 +203,10 @@ class Execution:
         self.clock.change(part, -1)
         self._have_ended(group)
 
-    def _note(self, times: list[float], group: Sequence[int]) -> None:
-        now = self.simulation.now
+    def _note(
+        self, times: list[float], group: Sequence[int], later: float = 0.0
+    ) -> None:
+        now = self.simulation.now + later
         for at in group:
             times[at] = now
 

@@ -32,14 +32,16 @@ class Storage:
     def __init__(self, simulation: Simulation, speeds: Iterable[Speed]) -> None:
         self.places = [Place(simulation, speed) for speed in speeds]
 
-    def copy(self, copy: Copy, threads: int = 1, jobs: int = 1) -> Steps:
+    def copy(
+        self, copy: Copy, threads: int = 1, jobs: int = 1, before: float = 0.0
+    ) -> Steps:
         """Reads and writes at the same time; the slower end decides. ``jobs`` do the
-        same at the same time."""
+        same at the same time. ``before``: seconds until it begins."""
         source, dest = self.places[copy.source], self.places[copy.dest]
         width = max(1, min(threads, copy.files))
         opening = copy.files * (source.latency + dest.latency) / width
-        if opening:
-            yield opening
+        if before := before + opening:
+            yield before
         for place in (source, dest):
             if place.calls is not None and copy.files:
                 yield place.calls.request(copy.files / width, width * jobs)

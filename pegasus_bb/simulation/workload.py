@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from pegasus_bb.model.graph import Graph
@@ -44,10 +45,11 @@ class Workload:
     unknown_sizes: tuple[str, ...]  # LFNs; they count as empty
     unknown_times: int  # jobs; they count as if they did not compute
 
-    @property
+    @cached_property
     def is_known(self) -> bool:
         """Whether no demand is a range."""
-        return all(load.demand.is_known for load in self.loads)
+        each = {id(load.demand): load.demand for load in self.loads}  # few objects
+        return all(demand.is_known for demand in each.values())
 
     @property
     def sources(self) -> Mapping[str, int]:

@@ -26,6 +26,7 @@ class Server:
         self._requests = 0
         self._due, self._next = math.inf, [self.lanes[0]]  # which ends next, and when
         self._alarm, self._alarm_at = 0, math.inf
+        self._is_free = True  # every request has the most that it can have
         for lane in lanes:
             lane.server = self
 
@@ -33,7 +34,10 @@ class Server:
         self._advance()
         self._requests += 1
         lane.add(request, self._requests)
-        self._change()
+        if self._is_free and self._has_room:
+            self._add_end(lane, request)
+        else:
+            self._change()
 
     def leave(self, lane: Lane, request: Request) -> None:
         self._advance()
@@ -48,9 +52,13 @@ class Server:
             self._set_alarm()
             return
         self._advance()
-        done = [request for lane in self._next for request in lane.finished()]
+        done = self._next[0].finished()
+        for lane in self._next[1:]:
+            done += lane.finished()
         self._change()
-        for _, process in sorted(done):
+        if len(done) > 1:
+            done.sort()
+        for _, process in done:
             process.go_on()
 
     def _advance(self) -> None:
@@ -62,9 +70,30 @@ class Server:
                 lane.virtual += seconds * lane.share
             self._since = now
 
+    @property
+    def _has_room(self) -> bool:
+        """Whether all requests together cannot use its whole time."""
+        load = 0.0
+        for lane in self.lanes:
+            load += lane.count * lane.most
+        return load <= 1.0
+
+    def _add_end(self, lane: Lane, request: Request) -> None:
+        """Of one that no other request feels: what ends next may be this one."""
+        lane.share = lane.most
+        due = self._simulation.now + request.units / (lane.whole * lane.most)
+        if due < self._due:
+            self._due, self._next = due, [lane]
+            if due < self._alarm_at:
+                self._set_alarm()
+        elif due == self._due and lane not in self._next:
+            self._next.append(lane)
+
     def _change(self) -> None:
         """Work came or went: shares the time anew, and finds out what ends next."""
-        self._share()
+        was_free, self._is_free = self._is_free, self._has_room
+        if not (was_free and self._is_free):
+            self._share()
         soonest = math.inf
         for lane in self.lanes:
             if lane.count:

@@ -39,8 +39,18 @@ class Mode:
             and (self.name == "transient") == (other.name == "transient")
             and mine.capacity == its.capacity
             and mine.job_reservations == its.job_reservations
-            and mine.files == its.files
+            and mine.job_tier == its.job_tier
+            and _live_alike(mine.files, its.files)
         )
+
+
+def _live_alike(one: Mapping[str, PlacedFile], other: Mapping[str, PlacedFile]) -> bool:
+    """Whether files live in the same places, for whatever reason."""
+    return one.keys() == other.keys() and all(
+        file is other[lfn]
+        or (file.tier == other[lfn].tier and file.how == other[lfn].how)
+        for lfn, file in one.items()
+    )
 
 
 @dataclass(frozen=True)

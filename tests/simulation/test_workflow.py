@@ -250,3 +250,16 @@ def test_twice_the_jobs_cost_twice_as_much(tmp_path: Path, mode: str) -> None:
         return calls(lambda: run(simulator, placement))
 
     assert cost(400) < 2.3 * cost(200)
+
+
+def test_a_mode_by_another_name_is_told(tmp_path: Path) -> None:
+    """Reasons do not matter, places do."""
+    simulator, placement = planned(tmp_path, fan(2))
+    persistent = simulator.shared(placement, "persistent")
+    files = {lfn: replace(f, reason="x") for lfn, f in placement.files.items()}
+    same = simulator.shared(replace(placement, files=files), "hybrid")
+    files["mid"] = replace(files["mid"], tier="pfs")
+    other = simulator.shared(replace(placement, files=files), "hybrid")
+    assert persistent.does_the_same(same)
+    assert not persistent.does_the_same(other)
+    assert not persistent.does_the_same(simulator.off(placement))

@@ -258,8 +258,8 @@ def test_a_mode_by_another_name_is_told(tmp_path: Path) -> None:
     persistent = simulator.shared(placement, "persistent")
     files = {lfn: replace(f, reason="x") for lfn, f in placement.files.items()}
     same = simulator.shared(replace(placement, files=files), "hybrid")
-    files["mid"] = replace(files["mid"], tier="pfs")
-    other = simulator.shared(replace(placement, files=files), "hybrid")
+    moved = {**files, "mid": replace(files["mid"], tier="pfs")}
+    other = simulator.shared(replace(placement, files=moved), "hybrid")
     assert persistent.does_the_same(same)
     assert not persistent.does_the_same(other)
     assert not persistent.does_the_same(simulator.off(placement))

@@ -18,7 +18,10 @@ class Clock:
         self.seconds = [0.0] * len(PARTS)
 
     def change(self, part: int, step: int) -> None:
-        now = self._simulation.now
+        going, now = self._going[part], self._simulation.now
+        if going > 1 or (going and step > 0):  # it goes on: nothing changes hands
+            self._going[part] = going + step
+            return
         if now > self._since:
             part_now = OTHER
             for each in (WAIT, COMPUTE, STAGE_IN, STAGE_OUT):

@@ -207,6 +207,9 @@ class Execution:
         self, times: list[float], group: Sequence[int], later: float = 0.0
     ) -> None:
         now = self.simulation.now + later
+        if len(group) == 1:  # most of them
+            times[group[0]] = now
+            return
         for at in group:
             times[at] = now
 

@@ -8,6 +8,7 @@ numbers give the same events in the same order.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Generator
 from heapq import heappop, heappush
 from typing import Protocol, Union
@@ -27,7 +28,8 @@ class Wait(Protocol):
         """``process.go_on()`` follows, once, unless ``cancel`` comes first."""
 
     def cancel(self, process: Process) -> None:
-        """The process has been ended: it waits no longer."""
+        """The process has been ended: it waits no longer. What it waited for may have
+        come in this very moment; then the process has not seen it yet."""
 
 
 Steps = Generator[Union[float, Wait], None, None]
@@ -39,6 +41,7 @@ class Simulation:
     def __init__(self) -> None:
         self.now = 0.0
         self._heap: list[tuple[float, int, Sleeper]] = []
+        self._ready: deque[Process] = deque()  # what they waited for has come
         self._alarms = 0  # set so far: of two at one time the earlier set comes first
 
     def alarm(self, time: float, sleeper: Sleeper) -> int:
@@ -50,13 +53,21 @@ class Simulation:
     def start(self, steps: Steps) -> Process:
         """A process that makes its first step at once."""
         process = Process(self, steps)
-        process.go_on()
+        process.step()
         return process
+
+    def make_ready(self, process: Process) -> None:
+        """It makes its next step now, after those that were ready before it."""
+        self._ready.append(process)
 
     def run(self, until: float = math.inf) -> None:
         """All events up to ``until``; without it, until none is left."""
-        heap = self._heap
-        while heap and heap[0][0] <= until:
+        heap, ready = self._heap, self._ready
+        while True:
+            while ready:
+                ready.popleft().step()
+            if not heap or heap[0][0] > until:
+                break
             self.now, alarm, sleeper = heappop(heap)
             sleeper.wake(alarm)
         if until < math.inf:
@@ -83,7 +94,12 @@ class Process:
         self.is_over = False
 
     def go_on(self) -> None:
-        """The next step: what the process waited for has come."""
+        """What it waited for has come. The caller ends its own step first."""
+        self._simulation.make_ready(self)
+
+    def step(self) -> None:
+        if self.is_over:  # it was ended when it was ready
+            return
         self._waits_for = None
         try:
             wanted = next(self._steps)
@@ -91,6 +107,8 @@ class Process:
             self._end()
             return
         if isinstance(wanted, (float, int)):
+            if not 0 <= wanted < math.inf:
+                raise ValueError(f"a process cannot wait for {wanted} s")
             simulation = self._simulation
             self._alarm = simulation.alarm(simulation.now + wanted, self)
         else:
@@ -98,8 +116,8 @@ class Process:
             wanted.wait(self)
 
     def wake(self, alarm: int) -> None:
-        if alarm == self._alarm and not self.is_over:
-            self.go_on()
+        if alarm == self._alarm:
+            self.step()
 
     def end(self) -> None:
         """Ends it here: it waits for nothing more, its ``finally`` blocks run."""
@@ -117,7 +135,8 @@ class Process:
             self._watchers.append(process)
 
     def cancel(self, process: Process) -> None:
-        self._watchers.remove(process)
+        if process in self._watchers:
+            self._watchers.remove(process)
 
     def _end(self) -> None:
         self.is_over, self._waits_for, self._alarm = True, None, 0

@@ -25,21 +25,25 @@ class Slots:
         self._serve()
 
     def leave(self, turn: Turn) -> None:
-        self._queue.remove(turn)
-        self._serve()
+        if turn.has_come:
+            self.give(turn.count)
+        else:
+            self._queue.remove(turn)
+            self._serve()
 
     def _serve(self) -> None:
         while self._queue and self._queue[0].count <= self.free:
             turn = self._queue.popleft()
             self.free -= turn.count
+            turn.has_come = True
             turn.process.go_on()
 
 
 class Turn:
-    __slots__ = ("_slots", "count", "process")
+    __slots__ = ("_slots", "count", "has_come", "process")
 
     def __init__(self, slots: Slots, count: int) -> None:
-        self._slots, self.count = slots, count
+        self._slots, self.count, self.has_come = slots, count, False
         self.process: Process
 
     def wait(self, process: Process) -> None:

@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "prediction": MODEL,
     "simulation": MODEL,
     "rewrite": MODEL | {"placement"},
-    "page": MODEL | {"placement", "prediction", "report"},
+    "page": MODEL | {"placement", "prediction", "report", "simulation"},
     "bench": MODEL,
     "runtime": BASE | {"ledger", "model", "reservation", "service", "staging"},
     "planner": DECIDE | {"rewrite", "runtime"},
@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "check": DECIDE | {"rewrite", "planner", "engine", "service"},
     "cli": DECIDE
     | {"rewrite", "planner", "engine", "inventory", "runtime", "staging", "ledger"}
-    | {"bench", "check", "page", "testbed", "service"},
+    | {"bench", "check", "page", "simulation", "testbed", "service"},
 }
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]

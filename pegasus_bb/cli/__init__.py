@@ -30,6 +30,7 @@ COMMANDS = {
     "stager": "pegasus_bb.cli.stager",
     "site": "pegasus_bb.cli.site",
     "bench": "pegasus_bb.cli.bench",
+    "simulate": "pegasus_bb.cli.simulate",
     "hook": "pegasus_bb.cli.hook",
     "testbed": "pegasus_bb.cli.testbed",
 }

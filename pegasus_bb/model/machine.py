@@ -7,12 +7,12 @@
     pfs: {read: 1000GB/s, write: 1000GB/s}    # as in x-storage-speeds
     buffers:                     # one of them, or both, to be compared
       shared: {nodes: 276, read: 1600GB/s, write: 1400GB/s, stripes: 2,
-               placement: random, capacity: 6TB}
-      local: {read: 1600GB/s, write: 1400GB/s, capacity: 400GB}
+               placement: random, capacity: 3700TB}
+      local: {read: 1600GB/s, write: 1400GB/s, capacity: 3700TB}
     parity: 0                    # per cent of the buffers' bandwidth
     faults: {mtti: 1428m, repair: 1h}
 
-Rates of buffers are those of all their nodes together; ``capacity`` is that of one.
+Rates and capacity of buffers are those of all their nodes together.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _of_one(entry: Entry, nodes: int) -> tuple[float, float, float]:
     read, write = (read_rate(entry.below(key)) / nodes for key in _BUFFER[:2])
     capacity = math.inf
     if "capacity" in entry.data:
-        capacity = entry.below("capacity").size("capacity: ")
+        capacity = entry.below("capacity").size("capacity: ") / nodes
     return read, write, capacity
 
 

@@ -3,7 +3,8 @@
     applications:                # one row each, as in the APEX workflows document
       - {name: EAP, share: 60, walltime: 984h,
          cores: {routine: 32768, hero: 65536}, pipelines: 125}
-    sizes: {median: 37000, sigma: 0.47}   # log-normal, in place of the column cores
+    workflows: 60                # pipelines of the campaign
+    sizes: {factor: 1.2, sigma: 0.48}     # log-normal, around 1.2 x routine
     full_machine: 1              # further runs of one job's walltime on all nodes
     checkpoint: 35               # per cent of memory
     interval: daly               # young | daly | 3600s
@@ -12,8 +13,8 @@
     campaign: 72d                # an ideal machine would compute for so long
 
 A pipeline is a chain of jobs that continue each other. ``share`` is that of the
-machine's time; ``walltime`` of an application is how long one pipeline computes;
-``pipelines`` are how many pipelines of an allocation there are to one hero run.
+machine's time. Without ``workflows``, ``walltime`` of an application is how long one of
+its pipelines computes. Without ``sizes``, one of so many ``pipelines`` is a hero run.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pegasus_bb.model.mix import Mix
 from pegasus_bb.simulation.kernel import Simulation, Steps
 from pegasus_bb.simulation.mix.batch import Batch
 from pegasus_bb.simulation.mix.buffers import build_buffer
-from pegasus_bb.simulation.mix.intervals import interval
+from pegasus_bb.simulation.mix.intervals import segment
 from pegasus_bb.simulation.mix.measures import Outcome, Tally, outcome
 from pegasus_bb.simulation.mix.pipelines import Checkpoint, Pipeline, draw_pipelines
 from pegasus_bb.simulation.server import Lane, Server
@@ -103,8 +103,8 @@ class Campaign:
         mtti = self._mtti(pipeline)
         while True:
             dump = pipeline.dump_seconds or self._seconds(pipeline)
-            left = max(until - simulation.now - dump, least)
-            pause = min(interval(mix.interval, dump, mtti), left)
+            left = until - simulation.now
+            pause = max(segment(mix.interval, dump, mtti, left), least)
             if pipeline.work - pipeline.done <= pause:
                 break
             yield pause

@@ -27,3 +27,12 @@ def interval(rule: float | str, dump: float, mtti: float) -> float:
     if math.isinf(mtti):
         return math.inf
     return young(dump, mtti) if rule == YOUNG else daly(dump, mtti)
+
+
+def segment(rule: float | str, dump: float, mtti: float, left: float) -> float:
+    """How long to compute before the next checkpoint of a job that has ``left`` until
+    its wall time. It ends with a checkpoint; a rule's intervals are made equal."""
+    pause = interval(rule, dump, mtti)
+    if not isinstance(rule, str):
+        return min(pause, left - dump)
+    return left / max(1, round(left / (pause + dump))) - dump

@@ -49,9 +49,7 @@ def campaigns_page(mix: str, results: Sequence[Result]) -> str:
             machine=base.case.machine.source,
             seeds=len(base.outcomes),
             table=_table(results),
-            figures=[
-                _figure(key, results) for key in _SWEEPS if _is_swept(key, results)
-            ],
+            figures=[_figure(key, results) for key in swept],
             notes=list(_notes(results)),
         )
     )

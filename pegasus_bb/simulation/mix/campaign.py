@@ -74,12 +74,16 @@ class Campaign:
         started = simulation.now
         try:
             yield from self._restart(pipeline)
-            yield from self._compute(pipeline, started + self.mix.walltime)
+            yield from self._compute(pipeline, started + self._walltime(pipeline))
         finally:
             self.tally.allocated += nodes * (simulation.now - started)
         if pipeline.is_complete:
             self._to_do -= 1
             self._ended = simulation.now
+
+    def _walltime(self, pipeline: Pipeline) -> float:
+        part, pipeline.first = pipeline.first, 1.0
+        return part * self.mix.walltime
 
     def _restart(self, pipeline: Pipeline) -> Steps:
         """From the newest checkpoint that can be read."""

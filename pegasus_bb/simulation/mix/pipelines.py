@@ -42,6 +42,7 @@ class Pipeline:
     name: str
     nodes: int
     work: float  # seconds of computing, without faults and checkpoints
+    first: float = 1.0  # part of a wall time that its first job has
     done: float = 0.0
     is_complete: bool = False
     newest: Checkpoint | None = None
@@ -60,7 +61,9 @@ class Pipeline:
 def draw_pipelines(
     mix: Mix, machine: Machine, rng: np.random.Generator
 ) -> list[Pipeline]:
-    """In the order of the queue. Each application gets its share of the campaign."""
+    """In the order of the queue. Each application gets its share of the campaign. First
+    jobs are of any length: else all jobs of the machine would end, and write their last
+    checkpoints, at the same times."""
     shares = sum(each.share for each in mix.applications)
     found = []
     for application in mix.applications:
@@ -69,6 +72,8 @@ def draw_pipelines(
         found += _of_application(application, seconds, mix, machine, rng, part)
     for _ in range(mix.full_machine):
         found.append(Pipeline("full machine", machine.nodes, mix.walltime))
+    for pipeline in found:
+        pipeline.first = float(rng.random())
     return [found[place] for place in rng.permutation(len(found))]
 
 

@@ -62,8 +62,8 @@ def _is_swept(key: str, results: Sequence[Result]) -> bool:
 
 def _table(results: Sequence[Result]) -> Table:
     head, rows = ["case"], []
-    for title, unit, _ in _MEASURES.values():
-        head += [title, f"+- {unit}"]
+    for title, _, _ in _MEASURES.values():
+        head += [title, "half of its interval"]
     for result in results:
         row: list[str | Number] = [result.case.name]
         for key, (_, unit, factor) in _MEASURES.items():

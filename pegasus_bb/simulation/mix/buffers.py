@@ -102,7 +102,8 @@ class SharedBuffer:
         lanes = ((one.read * useful, self._alone), (self._write, self._alone))
         self._bank = Bank(simulation, one.nodes, lanes)
         self._stripes = Stripes(one.placement, rng)
-        self._capacity, self._used = one.capacity * useful * one.nodes, 0.0
+        self._capacity = one.capacity * useful * one.nodes
+        self.used = 0.0  # bytes
         self._is_safe = machine.parity > 0
         self._up = np.ones(one.nodes, np.bool_)
         self._stored: dict[Checkpoint, Counts] = {}  # in the order of writing
@@ -116,17 +117,17 @@ class SharedBuffer:
     def make_room(self, checkpoint: Checkpoint) -> bool:
         """Gives up the oldest checkpoints that are on the PFS as well."""
         for old in list(self._stored):
-            if self._used + checkpoint.size <= self._capacity:
+            if self.used + checkpoint.size <= self._capacity:
                 break
             if old.on_pfs:
                 self.drop(old)
-        has_room = self._used + checkpoint.size <= self._capacity
+        has_room = self.used + checkpoint.size <= self._capacity
         return has_room and bool(self._up.any())
 
     def write(self, checkpoint: Checkpoint) -> Move:
         stripes = checkpoint.nodes * self._per_node
         counts = self._stripes.place(stripes, self._up, self._bank.load())
-        self._used += checkpoint.size
+        self.used += checkpoint.size
         self._stored[checkpoint] = counts
         try:
             yield from self._move(_WRITE, checkpoint, counts)
@@ -153,7 +154,7 @@ class SharedBuffer:
 
     def _forget(self, checkpoint: Checkpoint) -> None:
         if self._stored.pop(checkpoint, None) is not None:
-            self._used -= checkpoint.size
+            self.used -= checkpoint.size
 
     def compute_node_fails(self, newest: Checkpoint | None) -> None:
         """The buffer has it still."""

@@ -108,7 +108,7 @@ class Campaign:
         while True:
             dump = pipeline.dump_seconds or self._seconds(pipeline)
             left = until - simulation.now
-            pause = max(segment(mix.interval, dump, mtti, left), least)
+            pause = segment(mix.interval, dump, mtti, left, least)
             if pipeline.work - pipeline.done <= pause:
                 break
             yield pause
@@ -147,22 +147,30 @@ class Campaign:
         if checkpoint.on_pfs:
             pipeline.drained = checkpoint
         elif pipeline.draining is None:
-            self.simulation.start(self._drain(pipeline))
+            pipeline.drain = self.simulation.start(self._drain(pipeline))
 
     def _drain(self, pipeline: Pipeline) -> Steps:
         while (newest := pipeline.newest) and newest.on_buffer and not newest.on_pfs:
             pipeline.draining = newest
             yield self.pfs_write.request(newest.size)
             pipeline.draining = None
-            if newest.on_buffer:
-                newest.on_pfs, pipeline.drained = True, newest
+            newest.on_pfs, pipeline.drained = True, newest
             if newest is not pipeline.newest:
                 self.buffer.drop(newest)
+
+    def _end_lost_drains(self) -> None:
+        """What is on the buffer no longer cannot be copied from there."""
+        for pipeline in self.pipelines:
+            lost = pipeline.draining is not None and not pipeline.draining.on_buffer
+            if lost and pipeline.drain is not None:
+                pipeline.drain.end()
+                pipeline.drain = pipeline.draining = None
 
     def _complete(self, pipeline: Pipeline) -> None:
         pipeline.done, pipeline.is_complete = pipeline.work, True
         if pipeline.newest is not None:
             self.buffer.drop(pipeline.newest)
+            self._end_lost_drains()
 
     # Faults: every node fails at the same rate, compute node or buffer node.
 
@@ -170,20 +178,27 @@ class Campaign:
         while self._to_do:
             yield float(rng.exponential(faults.mtti))
             node = int(rng.integers(self.machine.nodes))
-            victim = self.batch.running_on(node)
-            if victim is not None:
-                self.tally.interrupts += 1
-                self.buffer.compute_node_fails(victim.newest)
-            self.batch.node_fails(node, faults.repair)
+            self.compute_node_fails(node, faults.repair)
+
+    def compute_node_fails(self, node: int, repair: float) -> None:
+        victim = self.batch.running_on(node)
+        if victim is not None:
+            self.tally.interrupts += 1
+            self.buffer.compute_node_fails(victim.newest)
+            self._end_lost_drains()
+        self.batch.node_fails(node, repair)
 
     def _buffer_node_faults(self, faults: Faults, rng: np.random.Generator) -> Steps:
-        buffer = self.buffer
-        mtti = faults.mtti * self.machine.nodes / buffer.nodes
+        mtti = faults.mtti * self.machine.nodes / self.buffer.nodes
         while self._to_do:
             yield float(rng.exponential(mtti))
-            node = int(rng.integers(buffer.nodes))
-            buffer.buffer_node_fails(node)
-            self.simulation.start(self._repair_buffer_node(node, faults.repair))
+            node = int(rng.integers(self.buffer.nodes))
+            self.buffer_node_fails(node, faults.repair)
+
+    def buffer_node_fails(self, node: int, repair: float) -> None:
+        self.buffer.buffer_node_fails(node)
+        self._end_lost_drains()
+        self.simulation.start(self._repair_buffer_node(node, repair))
 
     def _repair_buffer_node(self, node: int, seconds: float) -> Steps:
         yield seconds

@@ -29,10 +29,15 @@ def interval(rule: float | str, dump: float, mtti: float) -> float:
     return young(dump, mtti) if rule == YOUNG else daly(dump, mtti)
 
 
-def segment(rule: float | str, dump: float, mtti: float, left: float) -> float:
+def segment(
+    rule: float | str, dump: float, mtti: float, left: float, least: float = 0.0
+) -> float:
     """How long to compute before the next checkpoint of a job that has ``left`` until
-    its wall time. It ends with a checkpoint; a rule's intervals are made equal."""
+    its wall time. It ends with a checkpoint; a rule makes equal intervals. If there
+    is less left than ``least``, the job overruns."""
     pause = interval(rule, dump, mtti)
-    if not isinstance(rule, str):
-        return min(pause, left - dump)
-    return left / max(1, round(left / (pause + dump))) - dump
+    if isinstance(rule, str):
+        fitting = left / max(1, round(left / (pause + dump))) - dump
+    else:
+        fitting = min(pause, left - dump)
+    return max(fitting, min(pause, least))

@@ -48,6 +48,7 @@ class Pipeline:
     newest: Checkpoint | None = None
     drained: Checkpoint | None = None  # the newest one on the PFS
     draining: Checkpoint | None = None
+    drain: Process | None = None  # that copies it
     dump_seconds: float | None = None  # of the last dump
     process: Process | None = None  # of its job that runs
 

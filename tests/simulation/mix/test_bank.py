@@ -101,6 +101,24 @@ def test_the_fullest_server_decides() -> None:
     assert in_a_bank([(10.0, math.inf)], [(0, 0, 5, [1, 4, 2], None)]) == [2.0]
 
 
+def test_one_comes_after_another_has_gone() -> None:
+    """Two have half of the server until 2, the second has it all until 3."""
+    draws: list[Draw] = [
+        (0, 0, 10, [1, 0, 0], None),
+        (0, 0, 30, [1, 0, 0], None),
+        (3, 0, 10, [1, 0, 0], None),
+    ]
+    assert in_a_bank([(10.0, math.inf)], draws) == pytest.approx([2.0, 5.0, 5.0])
+
+
+def test_what_slow_requests_cannot_use_is_for_the_others() -> None:
+    draws: list[Draw] = [(0, 0, 10, [0, 1, 0], None), (0, 1, 40, [0, 1, 0], None)]
+    for rates in ([(5.0, 1.0), (10.0, 99.0)], [(10.0, 99.0), (5.0, 1.0)]):
+        swapped = rates[0][1] > rates[1][1]
+        both = [(0.0, 1 - d[1], *d[2:]) for d in draws] if swapped else draws
+        assert in_a_bank(rates, both) == pytest.approx([10.0, 5.0])
+
+
 def test_the_load_is_what_has_not_ended() -> None:
     simulation = Simulation()
     bank = Bank(simulation, SERVERS, [(10.0, math.inf)])

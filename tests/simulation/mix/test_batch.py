@@ -54,6 +54,12 @@ def test_the_job_of_a_node_that_fails_is_the_next_to_start() -> None:
     assert log == [("a", 0), ("small", 0), ("a", 6), ("large", 30)]
 
 
+def test_it_starts_before_those_that_wait_for_longer() -> None:
+    jobs = (("a", 10, 10.0), ("b", 10, 3.0))
+    log, _ = started(FIRST_FIT, *jobs, fault=(5, 0, 1.0))
+    assert log == [("a", 0), ("a", 6), ("b", 16)]
+
+
 def test_another_job_runs_until_the_node_is_repaired() -> None:
     jobs = (("a", 10, 10.0), ("b", 9, 3.0))
     log, _ = started(FIRST_FIT, *jobs, fault=(5, 3, 100.0))

@@ -59,3 +59,9 @@ def test_without_faults_there_is_one_checkpoint_at_the_end() -> None:
 def test_an_interval_in_seconds_is_kept() -> None:
     assert segment(1800.0, 300, HOUR, 24 * HOUR) == 1800
     assert segment(1800.0, 300, HOUR, 1000) == 700
+
+
+def test_a_job_with_little_left_overruns_by_an_interval_at_most() -> None:
+    assert segment(1800.0, 300, HOUR, 100, least=600) == 600
+    assert segment(1800.0, 300, HOUR, 100, least=9000) == 1800
+    assert segment(DALY, 360, 300 * HOUR, 100, least=600) == 600

@@ -126,6 +126,19 @@ def test_a_buffer_node_that_fails_while_a_job_restarts() -> None:
     assert found.lost_node_hours == pytest.approx(100 * (1700 + 20) / HOUR)
 
 
+def test_without_a_buffer_node_a_checkpoint_goes_to_the_pfs() -> None:
+    """The first does, until 4100 s. The second, until 7750 s, is lost; so the job
+    restarts from the first."""
+    all_of_them = [
+        (3500.0, lambda campaign, node=node: campaign.buffer_node_fails(node, 500.0))
+        for node in range(10)
+    ]
+    found, _ = run(SHARED, *all_of_them, (7800, buffer_node), (9000, compute_node))
+    assert found.dumps_on_pfs == 1
+    assert found.restart_node_hours == pytest.approx(100 * 500 / HOUR)
+    assert found.lost_node_hours == pytest.approx(100 * (HOUR + 1250) / HOUR)
+
+
 @pytest.mark.parametrize("pfs", [10 * GB, 0.5 * GB])
 def test_at_the_end_the_buffer_is_empty(pfs: float) -> None:
     """Also if the PFS takes longer for a checkpoint than its job computes."""

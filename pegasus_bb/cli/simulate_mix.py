@@ -42,15 +42,15 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
     compared = cases(machine, architectures, variations)
     with _progress() as done:
         results = study(mix, compared, range(options.seeds), done)
+    if as_json:
+        document = to_document(mix, results)
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    else:
+        click.echo("\n".join(study_lines(results)))
     if options.html is not None:
         from pegasus_bb.page.campaigns import campaigns_page
 
         write_page(options.html, campaigns_page(mix.source, results))
-    if as_json:
-        document = to_document(mix, results)
-        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
-        return
-    click.echo("\n".join(study_lines(results)))
 
 
 def _need_numpy() -> None:

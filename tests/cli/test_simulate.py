@@ -121,6 +121,14 @@ def test_a_page_with_a_figure_for_each_sweep(work: Path) -> None:
     assert "By parity" not in page
 
 
+def test_figures_that_cannot_be_written_cost_no_results(work: Path) -> None:
+    words = ("--arch", "local", "--seeds", "1", "--html", "none/page.html")
+    done = simulate(work, *words)
+    assert done.returncode == USAGE
+    assert "none/page.html: cannot be written" in done.stderr
+    assert "1 seed, mean" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

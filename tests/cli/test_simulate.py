@@ -159,6 +159,7 @@ def test_a_mistake_is_named(work: Path, words: tuple[str, ...], said: str) -> No
     [
         ("write: 100GB/s, stripes", "write: 0GB/s, stripes", "machine.yml:7: a speed"),
         ("memory: 100GB", "memory: -100GB", "key:      memory"),
+        ("memory: 100GB", "memory: 1", "machine.yml: a checkpoint takes no time"),
         ("write: 100GB/s}", "write: 1MB/s}", "the buffers need more bandwidth"),
         ("mtti: 6h", "mtti: 1s", "nodes fewer faults (faults.mtti)"),
         ("{mtti: 6h, repair: 1m}", "none", "faults is a mapping"),

@@ -19,6 +19,7 @@ from pegasus_bb.simulation.server import Lane, Server
 from pegasus_bb.units import format_duration
 
 _PATIENCE = 10.0  # times the campaign
+_SHORTEST = 1e-3  # seconds: a clock of weeks does not see much less
 _LEAST = 0.1  # of its wall time a job computes, however long its checkpoints take
 
 
@@ -215,6 +216,11 @@ class Campaign:
         return self.buffer.seconds(pipeline.nodes, self._per_node)
 
     def _check(self, pipeline: Pipeline) -> None:
+        if self._seconds(pipeline) < _SHORTEST:
+            raise UsageError(
+                f"{self.machine.source}: a checkpoint takes no time; see memory, which "
+                "is that of a node, and the bandwidth of the buffers"
+            )
         most = min(self.mix.walltime, self._mtti(pipeline))
         if self._seconds(pipeline) >= most:
             raise UsageError(

@@ -15,6 +15,8 @@ from pegasus_bb.units import parse_duration, parse_size
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+SEEDS = 10
+
 
 @dataclass(frozen=True)
 class MixOptions:
@@ -27,7 +29,7 @@ class MixOptions:
     pfs: str | None
     parity: str | None
     repair: str | None
-    seeds: int
+    seeds: int | None
     html: Path | None
 
 
@@ -65,9 +67,7 @@ _OPTIONS = (
     click.option(
         "--seeds",
         type=click.IntRange(min=1),
-        default=10,
-        show_default=True,
-        help="Campaigns of each case.",
+        help=f"Campaigns of each case ({SEEDS}), or with --provision runs of a policy.",
     ),
     click.option("--html", type=Path, help="Write a page with figures into this file."),
 )

@@ -11,6 +11,7 @@ import click
 import orjson
 
 from pegasus_bb.cli.mix_options import (
+    SEEDS,
     MixOptions,
     architectures_of,
     check_variations,
@@ -41,7 +42,7 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
 
     compared = cases(machine, architectures, variations)
     with _progress() as done:
-        results = study(mix, compared, range(options.seeds), done)
+        results = study(mix, compared, range(options.seeds or SEEDS), done)
     if as_json:
         document = to_document(mix, results)
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))

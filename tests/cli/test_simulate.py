@@ -199,3 +199,14 @@ def test_repair_needs_faults(work: Path) -> None:
     assert done.returncode == USAGE
     assert "machine.yml has no faults to repair" in done.stderr
     assert simulate(work, "--seeds", "1").returncode == DONE
+
+
+def test_provisioning(work: Path) -> None:
+    tang = Path(__file__).parents[2] / "examples" / "papers" / "tang" / "table3.yml"
+    words = ["simulate", "--provision", str(tang)]
+    done = pegasus_bb([*words, "--json"], work, os.environ)
+    assert done.returncode == DONE, done.stderr
+    assert json.loads(done.stdout)["unit"] == "GB/s"
+    mixed = pegasus_bb([*words, "--nodes", "5"], work, os.environ)
+    assert mixed.returncode == USAGE
+    assert "--provision takes no --nodes" in mixed.stderr

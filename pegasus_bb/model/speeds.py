@@ -84,7 +84,7 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
         )
     entry = document.entry(*root, site)
     places = {
-        str(name): _read_place(entry.below(name))
+        str(name): read_speed(entry.below(name))
         for name in entry.data
         if name != _SLOTS
     }
@@ -99,14 +99,15 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
     return Speeds(_slots(entry), places, origin)
 
 
-def _read_place(entry: Entry) -> Speed:
+def read_speed(entry: Entry) -> Speed:
+    """Of one place. Raises CatalogError."""
     if not isinstance(entry.data, dict):
         raise entry.error("a place is a mapping", would_do="read: 8GB/s")
     entry.check_keys((*_RATES, "latency", *_OPERATIONS), "a speed")
     for key in ("read", "write"):
         if key not in entry.data:
             raise entry.error(f"a place without {key}", "", f"{key}: 8GB/s")
-    rates = {key: _rate(entry.below(key)) for key in _RATES if key in entry.data}
+    rates = {key: read_rate(entry.below(key)) for key in _RATES if key in entry.data}
     return Speed(
         read=rates["read"],
         write=rates["write"],
@@ -118,7 +119,8 @@ def _read_place(entry: Entry) -> Speed:
     )
 
 
-def _rate(entry: Entry) -> float:
+def read_rate(entry: Entry) -> float:
+    """Bytes per second, above zero. Raises CatalogError."""
     text = str(entry.data).removesuffix("/s").strip()
     try:
         rate = parse_size(text)

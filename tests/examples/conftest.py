@@ -31,6 +31,11 @@ if command == "plan":
     results = pathlib.Path(options["--output-dir"])
     results.mkdir()
     (results / "out.txt").write_text("same" if {same} else str(results))
+if command == "explain":
+    modes = {{"off": (4, 5), "persistent": (2.5, 3)}}
+    found = [{{"mode": m, "low": l, "high": h}} for m, (l, h) in modes.items()]
+    said = {{"modes": found, "choice": "persistent", "sources": {{}}}}
+    print(json.dumps({{"predicted": said}}))
 if command == "report":
     pathlib.Path(options["--json"]).write_text({document!r})
 """

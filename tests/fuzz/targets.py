@@ -20,6 +20,9 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import read_journal
 from pegasus_bb.model.catalogs import read_replicas, read_sites
 from pegasus_bb.model.document import load
+from pegasus_bb.model.draining import read_draining
+from pegasus_bb.model.machine import read_machine
+from pegasus_bb.model.mix import read_mix
 from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.tiers import read_tiers
@@ -41,10 +44,13 @@ from pegasus_bb.service.config import site_config
 from pegasus_bb.service.dataspace import Dataspace
 from pegasus_bb.service.protocol import Lines, check_version, decode
 from pegasus_bb.service.task import check_spec
+from pegasus_bb.simulation.draining.provision import provision
 from pegasus_bb.staging.journal import Journal
 
 TESTS = Path(__file__).parents[1]
 RECORDED = TESTS / "recorded"
+CAO = TESTS.parent / "examples" / "papers" / "cao"
+TANG = TESTS.parent / "examples" / "papers" / "tang"
 GENOME = RECORDED / "1000genome-nersc"
 CONDOR = RECORDED / "htcondor-23.9"
 OURS = (PegasusBBError,)
@@ -241,6 +247,11 @@ def _all() -> Iterator[Target]:
     ]
     yield _yaml("replica catalog", read_replicas, catalogs[0])
     yield _yaml("transformation catalog", read_transformations, catalogs[1])
+    dumps = [path.read_bytes() for path in (TANG / "table3.yml", TANG / "fig8.yml")]
+    yield Target("draining", dumps, _draining, OURS, "draining.yml")
+    machine, mix = ([(CAO / name).read_bytes()] for name in ("machine.yml", "mix.yml"))
+    yield Target("machine", machine, _machine, OURS, "machine.yml")
+    yield Target("mix", mix, _mix, OURS, "mix.yml")
     golden = "planner/golden/off"
     workflows = _texts("*/catalogs/workflow.yml", f"{golden}/workflow.yml", of=TESTS)
     yield _yaml("workflow", read_workflow, workflows)
@@ -307,6 +318,18 @@ def _stager_config() -> bytes:
 
 def _properties(path: Path) -> None:
     read_properties(path, [], path.parent, path.parent)
+
+
+def _machine(path: Path) -> None:
+    read_machine(path, {})
+
+
+def _mix(path: Path) -> None:
+    read_mix(str(path), read_machine(CAO / "machine.yml", {}), {})
+
+
+def _draining(path: Path) -> None:
+    provision(read_draining(path))
 
 
 def _patterns(path: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import pegasus_bb
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.process import start
-from pegasus_bb.service.slurm.hooks import hooks_text
 from pegasus_bb.testbed.holder import HOST
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import call, inside
@@ -25,14 +24,18 @@ NODE_STATE, NVME = "/var/lib/pegasus-bb/node", "/local/nvme/pegasus-bb"
 MAILBOX = "/var/lib/pegasus-bb/mailbox"
 NODE_LOG = "var/log/stager-node.log"
 _CONFIG, _NODE_CONFIG = "etc/pegasus-bb/stager.json", "etc/pegasus-bb/node.json"
-_SERVE = ["/usr/bin/python3", "-m", "pegasus_bb.service"]
+HOOKS = "etc/slurm/burst_buffer.lua"
+_INSTALL = (
+    "import sys; from pegasus_bb.service.slurm.install import install; "
+    "install('/etc/slurm', sys.argv[1])"
+)
 _NODE_PATTERN = "pegasus_bb.service --node"
 PATTERN = "pegasus_bb.service "  # of command lines: the service and its workers
 _running: list[Any] = []  # what this process has started
 
 
 def configure(home: Home, pool_size: int) -> None:
-    """Our hooks in the folder of slurm.conf, and an empty pool of that many bytes."""
+    """The services' settings, and an empty pool of that many bytes."""
     forget(home)
     pool = {"path": BB, "capacity": pool_size, "granularity": MIB}
     spaces = {"work": {"path": str(home.work)}, "home": {"path": "/home"}}
@@ -50,7 +53,23 @@ def configure(home: Home, pool_size: int) -> None:
         path = home.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(data, indent=1))
-    (home.root / "etc/slurm/burst_buffer.lua").write_text(hooks_text(SPOOL))
+
+
+def install_hooks(home: Home) -> None:
+    """Our hooks in the folder of slurm.conf, as an administrator puts them there, and
+    nothing of earlier times beside them. slurmctld must not run. Raises
+    PegasusBBError."""
+    for name in (HOOKS, f"{HOOKS}.before"):
+        (home.root / name).unlink(missing_ok=True)
+    answer = call(home, _python("-c", _INSTALL, SPOOL))
+    if answer.status != 0:
+        raise PegasusBBError(f"in the testbed, site install fails: {answer.err}")
+
+
+def _python(*words: str) -> list[str]:
+    """The testbed's own Python with this package, as a site has it without pip."""
+    package = str(Path(pegasus_bb.__file__).resolve().parents[1])
+    return ["env", f"PYTHONPATH={package}", "/usr/bin/python3", *words]
 
 
 def forget(home: Home) -> None:
@@ -72,9 +91,8 @@ def start_node(home: Home) -> None:
 
 
 def _start(home: Home, life: str, config: str, alive: str, log_name: str) -> None:
-    package = str(Path(pegasus_bb.__file__).resolve().parents[1])
-    serve = [*_SERVE, life, f"/{config}"]
-    argv = inside(home, ["env", f"PYTHONPATH={package}", *serve])
+    serve = ["-m", "pegasus_bb.service", life, f"/{config}"]
+    argv = inside(home, _python(*serve))
     with (home.root / log_name).open("ab") as log:
         _running.append(
             start(argv, stdout=log.fileno(), stderr=log.fileno(), new_session=True)

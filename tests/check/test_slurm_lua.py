@@ -10,8 +10,10 @@ import pytest
 
 from pegasus_bb.check import slurm_lua
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, hooks_text
-from pegasus_bb.service.slurm.lua import _PROGRAMS, _first, _library
 from tests.check.site import Site
+from tests.service.slurm.lua_on_path import lua_on_path
+
+__all__ = ["lua_on_path"]
 
 BURST = """Name=lua DefaultPool=(null) Granularity=1 TotalSpace=0 FreeSpace=0
   PoolName[0]=flash Granularity=1MiB TotalSpace=40GiB FreeSpace=40GiB UsedSpace=0
@@ -97,12 +99,26 @@ def test_a_function_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> No
     assert f"has no slurm_bb_{FUNCTIONS[0]}, slurm_bb_{FUNCTIONS[1]}:" in found
 
 
-@pytest.mark.skipif(not _first(_PROGRAMS) and not _library(), reason="no Lua here")
-def test_a_file_that_lua_does_not_take_is_named(lua: LuaSite, tmp_path: Path) -> None:
-    (tmp_path / "burst_buffer.lua").write_text(f"{hooks_text('/srv')}\nif if\n")
+SLIP = "slurm_bb_paths = function() return slipped.name end"
+
+
+@pytest.mark.parametrize("fault", ["if if", SLIP], ids=["when loaded", "when called"])
+def test_a_file_that_lua_does_not_take_is_named(
+    lua: LuaSite, lua_on_path: None, tmp_path: Path, fault: str
+) -> None:
+    (tmp_path / "burst_buffer.lua").write_text(f"{hooks_text('/srv')}\n{fault}\n")
     lua.answers(config=str(tmp_path / "slurm.conf"))
     (found,) = lua.wrong()
     assert "Lua does not take" in found
+
+
+def test_a_socket_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None:
+    (tmp_path / "sockets").mkdir()
+    (tmp_path / "sockets" / "user").touch(0o666)
+    (tmp_path / "sockets" / "user").chmod(0o666)
+    lua.answers()
+    (found,) = lua.wrong()
+    assert "control: No such file or directory" in found
 
 
 def test_sockets_that_are_open_to_others_are_named(

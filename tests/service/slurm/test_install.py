@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,14 +16,17 @@ from pegasus_bb.service.slurm import lua
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, dry_run_text, hooks_text
 from pegasus_bb.service.slurm.install import missing_functions
 
-HAS_LUA = lua._first(lua._PROGRAMS) or lua._library()
-needs_lua = pytest.mark.skipif(not HAS_LUA, reason="no Lua on this host")
+from .lua_on_path import lua_on_path
+
+__all__ = ["lua_on_path"]
+needs_lua = pytest.mark.usefixtures("lua_on_path")
 
 
 @pytest.fixture
 def conf(tmp_path: Path) -> Path:
-    (tmp_path / "slurm.conf").write_text("ClusterName=test\n")
-    return tmp_path
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "slurm.conf").write_text("ClusterName=test\n")
+    return tmp_path / "etc"
 
 
 @pytest.fixture
@@ -137,10 +142,41 @@ def test_a_folder_without_slurm_conf_is_refused(tmp_path: Path) -> None:
 @needs_lua
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_that_is_missing_is_found(name: str) -> None:
-    text = dry_run_text()
+    text = dry_run_text(hooks_text("/srv/spool"))
     assert lua.why_not(text) == ""
     without = text.replace(f"function slurm_bb_{name}(", f"function renamed_{name}(")
     assert f"no function slurm_bb_{name}" in lua.why_not(without)
+
+
+@needs_lua
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_that_fails_when_it_is_called_is_found(name: str) -> None:
+    """Loading it shows nothing: a name in it is a slip."""
+    text = hooks_text("/srv/spool")
+    bad = f"\nslurm_bb_{name} = function() return slipped.name end\n"
+    assert "slipped" in lua.why_not(dry_run_text(text + bad))
+
+
+def test_hooks_of_others_are_not_called(lua_on_path: None, tmp_path: Path) -> None:
+    theirs = f'function slurm_bb_pools() io.open("{tmp_path}/called", "w") end'
+    assert lua.why_not(dry_run_text(theirs)) == ""
+    assert not (tmp_path / "called").exists()
+
+
+def test_a_slurm_without_all_functions_is_refused_by_name(
+    conf: Path, tried: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scontrol").write_text("#!/bin/sh\necho slurm 23.11.4\n")
+    (tmp_path / "scontrol").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(UsageError, match=r"slurm 23\.11\.4 has 11 of the 13"):
+        installing.install(str(conf), "/srv/spool")
+    assert names(conf) == ["slurm.conf"]
+
+
+def test_the_hooks_start_no_program() -> None:
+    text = hooks_text("/srv/spool")
+    assert not re.search(r"os\.execute|io\.popen|\bload(string|file)?\(|require", text)
 
 
 @needs_lua

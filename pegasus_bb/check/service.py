@@ -39,13 +39,16 @@ def of_service(tier: Tier, site: Site) -> Iterator[Finding]:
 
 
 def of_sockets(folder: Path) -> Iterator[Finding]:
-    """What is wrong with their modes; a user's own service lets nobody else in."""
-    for name, mode in _MODES.items():
+    """What is wrong with them, where the folder is: a service on another host has none
+    here. A user's own service lets nobody else in."""
+    for name, mode in _MODES.items() if folder.exists() else ():
         path = folder / name
         try:
             found = path.stat()
-        except OSError:
-            continue  # the service is on another host
+        except OSError as error:
+            what = f"{path}: {error.strerror}: nothing can be asked there"
+            yield wrong("service", what, "start the service, or start it again")
+            continue
         has = stat.S_IMODE(found.st_mode)
         if has != mode and not (found.st_uid == os.getuid() and has == 0o600):
             what = f"{path} has mode {has:04o}, not {mode:04o}"

@@ -17,11 +17,10 @@ from pegasus_bb.process import ask
 from pegasus_bb.reservation.base import Pool
 from pegasus_bb.reservation.slurm import Slurm
 from pegasus_bb.reservation.slurm_lua import SlurmLua
+from pegasus_bb.service.slurm.hooks import dry_run_text, is_version, why_too_old
 from pegasus_bb.service.slurm.install import HOOKS, missing_functions
 from pegasus_bb.service.slurm.lua import why_not
 
-_OLDEST = (24, 5)  # test_data_in and test_data_out came with it
-_VERSION = re.compile(r"slurm(?:-wlm)? (\d+)\.(\d+)\S*")
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
 _SOCKETS = Path("/run/pegasus-bb")
 
@@ -33,6 +32,9 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
     yield from _of_hooks()
     if "service" not in tier.settings:  # else that is looked at by itself
         yield from of_sockets(_SOCKETS)
+        if not _SOCKETS.exists():
+            here = f"there is no {_SOCKETS} here"
+            yield note("service", f"{here}: right if slurmctld has another host")
     try:
         pools = SlurmLua(tier.settings).pools()
     except SchedulerUnreachable as error:
@@ -48,12 +50,11 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
 
 def _of_version() -> Iterator[Finding]:
     said = ask(["scontrol", "--version"], timeout=20.0).out.strip()
-    found = _VERSION.fullmatch(said)
-    if found is None:
+    why = why_too_old(said)
+    if why:
+        yield wrong("slurm", why, "Slurm 24.05 or later")
+    elif not is_version(said):
         yield note("slurm", f"scontrol --version says {said[:80]!r}")
-    elif (int(found[1]), int(found[2])) < _OLDEST:
-        what = f"{said} has 11 of the 13 functions that our hooks need"
-        yield wrong("slurm", what, "Slurm 24.05 or later")
     else:
         yield ok("slurm", said)
 
@@ -102,9 +103,9 @@ def _of_hooks() -> Iterator[Finding]:
 
 
 def _fault(text: str) -> str:
-    """What Lua says against the hooks, which are not called: they may do something."""
+    """What Lua says against the hooks, each called as `site install` does."""
     try:
-        return why_not(f"slurm = {{SUCCESS=0, ERROR=-1}}\n{text}")
+        return why_not(dry_run_text(text))
     except UsageError:  # no Lua here
         return ""
 

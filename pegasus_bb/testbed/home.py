@@ -26,8 +26,9 @@ class Flavour:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Debian 13's condor brings blahp with it; curl is for pegasus-transfer."""
-        return ("condor", "curl", *_SLURM) if self.htcondor else _SLURM
+        """Debian 13's condor brings blahp with it; curl is for pegasus-transfer, and
+        lua5.1 for `site install`, which tries the hooks."""
+        return ("condor", "curl", "lua5.1", *_SLURM) if self.htcondor else _SLURM
 
     def recipe(self) -> dict[str, Any]:
         """Noted beside what was built: another recipe means to build afresh."""

@@ -24,6 +24,7 @@ NODE_STATE, NVME = "/var/lib/pegasus-bb/node", "/local/nvme/pegasus-bb"
 MAILBOX = "/var/lib/pegasus-bb/mailbox"
 NODE_LOG = "var/log/stager-node.log"
 _CONFIG, _NODE_CONFIG = "etc/pegasus-bb/stager.json", "etc/pegasus-bb/node.json"
+HOOKS = "etc/slurm/burst_buffer.lua"
 _SERVE = ["/usr/bin/python3", "-m", "pegasus_bb.service"]
 _NODE_PATTERN = "pegasus_bb.service --node"
 _PATTERN = "pegasus_bb.service "  # of command lines: the service and its workers
@@ -31,7 +32,7 @@ _running: list[Any] = []  # what this process has started
 
 
 def configure(home: Home, pool_size: int) -> None:
-    """Our hooks in the folder of slurm.conf, and an empty pool of that many bytes."""
+    """The services' settings, and an empty pool of that many bytes."""
     forget(home)
     pool = {"path": BB, "capacity": pool_size, "granularity": MIB}
     spaces = {"work": {"path": str(home.work)}, "home": {"path": "/home"}}
@@ -49,7 +50,18 @@ def configure(home: Home, pool_size: int) -> None:
         path = home.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(data, indent=1))
-    (home.root / "etc/slurm/burst_buffer.lua").write_text(hooks_text(SPOOL))
+
+
+def install_hooks(home: Home) -> None:
+    """Our hooks in the folder of slurm.conf, as an administrator puts them there.
+    Nothing where they are in place. Raises PegasusBBError."""
+    path = home.root / HOOKS
+    if path.exists() and path.read_text() == hooks_text(SPOOL):
+        return
+    where = ["--slurm-conf", "/etc/slurm", "--spool", SPOOL]
+    answer = call(home, ["pegasus-bb", "site", "install", *where])
+    if answer.status != 0:
+        raise PegasusBBError(f"in the testbed, site install fails: {answer.err}")
 
 
 def forget(home: Home) -> None:

@@ -117,6 +117,8 @@ def start_daemons(home: Home, say: Callable[[str], None]) -> None:
     _start_munge(home)
     if home.flavour.plugin == "lua":
         must(home, ["chown", "-R", "slurm", *(f"/{name}" for name in _STATE)])
+        (home.root / lua.HOOKS).unlink(missing_ok=True)
+        lua.install_hooks(home)
         lua.start_service(home)
     say("waiting for the daemons")
     if home.flavour.htcondor:
@@ -191,6 +193,7 @@ def forget_jobs(home: Home, pool_size: int) -> None:
     if home.flavour.plugin == "lua":
         must(home, ["chown", "slurm", "/var/spool/slurmctld"])
         lua.configure(home, pool_size)
+        lua.install_hooks(home)
         lua.start_service(home)
     else:
         empty_datawarp(home, pool_size)

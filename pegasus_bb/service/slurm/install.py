@@ -9,7 +9,14 @@ from typing import Iterator, List
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import sync_directory, write_text
-from pegasus_bb.service.slurm.hooks import FUNCTIONS, OURS, dry_run_text, hooks_text
+from pegasus_bb.process import ask
+from pegasus_bb.service.slurm.hooks import (
+    FUNCTIONS,
+    OURS,
+    dry_run_text,
+    hooks_text,
+    why_too_old,
+)
 from pegasus_bb.service.slurm.lua import why_not
 
 HOOKS, BEFORE = "burst_buffer.lua", "burst_buffer.lua.before"
@@ -33,14 +40,15 @@ def install(folder: str, spool: str) -> str:
     burst_buffer.lua.before.
 
     Raises UsageError, with nothing changed, where the hooks do not run in the Lua of
-    this host or ``folder`` has no slurm.conf.
+    this host, its Slurm is too old, or ``folder`` has no slurm.conf.
     """
     _check_folder(folder)
-    why = why_not(dry_run_text())
+    _check_slurm()
+    text, path = hooks_text(spool), os.path.join(folder, HOOKS)
+    why = why_not(dry_run_text(text))
     if why:
         raise UsageError(f"the hooks do not run in the Lua of this host: {why}")
-    text, path = hooks_text(spool), os.path.join(folder, HOOKS)
-    with _told():
+    with _errors_as_sentences():
         _keep(folder)
         write_text(path, text)  # by one rename: slurmctld must never miss it
     return path
@@ -54,7 +62,7 @@ def take_out(folder: str) -> str:
     """
     _check_folder(folder)
     path, before = os.path.join(folder, HOOKS), os.path.join(folder, BEFORE)
-    with _told():
+    with _errors_as_sentences():
         if not os.path.lexists(path) or not _is_ours(_read(path)):
             raise UsageError(f"{path} is not there, or is not ours; nothing is changed")
         if os.path.lexists(before):
@@ -79,6 +87,13 @@ def _check_folder(folder: str) -> None:
             f"{folder} has no {_CONF}; name the folder that `scontrol show config` "
             "prints as SLURM_CONF"
         )
+
+
+def _check_slurm() -> None:
+    """Where it can be asked: slurmctld's host may have no scontrol on PATH."""
+    why = why_too_old(ask(["scontrol", "--version"], timeout=20.0).out.strip())
+    if why:
+        raise UsageError(f"{why}; they need Slurm 24.05 or later")
 
 
 def _keep(folder: str) -> None:
@@ -116,7 +131,7 @@ def _read(path: str) -> str:
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _errors_as_sentences() -> Iterator[None]:
     """An OSError inside becomes a UsageError."""
     try:
         yield

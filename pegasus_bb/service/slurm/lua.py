@@ -27,10 +27,10 @@ def why_not(text: str) -> str:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         compiler = _first(_COMPILERS)
-        said = _said([compiler, "-p", path]) if compiler else ""
+        why = _error_of([compiler, "-p", path]) if compiler else ""
         program = _first(_PROGRAMS)
-        if said or program:
-            return said or _said([str(program), path])
+        if why or program:
+            return why or _error_of([str(program), path])
     library = _library()
     if library is None:
         raise UsageError(
@@ -44,7 +44,7 @@ def _first(names: Any) -> Optional[str]:
     return next((name for name in names if shutil.which(name)), None)
 
 
-def _said(argv: Any) -> str:
+def _error_of(argv: Any) -> str:
     answer = ask(argv, timeout=30.0)
     if answer.status == 0:
         return ""

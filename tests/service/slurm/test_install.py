@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,13 +11,16 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.service.slurm import hooks, lua
 from pegasus_bb.service.slurm import install as installing
-from pegasus_bb.service.slurm import lua
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, dry_run_text, hooks_text
 from pegasus_bb.service.slurm.install import missing_functions
+from tests.lua_program import host_lua
 
-HAS_LUA = lua._first(lua._PROGRAMS) or lua._library()
-needs_lua = pytest.mark.skipif(not HAS_LUA, reason="no Lua on this host")
+__all__ = ["host_lua"]
+TEMPLATES = Path(hooks.__file__).parents[2] / "templates" / "slurm"
+TEXT = hooks_text("/srv/spool")
+needs_lua = pytest.mark.usefixtures("host_lua")
 
 
 @pytest.fixture
@@ -53,9 +58,12 @@ def test_the_command_prints_what_slurm_needs(conf: Path) -> None:
     assert done.returncode == 0, done.stderr
     for line in ("BurstBufferType=burst_buffer/lua", "Flags=TeardownFailure"):
         assert f"  {line}\n" in done.stdout
-    undone = run("--slurm-conf", str(conf), "--undo")
-    assert undone.returncode == 0, undone.stderr
-    assert names(conf) == ["slurm.conf"]
+    for _ in range(2):  # and once more
+        undone = run("--slurm-conf", str(conf), "--undo")
+        assert undone.returncode == 0, undone.stderr
+        assert names(conf) == ["slurm.conf"]
+        assert run("--slurm-conf", str(conf)).returncode == 0
+        assert names(conf) == ["burst_buffer.lua", "slurm.conf"]
 
 
 def test_what_was_there_comes_back(conf: Path, tried: None) -> None:
@@ -137,10 +145,74 @@ def test_a_folder_without_slurm_conf_is_refused(tmp_path: Path) -> None:
 @needs_lua
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_that_is_missing_is_found(name: str) -> None:
-    text = dry_run_text()
-    assert lua.why_not(text) == ""
-    without = text.replace(f"function slurm_bb_{name}(", f"function renamed_{name}(")
-    assert f"no function slurm_bb_{name}" in lua.why_not(without)
+    text = hooks_text("/srv/spool")
+    assert lua.why_not(dry_run_text(text)) == ""
+    head = f"function slurm_bb_{name}("
+    without = text.replace(head, f"function renamed_{name}(")
+    assert f"no function slurm_bb_{name}" in lua.why_not(dry_run_text(without))
+
+
+@needs_lua
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_that_fails_when_it_is_called_is_found(
+    name: str, conf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = re.sub(rf"(function slurm_bb_{name}\(.*\))", r"\1 nothing.at_all()", TEXT)
+    monkeypatch.setattr(installing, "hooks_text", lambda spool: bad)
+    with pytest.raises(UsageError, match="nothing"):
+        installing.install(str(conf), "/srv/spool")
+    assert names(conf) == ["slurm.conf"]
+
+
+@needs_lua
+def test_the_dry_call_touches_no_spool(conf: Path, tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    (spool / "requests").mkdir(parents=True)
+    installing.install(str(conf), str(spool))
+    assert names(spool) == ["requests"] and names(spool / "requests") == []
+
+
+@needs_lua
+def test_hooks_of_others_are_not_called(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    text = f"function slurm_bb_pools() io.open('{made}', 'w') end\n"
+    assert lua.why_not(dry_run_text(text)) == ""
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.lua")), ids=str)
+def test_no_hook_can_start_a_program(path: Path) -> None:
+    """SlurmUser runs them with words of any user."""
+    text = path.read_text()
+    found = re.findall(r"os\.(\w+)|io\.(\w+)", text)
+    allowed = {"time", "remove", "rename", "open"}
+    assert {name for pair in found for name in pair if name} <= allowed
+    words = r"\b(execute|popen|loadstring|dofile|loadfile|require|setfenv)\b"
+    assert re.findall(words, text) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "is_taken"),
+    [("slurm 23.11.4", False), ("slurm-wlm 24.05.0", True), ("slurm 25.11.0", True)],
+)
+def test_a_slurm_that_is_too_old_is_refused(
+    conf: Path,
+    tried: None,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    is_taken: bool,
+) -> None:
+    folder = tmp_path_factory.mktemp("slurm")
+    (folder / "scontrol").write_text(f"#!/bin/sh\necho {version}\n")
+    (folder / "scontrol").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    if is_taken:
+        installing.install(str(conf), "/srv/spool")
+        return
+    with pytest.raises(UsageError, match=r"23\.11\.4 has 11 of the 13"):
+        installing.install(str(conf), "/srv/spool")
+    assert names(conf) == ["slurm.conf"]
 
 
 @needs_lua

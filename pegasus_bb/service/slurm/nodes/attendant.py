@@ -52,7 +52,7 @@ class NodeAttendant:
         self._errands = {errand.folder: errand for errand in self._files.read()}
         self._transfers = Transfers(service, self._files.save)
         self._under_way: Dict[str, int] = {}  # number of the order by folder
-        self._beaten, self._said = -_BEAT, ""
+        self._beaten, self._complaint = -_BEAT, ""
         self._timer = loop.call_soon(self._tick)
 
     def close(self) -> None:
@@ -165,9 +165,9 @@ class NodeAttendant:
 
     def _complain(self, what: str) -> None:
         """Once: the next look finds the same."""
-        if what != self._said:
+        if what != self._complaint:
             print(f"stager: {what}", file=sys.stderr)
-            self._said = what
+            self._complaint = what
 
     def _answer(self, errand: Errand, letter: Letter) -> None:
         where = (self._config.name, ANSWERS, errand.folder, letter.number)

@@ -87,6 +87,12 @@ QUICK = Sizes(
 EXAMPLES = ("cybershake", "1000genome")
 
 
+def _prediction(side: str, found: dict[str, Any]) -> dict[str, Any]:
+    (mode,) = (each for each in found["modes"] if each["mode"] == SIDES[side])
+    more = {"preferred": found["choice"], "sources": found["sources"]}
+    return {**mode, "side": side, "histories": found["histories"], **more}
+
+
 def _options(sizes: Sizes, names: tuple[str, ...]) -> list[str]:
     return [
         word
@@ -114,10 +120,12 @@ class Demo:
             self.plan(home, side, mode)
             loads[side] = self.run(home, side)
         files = self.check(home)
+        predicted = self.predict(home)
         return {
             "order": list(SIDES),
             "load_averages": loads,
             "outputs": {"identical": True, "files": files},
+            "predicted": predicted,
             "comparison": self.report(home),
         }
 
@@ -168,6 +176,25 @@ class Demo:
         self.shell.aloud(["pegasus-bb", "run", "--engine", "local", side], home)
         os.sync()
         return loads
+
+    def predict(self, home: Path) -> list[dict[str, Any]]:
+        """The makespan of each side: as the other side's run predicts it, and as both
+        runs together do."""
+        bb, pfs = self.explain(home, "pfs"), self.explain(home, "bb")
+        both = self.explain(home, "pfs", "bb")
+        asked = [("bb", bb), ("pfs", pfs), ("pfs", both), ("bb", both)]
+        return [_prediction(side, found) for side, found in asked]
+
+    def explain(self, home: Path, *histories: str) -> dict[str, Any]:
+        """What ``explain --json`` predicts by earlier runs."""
+        argv = ["pegasus-bb", "explain", "--conf", "pegasus.properties"]
+        argv += ["--sites", "cluster", "--output-sites", "local"]
+        argv += ["--bb-speeds", SPEEDS, "--bb-mode", "persistent"]
+        for history in histories:
+            argv += ["--bb-history", history]
+        answer = self.shell.answer([*argv, "--json", "workflow.yml"], home)
+        found: dict[str, Any] = json.loads(answer)["predicted"]
+        return {**found, "histories": list(histories)}
 
     def check(self, home: Path) -> int:
         """The number of result files, the same to the byte. Raises DemoError."""

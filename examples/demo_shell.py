@@ -33,6 +33,22 @@ class Shell:
         """Run ``argv`` with its output passing by. Raises DemoError."""
         self._run(argv, cwd, None)
 
+    def answer(self, argv: Sequence[str], cwd: Path) -> str:
+        """What ``argv`` prints. Raises DemoError."""
+        self._show(argv, cwd)
+        done = subprocess.run(
+            self._found(argv),
+            cwd=cwd,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            say(done.stderr.decode(errors="replace").rstrip())
+            raise DemoError(f"this step failed (exit code {done.returncode})")
+        return done.stdout.decode()
+
     def _run(self, argv: Sequence[str], cwd: Path, stdout: int | None) -> None:
         """Whatever interrupts us ends the program first: it may have jobs to stop."""
         self._show(argv, cwd)

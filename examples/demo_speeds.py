@@ -1,4 +1,4 @@
-"""How fast the demo's two places are, measured in a second or two, for the cost model.
+"""How fast the demo's two places are, measured in some seconds, for the simulator.
 
 Through the page cache, as the demo's tasks read and write: these are not the speeds of
 disks. `pegasus-bb` takes the file with --bb-speeds.
@@ -11,10 +11,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from pegasus_bb.bench.own import Own
 
 _SIZE = 64 << 20  # bytes of each file
 _BLOCK = bytes(1 << 20)
 _OPENED = 200  # files
+_REPETITIONS, _SECONDS = 5, 0.3  # of operations on small files
 
 
 def write_speeds(path: Path, places: dict[str, Path], cores: int) -> None:
@@ -32,6 +37,7 @@ def _measured(folder: Path, cores: int) -> str:
         job_write, write = _rate(_write, files[:1]), _rate(_write, files)
         job_read, read = _rate(_read, files[:1]), _rate(_read, files)
         latency = _latency(folder / "speed-0")
+        job_ops, ops = _operations(folder, 1), _operations(folder, cores)
     finally:
         for file in files:
             file.unlink(missing_ok=True)
@@ -42,7 +48,10 @@ def _measured(folder: Path, cores: int) -> str:
         "job_write": job_write,
     }
     words = [f"{key}: {int(rate / 1e6)}MB/s" for key, rate in rates.items()]
-    return ", ".join([*words, f"latency: {latency * 1e6:.0f}us"])
+    words += [f"latency: {latency * 1e6:.0f}us"]
+    return ", ".join(
+        [*words, f"ops: {int(max(ops, job_ops))}/s", f"job_ops: {int(job_ops)}/s"]
+    )
 
 
 def _rate(move: Callable[[Path], None], files: list[Path]) -> float:
@@ -63,6 +72,18 @@ def _read(path: Path) -> None:
     with path.open("rb", buffering=0) as source:
         while source.read(len(_BLOCK)):
             pass
+
+
+def _operations(folder: Path, processes: int) -> float:
+    """A second, of all ``processes``: as ``pegasus-bb bench`` counts them."""
+    engine, rates = Own(processes), []
+    try:
+        for _ in range(_REPETITIONS):
+            with TemporaryDirectory(dir=folder, prefix="speed-") as files:
+                rates.append(engine.operate(processes, files, _SECONDS))
+    finally:
+        engine.close()
+    return median(rates)
 
 
 def _latency(path: Path) -> float:

@@ -24,10 +24,11 @@ _LINKED = (
     "(pegasus.transfer.links): on the PFS side its stage_in copies nothing."
 )
 _PREDICTED = (
-    "error: above 0 the prediction was longer than the run. Predicted from the PFS "
-    "run: what tasks took there beyond their bytes at the measured speeds, as to "
-    "make small files or to wait for other programs, counts as computing "
-    "(docs/prediction.md)."
+    "error: of the nearer end of what was predicted; above 0 the prediction was longer "
+    "than the run, 0% if the run is in the range. Simulated from measured speeds and "
+    "the run of the other side; from both runs, how much of each task is computing and "
+    "how much calls to the storage is fitted. A range: that is not known "
+    "(docs/demands.md)."
 )
 _SINGLE = (
     "These are single runs: differences of this size may be noise. To repeat them, and "
@@ -64,15 +65,27 @@ def conclude(report: dict[str, Any], path: str, page: str) -> None:
 
 
 def _predicted(report: dict[str, Any]) -> None:
-    """The makespan on the burst buffer as planning predicted it, beside what it was."""
-    say(f"\n{'makespan on BB':32}predicted    was   error")
+    """The makespan of each side as runs predict it, beside what it was; and the mode
+    that --bb-mode auto would take."""
+    say(f"\n{'makespan':28}{'predicted':>16}{'was':>8}{'error':>8}   auto takes")
     for name, example in report["examples"].items():
-        for run in example["comparison"]["runs"]["bb"]:
-            told, took = run["predicted_makespan"], run["makespan"]
-            if told is not None and took:
-                error = f"{told / took - 1:+.0%}"
-                say(f"{name:32}{told:8.2f}{took:8.2f}{error:>8}")
+        for found in example["predicted"]:
+            side, low, high = found["side"], found["low"], found["high"]
+            took = _mean(example["comparison"]["workflow"]["makespan"][side])
+            what = f"{name:12} {side}, from {' and '.join(found['histories'])}"
+            said = f"{low:.1f} to {high:.1f}" if high - low > 0.1 else f"{high:.1f}"
+            error = _error(low, high, took)
+            say(f"{what:28}{said:>16}{took:>8}{error:>8}   {found['preferred']}")
     tell(_PREDICTED)
+
+
+def _error(low: float, high: float, took: str) -> str:
+    try:
+        seconds = float(took)
+    except ValueError:
+        return "-"
+    nearer = min(max(seconds, low), high)
+    return f"{nearer / seconds - 1:+.0%}" if seconds else "-"
 
 
 def how_to_repeat(shell: Shell, folder: Path, example: str, sides: list[str]) -> None:

@@ -16,10 +16,11 @@ _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW
 _BATCH = 1000  # names in memory at a time: folders can hold millions
 
 
-def remove(path: str) -> None:
+def remove(path: str, deadline: float = float("inf")) -> None:
     """Remove ``path`` and all below it; absent is fine.
 
-    Raises OSError with the full path of what cannot be removed.
+    Goes on until ``deadline`` (time.monotonic). Raises TimeoutError then, and the next
+    call goes on; OSError with the full path of what cannot be removed.
     """
     try:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
@@ -27,7 +28,7 @@ def remove(path: str) -> None:
             return
         folder = _open(None, path)
         try:
-            empty(folder, "", float("inf"))
+            empty(folder, "", deadline)
         finally:
             os.close(folder)
         os.rmdir(path)

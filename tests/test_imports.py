@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "pegasus_bb"
 
 BASE = {"errors", "units", "process", "files", "paths", "removal"}
 MODEL = BASE | {"model"}
-DECIDE = MODEL | {"dag", "placement", "reservation", "report", "prediction"}
+DECIDE = MODEL | {"dag", "placement", "reservation", "report", "simulation"}
 # room -> what it may import beside itself
 MAY_IMPORT = {
     "errors": set(),
@@ -31,9 +31,9 @@ MAY_IMPORT = {
     "reservation": MODEL,
     "placement": MODEL,
     "report": MODEL | {"dag"},
-    "prediction": MODEL,
+    "simulation": MODEL,
     "rewrite": MODEL | {"placement"},
-    "page": MODEL | {"placement", "prediction", "report"},
+    "page": MODEL | {"placement", "report", "simulation"},
     "bench": MODEL,
     "runtime": BASE | {"ledger", "model", "reservation", "service", "staging"},
     "planner": DECIDE | {"rewrite", "runtime"},
@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "check": DECIDE | {"rewrite", "planner", "engine", "service"},
     "cli": DECIDE
     | {"rewrite", "planner", "engine", "inventory", "runtime", "staging", "ledger"}
-    | {"bench", "check", "page", "testbed", "service"},
+    | {"bench", "check", "page", "simulation", "testbed", "service"},
 }
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]

@@ -15,6 +15,7 @@ _UNITS = {
     **dict.fromkeys(("write", "read"), "B/s"),
     **dict.fromkeys(("latency", "seconds"), "s"),
     **dict.fromkeys(("processes", "target_error", "n"), "1"),
+    "rate": "1/s",
 }
 
 
@@ -46,6 +47,11 @@ def _tier(tier: Tier) -> dict[str, Any]:
         "file_system": tier.place.kind,
         "latency": _stat(tier.latency),
         "cells": [_cell(one) for one in tier.measured()],
+        "operations": [
+            {"processes": one.processes, "rate": _figure(one.rate, one.rates)}
+            for one in tier.operations
+            if one.rates
+        ],
         "not_measured": [_key(one) for one in tier.measurements if not one.writes],
     }
 

@@ -11,6 +11,7 @@ from pegasus_bb.model.stat import Stat
 from pegasus_bb.units import KIB, MIB, format_size
 
 RATES = ("read", "write", "job_read", "job_write")
+OPERATIONS = ("ops", "job_ops")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Figures:
     job_write: float
     latency: float
     job: Cell  # from which job_read and job_write are
+    ops: float | None = None  # operations per second of all processes; None: unknown
+    job_ops: float | None = None  # of one process
 
     @property
     def source(self) -> str:
@@ -32,7 +35,9 @@ class Figures:
 
     def as_speeds(self) -> dict[str, str]:
         rates = {name: _rate(getattr(self, name)) for name in RATES}
-        return {**rates, "latency": f"{self.latency * 1e6:.1f}us"}
+        done = {name: getattr(self, name) for name in OPERATIONS}
+        known = {n: f"{max(1, round(rate))}/s" for n, rate in done.items() if rate}
+        return {**rates, "latency": f"{self.latency * 1e6:.1f}us", **known}
 
 
 def figures(tier: Tier) -> Figures:
@@ -53,7 +58,15 @@ def figures(tier: Tier) -> Figures:
         job_write=_mean(writer.write) / writer.cell.processes,
         latency=tier.latency.mean,
         job=writer.cell,
+        **_operations(tier),
     )
+
+
+def _operations(tier: Tier) -> dict[str, float]:
+    known = {of.processes: of.rate.mean for of in tier.operations if of.rate}
+    if not known:
+        return {}
+    return {"ops": max(known.values()), "job_ops": known.get(1, max(known.values()))}
 
 
 def _of_largest_block(measured: list[Measurement]) -> list[Measurement]:

@@ -39,6 +39,7 @@ def after(session: Session) -> Iterator[str]:
 
 def _doubtful(tier: Tier) -> Iterator[str]:
     figures = [value for one in tier.measured() for value in (one.write, one.read)]
+    figures += [one.rate for one in tier.operations if one.rates]
     uncertain = sum(not certain(value) for value in figures)
     if uncertain:
         yield (

@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from pegasus_bb.bench.cells import Cell
@@ -15,6 +16,7 @@ from pegasus_bb.process import start
 
 _PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 _COMMAND = (sys.executable, "-I", "-S", _PROGRAM)
+OPERATED = 4096  # bytes that are written to each small file
 _LEAD, _LEAD_EACH = 0.005, 0.0002  # seconds for telling all of them when to begin
 
 
@@ -47,20 +49,32 @@ class Own:
             worker.end()
         self._workers = []
 
+    def operate(self, processes: int, folder: str, seconds: float) -> float:
+        """Operations a second of so many processes together: see operations.py."""
+        order = {"do": "operate", "transfer": OPERATED, "seconds": seconds}
+        paths = (os.path.join(folder, str(number)) for number in range(processes))
+        answers = self._all([{**order, "path": path} for path in paths])
+        rates = (a["operations"] / (a["ended"] - a["began"]) for a in answers)
+        return float(sum(rates))
+
     def _phase(self, do: str, cell: Cell, folder: str) -> float:
-        workers = self._workers[: cell.processes]
         order = {"do": do, "block": cell.block, "transfer": cell.transfer}
-        for number, worker in enumerate(workers):
-            path = cell.path(folder, number)
-            worker.tell({**order, "path": path})
+        paths = (cell.path(folder, number) for number in range(cell.processes))
+        answers = self._all([{**order, "path": path} for path in paths])
+        ended = max(answer["ended"] for answer in answers)
+        return float(ended - min(answer["began"] for answer in answers))
+
+    def _all(self, orders: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What the processes answer that have an order each and begin together."""
+        workers = self._workers[: len(orders)]
+        for order, worker in zip(orders, workers, strict=True):
+            worker.tell(order)
         for worker in workers:
             worker.hear()
         begin = time.monotonic() + _LEAD + _LEAD_EACH * len(workers)
         for worker in workers:
             worker.tell({"begin": begin})
-        answers = [worker.hear() for worker in workers]
-        ended = max(answer["ended"] for answer in answers)
-        return float(ended - min(answer["began"] for answer in answers))
+        return [worker.hear() for worker in workers]
 
 
 class _Worker:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
 
 from pegasus_bb.bench.cache import drop
 from pegasus_bb.bench.cells import Cell, Measurement
 from pegasus_bb.bench.engine import Engine, choose
+from pegasus_bb.bench.operations import Operations, operations_of, repeat_operations
+from pegasus_bb.bench.own import Own
 from pegasus_bb.bench.place import Place, temporary_folder
 from pegasus_bb.errors import NotMeasured, UsageError
 from pegasus_bb.model.stat import Stat, stat
@@ -18,6 +22,7 @@ from pegasus_bb.removal import remove
 from pegasus_bb.units import format_size
 
 Tell = Callable[[str, int, int], None]  # what is next; repetitions done, of how many
+Turn: TypeAlias = tuple[str, Callable[[], None]]
 REPETITIONS = 5  # of every cell
 _FILES = 64  # opened in each repetition
 
@@ -27,6 +32,7 @@ class Tier:
     place: Place
     openings: list[float] = field(default_factory=list)  # seconds of one open
     measurements: list[Measurement] = field(default_factory=list)
+    operations: list[Operations] = field(default_factory=list)
 
     @property
     def latency(self) -> Stat | None:
@@ -51,7 +57,7 @@ class Session:
                 )
         self._processes = max(cell.processes for cell in cells)
         self.tiers = [
-            Tier(place, measurements=[Measurement(cell) for cell in cells])
+            Tier(place, [], [Measurement(cell) for cell in cells], operations_of(cells))
             for place in places
         ]
         self.engine: Engine | None = None
@@ -70,15 +76,30 @@ class Session:
                 tier.openings = _openings(tier, folder)
             self.engine = choose(self._processes, folders[0])
             stack.callback(self.engine.close)  # before the folders go
-            by_cell = zip(*(tier.measurements for tier in self.tiers), strict=True)
-            turns = [
-                (tier.place, folder, one)
-                for cell in by_cell
-                for tier, folder, one in zip(self.tiers, folders, cell, strict=True)
-            ] * REPETITIONS
-            for done, (place, folder, one) in enumerate(turns):
-                tell(f"{place.name}: {one.cell}", done, len(turns))
-                repeat(self.engine, place, folder, one)
+            own = self.engine
+            if not isinstance(own, Own):
+                own = Own(self._processes)
+                stack.callback(own.close)
+            turns = list(self._turns(self.engine, own, folders)) * REPETITIONS
+            for done, (what, turn) in enumerate(turns):
+                tell(what, done, len(turns))
+                turn()
+
+    def _turns(
+        self, engine: Engine, own: Own, folders: Sequence[str]
+    ) -> Iterator[Turn]:
+        """Of one repetition: what is next, for a person, and what does it."""
+        tiers = list(zip(self.tiers, folders, strict=True))
+        for number, first in enumerate(self.tiers[0].measurements):
+            for tier, folder in tiers:
+                one = tier.measurements[number]
+                turn = partial(repeat, engine, tier.place, folder, one)
+                yield f"{tier.place.name}: {first.cell}", turn
+        for number, count in enumerate(self.tiers[0].operations):
+            for tier, folder in tiers:
+                of = tier.operations[number]
+                turn = partial(repeat_operations, own, tier.place, folder, of)
+                yield f"{tier.place.name}: operations of {count.processes}", turn
 
 
 def repeat(engine: Engine, place: Place, folder: str, one: Measurement) -> None:

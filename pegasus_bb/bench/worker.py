@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+_FILES = 2000  # small files that a folder has at once, if it is fast enough
+
 
 def main() -> None:
     data = b""
@@ -32,13 +34,13 @@ def run(order: dict[str, Any], data: bytearray, begin: float) -> dict[str, Any]:
     time.sleep(max(0.0, begin - time.monotonic()))
     began = time.monotonic()
     try:
-        (_write if order["do"] == "write" else _read)(order, data)
+        more = _DO[order["do"]](order, data)
     except OSError as error:
         return {"failed": f"{order['do']} {order['path']}: {error.strerror}"}
-    return {"began": began, "ended": time.monotonic()}
+    return {"began": began, "ended": time.monotonic(), **more}
 
 
-def _write(order: dict[str, Any], data: bytearray) -> None:
+def _write(order: dict[str, Any], data: bytearray) -> dict[str, Any]:
     handle = os.open(order["path"], os.O_WRONLY | os.O_CREAT, 0o600)
     try:
         for at, size in _pieces(order):
@@ -48,9 +50,10 @@ def _write(order: dict[str, Any], data: bytearray) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+    return {}
 
 
-def _read(order: dict[str, Any], data: bytearray) -> None:
+def _read(order: dict[str, Any], data: bytearray) -> dict[str, Any]:
     handle = os.open(order["path"], os.O_RDONLY)
     try:
         for at, size in _pieces(order):
@@ -61,6 +64,38 @@ def _read(order: dict[str, Any], data: bytearray) -> None:
                 at, size = at + got, size - got
     finally:
         os.close(handle)
+    return {}
+
+
+def _operate(order: dict[str, Any], data: bytearray) -> dict[str, Any]:
+    """Cycles of five operations for ``seconds``, and as long as removing takes after.
+
+    A folder has many files at once, as those of tasks have: a file system may give the
+    numbers of removed files to new ones fast, or not for some seconds (ext4).
+    """
+    os.mkdir(order["path"], 0o700)
+    paths = [os.path.join(order["path"], str(number)) for number in range(_FILES)]
+    until, done = time.monotonic() + order["seconds"], 0
+    while not done or time.monotonic() < until:
+        made = 0
+        for path in paths:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                os.write(handle, data)
+            finally:
+                os.close(handle)
+            made += 1
+            if time.monotonic() >= until:
+                break
+        for path in paths[:made]:
+            os.stat(path)
+        for path in paths[:made]:
+            os.unlink(path)
+        done += 5 * made
+    return {"operations": done}
+
+
+_DO = {"write": _write, "read": _read, "operate": _operate}
 
 
 def _pieces(order: dict[str, Any]) -> Iterator[tuple[int, int]]:

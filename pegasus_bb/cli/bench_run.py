@@ -20,8 +20,9 @@ from rich.progress import Progress
 
 from pegasus_bb.bench.cells import Measurement, certain
 from pegasus_bb.bench.document import to_document
-from pegasus_bb.bench.figures import RATES, Figures, figures
+from pegasus_bb.bench.figures import OPERATIONS, RATES, Figures, figures
 from pegasus_bb.bench.notes import after, before
+from pegasus_bb.bench.operations import Operations
 from pegasus_bb.bench.session import Session, Tell, Tier
 from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.output import columns, printable
@@ -87,9 +88,16 @@ def _table_lines(session: Session) -> Iterator[str]:
         yield _title(tier)
         rows = [_HEAD, *(_row(one) for one in tier.measured())]
         yield from columns(rows, right=range(len(_HEAD)))
+        yield from map(_operations_line, (one for one in tier.operations if one.rates))
         yield ""
     if session.engine is not None:
         yield _wrapped(f"engine: {session.engine.name} ({session.engine.because})")
+
+
+def _operations_line(one: Operations) -> str:
+    count = "1 process" if one.processes == 1 else f"{one.processes} processes"
+    rate = _share(one.rate, f"{one.rate.mean:.0f}" if one.rate else "")
+    return f"small files, {count}: {rate.strip()} operations/s, n {len(one.rates)}"
 
 
 def _wrapped(text: str) -> str:
@@ -103,11 +111,11 @@ def _wrapped(text: str) -> str:
 
 
 def _figure_lines(found: Mapping[str, Figures]) -> Iterator[str]:
-    names = (*RATES, "latency")
+    names = (*RATES, "latency", *OPERATIONS)
     rows: list[tuple[str, ...]] = [("tier", *names)]
     for tier, measured in found.items():
         speeds = measured.as_speeds()
-        rows.append((tier, *(speeds[name] for name in names)))
+        rows.append((tier, *(speeds.get(name, "-") for name in names)))
     yield from columns(rows, right=range(1, len(names) + 1))
     yield from (f"{tier}: from {each.source}" for tier, each in found.items())
 
@@ -129,8 +137,10 @@ def _row(one: Measurement) -> tuple[str, ...]:
 
 
 def _figure(value: Stat | None) -> str:
+    return "-" if value is None else _share(value, f"{value.mean / MIB:.1f}")
+
+
+def _share(value: Stat | None, mean: str) -> str:
     """Mean and standard error; a star if that is too large."""
-    if value is None:
-        return "-"
-    share = "" if value.share is None else f" +-{value.share:5.1%}"
-    return f"{value.mean / MIB:.1f}{share}{' ' if certain(value) else '*'}"
+    share = f" +-{value.share:5.1%}" if value and value.share is not None else ""
+    return f"{mean}{share}{' ' if certain(value) else '*'}"

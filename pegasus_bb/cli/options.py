@@ -51,11 +51,14 @@ _HELP = {
     "name": "First letters of the reservation's name.",
     "python": "The Python of the compute nodes.",
     "counters": "off: a real pegasus-plan in --bb-mode off gets no option of ours.",
+    "darshan": "off; auto; or the libdarshan.so that is to count the tasks' calls.",
     "speeds": "File with the speeds of storage, in place of the site catalog's.",
-    "history": "Submit directory (or Darshan log) of an earlier run, to learn from.",
+    "history": "Submit directory (or Darshan log) of an earlier run, to learn from; "
+    "several times: a run on the PFS and one on the tier.",
     "fallback": "fail, or pfs: without a reservation the run continues on the PFS.",
     "guard": "stat, or digest: read every result again before the release.",
 }
+_SEVERAL = ("history",)  # may be given several times
 _ARGUMENT = click.argument("workflow", type=Path, default="workflow.yml")
 _OPTIONS = (
     click.option("--conf", type=Path, help="Properties file."),
@@ -63,7 +66,12 @@ _OPTIONS = (
     click.option("-s", "--sites", default="", help="Execution sites."),
     click.option("-I", "--input-dir", default="", help="Folders with inputs."),
     *(
-        click.option(f"--bb-{name.replace('_', '-')}", metavar="TEXT", help=text)
+        click.option(
+            f"--bb-{name.replace('_', '-')}",
+            metavar="TEXT",
+            help=text,
+            multiple=name in _SEVERAL,
+        )
         for name, text in _HELP.items()
     ),
     click.option(
@@ -123,6 +131,8 @@ def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     """Typed ``options``; ``mode`` counts if no option or property names one."""
     options = {name: options[name] for name in options.keys() - _AFTERWARDS}
     given = {f.name: options.pop(f"bb_{f.name}") for f in fields(Settings)}
+    for name in _SEVERAL:
+        given[name] = ",".join(given[name]) or None
     said = {property_of(name): text for name, text in given.items() if text is not None}
     for name in ("sites", "output_sites"):
         options[name] = _listed(options[name])

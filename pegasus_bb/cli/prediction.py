@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pegasus_bb.cli.output import columns
-from pegasus_bb.prediction.cost import Prediction
-from pegasus_bb.prediction.predicted import Compared
+from pegasus_bb.simulation.choice import Compared
+from pegasus_bb.simulation.prediction import Prediction
 from pegasus_bb.units import abbreviate, format_duration, format_files, format_size
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")
+RANGE = (
+    "a range: how much of the run times were calls to the storage is unknown; the "
+    "other columns are in the middle of it (docs/demands.md)"
+)
 _WAIT = 2  # the place of a column that is there where a mode waits
 
 
@@ -24,26 +28,26 @@ def shown(predicted: Compared) -> Iterator[str]:
         ]
     yield from columns(rows, range(1, len(rows[0])))
     yield f"preferred: {predicted.choice.mode}: {predicted.choice.reason}"
+    yield from predicted.slower
     for mode, why in predicted.refused.items():
         yield f"{mode} cannot be chosen: {why}"
     learned = f", run times: {predicted.history}" if predicted.history else ""
     yield f"by the speeds of {predicted.speeds}{learned}"
+    if predicted.sources:
+        told = (f"{name} ({count} jobs)" for name, count in predicted.sources.items())
+        yield f"computing is told from operations by: {', '.join(told)}"
     yield from _not_in_it(predicted)
 
 
 def _row(found: Prediction) -> tuple[str, ...]:
-    parts = (
-        found.makespan,
-        found.stage_in,
-        found.compute,
-        found.stage_out,
-        found.other,
-    )
+    parts = (found.stage_in, found.compute, found.stage_out, found.other)
     reserved = f"{format_size(int(found.byte_hours))} h" if found.byte_hours else "-"
-    return (found.mode, *map(format_duration, parts), reserved)
+    return (found.mode, found.range, *map(format_duration, parts), reserved)
 
 
 def _not_in_it(predicted: Compared) -> Iterator[str]:
+    if any(found.is_range for found in predicted.modes):
+        yield RANGE
     unknown = predicted.unknown_sizes
     if unknown:
         files, names = format_files(len(unknown)), abbreviate(unknown)

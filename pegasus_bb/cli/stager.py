@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TextIO
 
 import click
 
@@ -15,13 +17,14 @@ from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.service.client import Client, connect_or_start
 from pegasus_bb.service.config import Config, node_config, site_config, user_config
 from pegasus_bb.service.dataspace import place_of
-from pegasus_bb.service.protocol import CONTROL_SOCKET, USER_SOCKET, Refused
+from pegasus_bb.service.protocol import CONTROL_SOCKET, LONGEST, USER_SOCKET, Refused
 from pegasus_bb.service.task import DONE as TASK_DONE
 from pegasus_bb.service.task import ENDS
 from pegasus_bb.units import format_duration, format_size, parse_duration, parse_size
 
 _HEAD = ("task", "user", "state", "kind", "bytes", "left", "source", "dest")
 _RIGHT = (0, 1, 4, 5)
+_REQUEST = LONGEST // 2  # bytes of the tasks of a request
 _OFTEN = 0.3  # seconds between two looks for the progress line
 _json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, for programs."
@@ -64,8 +67,15 @@ def serve(sockets: str | None, site: str | None, node: str | None) -> None:
 @click.option("--rate", help="At most so many bytes per second, such as 100MB.")
 @click.option("--move", is_flag=True, help="Remove SOURCE when the copy is durable.")
 @click.option("--remove", is_flag=True, help="Remove SOURCE; there is no DEST.")
+@click.option(
+    "--list",
+    "listed",
+    type=click.File("r"),
+    metavar="FILE",
+    help="Read SOURCE DEST from each line of FILE, - for stdin; quote blanks.",
+)
 @_json
-@click.argument("places", nargs=-1, required=True, metavar="SOURCE [DEST]")
+@click.argument("places", nargs=-1, metavar="[SOURCE [DEST]]")
 @click.pass_obj
 def submit(
     sockets: str | None,
@@ -74,24 +84,35 @@ def submit(
     rate: str | None,
     move: bool,
     remove: bool,
+    listed: TextIO | None,
     as_json: bool,
     places: tuple[str, ...],
 ) -> None:
     """Have SOURCE copied to DEST. Each is a path, or NAME://path in a dataspace. Prints
-    the number of the task, which is durable then.
+    the number of the task, which is durable then; with --list, of each on a line.
     """
-    if len(places) != (1 if remove else 2):
+    wanted = ("source",) if remove else ("source", "dest")
+    if listed is None and len(places) != len(wanted):
         raise UsageError("say: submit SOURCE DEST, or submit --remove SOURCE")
+    if listed is not None and places:
+        raise UsageError("say: SOURCE DEST, or --list FILE, not both")
+    rows = [places] if listed is None else list(_rows(listed, len(wanted)))
     task: dict[str, Any] = {"kind": "remove" if remove else "move" if move else "copy"}
     if deadline:
         task["deadline"] = time.time() + parse_duration(deadline)
     if rate:
         task["rate"] = parse_size(rate)
+    task["priority"] = priority
     with _connected(sockets) as client:
-        named = _places(client, places)
-        task.update(zip(("source", "dest"), named, strict=False))
-        [number] = client.submit([{**task, "priority": priority}])
-    click.echo(json.dumps({"task": number}) if as_json else str(number))
+        named = _places(client, rows)
+        numbers = _submitted(
+            client, [{**task, **dict(zip(wanted, row, strict=True))} for row in named]
+        )
+    if as_json:
+        found = {"task": numbers[0]} if listed is None else {"tasks": numbers}
+        click.echo(json.dumps(found))
+    else:
+        click.echo("".join(f"{number}\n" for number in numbers), nl=False)
 
 
 @command.command("status")
@@ -127,38 +148,42 @@ def wait(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
         click.echo(json.dumps(found, indent=2))
     bad = [task for task in found if task["state"] != TASK_DONE]
     for task in bad:
-        words = f"task {task['id']} {task['state']}: {printable(task['message'])}"
-        click.echo(f"pegasus-bb: {words}", err=True)
+        message = f"task {task['id']} {task['state']}: {printable(task['message'])}"
+        click.echo(f"pegasus-bb: {message}", err=True)
     sys.exit(NOT_COPIED if bad else DONE)
 
 
 @command.command("cancel")
+@_json
 @_numbers
 @click.pass_obj
-def cancel(sockets: str | None, tasks: tuple[int, ...]) -> None:
+def cancel(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
     """Stop TASKs. What is half copied is removed; what is copied stays."""
     with _connected(sockets) as client:
-        click.echo(f"{client.cancel(tasks)} of {len(tasks)} tasks end")
+        found = client.ask("cancel", tasks=list(tasks))
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    late = f"; {found['ending']} have not ended yet" if found["ending"] else ""
+    click.echo(f"{found['cancelled']} of {len(tasks)} tasks are cancelled{late}")
 
 
 @command.command("top")
 @_json
 @click.pass_obj
 def top(sockets: str | None, as_json: bool) -> None:
-    """Show tasks and bytes by user. For those who may use the control socket."""
+    """Show tasks and bytes by user and by target, on a terminal again and again until
+    Ctrl-C. For those who may use the control socket.
+    """
+    from pegasus_bb.cli.stager_top import show, table
+
     with Client(_socket(sockets, CONTROL_SOCKET)) as client:
-        found = client.ask("users")
-    if as_json:
-        click.echo(json.dumps(found, indent=2))
-        return
-    states = ("pending", "running", *ENDS)
-    rows = [("user", *states, "bytes")]
-    for uid, counts in sorted(found["users"].items()):
-        shown = [str(counts.get(state, 0)) for state in states]
-        rows.append((uid, *shown, format_size(counts.get("bytes", 0))))
-    click.echo("\n".join(columns(rows, range(len(rows[0])))))
-    if found["paused"]:
-        click.echo("paused; go on with: pegasus-bb stager control resume")
+        if as_json:
+            click.echo(json.dumps(client.ask("users"), indent=2))
+        elif sys.stdout.isatty():
+            show(lambda: client.ask("users"))
+        else:
+            click.echo(table(client.ask("users")))
 
 
 @command.command("control")
@@ -179,11 +204,11 @@ def _show_progress(client: Client, tasks: tuple[int, ...]) -> None:
         ended = sum(task["state"] in ENDS for task in found)
         moved = format_size(sum(task["moved"] for task in found))
         left = format_duration(max(task["seconds_left"] for task in found))
-        words = f"{ended} of {len(found)} tasks, {moved}, about {left} left"
+        line = f"{ended} of {len(found)} tasks, {moved}, about {left} left"
         if ended == len(found):
             click.echo("\r\x1b[K", nl=False, err=True)
             return
-        click.echo(f"\r\x1b[K{words}", nl=False, err=True)
+        click.echo(f"\r\x1b[K{line}", nl=False, err=True)
         time.sleep(_OFTEN)
 
 
@@ -202,16 +227,71 @@ def _socket(sockets: str | None, name: str) -> str:
     return f"{_own(sockets).sockets}/{name}"
 
 
-def _places(client: Client, words: tuple[str, ...]) -> list[str]:
-    """``words`` as places of the service, which says what dataspaces it has. Raises
+def _rows(listed: TextIO, wanted: int) -> Iterator[tuple[str, ...]]:
+    """The places of each line. Raises UsageError."""
+    say = "SOURCE DEST" if wanted == 2 else "SOURCE"
+    for number, line in enumerate(listed, start=1):
+        where = f"{listed.name}: line {number}"
+        try:
+            is_quoted = any(mark in line for mark in "'\"\\")
+            words = shlex.split(line) if is_quoted else line.split()  # shlex is slow
+        except ValueError as error:
+            raise UsageError(f"{where}: {error}; quote a name with blanks") from error
+        if words and len(words) != wanted:
+            found = printable(line.strip())
+            raise UsageError(
+                f"{where}: {say}, with quotes around blanks; found {found}"
+            )
+        if words:
+            yield tuple(words)
+
+
+def _places(
+    client: Client, rows: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[str, ...]]:
+    """``rows`` as places of the service, which says what dataspaces it has. Raises
     UsageError."""
-    if all("://" in word for word in words):
-        return list(words)
-    roots = client.ask("ping")["roots"]
-    try:
-        return [w if "://" in w else place_of(os.path.abspath(w), roots) for w in words]
-    except Refused as refused:
-        raise UsageError(str(refused)) from refused
+    roots: dict[str, str] = {}
+    for row in rows:
+        if not roots and not all("://" in word for word in row):
+            roots = client.ask("ping")["roots"]
+        try:
+            yield tuple(
+                word if "://" in word else place_of(os.path.abspath(word), roots)
+                for word in row
+            )
+        except Refused as refused:
+            raise UsageError(str(refused)) from refused
+
+
+def _requests(tasks: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """``tasks`` in lists, each of which fits in one line of the protocol."""
+    request: list[dict[str, Any]] = []
+    size = 0
+    for task in tasks:
+        length = len(json.dumps(task))
+        if request and size + length > _REQUEST:
+            yield request
+            request, size = [], 0
+        request.append(task)
+        size += length
+    if request:
+        yield request
+
+
+def _submitted(client: Client, tasks: list[dict[str, Any]]) -> list[int]:
+    """The numbers of ``tasks``, which go in as few requests as they fit in. Raises
+    Refused, with those that were accepted before."""
+    numbers: list[int] = []
+    for request in _requests(tasks):
+        try:
+            numbers += client.submit(request)
+        except Refused as refused:
+            if not numbers:
+                raise
+            known = f"tasks {numbers[0]} to {numbers[-1]} were accepted before that"
+            raise Refused(refused.code, f"{refused}; {known}") from refused
+    return numbers
 
 
 def _show(found: list[dict[str, Any]]) -> None:

@@ -3,10 +3,11 @@ and write, how large their files are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.startup import Startup
 from pegasus_bb.model.workflow import Job
 
 _LONGEST = 1e9  # seconds; sums of such times are finite
@@ -20,11 +21,18 @@ class Past:
     user: float | None = None  # seconds of processor in the task itself
     read: int | None = None  # bytes, caches included
     written: int | None = None
+    kernel: float | None = None  # seconds of processor in the kernel, for the task
+    calls: int | None = None  # that read or wrote; pipes and terminals included
+    metadata: int | None = None  # that open, close, ask for, sync or rename: Darshan's
+    meta_time: float | None = None  # seconds in those, of all processes: Darshan's
+    together: float | None = (
+        None  # tasks that ran at a time with it, and it, on average
+    )
 
 
 @dataclass(frozen=True)
 class History:
-    """Earlier runs, all on one place."""
+    """An earlier run, on one place; and others, which may be on another."""
 
     place: str = PFS  # the tier that held the scratch, or pfs
     jobs: Mapping[str, Past] = field(default_factory=dict)  # by id in the workflow
@@ -35,18 +43,52 @@ class History:
     makespan: float | None = None  # seconds of the whole run, without the next
     wait: float | None = None  # seconds that its reservation was waited for, and came
     source: str = ""  # where the records are, for a person
+    others: tuple[History, ...] = ()  # earlier runs besides this one
+    startup: Startup | None = None  # None: no node of it tells
 
     @property
     def tells(self) -> bool:
-        return bool(self.jobs or self.transformations or self.programs)
+        known = bool(self.jobs or self.transformations or self.programs)
+        return known or any(other.tells for other in self.others)
+
+    def pasts(self, job: str, transformation: str) -> list[tuple[str, Past]]:
+        """What each run knows of ``job``, with the place where its files were."""
+        found: list[tuple[str, Past]] = []
+        for run in (self, *self.others):
+            past = run._own(job, transformation)
+            if past is not None:
+                found.append((run.place, past))
+        return found
 
     def of(self, job: str, transformation: str) -> Past | None:
-        """What is known of ``job``: its own past, else that of its kind."""
+        """What is known of ``job``: its own past, else that of its kind. The first run
+        that knows it tells."""
+        found = self.pasts(job, transformation)
+        return found[0][1] if found else None
+
+    def _own(self, job: str, transformation: str) -> Past | None:
         return (
             self.jobs.get(job)
             or self.transformations.get(transformation)
             or self.programs.get(transformation.rpartition("::")[2].partition(":")[0])
         )
+
+
+def together(runs: Sequence[History]) -> History:
+    """The first of ``runs``, with what the others know besides: nothing if empty."""
+    if len(runs) < 2:
+        return runs[0] if runs else History()
+    sizes: dict[str, int] = {}
+    for run in runs:
+        for lfn, size in run.sizes.items():
+            sizes[lfn] = max(size, sizes.get(lfn, 0))
+    return replace(
+        runs[0],
+        sizes=sizes,
+        wait=next((run.wait for run in runs if run.wait is not None), None),
+        source=" and ".join(run.source for run in runs),
+        others=tuple(runs[1:]),
+    )
 
 
 def declared(job: Job) -> Past | None:

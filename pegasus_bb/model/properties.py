@@ -112,7 +112,7 @@ class Settings:
     """What the user said of burst buffers, apart from the tiers themselves. A field
     ``x_y`` is the property ``pegasus.bb.x.y`` and the option ``--bb-x-y``."""
 
-    mode: str = "off"  # one of MODES; auto: what the cost model prefers
+    mode: str = "off"  # one of MODES; auto: what the simulation prefers
     planner: str = "auto"  # builtin | pegasus | auto: pegasus if there is one
     tier: str = ""  # a tier's name; empty: the site's first
     job_tier: str = ""  # of job reservations, mode hybrid; empty: node-local, else tier
@@ -124,8 +124,10 @@ class Settings:
     name: str = "pbb"  # what the reservation's name begins with
     python: str = ""  # the Python of compute nodes; empty: the system's own
     counters: str = "on"  # off: no I/O counters beside a plain pegasus-plan's records
+    # Path of a libdarshan.so that tasks preload | auto: one that is found | off
+    darshan: str = "off"
     speeds: Path | None = None  # how fast storage is, in place of the site catalog
-    history: Path | None = None  # an earlier run's submit directory, to learn from
+    history: tuple[Path, ...] = ()  # submit directories of earlier runs, to learn from
     fallback: str = "fail"  # pfs: where the reservation cannot be used, run on the PFS
     guard: str = "stat"  # stat: trust what transfer verified | digest: read all again
 
@@ -156,9 +158,11 @@ def read_settings(properties: Properties, cwd: Path) -> Settings:
             values[name] = _READERS[name](properties[key])
         except UsageError as error:
             raise properties.error(key, str(error)) from error
-    for name in ("placement", "speeds", "history"):
+    for name in ("placement", "speeds"):
         if values.get(name):
             values[name] = cwd / values[name]
+    if "history" in values:
+        values["history"] = tuple(cwd / path for path in values["history"])
     return Settings(**values)
 
 
@@ -205,6 +209,10 @@ def _name(text: str) -> str:
     return text
 
 
+def _paths(text: str) -> tuple[Path, ...]:
+    return tuple(Path(word.strip()) for word in text.split(",") if word.strip())
+
+
 def _program(text: str) -> str:
     if any(ord(c) < 32 for c in text):
         raise UsageError("a path with a control character")
@@ -219,13 +227,14 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "capacity": _capacity,
     "placement": Path,
     "speeds": Path,
-    "history": Path,
+    "history": _paths,
     "wait": _between(0, 366 * 86400, parse_duration),
     "poll": _between(1, 3600, parse_duration),
     "headroom": _between(0, 1000, _whole),
     "name": _name,
     "python": _program,
     "counters": _choice("on", "off"),
+    "darshan": _program,
     "fallback": _choice("fail", "pfs"),
     "guard": _choice("stat", "digest"),
 }

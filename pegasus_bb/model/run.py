@@ -85,6 +85,11 @@ class Calls:
     read: int  # bytes
     written: int
     seconds: float  # in those calls, of the process that took longest
+    data: int | None = None  # calls that read or wrote
+    metadata: int | None = (
+        None  # calls that open, close, ask for, sync or rename a file
+    )
+    meta_time: float | None = None  # seconds in those, and seeking; all processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,8 @@ class Task:
     maxrss: int | None = None  # peak resident memory of the largest process, bytes
     rchar: int | None = None  # bytes that read calls returned, page cache included
     wchar: int | None = None  # bytes given to write calls, page cache included
+    syscr: int | None = None  # system calls that read, whatever they read from
+    syscw: int | None = None  # system calls that write
     rbytes: int | None = None  # bytes fetched from block devices
     wbytes: int | None = None  # bytes sent to block devices
     iowait: float | None = None  # seconds waiting for block I/O, as the kernel counted
@@ -219,6 +226,7 @@ class Run:
     fallback: str = ""  # why it ran on the PFS in place of the tier; empty: it did not
     job_reservations: int = 0  # jobs that were to have a reservation of their own
     jobs_on_pfs: tuple[JobOnPfs, ...] = ()  # of those, the ones that found no room
+    simulated: bool = False  # it never happened
     submit_dir: str = ""
     uuid: str = ""
     tasks: tuple[Task, ...] = ()  # of each node's last attempt, by start time
@@ -229,6 +237,7 @@ class Run:
     # which a run that was resumed lay still.
     span: float | None = None
     predicted: float | None = None  # seconds of makespan, as planning foresaw it
+    predicted_range: tuple[float, float] | None = None  # around it; None: unknown
     reserved: float | None = None  # bytes x hours, of all reservations of the run
     # From, to: when an engine worked on it. Empty without a job state log.
     stretches: tuple[tuple[float, float], ...] = ()

@@ -3,12 +3,13 @@ file of the same form.
 
     cluster:
       slots: 64                     # jobs that run at the same time
-      pfs: {read: 8GB/s, write: 6GB/s, job_read: 400MB/s, latency: 2ms}
+      pfs: {read: 8GB/s, write: 6GB/s, job_read: 400MB/s, latency: 2ms, ops: 30000/s}
       bb: {read: 80GB/s, write: 60GB/s, job_read: 2GB/s, job_write: 1500MB/s}
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,19 +23,27 @@ from pegasus_bb.units import parse_size
 KEY = "x-storage-speeds"
 _SLOTS = "slots"
 _RATES = ("read", "write", "job_read", "job_write")
+_OPERATIONS = ("ops", "job_ops")
+_COUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?/s")
 _LATENCY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(us|ms|s)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """One place where files live. Bytes per second; seconds."""
+    """One place where files live. Bytes and operations per second; seconds.
+
+    An operation is a call that costs time whatever its bytes: creating, opening,
+    asking for, closing and removing a file, and reading or writing a few bytes of it.
+    """
 
     read: float  # of all jobs together
     write: float
     job_read: float  # of one job
     job_write: float
     latency: float = 0.0  # to open one file
+    ops: float = math.inf  # of all jobs together; infinite: unknown, and left out
+    job_ops: float = math.inf  # of one job
 
     def of_job(self, read: int, written: int, files: int) -> float:
         """Seconds that one job, alone, takes for so many bytes of so many files."""
@@ -75,7 +84,7 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
         )
     entry = document.entry(*root, site)
     places = {
-        str(name): _read_place(entry.below(name))
+        str(name): read_speed(entry.below(name))
         for name in entry.data
         if name != _SLOTS
     }
@@ -90,24 +99,28 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
     return Speeds(_slots(entry), places, origin)
 
 
-def _read_place(entry: Entry) -> Speed:
+def read_speed(entry: Entry) -> Speed:
+    """Of one place. Raises CatalogError."""
     if not isinstance(entry.data, dict):
         raise entry.error("a place is a mapping", would_do="read: 8GB/s")
-    entry.check_keys((*_RATES, "latency"), "a speed")
+    entry.check_keys((*_RATES, "latency", *_OPERATIONS), "a speed")
     for key in ("read", "write"):
         if key not in entry.data:
             raise entry.error(f"a place without {key}", "", f"{key}: 8GB/s")
-    rates = {key: _rate(entry.below(key)) for key in _RATES if key in entry.data}
+    rates = {key: read_rate(entry.below(key)) for key in _RATES if key in entry.data}
     return Speed(
         read=rates["read"],
         write=rates["write"],
         job_read=min(rates.get("job_read", rates["read"]), rates["read"]),
         job_write=min(rates.get("job_write", rates["write"]), rates["write"]),
         latency=_latency(entry),
+        ops=_operations(entry, "ops"),
+        job_ops=min(_operations(entry, "job_ops"), _operations(entry, "ops")),
     )
 
 
-def _rate(entry: Entry) -> float:
+def read_rate(entry: Entry) -> float:
+    """Bytes per second, above zero. Raises CatalogError."""
     text = str(entry.data).removesuffix("/s").strip()
     try:
         rate = parse_size(text)
@@ -127,6 +140,16 @@ def _latency(entry: Entry) -> float:
         at = entry.below("latency")
         raise at.error("not a latency", would_do="such as 2ms or 150us")
     return float(match[1]) * _SECONDS[match[2]]
+
+
+def _operations(entry: Entry, key: str) -> float:
+    if key not in entry.data:
+        return math.inf
+    match = _COUNT.fullmatch(str(entry.data[key]))
+    if match is None or float(match[1]) == 0:
+        what = "operations per second are a number above zero"
+        raise entry.below(key).error(what, would_do="such as 30000/s")
+    return float(match[1])
 
 
 def _slots(entry: Entry) -> int:

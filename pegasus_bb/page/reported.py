@@ -14,6 +14,7 @@ from pegasus_bb.page.figure import RATIO, Chart, Figure, Table, format_quantity
 from pegasus_bb.page.footprint import footprint
 from pegasus_bb.page.live import live
 from pegasus_bb.page.overview import overview
+from pegasus_bb.page.simulated import marked, simulated, simulated_chart
 from pegasus_bb.page.templates import templates
 from pegasus_bb.page.timeline import timeline
 from pegasus_bb.report.document import Comparison, ReportedRun
@@ -42,6 +43,7 @@ def report_page(comparisons: Mapping[str, Comparison]) -> str:
         .get_template("report.html.j2")
         .render(
             parts=parts,
+            simulated=any(found.simulated for found in comparisons.values()),
             title=", ".join(label for label in labels if label),
             makespans=_makespans(comparisons),
         )
@@ -49,19 +51,28 @@ def report_page(comparisons: Mapping[str, Comparison]) -> str:
 
 
 def _part(name: str, found: Comparison) -> Part:
+    figures = tuple(make(found) for make in FIGURES)
+    tables = tuple(overview(found))
+    if found.simulated:
+        figures, tables = tuple(map(simulated, figures)), marked(tables)
     return Part(
         name,
         headline(found),
         tuple(found.named_runs()),
         found.notes,
         found.break_even.sentences if found.break_even else (),
-        tuple(make(found) for make in FIGURES),
-        tuple(overview(found)),
+        figures,
+        tables,
     )
 
 
 def headline(found: Comparison) -> str:
     """What the burst buffer bought, in one sentence: the makespans of both sides."""
+    said = _headline(found)
+    return f"Simulated: {said[0].lower()}{said[1:]}" if found.simulated else said
+
+
+def _headline(found: Comparison) -> str:
     pair = _makespan(found)
     if not (pair.pfs and pair.bb):
         return "The makespan of a side is unknown, so the sides cannot be compared."
@@ -82,7 +93,9 @@ def _makespans(comparisons: Mapping[str, Comparison]) -> Chart | None:
     if not any(pair.pfs or pair.bb for pair in pairs.values()):
         return None
     label = "Makespan of each workflow on the PFS and on the burst buffer"
-    return paired_bars("workflow", "makespan", "s", pairs, label)[1]
+    drawn = paired_bars("workflow", "makespan", "s", pairs, label)[1]
+    is_simulated = any(found.simulated for found in comparisons.values())
+    return simulated_chart(drawn) if is_simulated else drawn
 
 
 def _makespan(found: Comparison) -> Pair:

@@ -149,6 +149,17 @@ def link_target(catalogs: Catalogs, site: str, lfn: str) -> str | None:
     return None
 
 
+def is_linked(catalogs: Catalogs, site: str, lfn: str) -> bool:
+    """Whether a run on the PFS has a link to this input in the place of a copy."""
+    wanted = catalogs.properties.get("pegasus.transfer.links", "false")
+    if wanted.strip().lower() != "true":
+        return False
+    try:
+        return link_target(catalogs, site, lfn) is not None
+    except CatalogError:  # of a URL that is none: planning has more to say
+        return False
+
+
 def _link_error(catalogs: Catalogs, tier: Tier, file: PlacedFile) -> CatalogError:
     known = catalogs.replicas.replicas.get(file.lfn, ())
     found = ", ".join(f"{replica.pfn} at {replica.site}" for replica in known)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Key, load
+from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
+from pegasus_bb.model.startup import DEFAULT
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
 from pegasus_bb.placement.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.placement.job_reservations import capacity_maker
-from pegasus_bb.placement.lint import lint_tier
+from pegasus_bb.placement.lint import is_linked, lint_tier
 from pegasus_bb.placement.place_files import place_by_rules, reserve
 from pegasus_bb.placement.sizing import automatic_capacity
+from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
-from pegasus_bb.prediction.cost import (
-    Prediction,
-    awaited,
-    corrected,
-    predict_off,
-    predict_shared,
-    predict_transient,
-)
-from pegasus_bb.prediction.load import Workload, workload
-from pegasus_bb.prediction.predicted import Compared, Predicted, choose
+from pegasus_bb.simulation.calibration import calibrated
+from pegasus_bb.simulation.choice import Compared, Predicted, choose
+from pegasus_bb.simulation.learned_rates import fitted_speeds
+from pegasus_bb.simulation.prediction import Prediction
+from pegasus_bb.simulation.workflow import Mode, PlannedWorkflow, Simulator
+from pegasus_bb.simulation.workload import workload
 
 MODES = ("off", "persistent", "transient", "hybrid")
 
@@ -38,22 +38,75 @@ class ModePredictions:
 
     decided: PlanningInput
     persistent: PlacementDecision  # where files live if there is room for all
-    speeds: Speeds
-    work: Workload
+    simulator: Simulator
     _answers: dict[str, Placement | UsageError] = field(default_factory=dict)
+    _known: dict[str, Prediction] = field(default_factory=dict)
+    _modes: list[Mode] = field(default_factory=list)  # that were simulated
 
     def of(self, mode: str) -> Prediction:
-        """By what an earlier run took in its own mode, where there was one."""
+        """With what an earlier run in this mode took beyond its simulation; if there is
+        none, the least that any run did."""
+        least = min(self._unexplained.values(), default=0.0)
+        return self._simulated(mode).with_other(self._unexplained.get(mode, least))
+
+    def _simulated(self, mode: str) -> Prediction:
+        if mode in self._known:
+            return self._known[mode]
+        what = self.mode(mode)
+        found = next((x for x in self._modes if x.does_the_same(what)), None)
+        self._modes.append(what)
+        if found is None:
+            self._known[mode] = self.simulator.predict(what)
+        else:  # hybrid often is persistent by another name
+            self._known[mode] = replace(self._known[found.name], mode=mode)
+        return self._known[mode]
+
+    def calibrated(self) -> ModePredictions:
+        """By the run times of the earlier run, if there is one."""
         history = self.decided.history
-        found = self._raw(mode)
-        if history.makespan is not None:
-            found = corrected(found, self._learned.makespan, history.makespan)
-        return awaited(found, history.wait)
+        if history.makespan is None or not history.jobs or history.others:
+            return self
+        measured = {job: past.duration for job, past in history.jobs.items()}
+        mode = self.mode(_mode_of(history))
+        return replace(self, simulator=calibrated(self.simulator, mode, measured))
 
     @cached_property
-    def _learned(self) -> Prediction:
-        mode = self.decided.history.mode
-        return self._raw(mode if mode in MODES else "persistent")
+    def _unexplained(self) -> Mapping[str, float]:
+        """Mode of an earlier run -> what it took longer than its simulation."""
+        history = self.decided.history
+        found: dict[str, float] = {}
+        for run in (history, *history.others):
+            if run.makespan is not None:
+                simulated = self._simulated(_mode_of(run))
+                beyond = run.makespan - (simulated.makespan - simulated.wait)
+                found.setdefault(_mode_of(run), max(0.0, beyond))
+        return found
+
+    def mode(self, mode: str) -> Mode:
+        """What would run in ``mode``: as planning has it, or, where that refuses, as it
+        would be with room for what is known."""
+        if mode == "off":
+            return self.simulator.off(self.whole)
+        if mode == "transient":
+            each = capacity_maker(self.whole.tier, self.decided.settings)
+            return self.simulator.transient(self.whole, each)
+        try:
+            placement = self._reserved(mode)
+        except UsageError:
+            placement = self._with_room(mode)
+        return self.simulator.shared(placement, mode)
+
+    @property
+    def sources(self) -> tuple[str, str, tuple[str, ...], int, Mapping[str, int]]:
+        """Where speeds and times are from, and what is unknown."""
+        planned = self.simulator.planned
+        return (
+            planned.speeds.source,
+            self.decided.history.source,
+            planned.work.unknown_sizes,
+            planned.work.unknown_times,
+            planned.work.sources,
+        )
 
     @property
     def whole(self) -> Placement:
@@ -80,22 +133,13 @@ class ModePredictions:
             return str(error)
         return ""
 
-    def _raw(self, mode: str) -> Prediction:
-        if mode == "off":
-            return predict_off(self.work, self.whole, self.speeds)
-        if mode == "transient":
-            each = capacity_maker(self.whole.tier, self.decided.settings)
-            return predict_transient(self.work, self.whole, self.speeds, each)
-        try:
-            placement = self._reserved(mode)
-        except UsageError:  # as it would be with room for what is known
-            placed = (self._hybrid if mode == "hybrid" else self.persistent).placement
-            sizes, here = self.work.sizes, placed.on_tier
-            need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
-            headroom = self.decided.settings.headroom
-            capacity = automatic_capacity(placed.tier, headroom, need)
-            placement = replace(placed, capacity=capacity)
-        return predict_shared(self.work, placement, self.speeds, mode)
+    def _with_room(self, mode: str) -> Placement:
+        placed = (self._hybrid if mode == "hybrid" else self.persistent).placement
+        sizes, here = self.simulator.planned.work.sizes, placed.on_tier
+        need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
+        headroom = self.decided.settings.headroom
+        capacity = automatic_capacity(placed.tier, headroom, need)
+        return replace(placed, capacity=capacity)
 
     @cached_property
     def _hybrid(self) -> PlacementDecision:
@@ -121,6 +165,10 @@ class ModePredictions:
         return reserve(decided.in_mode(mode), placed).placement
 
 
+def _mode_of(run: History) -> str:
+    return run.mode if run.mode in MODES else "persistent"
+
+
 def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
     """None where there are no speeds, or no tier. In mode off: as if a tier were used.
 
@@ -138,9 +186,29 @@ def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
             file=speeds.source,
             would_do=f"{placement.tier.name}: {{read: 8GB/s, write: 6GB/s}}",
         )
-    history = decided.history
-    work = workload(decided.workflow, decided.graph, placement.files, speeds, history)
-    return ModePredictions(decided, persistent, speeds, work)
+    known = ModePredictions(decided, persistent, _simulator(decided, placement, speeds))
+    return known.calibrated()
+
+
+def _simulator(
+    decided: PlanningInput, placement: Placement, speeds: Speeds
+) -> Simulator:
+    files, history, ending = placement.files, decided.history, decided.ending
+    speeds = fitted_speeds(history, speeds)
+    work = workload(decided.workflow, decided.graph, files, speeds, history)
+    inputs = (f.lfn for f in files.values() if f.role == INPUT)
+    catalogs, site = decided.catalogs, decided.site.name
+    planned = PlannedWorkflow(
+        work=work,
+        speeds=speeds,
+        files=files,
+        cleanup=ending.cleanup,
+        delivered=ending.delivered,
+        linked=frozenset(lfn for lfn in inputs if is_linked(catalogs, site, lfn)),
+        startup=history.startup or DEFAULT,
+        wait=history.wait or 0.0,
+    )
+    return Simulator(planned)
 
 
 def _persistent(decided: PlanningInput) -> PlacementDecision | None:
@@ -184,27 +252,23 @@ def predict(decided: PlanningInput) -> Predicted | None:
         return None
     return Predicted(
         (known.of(decided.settings.mode),),
-        known.speeds.source,
-        decided.history.source,
-        known.work.unknown_sizes,
-        known.work.unknown_times,
+        *known.sources,
     )
 
 
 def compare(decided: PlanningInput) -> Compared | None:
     """Of every mode, for a person. None, and raises, as ``predict``."""
     known = mode_predictions(decided)
-    if known is None:
-        return None
+    return None if known is None else compared_modes(known)
+
+
+def compared_modes(known: ModePredictions) -> Compared:
     modes = tuple(known.of(mode) for mode in MODES)
     refusals = ((mode, known.refusal(mode)) for mode in MODES)
     refused = {mode: why for mode, why in refusals if why}
     return Compared(
         modes,
-        known.speeds.source,
-        decided.history.source,
-        known.work.unknown_sizes,
-        known.work.unknown_times,
+        *known.sources,
         choose([found for found in modes if found.mode not in refused]),
         refused,
     )
@@ -218,11 +282,15 @@ def chosen_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
     placed = read_and_place(options)
     compared = compare(placed)
     if compared is None:
-        raise placed.catalogs.sites.document.error(
-            "--bb-mode auto compares how long a run would take, and no speeds are "
-            f"declared of the storage of site {placed.site.name}",
-            [KEY],
-            would_do=f"declare {KEY}, or --bb-speeds FILE (docs/prediction.md)",
-        )
+        raise without_speeds(placed, "--bb-mode auto")
     said = {**options.said, "pegasus.bb.mode": compared.choice.mode}
     return replace(options, said=said), compared
+
+
+def without_speeds(placed: PlanningInput, what: str) -> CatalogError:
+    return placed.catalogs.sites.document.error(
+        f"{what} compares how long a run would take, and no speeds are declared of the "
+        f"storage of site {placed.site.name}",
+        [KEY],
+        would_do=f"declare {KEY}, or --bb-speeds FILE (docs/prediction.md)",
+    )

@@ -12,7 +12,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.history import History
+from pegasus_bb.model.history import History, together
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import (
     PREFIX,
@@ -133,13 +133,15 @@ def place(options: PlanOptions, given: Given) -> PlanningInput:
 
 
 def _history(settings: Settings) -> History:
-    """What an earlier run has shown. Raises UsageError where there is none."""
-    if settings.history is None:
+    """What earlier runs have shown. Raises UsageError where there is none."""
+    if not settings.history:
         return History()
     from pegasus_bb.report.learn import history_of  # most plannings learn nothing
+    from pegasus_bb.report.startup import startup_of  # most plannings learn nothing
     from pegasus_bb.report.submitdir import read_run  # most plannings learn nothing
 
-    return history_of(read_run(settings.history))
+    runs = [read_run(path) for path in settings.history]
+    return together([replace(history_of(r), startup=startup_of(r)) for r in runs])
 
 
 @contextmanager

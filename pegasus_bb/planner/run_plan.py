@@ -18,10 +18,11 @@ from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import is_below
 from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.planner.darshan import tried_darshan
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
-from pegasus_bb.prediction.predicted import Predicted
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.rewrite.inputs import Target
+from pegasus_bb.simulation.choice import Predicted
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class RunPlan:
     poll: int = 10  # seconds between two runs of a deferred gate
     predicted: Predicted | None = None  # None if the speed of the storage is unknown
     python: str = ""  # the Python of compute nodes; empty: the system's own
+    darshan: str = ""  # the library that tasks preload; empty: none
 
     @property
     def mode(self) -> str:
@@ -123,6 +125,7 @@ def plan_run(
         predicted=predicted,
         poll=decided.settings.poll,
         python=tried_python(decided.catalogs.properties, decided.settings.python),
+        darshan=tried_darshan(decided.catalogs.properties, decided.settings.darshan),
     )
 
 

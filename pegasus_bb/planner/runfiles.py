@@ -21,6 +21,7 @@ from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 from pegasus_bb.rewrite.directives import directive_files
 from pegasus_bb.rewrite.job_directives import directives_of, linked_sources
 from pegasus_bb.rewrite.lifecycle import links
+from pegasus_bb.runtime import darshan
 from pegasus_bb.runtime.bbdir import NODES, VERSION
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 
@@ -33,6 +34,9 @@ def run_files(
     """The few files of all jobs together, by path below bb/. ``decided``: what was
     read and placed, before it was rewritten."""
     yield "plan.json", as_json(_plan(planned, context))
+    if context.darshan:
+        yield darshan.NOTE, as_json({"library": context.darshan})
+        yield darshan.SETTINGS, darshan.SAID
     read = decided.workflow, decided.catalogs, decided.site
     yield from containers_file(*read).items()
     placement, request = context.placement, context.request

@@ -24,6 +24,7 @@ from pegasus_bb.report.uses import is_data
 
 MODULES = ("POSIX", "MPI-IO", "STDIO")
 SUFFIX = ".darshan"
+LOGS = "darshan"  # below a submit directory: LOGS/<node>/<year>/<month>/<day>
 UNFINISHED = ".darshan_partial"  # what a program that was killed leaves
 _AT_ONCE = 500  # logs for one process of PyDarshan's
 _MAGIC = (6567223).to_bytes(8, "little")  # after eight bytes of version
@@ -49,6 +50,14 @@ class Log:
     modules: Mapping[str, Layer]  # POSIX, MPI-IO, STDIO: what each saw
     calls: Calls | None  # all of it, each byte once; None where some was not counted
     files: tuple[FileUse, ...]
+    is_empty: bool = False  # whole, and there was nothing to count
+
+    @property
+    def node(self) -> str:
+        """Whose task the launcher let write there; empty if the log is elsewhere."""
+        *_, folder, node, year, month, day, _ = ("",) * 6 + Path(self.file).parts
+        dated = all(part.isdecimal() for part in (year, month, day))
+        return node if folder == LOGS and dated else ""
 
     @property
     def end(self) -> float:
@@ -134,6 +143,7 @@ def _understood(path: Path, found: dict[str, Any]) -> Iterator[Log | Problem]:
         modules=modules,
         calls=None if holes or not modules else _calls(found, modules),
         files=tuple(_files(found["files"])),
+        is_empty=not holes and not modules,
     )
 
 
@@ -159,7 +169,8 @@ def _calls(found: Mapping[str, Any], modules: Mapping[str, Layer]) -> Calls:
     posix, mpi, stdio = (modules.get(name, none) for name in MODULES)
     unseen = posix.read + posix.written < mpi.read + mpi.written
     seconds = (mpi if unseen else posix).seconds + stdio.seconds
-    return Calls(found["read"], found["written"], seconds)
+    counted = {name: found[name] for name in ("data", "metadata", "meta_time")}
+    return Calls(found["read"], found["written"], seconds, **counted)
 
 
 def _files(

@@ -21,6 +21,7 @@ import pandas as pd
 from darshan.backend import cffi_backend as backend
 
 from pegasus_bb.report.layers import Spent, Times, times
+from pegasus_bb.report.operations import Operations, operations
 
 SECONDS = 120  # for one log; 100,000 records take some ten
 MEMORY = 8 << 30  # bytes of address space
@@ -40,6 +41,7 @@ class _Module(NamedTuple):
     files: Mapping[int, _Moved]  # by Darshan's number of the file
     spent: Mapping[int, list[Spent]]  # the same: in its calls
     times: Times
+    operations: Operations = Operations(0, 0)
 
     @property
     def read(self) -> int:
@@ -123,11 +125,22 @@ def _document(log: dict[str, Any]) -> dict[str, Any]:
         "modules": {n: (m.read, m.written, *m.times) for n, m in modules.items()},
         "read": sum(file.read for file in files.values()),
         "written": sum(file.written for file in files.values()),
+        **_calls(modules),
         "files": [
             (names[n], *file, _layers(modules, n, processes))
             for n, file in files.items()
             if n in names
         ],
+    }
+
+
+def _calls(modules: Mapping[str, _Module]) -> dict[str, float]:
+    """STDIO's calls are in no other module; all of MPI-IO's but a few are in POSIX."""
+    known = [modules[name] for name in ("POSIX", "STDIO") if name in modules]
+    return {
+        "data": sum(module.operations.data for module in known),
+        "metadata": sum(module.operations.metadata for module in known),
+        "meta_time": sum(module.times.meta_time for module in known),
     }
 
 
@@ -175,10 +188,12 @@ def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
         return _Module({}, {}, times([], processes))
     files: dict[int, _Moved] = {}
     spent: dict[int, list[Spent]] = {}
+    done = Operations(0, 0)
     names, seconds = backend.counter_names(name), backend.fcounter_names(name)
     for record in records:
         counters = dict(zip(names, record["counters"].tolist(), strict=True))
         moved = _moved(counters, _PREFIX[name])
+        done = done.plus(operations(counters, _PREFIX[name]))
         before = files.get(record["id"])
         files[record["id"]] = moved if before is None else _sum(before, moved)
         counted = dict(zip(seconds, record["fcounters"].tolist(), strict=True))
@@ -191,7 +206,7 @@ def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
     derived = backend.accumulate_records(frames, name, processes).derived_metrics
     ours = times([own for some in spent.values() for own in some], processes)
     whole = ours._replace(processes=processes, seconds=derived.agg_time_by_slowest)
-    return _Module(files, spent, whole)
+    return _Module(files, spent, whole, done)
 
 
 def _spent(rank: int, counted: Mapping[str, float], prefix: str) -> Spent:

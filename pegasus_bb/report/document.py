@@ -66,6 +66,11 @@ class Comparison:
     notes: tuple[str, ...]  # what a reader must know to judge the numbers
     benchmark: Benchmark | None = None
 
+    @property
+    def simulated(self) -> bool:
+        """Whether a run of it never happened."""
+        return any(reported.run.simulated for reported in (*self.pfs, *self.bb))
+
     def named_runs(self) -> Iterator[tuple[str, ReportedRun]]:
         """("PFS run 1", run), and so on, the PFS first."""
         for side, runs in (("PFS", self.pfs), ("BB", self.bb)):

@@ -118,13 +118,14 @@ def _picked(source: object, names: Iterable[str]) -> dict[str, Any]:
 def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
     run, time = reported.run, reported.time
     return {
-        **_picked(run, ("label", "mode", "tier", "backend")),
+        **_picked(run, ("label", "mode", "tier", "backend", "simulated")),
         "fallback": {"to": "pfs", "because": run.fallback} if run.fallback else None,
         "job_reservations": run.job_reservations,
         "on_pfs": [asdict(each) for each in run.jobs_on_pfs],
         **_picked(run, ("submit_dir", "uuid", "makespan", "makespan_from")),
         "begun": time.begun,
         "predicted_makespan": run.predicted,
+        "predicted_range": run.predicted_range,
         "reserved_byte_hours": run.reserved,
         "span": run.span,
         "clock": dict(reported.clock),

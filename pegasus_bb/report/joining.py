@@ -6,7 +6,8 @@ A task of several processes, or whose ranks ran one after the other, has several
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import reduce
 from pathlib import Path
 
 from pegasus_bb.model.run import Calls, Problem, Process, Task
@@ -21,6 +22,7 @@ _BLIND = (
 )
 # Bytes that a log has not without being blind: an interpreter's own libraries, streams.
 _OWN_READ, _OWN_WRITTEN = 16 << 20, 1 << 20
+_COUNTED = [field.name for field in fields(Calls)]
 _SLACK = 1.0  # seconds: older logs have whole ones only
 _INTERPRETERS = ("python", "perl", "bash", "sh", "dash", "ksh", "Rscript", "env")
 # What stands around a task: its own reading and writing is not the task's.
@@ -77,6 +79,11 @@ def _owners(
     log: Log, tasks: Sequence[Task], pids: Mapping[int, Sequence[int]]
 ) -> list[int]:
     """The tasks, by number, in whose time the log's program ran and that started it."""
+    if log.node:  # it is of that node's, which may be several tasks
+        tasks_of = [n for n, task in enumerate(tasks) if task.node == log.node]
+        within = [number for number in tasks_of if _within(log, tasks[number])]
+        if len(within) == 1:
+            return within
     own: list[int] = []
     for pid in log.pids:
         own = own or [n for n in pids.get(pid, ()) if _within(log, tasks[n])]
@@ -157,14 +164,21 @@ def _with_logs(task: Task, logs: Sequence[Log]) -> Task:
 
 
 def _added(logs: Iterable[Log]) -> Calls | None:
-    """Of all the processes of a task together; None where one's are not known."""
-    read, written, seconds = 0, 0, 0.0
+    """Of all the processes of a task together; None where one's are not known. One
+    that did nothing, such as a shell's fork, takes nothing from the others."""
+    known: list[Calls] = []
     for log in logs:
-        if log.calls is None:
+        if log.calls is not None:
+            known.append(log.calls)
+        elif not log.is_empty:
             return None
-        read, written = read + log.calls.read, written + log.calls.written
-        seconds += log.calls.seconds
-    return Calls(read, written, seconds)
+    return reduce(_sum, known) if known else None
+
+
+def _sum(one: Calls, other: Calls) -> Calls:
+    pairs = {name: (getattr(one, name), getattr(other, name)) for name in _COUNTED}
+    known = {name: pair for name, pair in pairs.items() if None not in pair}
+    return Calls(**{name: sum(pair) for name, pair in known.items()})
 
 
 def _is_blind(task: Task) -> bool:

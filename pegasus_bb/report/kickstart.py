@@ -105,6 +105,8 @@ def _task(text: RecordText, node: str, retry: int) -> Task:
         maxrss=_kib(usage),
         rchar=_count(row, "rchar"),
         wchar=_count(row, "wchar"),
+        syscr=_count(row, "syscr"),
+        syscw=_count(row, "syscw"),
         rbytes=_blocks(row, "rbytes", usage, "inblock"),
         wbytes=_blocks(row, "wbytes", usage, "outblock"),
         iowait=_io_wait(row, by_kickstart=bool(own) and not record.get("recorder")),
@@ -139,7 +141,7 @@ def _process(record: Mapping[str, Any], main: Mapping[str, Any]) -> Process:
 
 def _row_of(io: Mapping[str, Any]) -> Mapping[str, Any]:
     names = {"rbytes": "read_bytes", "wbytes": "write_bytes"}
-    same = {name: name for name in ("rchar", "wchar", "iowait")}
+    same = {name: name for name in ("rchar", "wchar", "syscr", "syscw", "iowait")}
     return {ours: io.get(theirs) for ours, theirs in (names | same).items()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from pegasus_bb.model.history import History, Past
@@ -20,11 +20,12 @@ def history_of(run: Run) -> History:
     recorded = [task for task in tasks if task.exit_code is not None]
     logged = [task for task in tasks if task.exit_code is None]
     on_pfs = bool(run.fallback) or not run.tier
+    together = tasks_together(run.tasks)
     return History(
         place=PFS if on_pfs else run.tier,
-        jobs={task.job: _past([task]) for task in recorded if task.job},
-        transformations=_by_name(recorded),
-        programs=_by_name(logged),
+        jobs={task.job: _past([task], together) for task in recorded if task.job},
+        transformations=_by_name(recorded, together),
+        programs=_by_name(logged, together),
         sizes=sizes_of(tasks),
         mode="off" if on_pfs else run.mode or "persistent",
         makespan=_makespan(run) if recorded and not run.retries else None,
@@ -52,22 +53,64 @@ def _makespan(run: Run) -> float | None:
     return max(0.0, run.makespan - (run.gate_wait or 0.0))
 
 
-def _by_name(tasks: Iterable[Task]) -> dict[str, Past]:
+def tasks_together(tasks: Sequence[Task]) -> dict[int, float]:
+    """How many tasks ran at a time while each did, itself among them: by ``id``, on
+    average over its run time."""
+    ends = [(task.end, -1) for task in tasks]
+    changes = sorted([*((task.start, 1) for task in tasks), *ends])
+    times, seconds, running, before = [0.0], [0.0], 0, 0.0
+    for time, change in changes:  # task seconds, added up to each change
+        times.append(time)
+        seconds.append(seconds[-1] + running * (time - before))
+        running, before = running + change, time
+    at = dict(zip(times, seconds, strict=True))
+    return {
+        id(task): (at[task.end] - at[task.start]) / task.duration
+        for task in tasks
+        if task.duration > 0 and task.end > task.start
+    }
+
+
+def _by_name(tasks: Iterable[Task], together: Mapping[int, float]) -> dict[str, Past]:
     kinds: dict[str, list[Task]] = {}
     for task in tasks:
         kinds.setdefault(task.transformation, []).append(task)
-    return {name: _past(some) for name, some in kinds.items() if name}
+    return {name: _past(some, together) for name, some in kinds.items() if name}
 
 
-def _past(tasks: Sequence[Task]) -> Past:
-    user = _middle(t.utime for t in tasks)
-    read, written = _middle(t.rchar for t in tasks), _middle(t.wchar for t in tasks)
+def _past(tasks: Sequence[Task], together: Mapping[int, float]) -> Past:
     return Past(
         duration=median(task.duration for task in tasks),
-        user=user,
-        read=None if read is None else int(read),
-        written=None if written is None else int(written),
+        user=_middle(t.utime for t in tasks),
+        read=_whole(t.rchar for t in tasks),
+        written=_whole(t.wchar for t in tasks),
+        kernel=_middle(t.stime for t in tasks),
+        calls=_whole(map(_calls, tasks)),
+        metadata=_whole(map(_metadata, tasks)),
+        meta_time=_middle(t.calls.meta_time if t.calls else None for t in tasks),
+        together=_middle(together.get(id(task)) for task in tasks),
     )
+
+
+def _calls(task: Task) -> int | None:
+    """The kernel's count has every process in it; Darshan's has what it saw."""
+    if task.syscr is not None and task.syscw is not None:
+        return task.syscr + task.syscw
+    return task.calls.data if task.calls else None
+
+
+def _metadata(task: Task) -> int | None:
+    """What Darshan counted. Else each file that Kickstart traced was opened and closed:
+    there is no count of what else was asked of it."""
+    if task.calls:
+        return task.calls.metadata
+    traced = [f for f in task.files if (f.bytes_read, f.bytes_written) != (None, None)]
+    return 2 * len(traced) or None
+
+
+def _whole(values: Iterable[float | None]) -> int | None:
+    middle = _middle(values)
+    return None if middle is None else int(middle)
 
 
 def _middle(values: Iterable[float | None]) -> float | None:

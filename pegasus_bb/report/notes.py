@@ -13,6 +13,7 @@ from pegasus_bb.units import abbreviate
 def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[str, ...]:
     """Every remark on these two sides, the meaning of I/O wait first."""
     return (
+        *_on_simulation([*pfs, *bb]),
         io_wait.sentence,
         *_on_calls([*pfs, *bb]),
         *_on_threads([*pfs, *bb]),
@@ -22,6 +23,14 @@ def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[st
         *_on_runs("BB", bb),
         *_on_difference(pfs, bb),
     )
+
+
+def _on_simulation(runs: Sequence[Run]) -> Iterator[str]:
+    if any(run.simulated for run in runs):
+        yield (
+            "these runs are simulated: nothing was run. Their numbers are as good as "
+            "the speeds and the run times that they come from (docs/prediction.md)."
+        )
 
 
 def _on_calls(runs: Sequence[Run]) -> Iterator[str]:

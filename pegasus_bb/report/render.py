@@ -70,19 +70,22 @@ def _runs(comparison: Comparison) -> Iterator[str]:
 
 
 def _predicted(run: Run) -> Iterator[str]:
-    if run.predicted is not None and run.makespan:
-        error = run.predicted / run.makespan - 1
-        yield (
-            f"  predicted makespan {run.predicted:.1f} s, "
-            f"measured {run.makespan:.1f} s "
-            f"({error:+.0%})"
-        )
+    if run.predicted is None or not run.makespan:
+        return
+    low, high = run.predicted_range or (run.predicted, run.predicted)
+    error = min(max(run.makespan, low), high) / run.makespan - 1
+    said = (
+        f"{low:.1f} to {high:.1f} s" if high - low > 0.1 else f"{run.predicted:.1f} s"
+    )
+    where = "in the range" if low < run.makespan < high else f"{error:+.0%}"
+    yield f"  predicted makespan {said}, measured {run.makespan:.1f} s ({where})"
 
 
 def _about(run: Run) -> str:
     mode = f"mode {run.mode}" if run.mode else ""
     tier = f"tier {run.tier}" if run.tier and run.backend else ""
-    words = (run.label, mode, tier, run.backend, run.submit_dir)
+    what = "simulated" if run.simulated else ""
+    words = (run.label, what, mode, tier, run.backend, run.submit_dir)
     return ", ".join(word for word in words if word)
 
 

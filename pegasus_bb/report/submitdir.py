@@ -65,7 +65,8 @@ def _planned_run(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
         jobs_on_pfs=on_pfs,
         submit_dir=str(folder),
         uuid=str(braindump.get("wf_uuid") or plan.get("uuid") or ""),
-        predicted=_predicted(plan),
+        predicted=_predicted(plan, "makespan"),
+        predicted_range=_predicted_range(plan),
     )
     # It has the name that its user gave it, or that the built-in planner gives it.
     copy = folder / Path(str(braindump.get("dax") or "")).name
@@ -73,14 +74,19 @@ def _planned_run(folder: Path) -> tuple[Run, Path, tuple[Problem, ...]]:
     return run, workflow, (*problems, *unread)
 
 
-def _predicted(plan: Mapping[str, Any]) -> float | None:
+def _predicted_range(plan: Mapping[str, Any]) -> tuple[float, float] | None:
+    low, high = (_predicted(plan, key) for key in ("low", "high"))
+    return None if low is None or high is None else (low, high)
+
+
+def _predicted(plan: Mapping[str, Any], key: str) -> float | None:
     """The makespan that planning predicted for its mode, if it knew enough."""
     try:
         predicted = plan["predicted"]
         if predicted["unknown_times"] or predicted["unknown_sizes"]:
             return None
         modes = {found["mode"]: found for found in predicted["modes"]}
-        seconds = modes[plan["mode"]]["makespan"]
+        seconds = modes[plan["mode"]][key]
     except (KeyError, TypeError):
         return None
     return float(seconds) if isinstance(seconds, (int, float)) else None

@@ -78,6 +78,9 @@ def tables(comparison: Comparison, style: box.Box) -> tuple[Table, ...]:
         shown = _shown(comparison.io_wait, comparison.auxiliary)
         found.append(_jobs_table("auxiliary jobs", comparison.auxiliary, shown, style))
     found.extend(_layer_tables(comparison, style))
+    if comparison.simulated:
+        for table in found:
+            table.columns[0].header = f"{table.columns[0].header}\n(simulated)"
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ import sys
 from typing import List, Optional, Sequence
 
 from pegasus_bb.errors import USAGE, UsageError
+from pegasus_bb.runtime.darshan import with_darshan
 from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
 
 
@@ -24,7 +25,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         return USAGE
     try:
         program = find_program(task[0], os.environ)
-        ended = Child(program, task, os.environ).wait()
+        bb = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
+        environ = with_darshan(bb, program, dict(os.environ))
+        ended = Child(program, task, environ).wait()
     except CannotStart as error:
         print(f"count: {error}", file=sys.stderr)
         return error.status

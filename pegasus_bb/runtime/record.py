@@ -14,6 +14,7 @@ import time
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.runtime.darshan import with_darshan
 from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
 from pegasus_bb.runtime.records.options import Options, described, parse_options
 from pegasus_bb.runtime.records.streams import TAIL, Facts, Streams, file_facts
@@ -99,6 +100,7 @@ def _run(
         if options.flags.get("make executable") and os.path.isfile(name):
             os.chmod(name, os.stat(name).st_mode | 0o111)  # noqa: S103 - kickstart's -X
         program = find_program(name, environ)
+        environ = with_darshan(_bb(), program, environ)
         child = Child(program, options.argv, environ, streams.numbers)
         child.limit(
             options.number("terminate after", 0), options.number("kill after", 5)
@@ -109,6 +111,11 @@ def _run(
         streams.say(str(error))
         print(error, file=sys.stderr)
         return Outcome(program, begun, time.time(), error.status, None)
+
+
+def _bb() -> str:
+    """The bb folder of the run: that of this program, or of the launcher."""
+    return os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
 
 
 def _facts(options: Options, outcome: Outcome, started: float) -> Facts:
@@ -189,6 +196,8 @@ def _process(ended: Ended) -> Facts:
         "iowait": ended.iowait,
         "rchar": io.rchar if io else None,
         "wchar": io.wchar if io else None,
+        "syscr": io.syscr if io else None,
+        "syscw": io.syscw if io else None,
         "rbytes": io.read_bytes if io else None,
         "wbytes": io.write_bytes if io else None,
     }

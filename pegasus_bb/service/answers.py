@@ -30,7 +30,7 @@ class Answers:
         """Answer the request ``number`` with ``tasks`` as they are then."""
         known = len(self._service.tasks) if eta else 0
         if max(len(tasks), known) <= _SHORT:
-            left = self._service.seconds_left() if eta else None
+            left = self._service.dispatch.forecast().seconds_left() if eta else None
             connection.answer(number, {"tasks": _shown(tasks, left)})
             return
         making = asyncio.ensure_future(self._make(connection, number, tasks, eta))
@@ -46,8 +46,9 @@ class Answers:
                 return
             left = None
             if eta:
+                forecast = self._service.dispatch.forecast()
                 loop = asyncio.get_event_loop()
-                left = await loop.run_in_executor(None, self._service.seconds_left)
+                left = await loop.run_in_executor(None, forecast.seconds_left)
             pieces = []
             for first in range(0, len(tasks), _PIECE):
                 shown = _shown(tasks[first : first + _PIECE], left)

@@ -25,6 +25,7 @@ from pegasus_bb.service.protocol import (
 )
 from pegasus_bb.service.task import COPY
 
+_GONE = "the staging service has gone; what it accepted goes on when it runs again"
 _STARTING = 10.0  # seconds that a service may take to begin
 
 
@@ -65,7 +66,7 @@ class Client:
         """The numbers of ``tasks``, which are durable when this returns. A task with
         the source ``fd://0`` reads the first of ``descriptors``; it ends with the
         service, since its memory does."""
-        ok = self._asked("submit", {"tasks": list(tasks)}, descriptors)
+        ok = self._request("submit", {"tasks": list(tasks)}, descriptors)
         return range(ok["first"], ok["first"] + ok["count"])
 
     def submit_memory(self, data: bytes, dest: str, **more: Any) -> int:
@@ -91,14 +92,15 @@ class Client:
         return found
 
     def cancel(self, tasks: Sequence[int]) -> int:
-        """How many of ``tasks`` had not ended, and will soon."""
+        """Stop ``tasks``; how many of them ended as cancelled. One that was complete
+        already is done."""
         return int(self.ask("cancel", tasks=list(tasks))["cancelled"])
 
     def ask(self, do: str, **more: Any) -> Dict[str, Any]:
         """The ``ok`` of one request."""
-        return self._asked(do, more, ())
+        return self._request(do, more, ())
 
-    def _asked(
+    def _request(
         self, do: str, more: Dict[str, Any], descriptors: Sequence[int]
     ) -> Dict[str, Any]:
         self._number += 1
@@ -121,10 +123,7 @@ class Client:
         while not self._ready:
             data = self._sock.recv(1 << 18)
             if not data:
-                raise NoService(
-                    "the staging service has gone; what it accepted goes on "
-                    "when it runs again"
-                )
+                raise NoService(_GONE)
             self._ready += self._lines.feed(data)
         return decode(self._ready.pop(0))
 
@@ -136,7 +135,8 @@ class AsyncClient:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self._writer, self._number = writer, 0
-        self._asked: Dict[int, asyncio.Future[Dict[str, Any]]] = {}
+        self._pending: Dict[int, asyncio.Future[Dict[str, Any]]] = {}
+        self._has_gone = False  # the service, or this connection
         self._listening = asyncio.ensure_future(self._listen(reader))
 
     @classmethod
@@ -175,29 +175,48 @@ class AsyncClient:
 
     async def ask(self, do: str, **more: Any) -> Dict[str, Any]:
         """See Client.ask."""
+        if self._has_gone:
+            raise NoService(_GONE)
         self._number += 1
         number = self._number
-        self._asked[number] = asyncio.get_running_loop().create_future()
-        self._writer.write(request_line(do, number, more))
+        line = request_line(do, number, more)
+        answer = asyncio.get_running_loop().create_future()
+        self._pending[number] = answer
         try:
-            return result(await self._asked[number])
+            self._writer.write(line)
+            await self._writer.drain()
+            return result(await answer)
+        except OSError as error:
+            raise NoService(_GONE) from error
         finally:
-            del self._asked[number]
+            if answer.done() and not answer.cancelled():
+                answer.exception()  # asyncio reports one that is not looked at
+            del self._pending[number]
 
     async def close(self) -> None:
-        """End the connection; tasks go on."""
+        """End the connection; tasks go on. What waits for an answer gets NoService."""
         self._listening.cancel()
+        self._fail()
         self._writer.close()
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
-        async for line in reader:
-            message = decode(line)
-            waiting = self._asked.get(message.get("id", 0))
-            if waiting is not None and not waiting.done():
-                waiting.set_result(message)
-        for waiting in self._asked.values():
+        try:
+            async for line in reader:
+                message = decode(line)
+                waiting = self._pending.get(message.get("id", 0))
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(message)
+        except (OSError, ValueError, Refused):
+            pass  # it was killed, or says what no service says
+        finally:
+            self._fail()
+
+    def _fail(self) -> None:
+        """No answer comes any more: neither to requests that wait nor to later ones."""
+        self._has_gone = True
+        for waiting in self._pending.values():
             if not waiting.done():
-                waiting.set_exception(NoService("the staging service has gone"))
+                waiting.set_exception(NoService(_GONE))
 
 
 def request_line(do: str, number: int, more: Dict[str, Any]) -> bytes:

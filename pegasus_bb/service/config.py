@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from typing import Any, NamedTuple, Optional
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.service.dataspace import Dataspace, Dataspaces
+from pegasus_bb.files import read_json
+from pegasus_bb.service.dataspace import Dataspace, Dataspaces, parse_rate
 from pegasus_bb.service.memory import SPACE as MEMORY
 from pegasus_bb.service.slurm.config import SlurmConfig, read_slurm
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig, read_node
-from pegasus_bb.units import parse_size
 
 _KEYS = ("dataspaces", "state", "sockets", "workers", "slurm", "node")
 _SPACE_KEYS = ("path", "target", "rate")
@@ -55,8 +54,7 @@ def user_config() -> Config:
 def site_config(path: str) -> Config:
     """The service that the JSON file ``path`` describes. Raises UsageError."""
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+        data = read_json(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
     _check(isinstance(data, dict), path, "the file is an object", data)
@@ -104,7 +102,8 @@ def _with_slurm(config: Config, path: str, slurm: SlurmConfig) -> Config:
     for pool in slurm.pools:
         taken = pool.name in config.spaces
         _check(not taken, path, "a pool is no dataspace with the same name", pool.name)
-        config.spaces[pool.name] = Dataspace(pool.name, pool.path, pool.name)
+        space = Dataspace(pool.name, pool.path, pool.name, pool.rate)
+        config.spaces[pool.name] = space
     return config._replace(slurm=slurm, control_users=(0, slurm.uid))
 
 
@@ -120,10 +119,8 @@ def _space(path: str, name: str, data: Any) -> Dataspace:
     _check(
         _is_path(data.get("path")), where, "path: an absolute path", data.get("path")
     )
-    rate = str(data.get("rate", "0B/s"))
-    _check(rate.endswith("/s"), where, "rate: 2GB/s", rate)
-    speed = parse_size(rate[:-2])
-    return Dataspace(name, data["path"], str(data.get("target", name)), float(speed))
+    target = str(data.get("target", name))
+    return Dataspace(name, data["path"], target, parse_rate(where, data))
 
 
 def _is_path(value: Any) -> bool:

@@ -16,26 +16,27 @@ _WAITING = 4 * MOST  # descriptors that no request has named
 _BEHIND = 16 << 20  # unread bytes with which a client gets no further answer
 _LONGEST_ID = 200
 
-Asked = Callable[["Connection", Dict[str, Any], bytes], None]
+OnRequest = Callable[["Connection", Dict[str, Any], bytes], None]
 
 
 class Connection:
-    """Calls ``asked`` for each request; ``closed`` once at the end."""
+    """Calls ``on_request`` for each request; ``on_close`` once at the end."""
 
     def __init__(
         self,
         sock: socket.socket,
         loop: asyncio.AbstractEventLoop,
-        asked: Asked,
-        closed: Callable[[Connection], None],
+        on_request: OnRequest,
+        on_close: Callable[[Connection], None],
     ) -> None:
         sock.setblocking(False)
-        self._sock, self._loop, self._asked, self._closed = sock, loop, asked, closed
+        self._sock, self._loop = sock, loop
+        self._on_request, self._on_close = on_request, on_close
         size = struct.calcsize("3i")
         peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
         self.pid, self.uid, self.gid = struct.unpack("3i", peer)
         self._descriptors: List[int] = []  # that came, and no request has taken
-        self._taken: List[int] = []  # by the request that is heeded
+        self._taken: List[int] = []  # by the request that is handled
         self._lines, self._out = Lines(), bytearray()
         self.is_open = True
         loop.add_reader(sock, self._readable)
@@ -72,7 +73,7 @@ class Connection:
         self._taken += self._descriptors
         self._descriptors = []
         self._close_taken()
-        self._closed(self)
+        self._on_close(self)
 
     def _readable(self) -> None:
         try:
@@ -86,15 +87,15 @@ class Connection:
             self.close()
             return
         for line in lines:
-            self._heed(line)
+            self._handle(line)
             self._close_taken()
 
-    def _heed(self, line: bytes) -> None:
+    def _handle(self, line: bytes) -> None:
         message: Dict[str, Any] = {}
         try:
             message = decode(line)
             _check_id(message)
-            self._asked(self, message, line)
+            self._on_request(self, message, line)
         except Refused as refused:
             self.refuse(message.get("id"), refused)
         except Exception as error:  # of one request: no other client feels it

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from functools import partial
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.removal import remove
@@ -25,14 +36,15 @@ from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import digest_file
 from pegasus_bb.staging.parts import new_tag, remove_parts
 
-SMALL = 8 << 20  # bytes; a larger file is moved alone, so that it can be cancelled
+SMALL = 8 << 20  # bytes; a larger file is moved alone
+_SLICE = 0.25  # seconds of a removal after which a pause or a cancellation takes effect
 
 
 class Stopped(Exception):
     """The user has cancelled the task."""
 
 
-class Hands(NamedTuple):
+class Opened(NamedTuple):
     """An open source and destination of a task."""
 
     task: Dict[str, Any]
@@ -50,7 +62,7 @@ class Hands(NamedTuple):
 
 Began = Callable[[List[int], str], None]
 Ended = Callable[[int, int, Optional[BaseException]], None]
-Moved = Callable[[Optional[int], int], None]
+Moved = Callable[[Sequence[int], int], None]  # of one task, or of several together
 Outcome = Callable[[int, Dict[str, Any]], None]
 
 
@@ -73,41 +85,60 @@ class Copying:
         self._outcome = outcome
 
     def run(self, tasks: List[Dict[str, Any]]) -> None:
-        """Do all of ``tasks``; what fails costs only itself."""
-        small: List[Hands] = []
+        """Do all of ``tasks``, small files first and together; what fails costs only
+        itself."""
+        small: List[Opened] = []
+        alone: List[Dict[str, Any]] = []
         for task in tasks:
-            if self._control.is_cancelled(task["id"]):
-                self._ended(task["id"], 0, Stopped())
-                continue
-            try:
-                if task["kind"] == SWEEP:
-                    dest, name = _parent(task, "dest", make=False)
-                    remove_parts(dest.fd, name, task["tags"])
-                    self._ended(task["id"], 0, None)
-                    continue
-                if number_of(task["source"]) >= 0:
-                    self._ended(task["id"], self._memory(task), None)
-                    continue
-                if task["kind"] == REMOVE:
-                    self._remove(task)
-                    self._ended(task["id"], 0, None)
-                    continue
-                hands = self._opened(task)
-                if hands is None:
-                    self._ended(task["id"], 0, None)
-                    continue
-                if self._is_small(hands):
-                    small.append(hands)
-                    continue
-                size = self._alone(hands)
-            except (OSError, PegasusBBError, Stopped) as error:
-                self._ended(task["id"], 0, error)
-            else:
-                self._ended(task["id"], size, None)
-        if small:
-            self._together(small)
+            if _is_file(task) and self._control.begin(task["id"]):
+                self._do(task, lambda task: self._small(task, small, alone))
+            elif not _is_file(task):
+                alone.append(task)
+        self._together(small)
+        for task in alone:
+            if self._control.begin(task["id"]):
+                self._do(task, self._alone)
 
-    def _opened(self, task: Dict[str, Any]) -> Optional[Hands]:
+    def _do(
+        self, task: Dict[str, Any], work: Callable[[Dict[str, Any]], Optional[int]]
+    ) -> None:
+        """``work`` returns the bytes that were moved; None: it has not ended."""
+        try:
+            size = work(task)
+        except (OSError, PegasusBBError, Stopped) as error:
+            self._ended(task["id"], 0, error)
+        else:
+            if size is not None:
+                self._ended(task["id"], size, None)
+
+    def _small(
+        self, task: Dict[str, Any], small: List[Opened], alone: List[Dict[str, Any]]
+    ) -> Optional[int]:
+        """Open what is small, or let it wait for its turn; 0 for a move that is done
+        then. Raises OSError, PegasusBBError."""
+        opened = self._open(task)
+        if opened is None:
+            return 0
+        if stat.S_ISREG(opened.found.st_mode) and opened.found.st_size <= SMALL:
+            small.append(opened)
+        elif self._control.put_back(task["id"]):
+            alone.append(task)
+        return None
+
+    def _alone(self, task: Dict[str, Any]) -> int:
+        """Bytes moved. Raises OSError, PegasusBBError, Stopped."""
+        if task["kind"] == SWEEP:
+            dest, name = _parent(task, "dest", make=False)
+            remove_parts(dest.fd, name, task["tags"])
+            return 0
+        if number_of(task["source"]) >= 0:
+            return self._memory(task)
+        if task["kind"] == REMOVE:
+            return self._remove(task)
+        opened = self._open(task)
+        return self._large(opened) if opened is not None else 0
+
+    def _open(self, task: Dict[str, Any]) -> Optional[Opened]:
         """None for a move that is done then. Raises OSError, PegasusBBError."""
         source, name = _parent(task, "source", make=False)
         try:
@@ -124,12 +155,21 @@ class Copying:
             check_not_itself(source, name, dest, as_name)
             if rename(task, source, name, dest, as_name, found):
                 return None
-        return Hands(task, source, name, dest, as_name, found)
+        return Opened(task, source, name, dest, as_name, found)
 
-    def _remove(self, task: Dict[str, Any]) -> None:
+    def _remove(self, task: Dict[str, Any]) -> int:
+        """What a cancelled one has removed by then stays removed."""
         source, name = _parent(task, "source", make=False)
-        remove(f"/proc/self/fd/{source.fd}/{name}")
+        while True:
+            try:
+                remove(f"/proc/self/fd/{source.fd}/{name}", time.monotonic() + _SLICE)
+                break
+            except TimeoutError as error:
+                if error.errno is not None:  # the file system's
+                    raise
+                self._moved([task["id"]], 0)
         os.fsync(source.fd)
+        return 0
 
     def _memory(self, task: Dict[str, Any]) -> int:
         number: int = task["id"]
@@ -139,90 +179,96 @@ class Copying:
             remove_parts(dest.fd, name, task["tags"])
             tag = new_tag()
             self._began([number], tag)
-            tell = partial(self._moved, number)
+            tell = partial(self._moved, [number])
             return copy_memory(handle, dest, name, tag, tell)
         finally:
             os.close(handle)
 
-    def _is_small(self, hands: Hands) -> bool:
-        is_file = stat.S_ISREG(hands.found.st_mode)
-        return is_file and hands.found.st_size <= SMALL and not hands.task["tags"]
-
-    def _alone(self, hands: Hands) -> int:
+    def _large(self, opened: Opened) -> int:
         """Do a tree, a large file, or what an earlier try has begun; bytes moved."""
-        if stat.S_ISDIR(hands.found.st_mode):
-            return self._tree(hands)
-        remove_parts(hands.dest.fd, hands.as_name, hands.task["tags"])
-        earlier = _copied_earlier(hands) if hands.task["tags"] else None
+        if stat.S_ISDIR(opened.found.st_mode):
+            return self._tree(opened)
+        remove_parts(opened.dest.fd, opened.as_name, opened.task["tags"])
+        earlier = _copied_earlier(opened) if opened.task["tags"] else None
         if earlier is not None:
-            return self._finish(hands, earlier)
-        for landed in self._landed([hands], hands.number):
+            return self._finish(opened, earlier)
+        for _, landed in self._landed([opened]):
             if isinstance(landed, CopyFailed):
                 raise landed
-            return self._finish(hands, landed)
-        raise CopyFailed(f"{hands.source.at(hands.name)}: no reason is known")
+            return self._finish(opened, landed)
+        raise CopyFailed(f"{opened.source.at(opened.name)}: no reason is known")
 
-    def _together(self, all_hands: List[Hands]) -> None:
-        left = {hands.number: hands for hands in all_hands}
-        try:
-            for hands, landed in zip_landed(self._mover(None), all_hands, self._begin):
-                del left[hands.number]
-                self._end(hands, landed)
-        except (OSError, PegasusBBError) as error:
-            for number in left:
-                self._ended(number, 0, error)
+    def _together(self, every: List[Opened]) -> None:
+        """Where one is cancelled, the others begin again, if they are not there yet."""
+        left = {opened.number: opened for opened in every}
+        while left:
+            try:
+                for opened, landed in self._landed(list(left.values())):
+                    del left[opened.number]
+                    self._end(opened, landed)
+            except (OSError, PegasusBBError) as error:
+                self._all_ended(list(left), error)
+                return
+            except Stopped as error:
+                stopped = [n for n in left if self._control.is_cancelled(n)]
+                self._all_ended(stopped, error)
+                left = {n: each for n, each in left.items() if n not in stopped}
 
-    def _end(self, hands: Hands, landed: Any) -> None:
+    def _all_ended(self, numbers: List[int], why: Exception) -> None:
+        for number in numbers:
+            self._ended(number, 0, why)
+
+    def _end(self, opened: Opened, landed: Any) -> None:
         try:
             if isinstance(landed, CopyFailed):
                 raise landed
-            size = self._finish(hands, landed)
+            size = self._finish(opened, landed)
         except (OSError, PegasusBBError) as error:
-            self._ended(hands.number, 0, error)
+            self._ended(opened.number, 0, error)
         else:
-            self._ended(hands.number, size, None)
+            self._ended(opened.number, size, None)
 
-    def _landed(self, all_hands: List[Hands], number: Optional[int]) -> Iterator[Any]:
-        for _, landed in zip_landed(self._mover(number), all_hands, self._begin):
-            yield landed
+    def _landed(self, every: List[Opened]) -> Iterator[Any]:
+        """(opened, Landed or CopyFailed) of each file, as it becomes durable. Raises
+        Stopped where one of them is cancelled."""
+        numbers = [opened.number for opened in every]
+        mover = Mover(follow=False, tell=lambda size: self._moved(numbers, size))
+        self._began(numbers, mover.tag)
+        for outcome in mover.move(_items(every)):
+            landed: Optional[Landed] = outcome.landed
+            yield outcome.item.mark, landed or outcome.failure
 
-    def _mover(self, number: Optional[int]) -> Mover:
-        return Mover(follow=False, tell=lambda size: self._moved(number, size))
-
-    def _begin(self, all_hands: List[Hands], tag: str) -> None:
-        self._began([hands.number for hands in all_hands], tag)
-
-    def _tree(self, hands: Hands) -> int:
-        source = hands.source.enter(hands.name)
-        dest = enter_made(hands.dest, hands.as_name)
-        journal = f"{hands.task['state']}/{hands.number}.jsonl"
+    def _tree(self, opened: Opened) -> int:
+        source = opened.source.enter(opened.name)
+        dest = enter_made(opened.dest, opened.as_name)
+        journal = f"{opened.task['state']}/{opened.number}.jsonl"
         size = copy_tree(
-            source, dest, journal, lambda more: self._moved(hands.number, more)
+            source, dest, journal, lambda more: self._moved([opened.number], more)
         )
-        if hands.task["kind"] == MOVE:
+        if opened.task["kind"] == MOVE:
             remove_copied(source, dest, journal)
-            write_note(hands.task, os.fstat(dest.fd))
-            os.rmdir(hands.name, dir_fd=hands.source.fd)
-            os.fsync(hands.source.fd)
+            write_note(opened.task, os.fstat(dest.fd))
+            os.rmdir(opened.name, dir_fd=opened.source.fd)
+            os.fsync(opened.source.fd)
         return size  # the service removes the journal when the end is durable
 
-    def _finish(self, hands: Hands, landed: Landed) -> int:
+    def _finish(self, opened: Opened, landed: Landed) -> int:
         """The copy is durable: a move removes the source, if it is still what was
         copied. Raises CopyFailed, OSError."""
-        if hands.task["digest"]:
-            self._outcome(hands.number, landed.as_noted())
-        if hands.task["kind"] == COPY:
+        if opened.task["digest"]:
+            self._outcome(opened.number, landed.as_noted())
+        if opened.task["kind"] == COPY:
             return landed.size
-        now = os.stat(hands.name, dir_fd=hands.source.fd, follow_symlinks=False)
+        now = os.stat(opened.name, dir_fd=opened.source.fd, follow_symlinks=False)
         if stamp(now) != landed.source:
             raise CopyFailed(
-                f"{hands.source.at(hands.name)}: it changed after it was copied, so "
+                f"{opened.source.at(opened.name)}: it changed after it was copied, so "
                 "the source stays; the copy is whole"
             )
-        copy = os.stat(hands.as_name, dir_fd=hands.dest.fd, follow_symlinks=False)
-        write_note(hands.task, copy)
-        os.unlink(hands.name, dir_fd=hands.source.fd)
-        os.fsync(hands.source.fd)
+        copy = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
+        write_note(opened.task, copy)
+        os.unlink(opened.name, dir_fd=opened.source.fd)
+        os.fsync(opened.source.fd)
         return landed.size
 
 
@@ -233,33 +279,29 @@ def _parent(task: Dict[str, Any], side: str, make: bool = True) -> Tuple[Folder,
     return open_parent(spaces[place.space], place.parts, make), place.parts[-1]
 
 
-def zip_landed(
-    mover: Mover, all_hands: List[Hands], began: Callable[[List[Hands], str], None]
-) -> Iterator[Any]:
-    """(hands, Landed or CopyFailed) of each file, as it becomes durable."""
-    began(all_hands, mover.tag)
-    for outcome in mover.move(_items(all_hands)):
-        landed: Optional[Landed] = outcome.landed
-        yield outcome.item.mark, landed or outcome.failure
+def _is_file(task: Dict[str, Any]) -> bool:
+    """Whether it may be a small file, of which several are copied together."""
+    is_copied = task["kind"] in (COPY, MOVE) and number_of(task["source"]) < 0
+    return is_copied and not task["tags"]
 
 
-def _items(all_hands: List[Hands]) -> Iterator[Item]:
-    for each in all_hands:
+def _items(every: List[Opened]) -> Iterator[Item]:
+    for each in every:
         yield item_of(each.source, each.name, each.dest, each.as_name, each.found, each)
 
 
-def _copied_earlier(hands: Hands) -> Optional[Landed]:
+def _copied_earlier(opened: Opened) -> Optional[Landed]:
     """The copy, if a killed try has given it its name already: same bytes there."""
     try:
-        found = os.stat(hands.as_name, dir_fd=hands.dest.fd, follow_symlinks=False)
-        if not stat.S_ISREG(found.st_mode) or found.st_size != hands.found.st_size:
+        found = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
+        if not stat.S_ISREG(found.st_mode) or found.st_size != opened.found.st_size:
             return None
         paths = (
-            f"/proc/self/fd/{hands.source.fd}/{hands.name}",
-            f"/proc/self/fd/{hands.dest.fd}/{hands.as_name}",
+            f"/proc/self/fd/{opened.source.fd}/{opened.name}",
+            f"/proc/self/fd/{opened.dest.fd}/{opened.as_name}",
         )
         digest, other = (digest_file(path) for path in paths)
     except OSError:
         return None
-    same = Landed(found.st_size, digest, stamp(found), stamp(hands.found))
+    same = Landed(found.st_size, digest, stamp(found), stamp(opened.found))
     return same if digest == other else None

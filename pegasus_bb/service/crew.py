@@ -22,17 +22,16 @@ _START = (
     "sys.exit(main(sys.argv[2], sys.argv[3]))"
 )
 
-Heard = Callable[["WorkerProcess", Dict[str, Any]], None]
+OnMessage = Callable[["WorkerProcess", Dict[str, Any]], None]
 
 
 class WorkerProcess:
-    """One worker. ``heard`` gets its messages; ``{"gone": status}`` is the last."""
+    """One worker. ``on_message`` gets all it says; ``{"gone": status}`` is the last."""
 
-    def __init__(self, uid: int, heard: Heard) -> None:
-        self.uid, self._heard = uid, heard
+    def __init__(self, uid: int, on_message: OnMessage) -> None:
+        self.uid, self._on_message = uid, on_message
         self.tasks: Dict[int, Task] = {}  # its assignment; empty: it is idle
-        self.since = 0.0  # a time.time(): when it got that
-        self.rate = 0.0  # bytes per second as it was told; 0: no limit
+        self.since = 0.0  # a time.monotonic(): when it got that
         self._process: Optional[asyncio.subprocess.Process] = None
         self._unsent = bytearray()  # before it has started
         self._rights, self._its_rights = socket.socketpair(
@@ -43,7 +42,7 @@ class WorkerProcess:
 
     def assign(self, tasks: List[Task]) -> None:
         """These are its own until it says that it is idle."""
-        self.tasks, self.since = {task.id: task for task in tasks}, time.time()
+        self.tasks, self.since = {task.id: task for task in tasks}, time.monotonic()
 
     def send(self, message: Dict[str, Any]) -> None:
         """Tell it something; a worker that has died hears nothing."""
@@ -87,7 +86,7 @@ class WorkerProcess:
                 cwd="/",
             )
         except OSError as error:
-            self._heard(self, {"gone": error.strerror})
+            self._on_message(self, {"gone": error.strerror})
             return
         self._process = process
         self._its_rights.close()
@@ -96,19 +95,19 @@ class WorkerProcess:
         process.stdin.write(bytes(self._unsent))
         try:
             async for line in process.stdout:
-                self._heard(self, json.loads(line.decode()))
+                self._on_message(self, json.loads(line.decode()))
         except (KeyError, TypeError, ValueError) as error:
             process.kill()
-            self._heard(self, {"gone": f"it said what no worker says: {error!r}"})
+            self._on_message(self, {"gone": f"it said what no worker says: {error!r}"})
             return
-        self._heard(self, {"gone": f"status {await process.wait()}"})
+        self._on_message(self, {"gone": f"status {await process.wait()}"})
 
 
 class Crew:
     """At most ``most`` workers; an idle one makes way for one of another user."""
 
-    def __init__(self, most: int, heard: Heard) -> None:
-        self._most, self._heard = most, heard
+    def __init__(self, most: int, on_message: OnMessage) -> None:
+        self._most, self._on_message = most, on_message
         self.workers: Set[WorkerProcess] = set()
 
     @property
@@ -130,7 +129,7 @@ class Crew:
         if len(self.workers) >= self._most:
             idle[0].end()
             self.workers.discard(idle[0])
-        worker = WorkerProcess(uid, self._heard)
+        worker = WorkerProcess(uid, self._on_message)
         self.workers.add(worker)
         return worker
 

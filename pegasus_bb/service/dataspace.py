@@ -10,10 +10,12 @@ from __future__ import annotations
 import errno
 import os
 import re
-from typing import Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
 
+from pegasus_bb.errors import UsageError
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.staging.items import Folder
+from pegasus_bb.units import parse_size
 
 _URL = re.compile(r"([a-z][a-z0-9_-]{0,31})://(.*)", re.DOTALL)
 _LONGEST = 4096  # characters of a place; Linux takes no longer path
@@ -71,6 +73,18 @@ def is_place(url: str, spaces: Dataspaces) -> bool:
     if name in spaces and path.isascii() and ".." not in path and "\0" not in path:
         return bool(path.strip("/.")) or bool(parse_place(url, spaces).parts)
     return bool(parse_place(url, spaces).parts)
+
+
+def parse_rate(where: str, data: Mapping[str, Any]) -> float:
+    """Bytes per second of ``rate`` in a part of a configuration; 0: no limit. Raises
+    UsageError with ``where``."""
+    if "rate" not in data:
+        return 0.0
+    text = str(data["rate"])
+    speed = float(parse_size(text[:-2])) if text.endswith("/s") else 0.0
+    if speed <= 0:
+        raise UsageError(f"{where}: rate: 2GB/s; found {data['rate']!r}")
+    return speed
 
 
 def url_of(path: str, roots: Mapping[str, str]) -> str:

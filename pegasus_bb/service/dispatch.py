@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
-from typing import Any, Callable, Dict, Iterable, List, Tuple
+from typing import Any, Callable, Dict, List, Set, Tuple
 
 from pegasus_bb.service.assignments import Assignments
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.crew import Crew, WorkerProcess
 from pegasus_bb.service.dataspace import as_roots
-from pegasus_bb.service.estimate import Estimates, Load
-from pegasus_bb.service.rates import pair_of, share_rates
+from pegasus_bb.service.estimate import Estimates
+from pegasus_bb.service.forecast import Forecast
+from pegasus_bb.service.rates import Targets, pair_of
 from pegasus_bb.service.task import (
+    BY_USER,
     CANCELLED,
     DONE,
     FAILED,
@@ -37,21 +40,25 @@ class Dispatch:
     def __init__(self, config: Config, began: Began, ended: End) -> None:
         self._config, self._began, self._ended = config, began, ended
         self.waiting, self.estimates = Waiting(), Estimates()
+        self.targets = Targets(config.spaces)
         self.is_paused = False
         self.tags: Dict[int, List[str]] = {}  # of tries that did not end, by task
         self.descriptors: Dict[int, int] = {}  # of tasks that read one
-        self._crew = Crew(config.workers, self._heard)
+        self._crew = Crew(config.workers, self._handle)
         self._assignments = Assignments(self.waiting, config.workers)
         self._tries: Dict[int, int] = {}
         self._given_up: Dict[int, Tuple[str, str]] = {}  # task -> its end: state, why
+        self._stopping: Set[int] = set()  # tasks that a worker was told to stop
 
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
         while self._crew.has_place and not self.is_paused:
             slow = sum(any(t.rate for t in w.tasks.values()) for w in self._crew.busy)
-            tasks = self._assignments.next(slow, self._is_alone)
+            tasks = self._assignments.next(slow, self._is_alone, time.time())
             if not tasks:
                 break
+            for task in tasks:
+                task.state = RUNNING
             try:
                 described = [self._described(task) for task in tasks]
             except OSError as error:
@@ -61,11 +68,11 @@ class Dispatch:
                 continue
             worker = self._crew.worker_of(tasks[0].uid)
             worker.assign(tasks)
-            share_rates(self._crew.busy, self._config.spaces)
             for task in tasks:
                 if task.id in self.descriptors:
                     worker.send_descriptor(task.id, self.descriptors[task.id])
-            worker.send({"do": described})
+            rate, piece = max(task.rate for task in tasks), self.targets.piece(tasks)
+            worker.send({"do": described, "rate": rate, "piece": piece})
 
     def pause(self, paused: bool) -> None:
         """Running tasks stop where they are, and none begins; or all goes on."""
@@ -78,8 +85,9 @@ class Dispatch:
         """``task`` ends as cancelled, a running one between two of its pieces."""
         worker = self._crew.with_task(task)
         if worker is None:
-            self._give_up(task, CANCELLED, "cancelled by its user")
+            self._give_up(task, CANCELLED, BY_USER)
         elif task.id not in self._given_up:
+            self._stopping.add(task.id)
             worker.send({"cancel": task.id})
 
     def close(self) -> None:
@@ -87,14 +95,22 @@ class Dispatch:
         for worker in self._crew.workers:
             worker.end()
 
-    def seconds_left(self, tasks: Iterable[Task]) -> Dict[int, float]:
-        """How long until each of ``tasks``, all that there are, has ended, as far as
-        is known. One that has ended is not in it."""
-        left = [task for task in tasks if not task.has_ended]
-        left.sort(key=_order)
-        slow = self._assignments.most_slow
-        workers = self._config.workers
-        return self.estimates.all_until_done(map(_load, left), workers, slow)
+    def forecast(self) -> Forecast:
+        """How long until each task has ended, as far as is known now. Another thread
+        may play it."""
+        running = [
+            [task for task in worker.tasks.values() if not task.has_ended]
+            for worker in self._crew.busy
+        ]
+        return Forecast(
+            running,
+            self._assignments.copy(),
+            set(self.descriptors).__contains__,
+            self.estimates,
+            self.targets,
+            self._config.workers,
+            time.time(),
+        )
 
     def _is_alone(self, task: Task) -> bool:
         return task.id in self.descriptors
@@ -116,7 +132,7 @@ class Dispatch:
             "state": folder,
         }
 
-    def _heard(self, worker: WorkerProcess, message: Dict[str, Any]) -> None:
+    def _handle(self, worker: WorkerProcess, message: Dict[str, Any]) -> None:
         """Raises KeyError, TypeError, ValueError for what no worker of ours says."""
         if "ended" in message:
             number, state, size, why = message["ended"]
@@ -126,7 +142,10 @@ class Dispatch:
             worker.tasks[number].outcome = dict(outcome)
         elif "moved" in message:
             for number, size in message["moved"].items():
-                worker.tasks[int(number)].moved += size
+                self._count(worker.tasks[int(number)], size)
+        elif "took" in message:
+            number, size, tasks = message["took"]
+            self._pace(worker, number, size, [worker.tasks[task] for task in tasks])
         elif "began" in message:
             numbers = [worker.tasks[number].id for number in message["began"]]
             if not is_tag(message["tag"]):
@@ -136,24 +155,36 @@ class Dispatch:
             go = {"go": message["tag"]}
             self._began(numbers, message["tag"], lambda: worker.send(go))
         elif "idle" in message:
-            self._learn(worker)
+            self._learn(worker, float(message["idle"]))
             left, worker.tasks = list(worker.tasks.values()), {}
             self._again(left, "without a reason")
-            share_rates(self._crew.busy, self._config.spaces)
             self.hand_out()
         elif "gone" in message:
             self._gone(worker, message["gone"])
 
-    def _learn(self, worker: WorkerProcess) -> None:
-        """From what the assignment of ``worker`` took. Small files are copied together,
-        so a pair's part of the seconds is its part of the tasks. A task with a rate of
-        its own says nothing of the others."""
+    def _pace(
+        self, worker: WorkerProcess, number: int, size: int, tasks: List[Task]
+    ) -> None:
+        """``tasks`` go on when the rates of their targets allow the next bytes."""
+        wait = self.targets.take(tasks, size, time.monotonic())
+        go_on = {"granted": number}
+        asyncio.get_running_loop().call_later(wait, worker.send, go_on)
+
+    def _count(self, task: Task, size: int) -> None:
+        task.moved += size
+        self.targets.count(task, size, time.monotonic())
+
+    def _learn(self, worker: WorkerProcess, held: float) -> None:
+        """From an assignment of ``worker``, which a pause or a rate has held back for
+        ``held`` seconds. Small files are copied together, so a pair's part of the time
+        is its part of the tasks. A task with a rate of its own says nothing of the
+        others."""
+        seconds = max(0.0, time.monotonic() - worker.since - held)
         done = [t for t in worker.tasks.values() if t.state == DONE and not t.rate]
-        seconds = (time.time() - worker.since) / max(1, len(worker.tasks))
         for pair in {pair_of(task) for task in done}:
             sizes = [task.moved for task in done if pair_of(task) == pair]
-            files = len(sizes)
-            self.estimates.of(pair).learn(files, sum(sizes), files * seconds)
+            took = seconds * len(sizes) / len(worker.tasks)
+            self.estimates.learn(pair, len(sizes), sum(sizes), took)
 
     def _end(self, task: Task, state: str, size: int, why: str) -> None:
         state, why = self._given_up.pop(task.id, (state, why))
@@ -161,6 +192,8 @@ class Dispatch:
         if task.id in self.descriptors:
             os.close(self.descriptors.pop(task.id))
         self._tries.pop(task.id, None)
+        self._stopping.discard(task.id)
+        self._count(task, max(0, size - task.moved))
         self.waiting.served(task.uid, size)
         self._ended(task, state, size, why)
 
@@ -192,20 +225,12 @@ class Dispatch:
             if task.id in self._given_up:  # no worker can remove them
                 self._end(task, FAILED, 0, status)
                 continue
+            if task.id in self._stopping:
+                self._give_up(task, CANCELLED, BY_USER)
+                continue
             self._tries[task.id] = self._tries.get(task.id, 0) + 1
             if self._tries[task.id] >= _TRIES:
                 why = f"its worker ended {_TRIES} times ({status})"
                 self._give_up(task, FAILED, why)
             else:
                 self._wait_again(task)
-
-
-def _load(task: Task) -> Load:
-    left = max(task.size - task.moved, 1) if task.size else 0
-    return Load(task.id, pair_of(task), left, task.rate)
-
-
-def _order(task: Task) -> Tuple[bool, float, int, int]:
-    """Of the beginning: what runs has begun."""
-    deadline = float("inf") if task.deadline is None else task.deadline
-    return task.state != RUNNING, deadline, -task.priority, task.id

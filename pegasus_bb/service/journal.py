@@ -1,74 +1,138 @@
 """What the service has accepted and what has ended, durable and in one file.
 
-Three kinds of lines: ``{"first": 17, "uid": 1000, "at": ..., "request": {...}}`` for
-the tasks 17, 18, ... of a request, ``{"began": [17, 18], "tag": "..."}`` before a
-worker makes temporary files with that tag, and ``{"ended": [[17, "done", ...]]}``.
-Group commit: while one sync runs, lines gather for the next. A line that a crash has
-torn is cut off; its request was never answered.
+Lines: ``{"first": 17, "uid": 1000, "at": ..., "request": {...}}`` for the tasks 17, 18,
+... of a request, ``{"began": [17, 18], "tag": "..."}`` before a worker makes temporary
+files with that tag, ``{"ended": [[17, "done", ...]]}``, and ``{"learned": [...]}`` of
+estimate.py. A tab and a CRC-32 are at the end of each. Group commit: while one sync
+runs, lines gather for the next. A line that a crash has torn is the last one, and its
+request was never answered. A line that is damaged is skipped, and what follows is read.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 import time
+import zlib
 from functools import partial
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from pegasus_bb.files import sync_directory, write_text
-from pegasus_bb.service.task import Origin, Task
+from pegasus_bb.service.estimate import Estimates
+from pegasus_bb.service.task import ENDS, Origin, Task
 
 Then = Callable[[Optional[OSError]], None]
 KEEP = 3600.0  # seconds for which an ended task can still be asked for
 _KEPT = 10_000  # of these at the most, once they are older than
 _NEW = 60.0  # seconds: its client may be just about to ask
+_LOST = 1_000_000  # numbers that the tasks of damaged lines may have had
 
 
 class Recovered:
     """What the journal of an earlier service says."""
 
     def __init__(
-        self, next_id: int, tasks: Dict[int, Task], tags: Dict[int, List[str]]
+        self,
+        next_id: int,
+        tasks: Dict[int, Task],
+        tags: Dict[int, List[str]],
+        learned: Any = (),
     ) -> None:
-        """``tags``: of the tries that did not end, by task."""
+        """``tags``: of the tries that did not end, by task. ``learned``: see
+        Estimates.learned."""
         self.next_id, self.tasks, self.tags = next_id, tasks, tags
+        self.learned = learned
+        self.damaged: List[int] = []  # numbers of lines that cannot be read
 
 
 def read(path: str) -> Recovered:
     """Everything that was durable. Raises OSError."""
     found = Recovered(1, {}, {})
-    for entry in _entries(path):
-        if "next" in entry:
-            found.next_id = max(found.next_id, int(entry["next"]))
-        elif "first" in entry:
-            for task in _tasks(entry):
-                found.tasks[task.id] = task
-                found.next_id = max(found.next_id, task.id + 1)
-        elif "began" in entry:
-            for number in entry["began"]:
-                found.tags.setdefault(number, []).append(entry["tag"])
-        for number, state, moved, ended_at, message, *more in entry.get("ended", ()):
-            done = found.tasks.get(number)
-            if done is not None:
-                done.state, done.moved, done.message = state, moved, message
-                done.ended_at = ended_at
-                done.outcome = more[0] if more else done.outcome
-                found.tags.pop(number, None)
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            _add(found, decode_line(line))
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            found.damaged.append(number)
+    if found.damaged:
+        found.next_id += _LOST  # no other task gets the number of a lost one
     forget_old(found)
     return found
+
+
+def keep_damaged(path: str, found: Recovered) -> str:
+    """Keep the journal as it is beside the next one; what to tell the administrator.
+    Raises OSError."""
+    beside = f"{path}.damaged-{time.strftime('%Y%m%dT%H%M%S')}"
+    shutil.copyfile(path, beside)
+    lines = ", ".join(map(str, found.damaged[:10]))
+    more = f" and {len(found.damaged) - 10} more" if len(found.damaged) > 10 else ""
+    return (
+        f"{path}: line {lines}{more} is damaged and was skipped; tasks that it names "
+        f"may be lost or done again. The whole file is kept as {beside}"
+    )
+
+
+def _add(found: Recovered, entry: Dict[str, Any]) -> None:
+    """All of ``entry`` or nothing. Raises ValueError and such for no line of ours."""
+    if "next" in entry:
+        found.next_id = max(found.next_id, int(entry["next"]))
+    elif "first" in entry:
+        tasks = {task.id: task for task in _tasks(entry)}
+        found.next_id = max(found.next_id, *(number + 1 for number in tasks))
+        found.tasks.update(tasks)
+    elif "began" in entry:
+        tag = str(entry["tag"])
+        for number in [int(number) for number in entry["began"]]:
+            found.tags.setdefault(number, []).append(tag)
+    elif "learned" in entry:
+        Estimates().recall(entry["learned"])
+        found.learned = entry["learned"]
+    else:
+        for end in [_End(*end) for end in entry["ended"]]:
+            end.tell(found)
+
+
+class _End:
+    """How a task has ended."""
+
+    def __init__(
+        self,
+        number: int,
+        state: str,
+        moved: int,
+        ended_at: float,
+        message: str,
+        outcome: Optional[Dict[str, Any]] = None,
+    ) -> None:
+        if state not in ENDS:
+            raise ValueError(state)
+        self._number, self._state, self._moved = int(number), state, int(moved)
+        self._ended_at, self._message = float(ended_at), str(message)
+        self._outcome = None if outcome is None else dict(outcome)
+
+    def tell(self, found: Recovered) -> None:
+        task = found.tasks.get(self._number)
+        if task is None:
+            return
+        task.state, task.moved, task.message = self._state, self._moved, self._message
+        task.ended_at = self._ended_at
+        task.outcome = task.outcome if self._outcome is None else self._outcome
+        found.tags.pop(self._number, None)
 
 
 def rewrite(path: str, found: Recovered) -> None:
     """Put only what ``found`` holds into the journal. Raises OSError."""
     lines: List[Dict[str, Any]] = [{"next": found.next_id}]
+    lines.append({"learned": found.learned})
     for task in found.tasks.values():
         line = accepted(task.id, task.uid, task.origin.submitted, [_spec(task)])
         lines.append({**line, "of": task.origin.first})
         lines += [{"began": [task.id], "tag": t} for t in found.tags.get(task.id, ())]
         if task.has_ended:
             lines.append(ended([task]))
-    write_text(path, "".join(json.dumps(line) + "\n" for line in lines))
+    write_text(path, b"".join(map(encode_line, lines)).decode())
 
 
 def accepted(
@@ -78,14 +142,35 @@ def accepted(
     return {"first": first, "uid": uid, "at": at, "request": {"tasks": specs}}
 
 
+def encode_line(entry: Dict[str, Any]) -> bytes:
+    """``entry`` as one line."""
+    return seal(json.dumps(entry, separators=(",", ":")).encode())
+
+
+def decode_line(line: bytes) -> Dict[str, Any]:
+    """The entry of one line. Raises ValueError, RecursionError where it is damaged."""
+    data = line[: -len("\t12345678\n")]
+    if not data or line != seal(data):
+        raise ValueError("it is not as it was written")
+    entry = json.loads(data.decode())
+    if not isinstance(entry, dict):
+        raise ValueError("it is no object")
+    return entry
+
+
+def seal(data: bytes) -> bytes:
+    """The line of ``data``, which is JSON."""
+    return b"%b\t%08x\n" % (data, zlib.crc32(data) & 0xFFFFFFFF)
+
+
 def ended(tasks: List[Task]) -> Dict[str, Any]:
     """The line of tasks that have ended."""
     return {"ended": [_ended(task) for task in tasks]}
 
 
 def _ended(task: Task) -> List[Any]:
-    said = [task.id, task.state, task.moved, task.ended_at, task.message]
-    return [*said, task.outcome] if task.outcome else said
+    end = [task.id, task.state, task.moved, task.ended_at, task.message]
+    return [*end, task.outcome] if task.outcome else end
 
 
 class Journal:
@@ -138,7 +223,7 @@ class Journal:
                 self._untold += len(taken)
             if not taken:
                 return
-            error = self._written(b"".join(line + b"\n" for line, _ in taken))
+            error = self._written(b"".join(seal(line) for line, _ in taken))
             self._hand_over(partial(self._tell, taken, error))
 
     def _tell(self, taken: List[Tuple[bytes, Then]], error: Optional[OSError]) -> None:
@@ -160,27 +245,16 @@ class Journal:
         return None
 
 
-def _entries(path: str) -> Iterator[Dict[str, Any]]:
-    if not os.path.exists(path):
-        return
-    whole = 0
-    with open(path, "rb") as file:
-        for line in file:
-            try:
-                entry = json.loads(line.decode()) if line.endswith(b"\n") else None
-            except (ValueError, RecursionError):
-                entry = None
-            if not isinstance(entry, dict):
-                break  # torn: nothing after it was ever answered
-            whole += len(line)
-            yield entry
-    if whole < os.path.getsize(path):
-        os.rename(path, f"{path}.torn")  # rewrite() makes a new one of what was read
+def _lines(path: str) -> Iterator[bytes]:
+    """All but a last one that a crash has torn."""
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            yield from (line for line in file if line.endswith(b"\n"))
 
 
 def _tasks(entry: Dict[str, Any]) -> Iterator[Task]:
-    first = entry["first"]
-    origin = Origin(entry["uid"], entry["at"], entry.get("of", first))
+    first = int(entry["first"])
+    origin = Origin(int(entry["uid"]), entry["at"] + 0.0, int(entry.get("of", first)))
     for number, spec in enumerate(entry["request"]["tasks"], start=first):
         yield Task(number, origin, spec)
 
@@ -201,8 +275,8 @@ def forget_old(found: Recovered) -> None:
     """Drop ended tasks that are older than ``KEEP``, or too many. While one task of a
     request has not ended, its client may ask for all of them."""
     tasks = found.tasks.values()
-    asked = {task.origin for task in tasks if not task.has_ended}
-    old = [t for t in tasks if t.has_ended and t.origin not in asked]
+    open_requests = {task.origin for task in tasks if not task.has_ended}
+    old = [t for t in tasks if t.has_ended and t.origin not in open_requests]
     old.sort(key=lambda task: -task.ended_at)
     now = time.time()
     for place, task in enumerate(old):

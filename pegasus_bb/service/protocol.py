@@ -1,4 +1,4 @@
-"""The words between a client and the service: JSON lines on a Unix socket.
+"""The protocol between a client and the service: JSON lines on a Unix socket.
 
 A request is ``{"v": 1, "id": 7, "do": "submit", ...}``. Its answer has the same id and
 either ``ok`` or ``error`` (``code`` and ``message``). docs/stager.md lists all of them.
@@ -18,7 +18,7 @@ USER_SOCKET, CONTROL_SOCKET = "user", "control"
 
 
 class Refused(PegasusBBError):
-    """The service does not do what was asked. ``code`` is for programs."""
+    """The service refuses a request. ``code`` is for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

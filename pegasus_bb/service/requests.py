@@ -13,9 +13,11 @@ from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.protocol import VERSION, Refused, check_version
 from pegasus_bb.service.service import Service
+from pegasus_bb.service.task import CANCELLED
 
 _ALWAYS = frozenset(("v", "id", "do"))
 _TASKS = ("tasks", "everyone")
+_PATIENCE = 10.0  # seconds until tasks that were cancelled have ended
 
 
 class Request(NamedTuple):
@@ -127,8 +129,23 @@ class Requests:
             lambda: self._answers.tell(request.connection, request.number, tasks),
         )
 
-    def _cancel(self, request: Request) -> Dict[str, Any]:
-        return {"cancelled": self._service.cancel(self._named(request))}
+    def _cancel(self, request: Request) -> None:
+        """The answer comes when all have ended: a copy that was complete by then is
+        done, not cancelled. What hangs does not keep its user waiting."""
+        tasks = {task.id: task for task in self._named(request) if not task.has_ended}
+        late = asyncio.get_running_loop().call_later(_PATIENCE, lambda: answer())
+
+        def answer() -> None:
+            if late.cancelled():
+                return
+            late.cancel()
+            cancelled = sum(task.state == CANCELLED for task in tasks.values())
+            ending = sum(not task.has_ended for task in tasks.values())
+            found = {"cancelled": cancelled, "ending": ending}
+            request.connection.answer(request.number, found)
+
+        self._service.cancel(list(tasks.values()))
+        self._service.wait(list(tasks.values()), answer)
 
     def _pause(self, _: Request) -> Dict[str, Any]:
         self._service.dispatch.pause(True)
@@ -152,7 +169,10 @@ class Requests:
             states = counts.setdefault(str(task.uid), {})
             states[task.state] = states.get(task.state, 0) + 1
             states["bytes"] = states.get("bytes", 0) + task.moved
-        return {"users": counts, "paused": self._service.dispatch.is_paused}
+        dispatch = self._service.dispatch
+        tasks = self._service.tasks.values()
+        targets = dispatch.targets.shown(tasks, time.monotonic())
+        return {"users": counts, "targets": targets, "paused": dispatch.is_paused}
 
     def _named(self, request: Request) -> Any:
         uid, message = request.connection.uid, request.message

@@ -93,8 +93,8 @@ class Server:
             return
         requests = self._requests
         is_user = name == USER_SOCKET
-        asked = requests.from_user if is_user else requests.from_control
-        new = Connection(sock, self._loop, asked, self._connections.discard)
+        on_request = requests.from_user if is_user else requests.from_control
+        new = Connection(sock, self._loop, on_request, self._connections.discard)
         self._connections.add(new)
         is_privileged = new.uid in self._config.control_users
         has = sum(1 for connection in self._connections if connection.uid == new.uid)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import sys
 import time
 from collections import Counter
 from typing import Any, Callable, Dict, List, Optional, Sequence
@@ -38,6 +39,10 @@ class Service:
         self._waiters: Dict[int, List[Callable[[int], None]]] = {}  # by task
         self.dispatch = Dispatch(config, self._began, self._end)
         found = journals.read(self._path)
+        if found.damaged:
+            why = journals.keep_damaged(self._path, found)
+            print(f"stager: {why}", file=sys.stderr, flush=True)
+        self.dispatch.estimates.recall(found.learned)
         self.tasks, self._next = found.tasks, found.next_id
         self.dispatch.tags = found.tags
         journals.rewrite(self._path, found)
@@ -125,16 +130,11 @@ class Service:
         for number in list(left):
             self._waiters.setdefault(number, []).append(one_ended)
 
-    def cancel(self, tasks: List[Task]) -> int:
-        """Stop ``tasks`` that have not ended; how many those are."""
-        stopped = [task for task in tasks if not task.has_ended]
-        for task in stopped:
-            self.dispatch.cancel(task)
-        return len(stopped)
-
-    def seconds_left(self) -> Dict[int, float]:
-        """How long until each task has ended, as far as is known."""
-        return self.dispatch.seconds_left(self.tasks.values())
+    def cancel(self, tasks: List[Task]) -> None:
+        """Stop those of ``tasks`` that have not ended."""
+        for task in tasks:
+            if not task.has_ended:
+                self.dispatch.cancel(task)
 
     def drain(self, drained: Callable[[], None]) -> None:
         """Take no new task; ``drained`` is called when what was accepted is done."""
@@ -150,16 +150,25 @@ class Service:
     def close(self) -> None:
         """Stop; what has not ended goes on with the next service."""
         self.dispatch.close()
+        self._note_learned()
         self._journal.close()
 
     def tidy(self) -> None:
         """Forget old tasks; write the journal anew where that is worth it."""
-        found = journals.Recovered(self._next, self.tasks, self.dispatch.tags)
+        self._note_learned()
+        learned = self.dispatch.estimates.learned()
+        tags = self.dispatch.tags
+        found = journals.Recovered(self._next, self.tasks, tags, learned)
         journals.forget_old(found)
         if os.path.getsize(self._path) > _COMPACT and self._journal.is_quiet:
             self._journal.close()
             journals.rewrite(self._path, found)
             self._journal = Journal(self._path, self._loop.call_soon_threadsafe)
+
+    def _note_learned(self) -> None:
+        if self.dispatch.estimates.has_news:
+            line = {"learned": self.dispatch.estimates.learned()}
+            self._journal.append(line, lambda error: None)
 
     def _count_off(self, uid: int, tasks: int) -> None:
         self._unfinished[uid] -= tasks

@@ -16,6 +16,7 @@ SWEEP = "sweep"  # what a worker does for a task that is given up: its parts go
 PENDING, RUNNING = "pending", "running"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 ENDS = (DONE, FAILED, CANCELLED)
+BY_USER = "cancelled by its user"
 
 _NUMBERS = ("deadline", "priority", "rate", "size")
 _KEYS = frozenset(("kind", "source", "dest", "digest", *_NUMBERS))

@@ -18,6 +18,11 @@ class _Share:
         self.served = served  # bytes that the service has moved for the user
         self.by_priority: Dict[int, Deque[Task]] = {}
 
+    def copy(self) -> _Share:
+        same = _Share(self.served)
+        same.by_priority = {p: tasks.copy() for p, tasks in self.by_priority.items()}
+        return same
+
     def add(self, task: Task) -> None:
         self.by_priority.setdefault(task.priority, deque()).append(task)
 
@@ -47,6 +52,13 @@ class Waiting:
     def __init__(self) -> None:
         self._urgent: List[Tuple[float, int, int, Task]] = []
         self._shares: Dict[int, _Share] = {}
+
+    def copy(self) -> Waiting:
+        """The same queue, to take tasks from without effect on this one."""
+        same = Waiting()
+        same._urgent = self._urgent.copy()
+        same._shares = {uid: share.copy() for uid, share in self._shares.items()}
+        return same
 
     def add(self, task: Task) -> None:
         """``task`` waits from now on; once more where its deadline has moved."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal as signals
 import time
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ _CONFIG, _NODE_CONFIG = "etc/pegasus-bb/stager.json", "etc/pegasus-bb/node.json"
 HOOKS = "etc/slurm/burst_buffer.lua"
 _SERVE = ["/usr/bin/python3", "-m", "pegasus_bb.service"]
 _NODE_PATTERN = "pegasus_bb.service --node"
-_PATTERN = "pegasus_bb.service "  # of command lines: the service and its workers
+PATTERN = "pegasus_bb.service "  # of command lines: the service and its workers
 _running: list[Any] = []  # what this process has started
 
 
@@ -98,9 +99,17 @@ def _start(home: Home, life: str, config: str, alive: str, log_name: str) -> Non
         time.sleep(0.05)
 
 
+def wake() -> None:
+    """Go on with what stopped when the services were: nsenter stops with its child, and
+    a namespace ends only when nsenter has heard that the child has ended."""
+    for process in _running:
+        if process.poll() is None:
+            process.send_signal(signals.SIGCONT)
+
+
 def kill_service(home: Home, signal: str = "KILL") -> None:
     """End both services and their workers; back when they have ended."""
-    _kill(home, signal, _PATTERN, f"{SPOOL}/alive", f"{MAILBOX}/{HOST}/alive")
+    _kill(home, signal, PATTERN, f"{SPOOL}/alive", f"{MAILBOX}/{HOST}/alive")
 
 
 def kill_node(home: Home, signal: str = "KILL") -> None:

@@ -37,7 +37,7 @@ FOLDER = 1000  # submit files in one folder
 SUBMIT_FILE = b"#" * 2048
 GIB = 2.0  # what 100,000 jobs may take
 TO_PLAN = 20.0  # seconds beyond creating the files
-TO_EXPLAIN, TO_COMPARE = 5.0, 8.0  # seconds
+TO_EXPLAIN, TO_COMPARE = 5.0, 10.0  # seconds
 
 COMMAND = "import sys; from pegasus_bb.cli import main; sys.exit(main())"
 

@@ -8,6 +8,7 @@ import pytest
 
 from pegasus_bb.bench.cells import Cell, Measurement
 from pegasus_bb.bench.figures import Figures, figures
+from pegasus_bb.bench.operations import Operations
 from pegasus_bb.bench.place import Place
 from pegasus_bb.bench.session import Tier
 from pegasus_bb.bench.speedsfile import check_speeds, write_speeds
@@ -46,6 +47,19 @@ def test_rates_of_all_processes_and_of_one(tier: Tier) -> None:
     }
 
 
+def test_operations_of_all_processes_and_of_one(tier: Tier) -> None:
+    measured(tier, cell(1), 100, 100)
+    tier.operations = [Operations(1, [900.0, 1100.0]), Operations(4, [2500.0])]
+    said = figures(tier).as_speeds()
+    assert (said["ops"], said["job_ops"]) == ("2500/s", "1000/s")
+
+
+def test_of_an_interrupted_benchmark_operations_may_be_unknown(tier: Tier) -> None:
+    measured(tier, cell(1), 100, 100)
+    tier.operations = [Operations(1), Operations(4)]
+    assert not {"ops", "job_ops"} & set(figures(tier).as_speeds())
+
+
 def test_without_a_single_process_a_job_is_a_share(tier: Tier) -> None:
     measured(tier, cell(4), 400, 800)
     found = figures(tier)
@@ -82,12 +96,13 @@ def test_nothing_measured_is_no_figure(tier: Tier) -> None:
 def test_the_cost_model_reads_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "speeds.yml"
     rates = (300 * MIB, 200 * MIB, 30 * MIB, 20 * MIB, 0.00015)
-    speeds = Figures(*rates, cell(1)).as_speeds()
+    done = (30000.0, 8000.0)
+    speeds = Figures(*rates, cell(1), *done).as_speeds()
     check_speeds(path, ["pfs", "bb"])
     write_speeds(path, "a: site", {"pfs": speeds, "bb": speeds}, "measured")
     found = read_speeds(load(path, {}), (KEY,), "a: site")
     assert found is not None
-    assert found.pfs == found.places["bb"] == Speed(*rates)
+    assert found.pfs == found.places["bb"] == Speed(*rates, *done)
     assert path.read_text().startswith("# measured\n")
 
 

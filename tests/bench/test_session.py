@@ -7,6 +7,7 @@ from itertools import cycle
 
 import pytest
 
+from pegasus_bb.bench import operations
 from pegasus_bb.bench import session as module
 from pegasus_bb.bench.cells import Cell, Measurement, all_cells, certain
 from pegasus_bb.bench.place import Place
@@ -53,11 +54,13 @@ def test_every_cell_has_its_turn_before_any_has_another(
 ) -> None:
     engine = PlayedEngine(lambda _: 2.0)
     monkeypatch.setattr(module, "choose", lambda *_: engine)
+    monkeypatch.setattr(operations, "SECONDS", 0.001)
     session = Session([tier_place], [SMALL, LARGE])
     session.run()
     (tier,) = session.tiers
     assert engine.done == [SMALL, LARGE] * REPETITIONS
     assert tier.measured()[0].writes == [32 * KIB] * REPETITIONS
+    assert [len(one.rates) for one in tier.operations] == [REPETITIONS] * 2
     assert tier.latency is not None and tier.latency.n == REPETITIONS
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -52,6 +53,8 @@ def test_a_table_for_each_tier(work: Path) -> None:
     assert f"pfs: {work}/pfs (" in done.stdout
     assert f"fast: {work}/bb (" in done.stdout
     assert done.stdout.count("64.0 KiB") >= 4  # 2 tiers, 1 and 2 processes
+    for count in ("1 process", "2 processes"):
+        assert done.stdout.count(f"small files, {count}: ") == 2
     assert "engine: own (no ior on PATH)" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100 + len(str(work))
 
@@ -64,6 +67,7 @@ def test_the_speeds_can_be_planned_with(work: Path) -> None:
     found = read_speeds(load(work / "speeds.yml", {}), (KEY,), "cluster")
     assert found is not None and set(found.places) == {"pfs", "bb"}
     assert found.pfs.read > 0 and found.pfs.latency > 0
+    assert 0 < found.pfs.job_ops <= found.pfs.ops < math.inf
 
 
 def test_json_has_every_figure_with_its_unit(work: Path) -> None:
@@ -83,7 +87,11 @@ def test_json_has_every_figure_with_its_unit(work: Path) -> None:
             assert figure["mean"] > 0 and figure["error"] >= 0
         assert "cache" in cell["read"]
     assert set(cells[0]) <= set(said["units"]) | {"mode", "layout"}
-    keys = {"read", "write", "job_read", "job_write", "latency"}
+    assert [one["processes"] for one in tier["operations"]] == [1, 2]
+    for one in tier["operations"]:
+        assert one["rate"]["n"] == len(one["rate"]["repetitions"]) >= 3
+        assert one["rate"]["mean"] > 0
+    keys = {"read", "write", "job_read", "job_write", "latency", "ops", "job_ops"}
     assert set(said["speeds"]["bb"]) == keys
 
 

@@ -26,8 +26,14 @@ def moved(daemon: Daemon) -> set[str]:
     return {"/" + task["dest"].partition("://")[2] for task in tasks}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", SMALL)
+EXAMPLES = [
+    pytest.param(name, mode, marks=[pytest.mark.sweep] if mode != "hybrid" else [])
+    for name in SMALL
+    for mode in MODES
+]
+
+
+@pytest.mark.parametrize(("name", "mode"), EXAMPLES)
 def test_an_example_gives_what_it_gives_on_the_pfs(
     tmp_path: Path, daemon: Daemon, name: str, mode: str
 ) -> None:

@@ -31,6 +31,11 @@ if command == "plan":
     results = pathlib.Path(options["--output-dir"])
     results.mkdir()
     (results / "out.txt").write_text("same" if {same} else str(results))
+if command == "explain":
+    modes = {{"off": (4, 5), "persistent": (2.5, 3)}}
+    found = [{{"mode": m, "low": l, "high": h}} for m, (l, h) in modes.items()]
+    said = {{"modes": found, "choice": "persistent", "sources": {{}}}}
+    print(json.dumps({{"predicted": said}}))
 if command == "report":
     pathlib.Path(options["--json"]).write_text({document!r})
 """
@@ -92,6 +97,7 @@ def play(
         install("pegasus-bb", PEGASUS_BB.format(**values))
         install("python", GENERATOR.format(python=PYTHON))
         monkeypatch.setattr(sys, "executable", str(programs / "python"))
+        monkeypatch.setattr(demo, "write_speeds", lambda *_: None)  # takes some seconds
         demo.demonstrate(tmp_path / "demo", tmp_path, demo.QUICK, ["cybershake"])
         return [json.loads(line) for line in calls.read_text().splitlines()]
 

@@ -33,10 +33,11 @@ def on_fast_storage(folders: Any, demo: Path) -> list[Path]:
 def test_each_side_is_planned_and_run_once_the_pfs_first(play: Play) -> None:
     calls = play()
 
-    assert [call[1] for call in calls] == ["plan", "run", "plan", "run", "report"]
+    steps = ["plan", "run", "plan", "run", *["explain"] * 3, "report"]
+    assert [call[1] for call in calls] == steps
     assert {call[0] for call in calls} == {"cybershake"}
     run = ["cybershake", "run", "--engine", "local"]
-    assert calls[1::2] == [[*run, "pfs"], [*run, "bb"]]
+    assert calls[1:4:2] == [[*run, "pfs"], [*run, "bb"]]
 
 
 def test_the_sides_differ_in_mode_and_folders_and_in_what_is_known(play: Play) -> None:
@@ -94,9 +95,17 @@ def test_the_end_says_where_the_numbers_are(
     lines = capfd.readouterr().out.splitlines()
     end = lines.index("every number: demo/report.json")
     told = lines.index(next(line for line in lines if line.startswith("error: ")))
-    assert lines[told - 1].split() == ["cybershake", "2.50", "2.00", "+25%"]
-    assert lines[told - 5].split() == ["cybershake", "makespan", "4.00", "2.00", "2.00"]
-    assert " ".join(lines[told : end - 1]).endswith("(docs/prediction.md).")
+    rows = [line.split() for line in lines[told - 4 : told]]
+    of_bb = "2.5 to 3.0 2.00 +25% persistent"
+    of_pfs = "4.0 to 5.0 4.00 +0% persistent"
+    assert rows == [
+        f"cybershake bb, from pfs {of_bb}".split(),
+        f"cybershake pfs, from bb {of_pfs}".split(),
+        f"cybershake pfs, from pfs and bb {of_pfs}".split(),
+        f"cybershake bb, from pfs and bb {of_bb}".split(),
+    ]
+    assert lines[told - 8].split() == ["cybershake", "makespan", "4.00", "2.00", "2.00"]
+    assert " ".join(lines[told : end - 1]).endswith("(docs/demands.md).")
     assert lines[end + 1] == "drawn, for a browser: demo/report.html"
     assert "<h1>demo: " in (tmp_path / "demo/report.html").read_text()
     assert lines[end + 2].startswith("These are single runs: differences of this size")

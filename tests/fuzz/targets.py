@@ -20,6 +20,9 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import read_journal
 from pegasus_bb.model.catalogs import read_replicas, read_sites
 from pegasus_bb.model.document import load
+from pegasus_bb.model.draining import read_draining
+from pegasus_bb.model.machine import read_machine
+from pegasus_bb.model.mix import read_mix
 from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.tiers import read_tiers
@@ -36,10 +39,18 @@ from pegasus_bb.reservation.squeue import parse_queue
 from pegasus_bb.runtime import exitcode, manifest, reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.transfers.jobs import read_jobs
+from pegasus_bb.service import journal as stager_journal
+from pegasus_bb.service.config import site_config
+from pegasus_bb.service.dataspace import Dataspace
+from pegasus_bb.service.protocol import Lines, check_version, decode
+from pegasus_bb.service.task import check_spec
+from pegasus_bb.simulation.draining.provision import provision
 from pegasus_bb.staging.journal import Journal
 
 TESTS = Path(__file__).parents[1]
 RECORDED = TESTS / "recorded"
+CAO = TESTS.parent / "examples" / "papers" / "cao"
+TANG = TESTS.parent / "examples" / "papers" / "tang"
 GENOME = RECORDED / "1000genome-nersc"
 CONDOR = RECORDED / "htcondor-23.9"
 OURS = (PegasusBBError,)
@@ -166,6 +177,30 @@ def _journals(path: Path) -> None:
     journal.close()
 
 
+def _stager_request(path: Path) -> None:
+    """All that a service does before it accepts tasks."""
+    spaces = {"file": Dataspace("file", "/"), "bb": Dataspace("bb", "/bb")}
+    for line in Lines().feed(path.read_bytes()):
+        message = decode(line)
+        check_version(message)
+        for spec in message.get("tasks") or [{}]:
+            check_spec(spec, spaces, 1)
+
+
+def _stager_journal(path: Path) -> None:
+    """As it is, and with checksums that fit what is in it."""
+    stager_journal.read(str(path))
+    lines = path.read_bytes().split(b"\n")
+    path.write_bytes(b"".join(map(stager_journal.seal, lines)))
+    found = stager_journal.read(str(path))
+    stager_journal.rewrite(str(path), found)
+    assert stager_journal.read(str(path)).tasks.keys() == found.tasks.keys()
+
+
+def _stager_site(path: Path) -> None:
+    site_config(str(path))
+
+
 def _rescue(path: Path) -> None:
     read_rescue(path, Dag())
 
@@ -212,6 +247,11 @@ def _all() -> Iterator[Target]:
     ]
     yield _yaml("replica catalog", read_replicas, catalogs[0])
     yield _yaml("transformation catalog", read_transformations, catalogs[1])
+    dumps = [path.read_bytes() for path in (TANG / "table3.yml", TANG / "fig8.yml")]
+    yield Target("draining", dumps, _draining, OURS, "draining.yml")
+    machine, mix = ([(CAO / name).read_bytes()] for name in ("machine.yml", "mix.yml"))
+    yield Target("machine", machine, _machine, OURS, "machine.yml")
+    yield Target("mix", mix, _mix, OURS, "mix.yml")
     golden = "planner/golden/off"
     workflows = _texts("*/catalogs/workflow.yml", f"{golden}/workflow.yml", of=TESTS)
     yield _yaml("workflow", read_workflow, workflows)
@@ -240,12 +280,56 @@ def _all() -> Iterator[Target]:
     yield Target("phases", [phases], _phases, OURS)
     small = [json.dumps(REQUEST.to_json(), indent=1).encode(), _placement()]
     yield Target("small files of a run", small, _bb_folder)
+    yield Target("request of the stager", _requests(), _stager_request, OURS)
+    yield Target("journal of the stager", _stager_lines(), _stager_journal)
+    yield Target("site of the stager", [_stager_config()], _stager_site, OURS)
     about = _texts("kickstart/gated/braindump.yml", "htcondor-23.9/*.jobstate.log")
     yield Target("submit directory", about, _submit_directory)
 
 
+def _requests() -> list[bytes]:
+    copy = {"kind": "copy", "source": "file:///a", "dest": "bb://b", "size": 9}
+    more = {**copy, "deadline": 1.5, "priority": -3, "rate": 1e6, "digest": True}
+    tasks = [copy, {**more, "source": "fd://0"}, {"kind": "remove", "source": "bb://x"}]
+    lines = [{"v": 1, "id": 7, "do": "submit", "tasks": tasks, "descriptors": 1}]
+    return [b"".join(json.dumps(line).encode() + b"\n" for line in lines)]
+
+
+def _stager_lines() -> list[bytes]:
+    specs = [json.loads(_requests()[0])["tasks"][n] for n in (0, 2)]
+    lines = [
+        {"next": 3},
+        {"learned": [["file", "bb", [1.0] * 5]]},
+        {"first": 3, "uid": 1000, "at": 1.5, "request": {"tasks": specs}},
+        {"first": 9, "uid": 1000, "at": 1.5, "request": {"tasks": specs}, "of": 8},
+        {"began": [3, 4], "tag": "abc"},
+        {"ended": [[3, "done", 9, 2e9, "", {"size": 9}], [4, "failed", 0, 2e9, "x"]]},
+    ]
+    return [b"\n".join(json.dumps(line).encode() for line in lines)]
+
+
+def _stager_config() -> bytes:
+    pool = {"path": "/bb", "capacity": "10TiB", "granularity": "1GiB", "rate": "1GB/s"}
+    space = {"path": "/lus", "target": "disk", "rate": "2GB/s"}
+    about = {"dataspaces": {"lustre": space}, "workers": 4, "state": "/var/x"}
+    slurm = {"user": "root", "pools": {"flash": pool}, "spool": "/var/spool/x"}
+    return json.dumps({**about, "slurm": slurm}, indent=1).encode()
+
+
 def _properties(path: Path) -> None:
     read_properties(path, [], path.parent, path.parent)
+
+
+def _machine(path: Path) -> None:
+    read_machine(path, {})
+
+
+def _mix(path: Path) -> None:
+    read_mix(str(path), read_machine(CAO / "machine.yml", {}), {})
+
+
+def _draining(path: Path) -> None:
+    provision(read_draining(path))
 
 
 def _patterns(path: Path) -> None:

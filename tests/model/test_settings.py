@@ -44,8 +44,9 @@ def test_all_that_can_be_said() -> None:
         "name": ("cyber", "cyber"),
         "python": ("/opt/python3.9", "/opt/python3.9"),
         "counters": ("off", "off"),
+        "darshan": ("auto", "auto"),
         "speeds": ("speeds.yml", Path("/home/me/speeds.yml")),
-        "history": ("/runs/earlier", Path("/runs/earlier")),
+        "history": ("pfs, /runs/b", (Path("/home/me/pfs"), Path("/runs/b"))),
         "fallback": ("pfs", "pfs"),
         "guard": ("digest", "digest"),
     }

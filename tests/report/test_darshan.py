@@ -106,6 +106,14 @@ def test_each_file_has_the_times_of_its_layers(logs: dict[str, Log]) -> None:
     )
 
 
+def test_calls_that_move_no_bytes_are_counted_too(logs: dict[str, Log]) -> None:
+    calls = logs["ior_hdf5_example"].calls
+    assert calls is not None
+    reads, writes, opens, stats = 36, 23 + 128, 22 + 1, 4  # of POSIX and STDIO
+    assert (calls.data, calls.metadata) == (reads + writes, 2 * opens + stats)
+    assert calls.meta_time == pytest.approx(0.02977, abs=1e-5)
+
+
 def test_a_log_without_posix_has_what_stdio_saw(logs: dict[str, Log]) -> None:
     log = logs["noposix"]
     assert set(log.modules) == {"STDIO"}

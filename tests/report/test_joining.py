@@ -45,6 +45,46 @@ def test_the_logs_of_all_processes_of_a_task_are_added_up() -> None:
     assert task.calls == Calls(61, 40, 1.25)
 
 
+def test_a_process_that_did_nothing_takes_nothing_away() -> None:
+    logs = [a_log(), a_log(pids=(8,), calls=None, is_empty=True)]
+    (task,) = joined([mix()], *logs)
+    assert task.calls == Calls(30, 20, 0.5)
+    (task,) = joined([mix()], logs[1])
+    assert task.calls is None
+
+
+def test_a_log_in_the_folder_of_a_node_is_of_its_task() -> None:
+    """Whatever it ran, and whichever process it was."""
+    tasks = [mix(node="a", pid=1), mix(node="b", pid=1)]
+    fields = {"pids": (9,), "command": "sed s/a/b/"}
+    log = a_log(file="run/darshan/b/2026/11/24/me_sed_id9-9.darshan", **fields)
+    assert [task.calls for task in joined(tasks, log)] == [None, Calls(30, 20, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("folder", "start"),
+    [
+        ("darshan/c/2026/11/24", 0.1),  # no such node
+        ("darshan/b/2026/11/24", 99.0),  # of an earlier attempt
+        ("darshan/b", 0.1),
+        ("logs/b/2026/11/24", 0.1),
+    ],
+)
+def test_another_log_is_of_no_task(folder: str, start: float) -> None:
+    log = a_log(file=f"{folder}/x.darshan", start=start, pids=(9,), command="sed")
+    entries = list(join([mix(node="b", pid=1)], [log]))
+    assert sum(isinstance(entry, Problem) for entry in entries) == 1
+
+
+def test_calls_are_added_up_where_every_log_counted_them() -> None:
+    one = Calls(1, 2, 0.5, data=10, metadata=4, meta_time=0.25)
+    logs = [a_log(calls=one), a_log(pids=(8,), calls=one)]
+    (task,) = joined([mix()], *logs)
+    assert task.calls == Calls(2, 4, 1.0, data=20, metadata=8, meta_time=0.5)
+    (task,) = joined([mix()], *logs, a_log(pids=(9,)))
+    assert task.calls == Calls(32, 24, 1.5)
+
+
 def test_a_process_whose_log_is_partial_makes_the_sum_unknown() -> None:
     logs = [a_log(), a_log(pids=(8,), calls=None)]
     (task,) = joined([mix(rchar=None)], *logs)

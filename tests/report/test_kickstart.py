@@ -38,11 +38,13 @@ def test_a_shell_that_ran_dd_and_cat_moved_its_bytes_once() -> None:
     assert task.rchar == 16_789_660
     assert task.wchar == 16_777_310
     assert (task.rbytes, task.wbytes) == (90_112, 8_392_704)
+    assert (task.syscr, task.syscw) == (65, 43)
 
 
 def test_our_launcher_counted_beside_kickstart() -> None:
     task = recorded("kickstart-5.1.2-counted.yml")
     assert (task.rchar, task.wchar) == (11014, 6)
+    assert (task.syscr, task.syscw) == (22, 1)
     assert (task.rbytes, task.wbytes) == (4096, 4096)
     assert task.iowait is None
 

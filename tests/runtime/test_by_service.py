@@ -64,7 +64,7 @@ def noted(site: Site) -> dict[str, Any]:
 
 def requests(daemon: Daemon) -> list[int]:
     """How many tasks each request had."""
-    lines = [json.loads(line) for line in daemon.journal.read_text().splitlines()]
+    lines = daemon.entries()
     return [len(line["request"]["tasks"]) for line in lines if "first" in line]
 
 

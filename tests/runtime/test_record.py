@@ -55,9 +55,10 @@ class TestShape:
 
         # Kickstart leaves out the name of a host that no name server knows.
         assert ours.keys() - theirs.keys() == {"/recorder", "/hostname"}
+        other = ("rbytes", "wbytes", "iowait")
         assert {key for key in ours if "/procs/" in key} == {
             f"/mainjob/procs/PID/{name}"
-            for name in ("rchar", "wchar", "rbytes", "wbytes", "iowait")
+            for name in ("rchar", "wchar", "syscr", "syscw", *other)
         }
         known = [key for key, kind in ours.items() if kind and key in theirs]
         assert [k for k in known if ours[k] is not theirs[k]] == []

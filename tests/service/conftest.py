@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from pegasus_bb.service.client import Client, NoService
+from pegasus_bb.service.journal import decode_line
 from pegasus_bb.service.protocol import CONTROL_SOCKET
 
 _SERVE = (
@@ -40,9 +43,9 @@ class Daemon:
         [found] = (self.folder / "state").rglob("tasks.jsonl")
         return found
 
-    def start(self, idle: float = 600) -> Client:
+    def start(self, idle: float = 600, stderr: IO[bytes] | None = None) -> Client:
         argv = [sys.executable, "-c", _SERVE, str(idle)]
-        self.process = subprocess.Popen(argv, env=self.environ)
+        self.process = subprocess.Popen(argv, env=self.environ, stderr=stderr)
         return self.connect()
 
     def connect(self, name: str = "user") -> Client:
@@ -63,6 +66,17 @@ class Daemon:
         self.process.send_signal(number)
         self.process.wait(timeout=20)
 
+    def entries(self) -> list[dict[str, Any]]:
+        """What the journal says."""
+        return [*map(decode_line, self.journal.read_bytes().splitlines(keepends=True))]
+
+    def forget_ends(self) -> None:
+        """As if the service had been killed just before it wrote that tasks ended."""
+        lines = self.journal.read_bytes().splitlines(keepends=True)
+        kept = [line for line in lines if "ended" not in decode_line(line)]
+        assert len(kept) < len(lines)
+        self.journal.write_bytes(b"".join(kept))
+
     def copy(self, name: str, **more: Any) -> dict[str, Any]:
         """The task that copies from/<name> to to/<name>."""
         places = {
@@ -82,6 +96,20 @@ class Daemon:
         came, went = (self.folder / side / name for side in ("from", "to"))
         parts = [p for p in went.parent.iterdir() if p.name.endswith(".part")]
         return not parts and came.read_bytes() == went.read_bytes()
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Not below pytest's own folder: that is closed to other users again whenever
+    another pytest begins."""
+    folder = Path(tempfile.mkdtemp(prefix="pegasus-bb-service-"))
+    folder.chmod(0o711)
+    yield folder
+    until = time.monotonic() + 20
+    while folder.exists() and time.monotonic() < until:
+        shutil.rmtree(
+            folder, ignore_errors=True
+        )  # a service that ends writes a last time
 
 
 @pytest.fixture

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.client import AsyncClient, Client
+from pegasus_bb.service.client import AsyncClient, Client, NoService
 from tests.service.conftest import Daemon
 
 
@@ -28,7 +31,19 @@ def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
     ]
     pids = {process.communicate(timeout=30)[0] for process in both}
     assert len(pids) == 1
+    while services(daemon) != {int(pid) for pid in pids}:
+        time.sleep(0.01)  # the other has not come to the lock yet
     daemon.control().ask("shutdown")
+
+
+def services(daemon: Daemon) -> set[int]:
+    """The processes that were started with the sockets of ``daemon``."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if os.fsencode(daemon.sockets) in path.read_bytes():
+                found.add(int(path.parent.name))
+    return found
 
 
 def test_an_idle_service_of_a_user_ends(daemon: Daemon) -> None:
@@ -53,6 +68,41 @@ def test_requests_of_one_program_are_answered_as_they_end(
         return states
 
     assert asyncio.run(talk()) == ["done"]
+
+
+def test_after_a_kill_each_question_ends_with_no_service(daemon: Daemon) -> None:
+    """Both one that waits for its answer and one that comes later."""
+
+    async def talk() -> None:
+        daemon.start().close()
+        daemon.control().ask("pause")
+        other = await AsyncClient.connect(str(daemon.sockets))
+        tasks = await other.submit([daemon.copy("file")])
+        waiting = asyncio.ensure_future(other.wait(tasks))
+        await other.ask("ping")
+        daemon.kill()
+        for asked in (waiting, other.ask("ping"), other.status()):
+            with pytest.raises(NoService, match="goes on when it runs again"):
+                await asyncio.wait_for(asked, 20)
+        await other.close()
+
+    asyncio.run(talk())
+
+
+def test_a_connection_that_is_closed_ends_what_waits(
+    daemon: Daemon, client: Client
+) -> None:
+    async def talk() -> None:
+        daemon.control().ask("pause")
+        other = await AsyncClient.connect(str(daemon.sockets))
+        waiting = asyncio.ensure_future(other.wait(await other.submit([task])))
+        await other.ask("ping")
+        await other.close()
+        with pytest.raises(NoService):
+            await asyncio.wait_for(waiting, 20)
+
+    task = daemon.copy("file")
+    asyncio.run(talk())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -10,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service import journal
 from pegasus_bb.service.client import Client, NoService
-from pegasus_bb.service.task import Origin, Task
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
 
@@ -46,20 +43,6 @@ def test_ended_tasks_are_not_done_again(daemon: Daemon) -> None:
     assert (daemon.folder / "to/file").stat().st_size == 10
 
 
-def test_a_torn_journal_keeps_what_was_answered(daemon: Daemon) -> None:
-    daemon.make("file", 10)
-    client = daemon.start()
-    daemon.control().ask("pause")
-    tasks = client.submit([daemon.copy("file")])
-    daemon.kill()
-    line = {"first": 2, "uid": 0, "at": 0, "request": {"tasks": [daemon.copy("x")]}}
-    with daemon.journal.open("a") as journal:
-        journal.write(json.dumps(line)[:-9])
-    again = daemon.start()
-    assert again.wait(tasks)[0]["state"] == "done"
-    assert len(again.status()) == 1
-
-
 def test_a_name_that_a_killed_try_gave_is_not_given_again(daemon: Daemon) -> None:
     """Killed between the rename and the line about it."""
     daemon.make("file", 10)
@@ -68,9 +51,7 @@ def test_a_name_that_a_killed_try_gave_is_not_given_again(daemon: Daemon) -> Non
     client.wait(tasks)
     daemon.kill()
     inode = (daemon.folder / "to/file").stat().st_ino
-    lines = daemon.journal.read_text().splitlines()
-    assert "ended" in json.loads(lines.pop())
-    daemon.journal.write_text("\n".join(lines) + "\n")
+    daemon.forget_ends()
     assert daemon.start().wait(tasks)[0]["state"] == "done"
     assert (daemon.folder / "to/file").stat().st_ino == inode
 
@@ -128,37 +109,9 @@ def test_the_name_of_a_part_is_durable_before_the_part(daemon: Daemon) -> None:
     while not (daemon.folder / "to").exists() or not parts(daemon):
         time.sleep(0.001)
     [part] = parts(daemon)
-    lines = map(json.loads, daemon.journal.read_text().splitlines())
-    assert [line["tag"] for line in lines if "tag" in line] == [
+    assert [line["tag"] for line in daemon.entries() if "tag" in line] == [
         part.name[len(".large.") : -len(".part")]
     ]
-
-
-def test_ends_are_kept_while_a_task_of_the_request_has_not_ended(
-    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Others may end thousands of tasks meanwhile."""
-    monkeypatch.setattr(journal, "_KEPT", 0)
-    spec = {"kind": "remove", "source": "file:///x"}
-    tasks = {n: Task(n, Origin(1, 0.0, n // 3), spec) for n in range(6)}
-    for number in (0, 1, 3, 4, 5):
-        tasks[number].state = "done"
-    found = journal.Recovered(6, tasks, {})
-    journal.forget_old(found)
-    assert sorted(found.tasks) == [0, 1, 2]
-    path = str(daemon.folder / "journal")
-    journal.rewrite(path, found)
-    assert sorted(journal.read(path).tasks) == [0, 1, 2]
-
-
-def test_a_journal_line_that_nests_too_deep_is_torn(daemon: Daemon) -> None:
-    daemon.make("file", 10)
-    tasks = daemon.start().submit([daemon.copy("file")])
-    daemon.connect().wait(tasks)
-    daemon.kill()
-    with daemon.journal.open("a") as file:
-        file.write("[" * 100_000 + "\n")
-    assert daemon.start().wait(tasks)[0]["state"] == "done"
 
 
 def test_a_state_folder_that_cannot_be_written_fails_the_task_not_the_service(

@@ -25,7 +25,7 @@ os.setgroups([]); os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[1]))
 try:
     with Client(sys.argv[2]) as client:
         found = client.ask(sys.argv[3], **json.loads(sys.argv[4]))
-        if "first" in found:
+        if "first" in found and len(sys.argv) == 5:
             found = client.ask("wait", tasks=[found["first"]])
     print(json.dumps(found))
 except Refused as refused:
@@ -33,21 +33,50 @@ except Refused as refused:
 except Exception as error:
     print(json.dumps({"error": str(error)}))
 """
+_GIVE = """
+import json, os, sys
+from pegasus_bb.service.client import Client
+from pegasus_bb.service.memory import memory_of
+from pegasus_bb.service.protocol import Refused
+uid, path, dest = int(sys.argv[1]), sys.argv[3], sys.argv[4]
+handle = os.open(path, os.O_RDONLY) if path else memory_of(b"some")
+os.setgroups([]); os.setgid(uid); os.setuid(uid)
+task = {"kind": "copy", "source": "fd://0", "dest": dest}
+try:
+    with Client(sys.argv[2]) as client:
+        print(json.dumps(client.wait(client.submit([task], [handle]))[0]))
+except Refused as refused:
+    print(json.dumps({"refused": refused.code, "message": str(refused)}))
+"""
 
 
 class Site(Daemon):
     """With two dataspaces, of which each user has a folder."""
 
     def ask(self, uid: int, do: str, socket: str = "user", **more: Any) -> Any:
-        path = str(self.sockets / socket)
-        argv = [sys.executable, "-c", _ASK, str(uid), path, do, json.dumps(more)]
+        """The answer; that of a submission is how its first task has ended."""
+        return self._said(_ASK, str(uid), socket, do, json.dumps(more))
+
+    def submit(self, uid: int, *tasks: dict[str, str]) -> list[int]:
+        words = json.dumps({"tasks": tasks})
+        found = self._said(_ASK, str(uid), "user", "submit", words, "and go")
+        return list(range(found["first"], found["first"] + found["count"]))
+
+    def pass_descriptor(self, uid: int, path: str, dest: str) -> Any:
+        """How a task ends that copies what ``path`` is, of memory where that is empty;
+        its descriptor is opened as root."""
+        return self._said(_GIVE, str(uid), "user", path, dest)
+
+    def _said(self, code: str, uid: str, socket: str, *words: str) -> Any:
+        argv = [sys.executable, "-c", code, uid, str(self.sockets / socket), *words]
         done = subprocess.run(argv, capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    site = Site(tmp_path)
+def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
+    """A parameter is what the declaration of each dataspace says as well."""
+    site, more = Site(tmp_path), getattr(request, "param", {})
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_mode & 0o011 == 0:
             folder.chmod(0o711)
@@ -58,7 +87,9 @@ def site(tmp_path: Path) -> Iterator[Site]:
             os.chown(folder, uid, uid)
             folder.chmod(0o700)
     config = {
-        "dataspaces": {n: {"path": str(tmp_path / n)} for n in ("lustre", "bb")},
+        "dataspaces": {
+            n: {"path": str(tmp_path / n), **more} for n in ("lustre", "bb")
+        },
         "state": str(tmp_path / "var"),
         "sockets": str(site.sockets),
     }

@@ -1,20 +1,13 @@
-"""Which task is next, how long it takes, how fast it goes: without a service."""
+"""Which task is next: without a service."""
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
-import pytest
-
 from pegasus_bb.service.assignments import Assignments
-from pegasus_bb.service.estimate import Estimates, Load
-from pegasus_bb.service.pacing import TokenBucket
 from pegasus_bb.service.task import CANCELLED, Origin, Task
 from pegasus_bb.service.waiting import Waiting
 from pegasus_bb.units import MIB
-
-PAIR = ("lustre", "bb")
 
 
 def task(number: int, uid: int = 1, **spec: Any) -> Task:
@@ -83,38 +76,6 @@ def test_what_is_put_back_is_next() -> None:
     assert waiting.take(0.0) is first
 
 
-def test_after_twenty_samples_nine_of_ten_estimates_are_within_a_quarter() -> None:
-    draw, estimates = random.Random(7), Estimates()
-    near = 0
-    for number in range(220):
-        size = int(draw.lognormvariate(15, 2))
-        seconds = (0.02 + size / 200e6) * draw.uniform(0.9, 1.1)
-        if number >= 20:
-            guess = estimates.all_until_done([Load(1, PAIR, size)], 2, 1)[1]
-            near += abs(guess - seconds) <= seconds / 4
-        estimates.of(PAIR).learn(1, size, seconds)
-    assert near >= 180
-
-
-def test_what_waits_ahead_is_part_of_the_estimate() -> None:
-    estimates = Estimates()
-    for _ in range(20):
-        estimates.of(PAIR).learn(1, 100 * MIB, 1.0)
-    queue = [Load(number, PAIR, 100 * MIB) for number in range(11)]
-    found = estimates.all_until_done([*queue, Load(11, PAIR, 0)], 2, 1)
-    assert found[0] == pytest.approx(1.0)
-    assert found[11] == pytest.approx(6.0)
-
-
-def test_a_rate_of_its_own_is_part_of_the_estimate() -> None:
-    estimates = Estimates()
-    for _ in range(20):
-        estimates.of(PAIR).learn(1, 100 * MIB, 1.0)
-    limited = [Load(number, PAIR, 100 * MIB, limit=10 * MIB) for number in (1, 2)]
-    found = estimates.all_until_done([*limited, Load(3, PAIR, 100 * MIB)], 2, 1)
-    assert found == pytest.approx({1: 10.0, 2: 20.0, 3: 1.0})
-
-
 def test_tasks_with_a_rate_leave_workers_to_the_others() -> None:
     waiting = Waiting()
     for number in range(1, 4):
@@ -123,7 +84,7 @@ def test_tasks_with_a_rate_leave_workers_to_the_others() -> None:
     assignments = Assignments(waiting, workers=2)
 
     def taken(slow: int) -> list[int]:
-        return [each.id for each in assignments.next(slow, lambda _: False)]
+        return [each.id for each in assignments.next(slow, lambda _: False, 0.0)]
 
     assert [taken(0), taken(1), taken(1)] == [[1], [4], []]
     assert [taken(0), taken(0), taken(0)] == [[2], [3], []]
@@ -136,30 +97,5 @@ def test_small_tasks_of_one_user_go_together() -> None:
     waiting.add(task(3, size=64 * MIB))
     waiting.add(task(4, uid=2))
     assignments = Assignments(waiting, workers=4)
-    found = [assignments.next(0, lambda _: False) for _ in range(4)]
+    found = [assignments.next(0, lambda _: False, 0.0) for _ in range(4)]
     assert [[each.id for each in tasks] for tasks in found] == [[1, 2], [3], [4], []]
-
-
-class Clock:
-    """Time that only passes in sleep."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-
-def test_a_bucket_keeps_the_mean_to_its_rate() -> None:
-    clock = Clock()
-    bucket = TokenBucket(10 * MIB, clock, clock.sleep)
-    for _ in range(100):
-        bucket.take(MIB)
-    assert clock.now == pytest.approx(10, rel=0.05)
-    bucket.take(1000 * MIB, is_over=lambda: True)
-    bucket.set_rate(0)
-    bucket.take(1000 * MIB)
-    assert clock.now == pytest.approx(10, rel=0.05)

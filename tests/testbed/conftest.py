@@ -18,6 +18,7 @@ from pegasus_bb.testbed.datawarp.install import install
 from pegasus_bb.testbed.datawarp.place import Place, Pool
 from pegasus_bb.testbed.home import DEFAULT, Home
 from pegasus_bb.testbed.sharing import find_installed, share_ourselves, share_pegasus
+from tests.testbed.lua_site import LuaSite
 from tests.testbed.shared_testbed import turn, up, what_is_missing
 from tests.testbed.slurm_site import SlurmSite as SlurmSite
 from tests.testbed.workflow_runner import SHOWN
@@ -162,16 +163,20 @@ def planners(home: Home, python_inside: None) -> None:
         share_pegasus(home, find_installed(SHOWN.bin, os.environ))
 
 
+def site_of(home: Home) -> SlurmSite:
+    return LuaSite(home) if home.flavour.plugin == "lua" else SlurmSite(home)
+
+
 @pytest.fixture(scope="module")
 def slurm(home: Home) -> SlurmSite:
     """Slurm with nothing in it when the module's first test begins."""
-    return SlurmSite(home)
+    return site_of(home)
 
 
 @pytest.fixture
 def submit_host(home: Home, python_inside: None) -> Iterator[SlurmSite]:
     """Slurm and HTCondor with nothing in them."""
-    site = SlurmSite(home)
+    site = site_of(home)
     try:
         yield site
     finally:

@@ -14,6 +14,7 @@ import pegasus_bb
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.process import Finished
 from pegasus_bb.reservation import slurm_lua
+from pegasus_bb.reservation.scontrol import Buffer
 from pegasus_bb.reservation.slurm_lua import SlurmLua
 from pegasus_bb.testbed import lua, site
 from pegasus_bb.testbed.home import Home, flavour
@@ -50,6 +51,21 @@ class LuaSite(SlurmSite):
         answer: dict[str, Any] = json.loads(done.out)
         return answer
 
+    def hold(self, user: str, name: str, size: int) -> None:
+        words = (f"name={name}", f"capacity={size}", "uuid=theirs")
+        assert "ok" in self.bbstat(user, "create", *words)
+
+    def give_back(self, user: str, name: str) -> None:
+        self.bbstat(user, "delete", f"name={name}")
+        until(lambda: name not in self.buffers())
+
+    def buffers(self) -> dict[str, Buffer]:
+        """Those that are there."""
+        rows = self.bbstat("root", "list")["ok"]["buffers"]
+        keys = ("name", "state", "state", "size", "created", "pool", "user", "uid")
+        found = [Buffer(*(row[key] for key in keys)) for row in rows]
+        return {buffer.name: buffer for buffer in found if buffer.native == "ready"}
+
     def left(self) -> dict[str, Any]:
         ok = self.bbstat("root", "list")["ok"]
         return {key: ok[key] for key in ("buffers", "kept")}
@@ -78,12 +94,22 @@ class LuaSite(SlurmSite):
     def completed(self, number: str, seconds: float = 120.0) -> None:
         until(lambda: self.state(number) == "COMPLETED", seconds)
 
-    def await_saved_state(self) -> None:
+    def await_saved_buffers(self) -> None:
         """Back when slurmctld has written down its burst buffers, as it does every
         30 s; what it forgets when it is killed before is not ours to mend."""
-        file = self.home.root / "var/spool/slurmctld/burst_buffer_lua_state"
-        now = time.time()
-        until(lambda: file.exists() and file.stat().st_mtime > now, 60)
+        since = time.time()
+        until(lambda: self.saved_at("burst_buffer_lua_state") > since, 60)
+
+    def await_saved_jobs(self, number: str) -> None:
+        """Back when slurmctld has written down its jobs. It counts in whole seconds,
+        and does not write twice for changes of one: ``number`` is a job to change."""
+        since = time.time() + 1
+        change = ("scontrol", "update", f"jobid={number}", "comment=saved")
+        until(lambda: self.run("root", *change) and self.saved_at("job_state") > since)
+
+    def saved_at(self, name: str) -> float:
+        file = self.home.root / "var/spool/slurmctld" / name
+        return file.stat().st_mtime if file.exists() else 0.0
 
     def control(self, what: str, sockets: str = "/run/pegasus-bb") -> None:
         package = str(Path(pegasus_bb.__file__).resolve().parents[1])
@@ -91,12 +117,29 @@ class LuaSite(SlurmSite):
         answer = call(self.home, [*python, what, sockets])
         assert answer.status == 0, answer.err
 
+    def configure(self, spaces: dict[str, dict[str, str]], workers: int = 8) -> None:
+        """Both services have these dataspaces, too, from now on."""
+        for name in ("stager.json", "node.json"):
+            file = self.home.root / "etc/pegasus-bb" / name
+            config = json.loads(file.read_text())
+            config["dataspaces"] |= spaces
+            file.write_text(json.dumps({**config, "workers": workers}))
+        self.kill(service=True, slurmctld=False)
+
+    def signal(self, name: str, *, workers: bool = True) -> None:
+        """Send SIGNAME to both services, and to their workers."""
+        pattern = lua.PATTERN.strip() if workers else lua.PATTERN
+        call(self.home, ["pkill", f"-{name}", "-f", pattern])
+        if name == "CONT":
+            lua.wake()
+
     def kill(self, service: bool, slurmctld: bool) -> None:
         """SIGKILL, and a new start."""
         if slurmctld:
             call(self.home, ["pkill", "-KILL", "-x", "slurmctld"])
         if service:
             lua.kill_service(self.home)
+            self.signal("CONT")  # a worker that a test has stopped ends now
             lua.start_service(self.home)
         if slurmctld:
             site.start_controller(self.home)
@@ -115,16 +158,14 @@ class LuaContractBench(LuaSite):
         return self.run("wfuser", *argv)
 
     def occupy(self, name: str) -> str:
-        words = (f"name={name}", f"capacity={10 * MIB}", "uuid=theirs")
-        assert "ok" in self.bbstat("other", "create", *words)
+        self.hold("other", name, 10 * MIB)
         return "other"
 
     def fill(self) -> None:
-        words = ("name=filler", f"capacity={1000 * MIB}", "uuid=theirs")
-        assert "ok" in self.bbstat("other", "create", *words)
+        self.hold("other", "filler", 1000 * MIB)
 
     def free(self) -> None:
-        self.bbstat("other", "delete", "name=filler")
+        self.give_back("other", "filler")
 
     def go_down(self) -> None:
         site.stop_controller(self.home)

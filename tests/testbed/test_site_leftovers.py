@@ -17,6 +17,7 @@ from tests.testbed.workflow_runner import (
 )
 
 pytestmark = [pytest.mark.site]
+BACKENDS = {"datawarp": "datawarp", "lua": "slurm-lua"}
 ENDED = ("failed, data kept", "dead: no engine works on it")
 
 
@@ -80,7 +81,10 @@ def test_one_with_unsaved_data_stays_and_the_run_goes_on(
     until(lambda: journal.exists() and made in journal.read_text(), 120)
     leak(runner, run)
     found = listed(runner)
-    assert (found["state"], found["backend"]) == ("ready", "datawarp")
+    assert (found["state"], found["backend"]) == (
+        "ready",
+        BACKENDS[home.flavour.plugin],
+    )
     verdict = until(
         lambda: "in the queue" not in (one := gc(runner, "--yes"))["why"] and one
     )

@@ -78,7 +78,9 @@ class Started:
             for mode in ("off", *MODES)
         }
         self.ways = {name: pool.submit(self._run_way, name) for name in WAYS}
-        self.halfway = {mode: pool.submit(self._halfway, mode) for mode in MODES[:2]}
+        self.halfway = {
+            mode: pool.submit(fail_halfway, site, mode, planner) for mode in MODES[:2]
+        }
 
     def _example(self, name: str) -> ExampleRunner:
         """With declared sizes that make it pay to keep results apart."""
@@ -128,27 +130,25 @@ class Started:
         assert runner.content("bb") == CHAINS.results()
         assert 2 * INPUT < most[0] <= CAPACITY
 
-    def _halfway(self, mode: str) -> None:
-        """A task fails; the second run goes on where the first one stopped."""
-        runner = WorkflowRunner(self.home, f"halfway-{mode}", 2, self.planner)
-        submit = runner.planned("bb", "--bb-mode", mode, "--cleanup", "none")
-        runner.trouble.write_text("b.dat")
-        failed = runner.run_to_the_end("bb")
-        assert failed.status == 80, failed.err
-        assert "mix_B: record 1 says that its task failed (exit code 1)" in failed.err
-        assert "| mix: the disk on my desk is full" in failed.err
-        assert "rescue file: diamond-0.dag.rescue001" in failed.err
-        assert (
-            "stopped; `pegasus-bb run` continues it"
-            in runner.bb("status", str(submit)).out
-        )
-        if mode == "persistent":
-            buffers = runner.ask("scontrol", "show", "burst").out
-            assert runner.reservation("bb") in buffers
-        runner.trouble.unlink()
-        ran = runner.run_again("bb")
-        assert ("mix_A" in ran, "mix_B" in ran) == (False, True)
-        assert runner.content("bb") == first_jobs(jobs=2)
+
+def fail_halfway(site: SlurmSite, mode: str, planner: str) -> None:
+    """A task fails; the second run goes on where the first one stopped."""
+    runner = WorkflowRunner(site.home, f"halfway-{mode}", 2, planner)
+    submit = runner.planned("bb", "--bb-mode", mode, "--cleanup", "none")
+    runner.trouble.write_text("b.dat")
+    failed = runner.run_to_the_end("bb")
+    assert failed.status == 80, failed.err
+    assert "mix_B: record 1 says that its task failed (exit code 1)" in failed.err
+    assert "| mix: the disk on my desk is full" in failed.err
+    assert "rescue file: diamond-0.dag.rescue001" in failed.err
+    told = runner.bb("status", str(submit)).out
+    assert "stopped; `pegasus-bb run` continues it" in told
+    if mode == "persistent":
+        assert runner.reservation("bb") in site.buffers()
+    runner.trouble.unlink()
+    ran = runner.run_again("bb")
+    assert ("mix_A" in ran, "mix_B" in ran) == (False, True)
+    assert runner.content("bb") == first_jobs(jobs=2)
 
 
 @pytest.fixture(scope="module", params=PLANNERS)

@@ -9,11 +9,12 @@ import re
 from typing import Any, List, NamedTuple, Optional, Tuple
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.service.dataspace import parse_rate
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodesConfig, read_nodes
 from pegasus_bb.units import parse_size
 
 _KEYS = ("user", "spool", "pools", "nodes")
-_POOL_KEYS = ("path", "capacity", "granularity")
+_POOL_KEYS = ("path", "capacity", "granularity", "rate")
 _NAME = re.compile("[a-z][a-z0-9_-]{0,31}")
 _RESERVED = ("job", "bb", "file", SPACE)  # what places of directives begin with
 
@@ -25,6 +26,7 @@ class Pool(NamedTuple):
     path: str
     capacity: int  # bytes
     granularity: int  # bytes
+    rate: float = 0.0  # bytes per second of all copies together; 0: no limit
 
 
 class SlurmConfig(NamedTuple):
@@ -71,7 +73,7 @@ def _pools(where: str, pools: Any) -> List[Pool]:
         granule = parse_size(pool.get("granularity", "1GiB"))
         fits = 0 < granule <= capacity
         _check(fits, here, "a granularity below the capacity", granule)
-        found.append(Pool(name, path, capacity, granule))
+        found.append(Pool(name, path, capacity, granule, parse_rate(here, pool)))
     return found
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.directives import parse_directives
+from pegasus_bb.service.slurm.job import Job as Record
 
-from .conftest import ERROR, SUCCESS, Hooks, Job, SlurmSite
+from .conftest import ERROR, ME, SUCCESS, Hooks, Job, SlurmSite
 
 GOOD = [
     "jobbb capacity=10GiB pool=flash",
@@ -45,6 +48,8 @@ BAD = [
     ("stage_in lustre://capacity=1TiB job://a", "Slurm would count"),
     ("stage_in lustre://a\x07 job://a", "control character"),
     ("stage_in lustre://a\tb job://a", "control character"),
+    ("stage_in lustre://a\r job://a", "control character"),
+    ("stage_in lustre://a\0 job://a", "control character"),
     ("stage_in node://a job://a", "DEST of a stage_in"),
     ("stage_in lustre://a node://./", "DEST of a stage_in"),
     ("stage_out lustre://a node://a", "SOURCE of a stage_out"),
@@ -125,6 +130,28 @@ def test_lines_for_others_and_no_line_at_all_are_left_alone(hooks: Hooks) -> Non
     text = "#DW jobdw\n#BB_LUA persist use data\n"
     info = {"burst_buffer": text}
     assert hooks.call("job_process", "script", 1, 1, info) == (SUCCESS, "")
+
+
+def test_a_line_that_follows_a_directive_says_nothing_to_the_service(
+    site: SlurmSite,
+) -> None:
+    """Neither another user, nor another hook, nor a second answer of the spool."""
+    site.file("in.txt")
+    own = "jobbb capacity=1MiB pool=flash"
+    line = "stage_in lustre://in.txt job://a\nuid=1\n\ndo=teardown\nstate=gone"
+    job = Job(site, own, line)
+    assert job.stage_in() == (SUCCESS, "")
+    folder = Path(job.run()["BB_JOB"])
+    assert (folder / "a").stat().st_uid == folder.stat().st_uid == ME
+
+
+def test_a_job_with_twenty_thousand_is_read_once_and_staged_in(site: SlurmSite) -> None:
+    job = Job(site, "persist store data size=1MiB", *["persist use data"] * 19_999)
+    assert job.stage_in() == (SUCCESS, "")
+    assert list(job.run()) == ["BB_PERSISTENT_data"]
+    record = Record(1, ME, ME)
+    record.lines = job.lines.splitlines()
+    assert record.directives is record.directives
 
 
 def test_twenty_thousand_cost_ten_times_what_two_thousand_do(hooks: Hooks) -> None:

@@ -20,7 +20,10 @@ SCRIPTS = [s for s in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) if "#!" in
 BLOCKS = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=["own", "nodes", "store", "use"])
+NAMES = ["own", "nodes", "store", "use", "prepare", "solve", "save"]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=NAMES)
 def test_slurm_takes_its_job_scripts(tmp_path: Path, script: str) -> None:
     lines = [line for line in script.splitlines() if line.startswith("#BB_LUA")]
     info = {"burst_buffer": "\n".join(lines)}

@@ -1,0 +1,80 @@
+"""Simulate a mix of jobs on variations of a machine, and print what differs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+import orjson
+
+from pegasus_bb.cli.mix_options import (
+    SEEDS,
+    MixOptions,
+    architectures_of,
+    check_variations,
+    variations_of,
+)
+from pegasus_bb.cli.mix_tables import study_lines
+from pegasus_bb.cli.output import write_page
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.machine import read_machine
+from pegasus_bb.model.mix import read_mix
+
+
+def simulate_mix(options: MixOptions, as_json: bool) -> None:
+    if options.machine is None:
+        raise UsageError("--mix needs a machine: --machine FILE")
+    machine = read_machine(options.machine, os.environ)
+    mix = read_mix(options.mix, machine, os.environ)
+    architectures, variations = (
+        architectures_of(options, machine),
+        variations_of(options),
+    )
+    check_variations(machine, architectures, variations)
+    if options.html is not None:
+        import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
+    _need_numpy()
+    from pegasus_bb.simulation.mix.cases import cases
+    from pegasus_bb.simulation.mix.study import study, to_document
+
+    compared = cases(machine, architectures, variations)
+    with _progress() as done:
+        results = study(mix, compared, range(options.seeds or SEEDS), done)
+    if as_json:
+        document = to_document(mix, results)
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    else:
+        click.echo("\n".join(study_lines(results)))
+    if options.html is not None:
+        from pegasus_bb.page.campaigns import campaigns_page
+
+        write_page(options.html, campaigns_page(mix.source, results))
+
+
+def _need_numpy() -> None:
+    try:
+        import numpy  # noqa: F401
+    except ModuleNotFoundError as missing:
+        raise UsageError(
+            "simulate --mix needs NumPy, which is not installed; "
+            "pip install 'pegasus-bb[simulation]' brings it"
+        ) from missing
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(
+        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+    ) as bar:
+        task = bar.add_task("campaigns", total=None)
+
+        def done(count: int, of: int) -> None:
+            bar.update(task, completed=count, total=of)
+
+        yield done

@@ -1,0 +1,102 @@
+"""pegasus-bb simulate WORKFLOW: runs of a workflow that never happen, reported."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from pegasus_bb.cli.options import plan_options
+from pegasus_bb.cli.output import columns, write_page
+from pegasus_bb.cli.prediction import shown
+from pegasus_bb.errors import UsageError
+from pegasus_bb.planner.predictions import MODES
+from pegasus_bb.planner.reading import no_collection
+from pegasus_bb.planner.simulations import Simulated, simulated_modes
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.encoding import to_document
+from pegasus_bb.report.render import WIDTH, render_text
+from pegasus_bb.simulation.waits import Waits
+from pegasus_bb.units import format_duration
+
+_DEFAULT = ("off", "persistent")
+_HEAD = ("seconds, simulated", "jobs", "starting", "slot", "computing", "storage")
+
+
+def simulate_workflow(
+    options: dict[str, Any], modes: Sequence[str], seeds: int, html: Path | None
+) -> None:
+    """``options`` are those of a planning. Raises UsageError and CatalogError."""
+    as_json, wanted = bool(options["as_json"]), modes or _DEFAULT
+    for mode in wanted:
+        if mode not in MODES:
+            raise UsageError(f"--mode {mode}: one of {', '.join(MODES)}")
+    if seeds < 1:
+        raise UsageError(f"--seeds {seeds}: a number of runs, 1 or more")
+    if html is not None:
+        import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
+    with no_collection():
+        found = simulated_modes(plan_options(options, mode="persistent"), wanted, seeds)
+        compared = _compared(found)
+        if as_json:
+            click.echo(orjson.dumps(_document(found, compared), option=_INDENT))
+        else:
+            _print(found, compared)
+        if html is not None:
+            from pegasus_bb.page import report_page  # templates are slow to load
+
+            write_page(html, report_page(compared))
+            if not as_json:
+                click.echo(f"drawn: {html}")
+
+
+_INDENT = orjson.OPT_INDENT_2
+
+
+def _compared(found: Simulated) -> dict[str, Comparison]:
+    """Each mode beside mode off, by its name; mode off alone beside itself."""
+    off = found.runs["off"]
+    others = {mode: runs for mode, runs in found.runs.items() if mode != "off"}
+    return {mode: compare(off, runs) for mode, runs in (others or found.runs).items()}
+
+
+def _document(found: Simulated, compared: dict[str, Comparison]) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "simulated": True,
+        "predicted": found.predicted.to_json(),
+        "waits": {
+            mode: [asdict(each) for each in waits]
+            for mode, waits in found.waits.items()
+        },
+        "comparisons": {mode: to_document(each) for mode, each in compared.items()},
+    }
+
+
+def _print(found: Simulated, compared: dict[str, Comparison]) -> None:
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    click.echo("\n".join(shown(found.predicted)))
+    for mode, comparison in compared.items():
+        click.echo(f"\n== simulated: {mode} beside the PFS alone ==")
+        text = render_text(comparison, color=sys.stdout.isatty(), width=width)
+        click.echo(text, nl=False)
+    for mode, waits in found.waits.items():
+        click.echo(f"\n== simulated: who waits for what in mode {mode}, added up ==")
+        click.echo("\n".join(columns([_HEAD, *map(_row, waits)], range(1, 6))))
+
+
+def _row(waits: Waits) -> tuple[str, ...]:
+    seconds = (
+        waits.starting,
+        waits.slot,
+        waits.computing,
+        waits.storage + waits.own,
+    )
+    return waits.name, str(waits.jobs), *map(format_duration, seconds)

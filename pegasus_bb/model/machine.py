@@ -1,0 +1,144 @@
+"""A machine to simulate, as one YAML file says it. Sizes are bytes, rates bytes/s.
+
+    nodes: 9500
+    cores: 32                    # of a node
+    memory: 128GB                # of a node
+    nic: 15GB/s                  # of a node
+    pfs: {read: 1000GB/s, write: 1000GB/s}    # as in x-storage-speeds
+    buffers:                     # one of them, or both, to be compared
+      shared: {nodes: 276, read: 1600GB/s, write: 1400GB/s, stripes: 2,
+               placement: random, capacity: 3700TB}
+      local: {read: 1600GB/s, write: 1400GB/s, capacity: 3700TB}
+    parity: 0                    # per cent of the buffers' bandwidth
+    faults: {mtti: 1428m, repair: 1h}
+
+Rates and capacity of buffers are those of all their nodes together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.model.document import Entry, load
+from pegasus_bb.model.quantities import (
+    check_mapping,
+    read_choice,
+    read_count,
+    read_seconds,
+)
+from pegasus_bb.model.speeds import Speed, read_rate, read_speed
+
+RANDOM, LEAST_LOADED, ROUND_ROBIN = "random", "least-loaded", "round-robin"
+PLACEMENTS = (RANDOM, LEAST_LOADED, ROUND_ROBIN)
+SHARED, LOCAL = "shared", "local"
+_KEYS = ("nodes", "cores", "memory", "nic", "pfs", "buffers", "parity", "faults")
+_BUFFER = ("read", "write", "capacity")
+_STRIPED = ("nodes", "stripes", "placement")
+
+
+@dataclass(frozen=True, slots=True)
+class BufferNodes:
+    """Equal nodes with flash storage. The local ones are the compute nodes."""
+
+    nodes: int
+    read: float  # of one node
+    write: float
+    capacity: float = math.inf  # of one node
+    stripes: int = 1  # that a compute node writes, each to a buffer node
+    placement: str = RANDOM  # how the buffer nodes are chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """A Poisson process: each node fails at the same rate."""
+
+    mtti: float  # mean seconds between two faults of any compute node
+    repair: float  # seconds until the node is back
+
+
+@dataclass(frozen=True)
+class Machine:
+    nodes: int
+    cores: int  # of a node
+    memory: int  # of a node
+    nic: float  # of a node
+    pfs: Speed
+    buffers: Mapping[str, BufferNodes]  # by architecture: shared, local
+    parity: float = 0.0  # share of the buffers' bandwidth, below 1
+    faults: Faults | None = None
+    source: str = ""
+
+
+def read_machine(path: Path, variables: Mapping[str, str]) -> Machine:
+    """Raises CatalogError."""
+    entry = load(path, variables).entry()
+    check_mapping(entry, _KEYS, _KEYS[:-2])
+    nodes = read_count(entry, "nodes")
+    memory = entry.below("memory").size("memory: ")
+    if memory <= 0:
+        raise entry.below("memory").error("memory is a size above zero")
+    return Machine(
+        nodes=nodes,
+        cores=read_count(entry, "cores"),
+        memory=memory,
+        nic=read_rate(entry.below("nic")),
+        pfs=read_speed(entry.below("pfs")),
+        buffers=_buffers(entry.below("buffers"), nodes),
+        parity=_parity(entry),
+        faults=_faults(entry.below("faults")) if entry.data.get("faults") else None,
+        source=str(path),
+    )
+
+
+def _buffers(entry: Entry, nodes: int) -> dict[str, BufferNodes]:
+    check_mapping(entry, (SHARED, LOCAL), ())
+    found = {}
+    if SHARED in entry.data:
+        found[SHARED] = _shared(entry.below(SHARED))
+    if LOCAL in entry.data:
+        local = entry.below(LOCAL)
+        check_mapping(local, _BUFFER, _BUFFER[:2])
+        found[LOCAL] = BufferNodes(nodes, *_of_one(local, nodes))
+    if not found:
+        raise entry.error("no buffer", would_do=f"add {SHARED} or {LOCAL}")
+    return found
+
+
+def _shared(entry: Entry) -> BufferNodes:
+    check_mapping(entry, (*_BUFFER, *_STRIPED), (*_BUFFER[:2], "nodes"))
+    nodes, stripes = read_count(entry, "nodes"), read_count(entry, "stripes", 1)
+    if stripes > nodes:
+        what = f"a file of {stripes} stripes on {nodes} buffer nodes"
+        raise entry.below("stripes").error(what, would_do=f"at most {nodes}")
+    placement = read_choice(entry, "placement", PLACEMENTS, RANDOM)
+    return BufferNodes(nodes, *_of_one(entry, nodes), stripes, placement)
+
+
+def _of_one(entry: Entry, nodes: int) -> tuple[float, float, float]:
+    """Read, write, and capacity of one of ``nodes``."""
+    read, write = (read_rate(entry.below(key)) / nodes for key in _BUFFER[:2])
+    capacity = math.inf
+    if "capacity" in entry.data:
+        capacity = entry.below("capacity").size("capacity: ") / nodes
+    return read, write, capacity
+
+
+def _parity(entry: Entry) -> float:
+    value = entry.data.get("parity", 0)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise entry.below("parity").error("parity is per cent, from 0 to 99")
+    if not 0 <= value <= 99:
+        raise entry.below("parity").error("parity is per cent, from 0 to 99")
+    return value / 100
+
+
+def _faults(entry: Entry) -> Faults:
+    check_mapping(entry, ("mtti", "repair"), ("mtti",))
+    mtti = read_seconds(entry, "mtti", "such as 24h, the time between two faults")
+    repair = entry.data.get("repair", "0s")
+    if str(repair) in ("0", "0s", "0m", "0h"):
+        return Faults(mtti, 0.0)
+    return Faults(mtti, read_seconds(entry, "repair", "such as 1h"))

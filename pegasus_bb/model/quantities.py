@@ -1,0 +1,64 @@
+"""Single quantities of a file: each is checked, and an error names its line and key.
+
+All raise CatalogError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.document import Entry, closest
+from pegasus_bb.units import parse_duration
+
+
+def check_mapping(entry: Entry, known: Collection[str], needs: Collection[str]) -> None:
+    """``entry`` is a mapping, its keys are ``known``, and it has all of ``needs``."""
+    what = str(entry.at[-1]) if entry.at else "the file"
+    if not isinstance(entry.data, dict):
+        raise entry.error(f"{what} is a mapping", would_do=f"keys: {', '.join(known)}")
+    entry.check_keys(known, what)
+    for key in needs:
+        if entry.data.get(key) is None:
+            raise entry.error(f"{what} without {key}", "", f"add {key}")
+
+
+def read_count(entry: Entry, key: str, default: int | None = None) -> int:
+    """A whole number above zero."""
+    value = entry.data.get(key, default)
+    if type(value) is not int or value < 1:
+        raise entry.below(key).error(f"{key} is a whole number above zero")
+    return value
+
+
+def read_number(
+    entry: Entry, key: str, least: float, most: float, default: float | None = None
+) -> float:
+    """A number above ``least`` and not above ``most``."""
+    value: Any = entry.data.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise entry.below(key).error(f"{key} is a number")
+    if not least < value <= most:
+        what = f"{key} is above {least:g} and not above {most:g}"
+        raise entry.below(key).error(what)
+    return float(value)
+
+
+def read_seconds(entry: Entry, key: str, would_do: str) -> float:
+    """A duration above zero."""
+    at = entry.below(key)
+    try:
+        seconds = parse_duration(at.data)
+    except UsageError as error:
+        raise at.error(str(error), would_do=would_do) from error
+    if seconds <= 0:
+        raise at.error(f"{key} is a time above zero", would_do=would_do)
+    return float(seconds)
+
+
+def read_choice(entry: Entry, key: str, known: Collection[str], default: str) -> str:
+    value = str(entry.data.get(key, default))
+    if value not in known:
+        raise entry.below(key).error(f"no such {key}", would_do=closest(value, known))
+    return value

@@ -1,0 +1,54 @@
+"""Runs of a workflow that never happen, in the modes that a user names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.run import Run
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.predictions import (
+    compared_modes,
+    mode_predictions,
+    without_speeds,
+)
+from pegasus_bb.planner.reading import read_and_place
+from pegasus_bb.simulation.choice import Compared
+from pegasus_bb.simulation.simulated_run import run_of
+from pegasus_bb.simulation.waits import Waits, waits_of
+from pegasus_bb.simulation.workflow import demands_of
+
+
+@dataclass(frozen=True)
+class Simulated:
+    predicted: Compared
+    runs: Mapping[str, Sequence[Run]]  # by mode, off always: one for each seed
+    waits: Mapping[str, Sequence[Waits]]  # by mode: of the first of them
+
+
+def simulated_modes(
+    options: PlanOptions, modes: Sequence[str], seeds: int
+) -> Simulated:
+    """Raises UsageError and CatalogError: no speeds, a mode that cannot be planned, and
+    all that planning raises."""
+    placed = read_and_place(options)
+    known = mode_predictions(placed)
+    if known is None:
+        raise without_speeds(placed, "simulate")
+    runs: dict[str, list[Run]] = {}
+    waits: dict[str, list[Waits]] = {}
+    simulator = known.simulator
+    for mode in dict.fromkeys(("off", *modes)):
+        why = known.refusal(mode)
+        if why:
+            raise UsageError(f"mode {mode} cannot be simulated: {why}")
+        what = known.mode(mode)
+        for seed in range(seeds):
+            demands = demands_of(simulator.planned.work, seed)
+            done = simulator.execute(what, demands)
+            label, site = placed.workflow.name, placed.site.name
+            runs.setdefault(mode, []).append(run_of(label, what, done, site))
+            if not seed:
+                waits[mode] = waits_of(what, done)
+    return Simulated(compared_modes(known), runs, waits)

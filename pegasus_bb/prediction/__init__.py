@@ -1,1 +1,0 @@
-"""What a run would take: the cost model."""

@@ -1,0 +1,85 @@
+"""Preload a Darshan runtime into a task, if planning named one: its calls are counted.
+
+The logs go below the submit directory, where ``pegasus-bb report`` finds them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Dict
+
+NOTE = "darshan.json"  # in the bb folder: {"library": PATH}
+SETTINGS = "darshan.conf"  # there as well, in Darshan's own form
+# Darshan leaves out /dev, and a tier may be in memory. It has room for 1024 files; a
+# task that unpacks an archive has more.
+SAID = b"""NAME_INCLUDE ^/dev/shm/ *
+MAX_RECORDS 20000 POSIX,STDIO
+MODMEM 64
+NAMEMEM 16
+"""
+_CONFIG = "DARSHAN_CONFIG_PATH"
+LOGS = "darshan"  # in the submit directory
+_DAY = 86400.0
+# A container has its own files, and the library is not among them.
+_CONTAINERS = ("apptainer", "singularity", "docker", "shifter")
+
+
+def with_darshan(bb: str, program: str, environ: Dict[str, str]) -> Dict[str, str]:
+    """``environ`` for the task ``program`` of the run whose bb folder is ``bb``.
+
+    Unchanged if no runtime is named, if this node has none, or if the task is one of
+    our own programs. A task never fails because it cannot be counted.
+    """
+    note = os.path.join(bb, NOTE)
+    if not os.path.exists(note):
+        return environ
+    ours = os.path.realpath(os.path.join(bb, "bin"))
+    if os.path.dirname(os.path.realpath(program)) == ours:
+        return environ
+    if os.path.basename(program) in _CONTAINERS:
+        return environ
+    try:
+        node = environ.get("PEGASUS_DAG_JOB_ID", "")
+        found = preloaded(_library(note), _folder(bb, node), environ)
+        return {_CONFIG: os.path.join(bb, SETTINGS), **found}
+    except (OSError, ValueError, KeyError, TypeError):
+        return environ
+
+
+def preloaded(library: str, logs: str, environ: Dict[str, str]) -> Dict[str, str]:
+    """``environ`` with ``library`` in front of what it preloads already."""
+    before = environ.get("LD_PRELOAD", "")
+    return {
+        **environ,
+        "LD_PRELOAD": f"{library} {before}".strip(),
+        "DARSHAN_ENABLE_NONMPI": "1",
+        "DARSHAN_LOGPATH": logs,
+    }
+
+
+def make_log_folders(logs: str) -> None:
+    """Darshan writes into LOGS/year/month/day and makes none of them. The day is that
+    of a process's start, so tomorrow's is made as well. Raises OSError."""
+    for moment in (time.time(), time.time() + _DAY):
+        day = time.localtime(moment)
+        parts = (str(day.tm_year), str(day.tm_mon), str(day.tm_mday))
+        os.makedirs(os.path.join(logs, *parts), exist_ok=True)
+
+
+def _library(note: str) -> str:
+    import json
+
+    with open(note, encoding="utf-8") as source:
+        library = str(json.load(source)["library"])
+    if not os.path.isfile(library):
+        raise OSError(f"{library}: not on this node")
+    return library
+
+
+def _folder(bb: str, node: str) -> str:
+    """A node's tasks have one of their own: whose a log is needs no guess."""
+    own = node if "/" not in node else ""
+    logs = os.path.join(os.path.dirname(os.path.abspath(bb)), LOGS, own).rstrip("/")
+    make_log_folders(logs)
+    return logs

@@ -1,0 +1,88 @@
+"""When each task will have ended: the queue of a moment, played to its end.
+
+The real queue and the real rules say which tasks a worker gets next, estimate.py what
+they take, and rates.py how fast they may go at the same time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Callable, Deque, Dict, List, NamedTuple, Sequence, Set
+
+from pegasus_bb.service.assignments import Assignments
+from pegasus_bb.service.estimate import Estimates
+from pegasus_bb.service.rates import Targets, pair_of, share
+from pegasus_bb.service.task import Task
+
+_REST = 1e-9  # of a task; less than that is done
+
+
+class _Working:
+    """A worker and its assignment: one task after the other."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.tasks: Deque[Task] = deque(tasks)
+        self.is_slow = any(task.rate for task in tasks)
+        self.size = self.left = self.speed = 0.0  # of the first task
+        self.targets: Set[str] = set()
+
+
+class Forecast(NamedTuple):
+    """Of one moment; ``queue`` is a copy of its own."""
+
+    running: List[List[Task]]  # by worker
+    queue: Assignments
+    is_alone: Callable[[Task], bool]
+    estimates: Estimates
+    targets: Targets
+    workers: int
+    now: float  # a time.time()
+
+    def seconds_left(self) -> Dict[int, float]:
+        """Seconds until each task that waits or runs has ended."""
+        working = [self._begun(tasks) for tasks in self.running if tasks]
+        found: Dict[int, float] = {}
+        passed = 0.0
+        while True:
+            while len(working) < self.workers:
+                slow = sum(worker.is_slow for worker in working)
+                tasks = self.queue.next(slow, self.is_alone, self.now + passed)
+                if not tasks:
+                    break
+                working.append(self._begun(tasks))
+            if not working:
+                return found
+            passed += self._go_on(working)
+            for worker in working:
+                if worker.left <= _REST * worker.size:
+                    found[worker.tasks.popleft().id] = passed
+                    if worker.tasks:
+                        self._begin(worker)
+            working = [worker for worker in working if worker.tasks]
+
+    def _go_on(self, working: List[_Working]) -> float:
+        """All go on until the first of their tasks ends; seconds until then."""
+        speeds = [worker.speed for worker in working]
+        if any(worker.targets for worker in working):
+            users = [(worker.speed, worker.targets) for worker in working]
+            speeds = share(users, self.targets.rates)
+        step = min(w.left / speed for w, speed in zip(working, speeds))
+        for worker, speed in zip(working, speeds):
+            worker.left -= speed * step
+        return step
+
+    def _begun(self, tasks: Sequence[Task]) -> _Working:
+        worker = _Working(tasks)
+        self._begin(worker)
+        return worker
+
+    def _begin(self, worker: _Working) -> None:
+        task = worker.tasks[0]
+        pair = pair_of(task)
+        whole = max(1, task.size or self.estimates.typical(pair))
+        worker.size = float(whole)
+        worker.left = float(max(1, whole - task.moved))
+        worker.speed = whole / self.estimates.seconds(pair, whole)
+        if task.rate:
+            worker.speed = min(worker.speed, task.rate)
+        worker.targets = self.targets.limited([task]) if self.targets.rates else set()

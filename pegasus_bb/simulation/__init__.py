@@ -1,0 +1,1 @@
+"""What a run, or a machine full of jobs, would do: one event simulator."""

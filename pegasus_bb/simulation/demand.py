@@ -1,0 +1,37 @@
+"""What a task asks of processors and storage, wherever its files are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Moved(NamedTuple):
+    """What a task reads and writes of the workflow's files."""
+
+    read: int  # bytes
+    written: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Of one task. Bytes of the workflow's files are not in it: the files have them."""
+
+    compute: float  # seconds, the same on every place
+    operations: float = 0.0  # calls that cost time on the place of the job's folder
+
+
+@dataclass(frozen=True, slots=True)
+class DemandRange:
+    """Two demands that explain the same measurements. They are equal if it is known
+    how much of the run time depends on the place."""
+
+    pessimistic: Demand  # the least that a faster place makes shorter
+    optimistic: Demand  # the most
+    source: str = ""  # what it was learned from, for a person
+    note: str = ""  # why a better source did not serve; empty if it did
+
+    @property
+    def is_known(self) -> bool:
+        return self.pessimistic == self.optimistic

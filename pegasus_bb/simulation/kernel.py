@@ -1,0 +1,145 @@
+"""The clock of a simulation, and the processes that live by it.
+
+A process is a generator. It yields what it waits for: a number of seconds, or anything
+with a ``wait`` method, such as a share of a server. The same start and the same random
+numbers give the same events in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Generator
+from heapq import heappop, heappush
+from typing import Protocol, Union
+
+
+class Sleeper(Protocol):
+    """What an alarm wakes."""
+
+    def wake(self, alarm: int) -> None:
+        """``alarm`` is its number: a sleeper ignores one that it no longer expects."""
+
+
+class Wait(Protocol):
+    """What a process can wait for, besides seconds."""
+
+    def wait(self, process: Process) -> None:
+        """``process.go_on()`` follows, once, unless ``cancel`` comes first."""
+
+    def cancel(self, process: Process) -> None:
+        """The process has been ended: it waits no longer. What it waited for may have
+        come in this very moment; then the process has not seen it yet."""
+
+
+Steps = Generator[Union[float, Wait], None, None]
+
+
+class Simulation:
+    """``now`` is in seconds since the start."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._heap: list[tuple[float, int, Sleeper]] = []
+        self._ready: deque[Process] = deque()  # what they waited for has come
+        self._alarms = 0  # set so far: of two at one time the earlier set comes first
+
+    def alarm(self, time: float, sleeper: Sleeper) -> int:
+        """Wakes ``sleeper`` at ``time``; returns the alarm's number."""
+        self._alarms += 1
+        heappush(self._heap, (time, self._alarms, sleeper))
+        return self._alarms
+
+    def start(self, steps: Steps) -> Process:
+        """A process that makes its first step at once."""
+        process = Process(self, steps)
+        process.step()
+        return process
+
+    def make_ready(self, process: Process) -> None:
+        """It makes its next step now, after those that were ready before it."""
+        self._ready.append(process)
+
+    def run(self, until: float = math.inf) -> None:
+        """All events up to ``until``; without it, until none is left."""
+        heap, ready = self._heap, self._ready
+        while True:
+            while ready:
+                ready.popleft().step()
+            if not heap or heap[0][0] > until:
+                break
+            self.now, alarm, sleeper = heappop(heap)
+            sleeper.wake(alarm)
+        if until < math.inf:
+            self.now = until
+
+
+class Process:
+    """Steps that wait for each other. It can be waited for until it is over."""
+
+    __slots__ = (
+        "_alarm",
+        "_simulation",
+        "_steps",
+        "_waits_for",
+        "_watchers",
+        "is_over",
+    )
+
+    def __init__(self, simulation: Simulation, steps: Steps) -> None:
+        self._simulation, self._steps = simulation, steps
+        self._alarm = 0
+        self._waits_for: Wait | None = None
+        self._watchers: list[Process] = []
+        self.is_over = False
+
+    def go_on(self) -> None:
+        """What it waited for has come. The caller ends its own step first."""
+        self._simulation.make_ready(self)
+
+    def step(self) -> None:
+        if self.is_over:  # it was ended when it was ready
+            return
+        self._waits_for = None
+        try:
+            wanted = next(self._steps)
+        except StopIteration:
+            self._end()
+            return
+        if isinstance(wanted, (float, int)):
+            if not 0 <= wanted < math.inf:
+                raise ValueError(f"a process cannot wait for {wanted} s")
+            simulation = self._simulation
+            self._alarm = simulation.alarm(simulation.now + wanted, self)
+        else:
+            self._waits_for = wanted
+            wanted.wait(self)
+
+    def wake(self, alarm: int) -> None:
+        if alarm == self._alarm:
+            self.step()
+
+    def end(self) -> None:
+        """Ends it here: it waits for nothing more, its ``finally`` blocks run."""
+        if self.is_over:
+            return
+        if self._waits_for is not None:
+            self._waits_for.cancel(self)
+        self._steps.close()
+        self._end()
+
+    def wait(self, process: Process) -> None:
+        if self.is_over:
+            process.go_on()
+        else:
+            self._watchers.append(process)
+
+    def cancel(self, process: Process) -> None:
+        if process in self._watchers:
+            self._watchers.remove(process)
+
+    def _end(self) -> None:
+        self.is_over, self._waits_for, self._alarm = True, None, 0
+        watchers, self._watchers = self._watchers, []
+        for process in watchers:
+            process.go_on()

@@ -1,0 +1,50 @@
+"""A run whose tasks preload a real Darshan runtime: PEGASUS_BB_TEST_DARSHAN names a
+libdarshan.so that was built without MPI, or one is found as --bb-darshan auto finds it.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from pegasus_bb.model.properties import Properties, Setting
+from pegasus_bb.model.run import Kind
+from pegasus_bb.planner.darshan import tried_darshan
+from pegasus_bb.report.learn import history_of
+from pegasus_bb.report.submitdir import read_run
+
+from .conftest import Site, expected
+
+NAMED = os.environ.get("PEGASUS_BB_TEST_DARSHAN", "auto")
+RUNTIME = tried_darshan(
+    Properties({"pegasus.bb.darshan": Setting(NAMED, "environment")}), NAMED
+)
+
+
+@pytest.mark.skipif(not RUNTIME, reason="no Darshan runtime (libdarshan.so)")
+@pytest.mark.parametrize("mode", ["off", "persistent"])
+def test_the_calls_of_every_task_are_counted(site: Site, mode: str) -> None:
+    folder = site.planned("logged", "--bb-mode", mode, "--bb-darshan", RUNTIME)
+    done = site.run("logged")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.content("logged") == expected()
+    run = read_run(folder)
+    assert run.problems == ()
+    for task in run.tasks:
+        if task.kind is Kind.COMPUTE:
+            assert task.calls is not None and task.calls.metadata
+        else:
+            assert task.calls is None  # our own programs are not counted
+    learned = history_of(run)
+    assert all(past.metadata for past in learned.jobs.values())
+
+
+def test_a_run_without_it_has_no_folder_for_logs(site: Site) -> None:
+    folder = site.planned("plain", "--bb-mode", "persistent")
+    assert not (folder / "bb" / "darshan.json").exists()
+    named = site.planned("named", "--bb-darshan", "/none/such/libdarshan.so")
+    assert "/none/such" in (named / "bb" / "darshan.json").read_text()
+    assert site.run("named").returncode == 0  # a node that has no such file
+    assert site.content("named") == expected()
+    assert not (named / "darshan").exists()

@@ -1,0 +1,78 @@
+"""A Darshan runtime for a task: what its environment says, and when nothing changes."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.runtime.darshan import with_darshan
+
+HERE = {"PATH": "/bin"}
+
+
+@pytest.fixture
+def bb(tmp_path: Path) -> Path:
+    """The bb folder of a run that names a library, which is there."""
+    library = tmp_path / "libdarshan.so"
+    library.touch()
+    bb = tmp_path / "submit" / "bb"
+    (bb / "bin").mkdir(parents=True)
+    (bb / "darshan.json").write_text(json.dumps({"library": str(library)}))
+    return bb
+
+
+def test_a_run_without_darshan_changes_nothing(bb: Path) -> None:
+    (bb / "darshan.json").unlink()
+    assert with_darshan(str(bb), "/bin/cat", HERE) is HERE
+
+
+def test_a_task_preloads_it_and_logs_below_the_submit_directory(bb: Path) -> None:
+    submit = bb.parent
+    assert with_darshan(str(bb), "/bin/cat", HERE) == {
+        "PATH": "/bin",
+        "LD_PRELOAD": str(submit.parent / "libdarshan.so"),
+        "DARSHAN_ENABLE_NONMPI": "1",
+        "DARSHAN_LOGPATH": str(submit / "darshan"),
+        "DARSHAN_CONFIG_PATH": str(bb / "darshan.conf"),
+    }
+    day = time.localtime()
+    folder = submit / "darshan" / f"{day.tm_year}/{day.tm_mon}/{day.tm_mday}"
+    assert folder.is_dir()  # Darshan makes none
+    assert len(list((submit / "darshan").glob("*/*/*"))) == 2  # a run past midnight
+
+
+def test_each_node_has_a_folder_for_its_logs(bb: Path) -> None:
+    environ = {"PEGASUS_DAG_JOB_ID": "cat_ID1"}
+    found = with_darshan(str(bb), "/bin/cat", environ)
+    assert found["DARSHAN_LOGPATH"] == str(bb.parent / "darshan" / "cat_ID1")
+    assert Path(found["DARSHAN_LOGPATH"]).is_dir()
+
+
+def test_what_the_task_preloads_already_stays(bb: Path) -> None:
+    found = with_darshan(str(bb), "/bin/cat", {"LD_PRELOAD": "/lib/own.so"})
+    assert found["LD_PRELOAD"].endswith("libdarshan.so /lib/own.so")
+
+
+def test_the_user_s_own_settings_of_darshan_stay(bb: Path) -> None:
+    found = with_darshan(str(bb), "/bin/cat", {"DARSHAN_CONFIG_PATH": "/my/own"})
+    assert found["DARSHAN_CONFIG_PATH"] == "/my/own"
+
+
+@pytest.mark.parametrize("program", ["bin/transfer", "/usr/bin/apptainer"])
+def test_our_own_programs_and_containers_do_without(bb: Path, program: str) -> None:
+    assert with_darshan(str(bb), str(bb / program), HERE) is HERE
+
+
+def test_a_node_without_the_library_runs_the_task_all_the_same(bb: Path) -> None:
+    (bb.parents[1] / "libdarshan.so").unlink()
+    assert with_darshan(str(bb), "/bin/cat", HERE) is HERE
+    (bb / "darshan.json").write_text("{")
+    assert with_darshan(str(bb), "/bin/cat", HERE) is HERE
+
+
+def test_without_room_for_logs_the_task_runs_uncounted(bb: Path) -> None:
+    (bb.parent / "darshan").write_text("a file is in the way")
+    assert with_darshan(str(bb), "/bin/cat", HERE) is HERE

@@ -1,0 +1,157 @@
+"""The journal of the service: whole, torn by a crash, damaged by a disk."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.service import journal
+from pegasus_bb.service.journal import encode_line
+from pegasus_bb.service.task import Origin, Task
+from tests.service.conftest import Daemon
+
+SPEC = {"kind": "remove", "source": "file:///x"}
+
+
+def line(first: int, count: int = 1) -> bytes:
+    specs = [{**SPEC, "source": f"file:///x{first + n}"} for n in range(count)]
+    return encode_line(journal.accepted(first, 1000, 5.0, specs))
+
+
+def end(number: int) -> bytes:
+    return encode_line({"ended": [[number, "done", 7, 9e9, ""]]})
+
+
+def test_a_batch_that_is_cut_at_any_byte_is_there_whole_or_not_at_all(
+    tmp_path: Path,
+) -> None:
+    path, before, batch = tmp_path / "journal", line(1, 3) + end(2), line(4, 1000)
+    cuts = {0, 1, len(batch) - 1, len(batch)}
+    cuts |= {random.Random(5).randrange(len(batch)) for _ in range(60)}
+    for cut in cuts:
+        path.write_bytes(before + batch[:cut])
+        found = journal.read(str(path))
+        assert len(found.tasks) == (1003 if cut == len(batch) else 3)
+        assert found.tasks[2].state == "done" and found.damaged == []
+
+
+@pytest.mark.parametrize("blow", ["flip", "line break", "zeros", "a line break less"])
+def test_damage_in_the_middle_costs_its_own_lines_only(
+    tmp_path: Path, blow: str
+) -> None:
+    path, lines = tmp_path / "journal", [line(1), line(2, 5), line(7), end(7), line(8)]
+    middle = bytearray(lines[1])
+    at = middle.index(b"x3")
+    if blow == "flip":
+        middle[at] = ord("y")  # still JSON, of another file
+    elif blow == "line break":
+        middle[at] = ord("\n")
+    elif blow == "zeros":
+        middle[at : at + 9] = bytes(9)
+    else:
+        middle[-1] = ord(" ")
+    path.write_bytes(b"".join([lines[0], middle, *lines[2:]]))
+    found = journal.read(str(path))
+    lost = {7} if blow == "a line break less" else set()
+    assert set(found.tasks) == {1, 7, 8} - lost
+    assert found.damaged and found.damaged[0] == 2
+    assert found.next_id > 100_000, "a lost task's number is given to no other"
+
+
+def test_the_service_says_what_was_damaged_and_keeps_it(daemon: Daemon) -> None:
+    daemon.make("file", 10)
+    client = daemon.start()
+    daemon.control().ask("pause")
+    tasks = [client.submit([daemon.copy(name)])[0] for name in ("lost", "file")]
+    daemon.kill()
+    whole = daemon.journal.read_bytes()
+    daemon.journal.write_bytes(whole.replace(b"from/lost", b"from/lose"))
+    damaged = daemon.journal.read_bytes()
+    said = daemon.folder / "said"
+    with said.open("wb") as out:
+        again = daemon.start(stderr=out)
+    assert again.wait(tasks[1:])[0]["state"] == "done"
+    assert [task["id"] for task in again.status()] == tasks[1:]
+    assert "is damaged and was skipped" in said.read_text()
+    [kept] = daemon.journal.parent.glob("tasks.jsonl.damaged-*")
+    assert str(kept) in said.read_text() and kept.read_bytes() == damaged
+    assert journal.read(str(daemon.journal)).damaged == []
+
+
+def test_a_torn_line_is_no_damage(daemon: Daemon) -> None:
+    daemon.make("file", 10)
+    client = daemon.start()
+    daemon.control().ask("pause")
+    tasks = client.submit([daemon.copy("file")])
+    daemon.kill()
+    with daemon.journal.open("ab") as file:
+        file.write(line(2)[:-9])
+    again = daemon.start()
+    assert again.wait(tasks)[0]["state"] == "done"
+    assert len(again.status()) == 1
+    assert not list(daemon.journal.parent.glob("*.damaged-*"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"first": 1, "uid": 0, "at": 0, "request": {"tasks": [{"kind": 3}]}},
+        {"first": 1, "uid": 0, "at": "0", "request": {"tasks": [SPEC]}},
+        {"first": 1, "uid": 0, "at": 0, "request": {"tasks": []}},
+        {"ended": [[1, "done", 7, 9e9, ""], [2, "gone", 7, 9e9, ""]]},
+        {"ended": [[1]]},
+        {"learned": [["a", "b", [1.0]]]},
+        {"learned": [["a", "b", [float("nan")] * 5]]},
+        {"learned": [["a", "b", [0.0, 0.0, 0.0, 1.0, 0.0]]]},
+        {"began": "ab", "tag": "x"},
+        {},
+    ],
+)
+def test_a_line_that_no_service_writes_is_damaged(
+    tmp_path: Path, words: dict[str, object]
+) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(line(1) + encode_line(words) + line(3))
+    found = journal.read(str(path))
+    assert found.damaged == [2] and set(found.tasks) == {1, 3}
+    assert found.tasks[1].state == "pending"
+
+
+def test_what_was_learned_outlives_the_service(daemon: Daemon) -> None:
+    daemon.make("file", 3000)
+    client = daemon.start()
+
+    def seconds_left() -> float:
+        daemon.control().ask("pause")
+        [task] = client.submit([daemon.copy("file", size=10**9)])
+        [shown] = client.status([task], eta=True)
+        client.cancel([task])
+        return float(shown["seconds_left"])
+
+    client.wait(client.submit([daemon.copy("file")]))
+    while (before := seconds_left()) == 10.01:
+        pass  # the worker is about to say that it is idle
+    daemon.control().ask("shutdown")
+    assert daemon.process is not None
+    assert daemon.process.wait(timeout=20) == 0
+    client = daemon.start()
+    assert seconds_left() == before
+
+
+def test_ends_are_kept_while_a_task_of_the_request_has_not_ended(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others may end thousands of tasks meanwhile."""
+    monkeypatch.setattr(journal, "_KEPT", 0)
+    spec = {"kind": "remove", "source": "file:///x"}
+    tasks = {n: Task(n, Origin(1, 0.0, n // 3), spec) for n in range(6)}
+    for number in (0, 1, 3, 4, 5):
+        tasks[number].state = "done"
+    found = journal.Recovered(6, tasks, {})
+    journal.forget_old(found)
+    assert sorted(found.tasks) == [0, 1, 2]
+    path = str(daemon.folder / "journal")
+    journal.rewrite(path, found)
+    assert sorted(journal.read(path).tasks) == [0, 1, 2]

@@ -1,0 +1,162 @@
+"""A worker by itself: what a pause and a cancellation do to an assignment."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.service import copying
+from pegasus_bb.service.memory import Inbox
+from pegasus_bb.service.worker import Control, Worker
+
+
+class Alone:
+    """A worker without a process and a service, which hears what it says."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.said = folder, list[dict[str, Any]]()
+        self.heard = threading.Condition()
+        self.on_began: Callable[[], None] = lambda: None
+        self.control = Control(self._say)
+        sock, self._other = socket.socketpair()
+        self._worker = Worker(self.control, self._say, Inbox(sock))
+
+    def _say(self, message: dict[str, Any]) -> None:
+        with self.heard:
+            self.said.append(message)
+            self.heard.notify_all()
+        if "began" in message:
+            self.on_began()
+            self.control.handle({"go": message["tag"]})
+
+    def copy(self, number: int, size: int = 100) -> dict[str, Any]:
+        source = self.folder / f"from/{number}"
+        source.parent.mkdir(exist_ok=True)
+        source.write_bytes(os.urandom(size))
+        return self.task(number, "copy", f"from/{number}", f"to/{number}")
+
+    def task(self, number: int, kind: str, source: str, dest: str) -> dict[str, Any]:
+        places = {"source": f"here://{source}", "dest": f"here://{dest}"}
+        about = {"digest": False, "tags": [], "state": str(self.folder)}
+        spaces = {"here": str(self.folder)}
+        return {"id": number, "kind": kind, **places, **about, "spaces": spaces}
+
+    def run(self, *tasks: dict[str, Any]) -> threading.Thread:
+        self.control.handle({"do": list(tasks), "rate": 0.0, "piece": 0})
+        running = threading.Thread(target=self._worker.run, args=(list(tasks),))
+        running.start()
+        return running
+
+    def until(self, is_so: Callable[[], bool]) -> None:
+        with self.heard:
+            assert self.heard.wait_for(is_so, timeout=60)
+
+    def ends(self) -> dict[int, str]:
+        found = [message["ended"] for message in self.said if "ended" in message]
+        assert len({end[0] for end in found}) == len(found), "a task ended twice"
+        return {number: state for number, state, _, _ in found}
+
+    def names(self) -> set[str]:
+        return {path.name for path in (self.folder / "to").iterdir()}
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Alone:
+    return Alone(tmp_path)
+
+
+def test_small_files_of_a_paused_worker_are_cancelled_at_once(alone: Alone) -> None:
+    alone.control.handle({"pause": True})
+    running = alone.run(*(alone.copy(number) for number in range(20)))
+    for number in range(20):
+        alone.control.handle({"cancel": number})
+    alone.until(lambda: len(alone.ends()) == 20)
+    assert set(alone.ends().values()) == {"cancelled"}
+    running.join(timeout=60)
+    assert "idle" in alone.said[-1] and not (alone.folder / "to").exists()
+
+
+def test_some_of_the_files_that_are_copied_together_are_cancelled(
+    alone: Alone,
+) -> None:
+    """In the middle: their parts were about to be made. The others arrive."""
+    alone.on_began = lambda: (
+        [alone.control.handle({"cancel": n}) for n in (3, 5)] and None
+    )
+    alone.run(*(alone.copy(number) for number in range(8))).join(timeout=60)
+    states = {n: "cancelled" if n in (3, 5) else "done" for n in range(8)}
+    assert alone.ends() == states
+    assert alone.names() == {str(n) for n in range(8) if n not in (3, 5)}
+
+
+def test_a_file_that_waits_behind_a_large_one_is_cancelled_at_once(
+    alone: Alone,
+) -> None:
+    def pause() -> None:
+        alone.control.handle({"pause": True})
+        alone.control.handle({"cancel": 2})
+
+    alone.on_began = pause
+    running = alone.run(alone.copy(1, 9 << 20), alone.copy(2, 9 << 20))
+    alone.until(lambda: alone.ends() == {2: "cancelled"})
+    alone.control.handle({"pause": False})
+    running.join(timeout=60)
+    assert alone.ends() == {1: "done", 2: "cancelled"} and alone.names() == {"1"}
+
+
+def test_the_removal_of_a_tree_is_cancelled_in_its_middle(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock stands still but for the first look: one name, then a moment to hear
+    of the cancellation."""
+    tree = alone.folder / "tree"
+    for number in range(50):
+        (tree / str(number)).mkdir(parents=True)
+        (tree / str(number) / "file").write_text("x")
+    monkeypatch.setattr(copying, "_SLICE", 1e-9)
+    heard = threading.Event()
+    moved = alone.control.moved
+
+    def cancel_then_move(tasks: Any, size: int) -> None:
+        alone.control.handle({"cancel": 1})
+        heard.set()
+        moved(tasks, size)
+
+    monkeypatch.setattr(alone.control, "moved", cancel_then_move)
+    alone.run(alone.task(1, "remove", "tree", "")).join(timeout=60)
+    assert heard.is_set() and alone.ends() == {1: "cancelled"}
+    assert tree.exists()
+
+
+def test_a_removal_goes_on_after_each_moment(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = alone.folder / "tree"
+    for number in range(50):
+        (tree / str(number)).mkdir(parents=True)
+        (tree / str(number) / "file").write_text("x")
+    monkeypatch.setattr(copying, "_SLICE", 1e-3)
+    alone.run(alone.task(1, "remove", "tree", "")).join(timeout=60)
+    assert alone.ends() == {1: "done"} and not tree.exists()
+
+
+def test_a_pause_is_no_work(alone: Alone) -> None:
+    """Else the ETA of what comes later would learn it."""
+    alone.control.handle({"pause": True})
+    running = alone.run(alone.copy(1), alone.copy(2, 9 << 20))
+    while not alone.control.held.is_running:
+        time.sleep(0.001)
+    paused = time.monotonic()
+    while time.monotonic() - paused < 0.3:
+        time.sleep(0.01)
+    alone.control.handle({"pause": False})
+    running.join(timeout=60)
+    assert alone.said[-1]["idle"] >= 0.3
+    assert set(alone.ends().values()) == {"done"}

@@ -1,0 +1,204 @@
+"""The policies on the same dumps: what holds for each, and how they compare."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.model.draining import Application, Target
+from pegasus_bb.simulation.draining.comparison import compare_policies
+from pegasus_bb.simulation.draining.dumps import Client, Dump, draw_clients, dumps_of
+from pegasus_bb.simulation.draining.equations import load, on_osts, segment_bandwidth
+from pegasus_bb.simulation.draining.group import Group
+from pegasus_bb.simulation.draining.optimum import optimum, production_and_deadline
+from pegasus_bb.simulation.draining.outcome import Span, bandwidths
+from pegasus_bb.simulation.draining.proactive import Proactive
+from pegasus_bb.simulation.draining.reactive import Reactive
+from pegasus_bb.simulation.draining.taut_string import slope
+
+MB, GB = 10**6, 10**9
+HDD = Target(4, MB, 12, 1536, a=0.693, b=0.163, positioning=0.0055, plateau=4.0)
+POLICIES = (Reactive, Proactive)
+every_policy = pytest.mark.parametrize("policy", POLICIES)
+
+
+@st.composite
+def populations(draw: st.DrawFn) -> tuple[Client, ...]:
+    """Up to five applications whose intervals vary, for ten minutes; also too many for
+    the target."""
+    shapes = st.tuples(st.integers(1, 60 * GB), st.integers(20, 300))
+    found = draw(st.lists(shapes, min_size=1, max_size=5))
+    applications = [
+        Application(f"app{n}", size, float(interval))
+        for n, (size, interval) in enumerate(found)
+    ]
+    rng = Random(draw(st.integers(0, 999)))
+    return draw_clients(applications, 600.0, rng, draw(st.floats(0, 0.5)))
+
+
+def twelve_applications() -> list[Application]:
+    """0.45 GB/s in all, each a twelfth."""
+    intervals = [240.0, 300.0, 360.0, 480.0, 600.0, 720.0] * 2
+    return [
+        Application(f"app{n}", int(0.0375 * GB * interval), interval)
+        for n, interval in enumerate(intervals)
+    ]
+
+
+def size_within(span: Span, start: float, end: float) -> float:
+    seconds = min(span.end, end) - max(span.start, start)
+    return span.size * max(0.0, seconds) / (span.end - span.start)
+
+
+@every_policy
+@given(populations())
+def test_every_byte_of_every_dump_is_drained_once(
+    policy: type[Group], clients: tuple[Client, ...]
+) -> None:
+    outcome = policy(HDD).run(clients)
+    wanted = sum(dump.size for dump in dumps_of(clients))
+    # A ten-thousandth of a nanosecond at 4 GB/s is what a clock of ten minutes tells.
+    same = pytest.approx(wanted, rel=1e-9, abs=1e-3 * len(outcome.dumps))
+    assert math.fsum(span.size for span in outcome.spans) == same
+    seen = math.fsum(rate * 10.0 for rate in bandwidths(outcome.spans, 10.0))
+    assert seen == same
+
+
+@given(populations())
+def test_segments_of_a_dump_are_its_bytes_exactly(clients: tuple[Client, ...]) -> None:
+    outcome = Proactive(HDD).run(clients)
+    drained: dict[int | None, float] = {}
+    for span in outcome.spans:
+        drained[span.dump] = drained.get(span.dump, 0) + span.size
+    assert drained == {dump.number: dump.size for dump in dumps_of(clients)}
+
+
+@every_policy
+@given(populations())
+def test_no_target_is_above_its_capacity(
+    policy: type[Group], clients: tuple[Client, ...]
+) -> None:
+    capacity = segment_bandwidth(HDD, HDD.upper) * (1 + 1e-6)
+    outcome = policy(HDD).run(clients)
+    assert all(rate <= capacity for rate in bandwidths(outcome.spans, 7.0))
+    for span in outcome.spans:
+        assert span.size <= capacity * (span.end - span.start) + 1e-3
+
+
+@given(populations())
+def test_segments_never_interleave_and_each_waits_for_the_positioning(
+    clients: tuple[Client, ...],
+) -> None:
+    spans = Proactive(HDD).run(clients).spans
+    for earlier, later in pairwise(spans):
+        assert later.start - earlier.end >= HDD.positioning - 1e-9
+
+
+@every_policy
+@given(populations())
+def test_no_byte_is_drained_before_it_is_there(
+    policy: type[Group], clients: tuple[Client, ...]
+) -> None:
+    outcome = policy(HDD).run(clients)
+    for dump, end in zip(outcome.dumps, outcome.ends, strict=True):
+        fastest = dump.size / segment_bandwidth(HDD, HDD.upper)
+        assert end >= dump.made + HDD.positioning + fastest * (1 - 1e-9)
+
+
+@every_policy
+@given(populations())
+def test_a_policy_without_late_dumps_drains_as_much_where_the_optimum_is_steepest(
+    policy: type[Group], clients: tuple[Client, ...]
+) -> None:
+    outcome, corners = policy(HDD).run(clients), optimum(clients)
+    if outcome.late() or not outcome.spans:
+        return
+    start, end = max(pairwise(corners), key=lambda stretch: slope(*stretch))
+    drained = sum(size_within(span, start[0], end[0]) for span in outcome.spans)
+    assert drained >= (end[1] - start[1]) * (1 - 1e-6) - 1
+
+
+@given(populations())
+def test_the_optimum_drains_no_dump_early_and_none_late(
+    clients: tuple[Client, ...],
+) -> None:
+    dumps = dumps_of(clients)
+    for gap in production_and_deadline(clients):
+        assert gap.high == sum(dump.size for dump in dumps if dump.made < gap.time)
+        assert gap.low == sum(dump.size for dump in dumps if dump.due <= gap.time)
+
+
+def test_the_same_seed_gives_the_same_outcome() -> None:
+    applications = twelve_applications()
+    first, again = (compare_policies(HDD, applications, 900, 7) for _ in range(2))
+    assert first == again
+    assert compare_policies(HDD, applications, 900, 8) != first
+
+
+@pytest.mark.parametrize("osts", [4, 2])
+def test_proactive_is_even_and_never_late_reactive_has_peaks(osts: int) -> None:
+    """The shape of Fig. 8, also on half of the OSTs."""
+    applications = twelve_applications()
+    average = load(applications)
+    found = compare_policies(on_osts(HDD, osts), applications, 1500, seed=1)
+
+    assert found.proactive.peak(10) <= 1.1 * average
+    assert found.proactive.late() == []
+    assert not found.proactive.is_overloaded
+    assert found.reactive.peak(10) >= 3 * average
+    assert found.optimum <= found.proactive.peak(10)
+
+
+def test_segment_k_joins_at_k_parts_of_the_interval() -> None:
+    size = 4 * HDD.lower * MB
+    dump = Dump(0, size, made=100.0, last_interval=40.0, due=140.0)
+    client = Client(Application("one", size, 40.0), 60.0, (dump,))
+    spans = Proactive(HDD).run([client]).spans
+    starts = [span.start - HDD.positioning for span in spans]
+    assert starts == pytest.approx([100, 110, 120, 130])
+
+
+def test_an_overload_is_said_and_everything_is_drained_all_the_same() -> None:
+    heavy = Application("heavy", 60 * GB, 10.0)
+    clients = draw_clients([heavy], 50, Random(3))
+    outcome = Proactive(HDD).run(clients)
+    assert outcome.is_overloaded
+    assert outcome.late()
+    assert sum(span.size for span in outcome.spans) == 60 * GB * len(outcome.dumps)
+
+
+def test_dumps_that_drain_together_share_the_target() -> None:
+    dumps = [Dump(n, 4 * GB, made=10.0, last_interval=9.0, due=20.0) for n in (0, 1)]
+    clients = [
+        Client(Application(str(dump.number), dump.size, 9.0), 1.0, (dump,))
+        for dump in dumps
+    ]
+    outcome = Reactive(HDD).run(clients)
+    assert outcome.ends == pytest.approx([12.0055, 12.0055])
+    assert outcome.peak(1) == pytest.approx(4 * GB)
+
+
+def test_an_application_that_ends_leaves_the_segments_to_the_others() -> None:
+    """Segments get smaller as the map gets emptier."""
+    short = Application("short", 30 * GB, 20.0)
+    dump = Dump(0, short.size, made=20.0, last_interval=20.0, due=40.0)
+    long = Application("long", 150 * GB, 100.0)
+    other = Dump(1, long.size, made=100.0, last_interval=100.0, due=200.0)
+    third = Dump(2, long.size, made=15.0, last_interval=100.0, due=200.0)
+    clients = [
+        Client(short, 0.0, (dump,)),
+        Client(long, 0.0, (third, other)),
+    ]
+    spans = Proactive(HDD).run(clients).spans
+    together = next(span for span in spans if span.dump == 0)
+    alone = next(span for span in spans if span.dump == 1)
+    assert alone.size < together.size
+
+
+def test_a_monitor_sees_the_mean_of_its_window() -> None:
+    assert bandwidths([Span(5.0, 15.0, 100), Span(28.0, 29.0, 7)], 10.0) == [5, 5, 0.7]

@@ -1,0 +1,101 @@
+"""No way through a corridor has a lower peak than the taut string."""
+
+from __future__ import annotations
+
+from itertools import accumulate, combinations, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.simulation.draining.taut_string import (
+    Gap,
+    Point,
+    peak,
+    slope,
+    taut_string,
+)
+
+_steps = st.tuples(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9))
+
+
+@st.composite
+def corridors(draw: st.DrawFn) -> list[Gap]:
+    """Both walls rise, and end in one point."""
+    steps = draw(st.lists(_steps, min_size=1, max_size=12))
+    times, lows, highs = (list(accumulate(each)) for each in zip(*steps, strict=True))
+    gaps = [
+        Gap(time, min(low, high), high)
+        for time, low, high in zip(times, lows, highs, strict=True)
+    ]
+    return [*gaps, Gap(times[-1] + draw(st.integers(1, 9)), highs[-1], highs[-1])]
+
+
+@st.composite
+def ways(draw: st.DrawFn) -> tuple[list[Gap], list[Point]]:
+    """A corridor, and bytes that are drained at its gaps: never fewer than before."""
+    gaps, way = draw(corridors()), [(0.0, 0.0)]
+    for gap in gaps:
+        least = max(gap.low, way[-1][1])
+        way.append((gap.time, draw(st.floats(least, gap.high))))
+    return gaps, way
+
+
+def steepest_needed(gaps: list[Gap]) -> float:
+    """By brute force: from every upper wall to every later lower wall."""
+    walls = [Gap(0, 0, 0), *gaps]
+    needed = ((b.low - a.high) / (b.time - a.time) for a, b in combinations(walls, 2))
+    return max(0.0, *needed)
+
+
+def at(corners: list[Point], time: float) -> float:
+    start, end = next(pair for pair in pairwise(corners) if time <= pair[1][0])
+    return start[1] + slope(start, end) * (time - start[0])
+
+
+@given(ways())
+def test_every_way_has_a_stretch_as_steep_as_the_string(
+    both: tuple[list[Gap], list[Point]],
+) -> None:
+    gaps, way = both
+    assert peak(way) >= peak(taut_string(gaps)) * (1 - 1e-9)
+
+
+@given(corridors())
+def test_its_peak_is_what_brute_force_finds(gaps: list[Gap]) -> None:
+    assert peak(taut_string(gaps)) == pytest.approx(steepest_needed(gaps))
+
+
+@given(corridors())
+def test_it_stays_between_the_walls_and_reaches_the_end(gaps: list[Gap]) -> None:
+    corners = taut_string(gaps)
+    assert corners[0] == (0.0, 0.0)
+    assert corners[-1] == (gaps[-1].time, gaps[-1].low)
+    for gap in gaps:
+        assert gap.low - 1e-9 <= at(corners, gap.time) <= gap.high + 1e-9
+
+
+@given(ways())
+def test_it_is_the_shortest(both: tuple[list[Gap], list[Point]]) -> None:
+    def length(way: list[Point]) -> float:
+        return sum(
+            ((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5 for a, b in pairwise(way)
+        )
+
+    gaps, way = both
+    assert length(taut_string(gaps)) <= length(way) + 1e-9
+
+
+def test_with_room_on_both_sides_it_is_straight() -> None:
+    assert taut_string([Gap(1, 0, 9), Gap(2, 1, 9), Gap(4, 8, 8)]) == [(0, 0), (4, 8)]
+
+
+def test_it_bends_round_a_late_dump_and_an_early_deadline() -> None:
+    late = taut_string([Gap(3, 0, 0), Gap(4, 8, 8)])
+    assert late == [(0, 0), (3, 0), (4, 8)]
+    early = taut_string([Gap(1, 6, 8), Gap(4, 8, 8)])
+    assert early == [(0, 0), (1, 6), (4, 8)]
+
+
+def test_without_dumps_there_is_no_peak() -> None:
+    assert peak(taut_string([])) == 0

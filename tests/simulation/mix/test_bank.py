@@ -1,0 +1,156 @@
+"""Servers side by side do what as many single servers would do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.simulation.kernel import Process, Simulation, Steps
+from pegasus_bb.simulation.mix.bank import Bank
+from pegasus_bb.simulation.server import Lane, Server
+
+SERVERS = 3
+Rates = list[tuple[float, float]]
+# start, lane, units, requests on each server, seconds until it is cancelled
+Draw = tuple[float, int, float, list[int], float | None]
+
+rates = st.lists(
+    st.tuples(st.floats(1, 100), st.floats(0.5, 200)), min_size=2, max_size=2
+)
+draws: st.SearchStrategy[list[Draw]] = st.lists(
+    st.tuples(
+        st.floats(0, 3),
+        st.integers(0, 1),
+        st.floats(0.5, 50),
+        st.lists(st.integers(0, 4), min_size=SERVERS, max_size=SERVERS).filter(any),
+        st.none() | st.floats(0.01, 5),
+    ),
+    max_size=8,
+)
+
+
+def stop(process: Process, start: float, patience: float) -> Steps:
+    yield start
+    yield patience
+    process.end()
+
+
+def in_a_bank(rates: Rates, draws: list[Draw]) -> list[float | None]:
+    simulation = Simulation()
+    bank = Bank(simulation, SERVERS, rates)
+    ends: list[float | None] = [None] * len(draws)
+
+    def ask(number: int, draw: Draw) -> Steps:
+        yield draw[0]
+        yield bank.transfer(draw[1], draw[2], np.array(draw[3]))
+        ends[number] = simulation.now
+
+    for number, draw in enumerate(draws):
+        process = simulation.start(ask(number, draw))
+        if draw[4] is not None:
+            simulation.start(stop(process, draw[0], draw[4]))
+    simulation.run()
+    assert not bank.load().any()
+    return ends
+
+
+def one_by_one(rates: Rates, draws: list[Draw]) -> list[float | None]:
+    simulation = Simulation()
+    servers = [[Lane(*rate) for rate in rates] for _ in range(SERVERS)]
+    for lanes in servers:
+        Server(simulation, lanes)
+    ends: list[float | None] = [None] * len(draws)
+
+    def part(lane: Lane, units: float, count: int) -> Steps:
+        yield lane.request(units, count)
+
+    def ask(number: int, draw: Draw) -> Steps:
+        yield draw[0]
+        parts = [
+            simulation.start(part(servers[server][draw[1]], draw[2], count))
+            for server, count in enumerate(draw[3])
+            if count
+        ]
+        try:
+            yield from parts
+            ends[number] = simulation.now
+        finally:
+            for each in parts:
+                each.end()
+
+    for number, draw in enumerate(draws):
+        process = simulation.start(ask(number, draw))
+        if draw[4] is not None:
+            simulation.start(stop(process, draw[0], draw[4]))
+    simulation.run()
+    return ends
+
+
+@given(rates, draws)
+def test_a_bank_is_as_many_servers(rates: Rates, draws: list[Draw]) -> None:
+    expected = one_by_one(rates, draws)
+    ends = in_a_bank(rates, draws)
+    assert ends == [end and pytest.approx(end, rel=1e-9) for end in expected]
+
+
+def test_the_fullest_server_decides() -> None:
+    assert in_a_bank([(10.0, math.inf)], [(0, 0, 5, [1, 4, 2], None)]) == [2.0]
+
+
+def test_one_comes_after_another_has_gone() -> None:
+    """Two have half of the server until 2, the second has it all until 3."""
+    draws: list[Draw] = [
+        (0, 0, 10, [1, 0, 0], None),
+        (0, 0, 30, [1, 0, 0], None),
+        (3, 0, 10, [1, 0, 0], None),
+    ]
+    assert in_a_bank([(10.0, math.inf)], draws) == pytest.approx([2.0, 5.0, 5.0])
+
+
+def test_what_slow_requests_cannot_use_is_for_the_others() -> None:
+    draws: list[Draw] = [(0, 0, 10, [0, 1, 0], None), (0, 1, 40, [0, 1, 0], None)]
+    for rates in ([(5.0, 1.0), (10.0, 99.0)], [(10.0, 99.0), (5.0, 1.0)]):
+        swapped = rates[0][1] > rates[1][1]
+        both = [(0.0, 1 - d[1], *d[2:]) for d in draws] if swapped else draws
+        assert in_a_bank(rates, both) == pytest.approx([10.0, 5.0])
+
+
+def test_the_load_is_what_has_not_ended() -> None:
+    simulation = Simulation()
+    bank = Bank(simulation, SERVERS, [(10.0, math.inf)])
+
+    def ask() -> Steps:
+        yield bank.transfer(0, 5, np.array([1, 4, 2]))
+
+    simulation.start(ask())
+    simulation.run(until=0.75)
+    assert bank.load().tolist() == [0, 4, 2]
+    simulation.run(until=1.5)
+    assert bank.load().tolist() == [0, 4, 0]
+
+
+def test_a_transfer_that_is_lost_leaves_its_share() -> None:
+    simulation = Simulation()
+    bank = Bank(simulation, 1, [(10.0, math.inf)])
+    lost = bank.transfer(0, 90, np.array([1]))
+    log: list[tuple[str, float, bool]] = []
+
+    def ask(name: str, units: float) -> Steps:
+        transfer = lost if name == "lost" else bank.transfer(0, units, np.array([1]))
+        yield transfer
+        log.append((name, simulation.now, transfer.is_lost))
+
+    def fault() -> Steps:
+        yield 4
+        lost.lose()
+        lost.lose()
+
+    simulation.start(ask("lost", 90))
+    simulation.start(ask("kept", 50))
+    simulation.start(fault())
+    simulation.run()
+    assert log == [("lost", 4.0, True), ("kept", 7.0, False)]

@@ -1,0 +1,91 @@
+"""The example papers/cao: what it prints is what is committed, and keeps the goals."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CAO = Path(__file__).parents[3] / "examples" / "papers" / "cao"
+
+
+@pytest.fixture(scope="module")
+def output() -> Any:
+    return json.loads((CAO / "output.json").read_text())
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([CAO / "run", *words], capture_output=True, text=True)
+
+
+@pytest.mark.sweep
+def test_one_seed_prints_the_same_bytes_again() -> None:
+    done = run("--seeds", "1", "--json")
+    assert done.stdout == (CAO / "output-1-seed.json").read_text(), done.stderr
+
+
+def test_no_seeds_are_refused() -> None:
+    done = run("--seeds", "0")
+    assert done.returncode == 2
+    assert "above zero" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("case", "key", "within"),
+    [
+        ("shared", "mean", 0.05),
+        ("shared", "median", 0.05),
+        ("shared", "max", 0.05),
+        ("shared20", "median", 0.05),
+        ("local", "mean", 0.07),
+        ("local", "median", 0.07),
+    ],
+)
+def test_table_4(output: Any, case: str, key: str, within: float) -> None:
+    paper = output["paper"]["table4"][case][key]
+    assert output["table4"][case][key] == pytest.approx(paper, rel=within)
+
+
+def test_shared_to_local(output: Any) -> None:
+    shared, local = output["table4"]["shared"], output["table4"]["local"]
+    assert 3.2 <= shared["median"] / local["median"] <= 4.0
+    assert local["max"] > shared["max"]
+
+
+def test_parity_costs_its_part(output: Any) -> None:
+    table = output["table4"]
+    for key in ("max", "mean", "median"):
+        assert table["local20"][key] / table["local"][key] == pytest.approx(
+            0.8, abs=0.01
+        )
+        assert 0.77 <= table["shared20"][key] / table["shared"][key] <= 0.82
+
+
+@pytest.mark.parametrize("architecture", ["local", "shared"])
+def test_repair_of_an_hour_is_not_told_apart_from_a_second(
+    output: Any, architecture: str
+) -> None:
+    assert output["seeds"]["table3"] == 50
+    row = output["table3"][f"{architecture}_1h_less_1s"]
+    assert abs(row["points"]) <= row["half"]
+    assert row["told_apart"] is False
+
+
+@pytest.mark.parametrize("architecture", ["local", "shared"])
+def test_overhead_rises_with_parity_as_young_says(
+    output: Any, architecture: str
+) -> None:
+    rows = output["fig1"][architecture]
+    overheads = [row["overhead"] for row in rows.values()]
+    assert overheads == sorted(set(overheads))
+    for parity, row in rows.items():
+        expected = (1 - int(parity) / 100) ** -0.5
+        assert row["ratio"] == pytest.approx(expected, rel=0.15)
+
+
+def test_the_less_loaded_of_two_serves_all_nodes(output: Any) -> None:
+    assert output["full_machine"]["least-loaded"] >= 0.95 * 1400
+    assert output["full_machine"]["random"] <= 0.78 * 1400

@@ -1,0 +1,251 @@
+"""Whatever the workflow: every job once, after its parents; no byte lost; a makespan
+between the critical path and all of it one after the other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import PlacedFile, Placement
+from pegasus_bb.model.run import Kind
+from pegasus_bb.model.speeds import Speed, Speeds
+from pegasus_bb.model.startup import Startup
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Job, Use
+from pegasus_bb.simulation.demand import Demand, DemandRange
+from pegasus_bb.simulation.execution import Execution
+from pegasus_bb.simulation.server import Lane
+from pegasus_bb.simulation.workflow import Mode, PlannedWorkflow, Simulator, demands_of
+from pegasus_bb.simulation.workload import Load, Workload
+
+SIZES = st.integers(0, 1000)  # bytes
+SECONDS = st.sampled_from([0.0, 0.25, 1.0, 3.0, 10.0])
+RATES = st.sampled_from([10.0, 64.0, 1000.0])  # per second
+PLACES = ("pfs", "bb")
+
+
+@st.composite
+def speeds(draw: st.DrawFn) -> Speeds:
+    def speed() -> Speed:
+        read, write, ops = draw(RATES), draw(RATES), draw(RATES)
+        return Speed(
+            read,
+            write,
+            min(read, draw(RATES)),
+            min(write, draw(RATES)),
+            draw(st.sampled_from([0.0, 0.1])),
+            ops,
+            min(ops, draw(RATES)),
+        )
+
+    slots = draw(st.integers(1, 4))
+    return Speeds(slots, {place: speed() for place in PLACES}, "drawn")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    simulator: Simulator
+    placement: Placement
+
+    def modes(self) -> list[Mode]:
+        make = self.simulator
+        return [
+            make.off(self.placement),
+            make.shared(self.placement, "persistent"),
+            make.transient(self.placement, lambda need: need),
+        ]
+
+
+@st.composite
+def workflows(draw: st.DrawFn) -> Drawn:
+    """Each job writes a file; it reads an input of the workflow and some of the files
+    of earlier jobs."""
+    jobs: list[Job] = []
+    sizes: dict[str, int] = {}
+    parents: dict[str, list[str]] = {}
+    for number in range(draw(st.integers(1, 7))):
+        made = [f"out{n}" for n in range(number)]
+        reads = draw(st.lists(st.sampled_from(made), unique=True)) if made else []
+        reads += draw(st.lists(st.sampled_from(["in0", "in1"]), unique=True))
+        out = f"out{number}"
+        sizes.update({lfn: draw(SIZES) for lfn in (*reads, out) if lfn not in sizes})
+        uses = [Use(lfn, "input") for lfn in reads]
+        uses.append(Use(out, "output", stage_out=draw(st.booleans())))
+        ident = f"ID{number}"
+        jobs.append(Job(ident, "work", "job", number, {}, uses))
+        parents[ident] = [f"ID{lfn[3:]}" for lfn in reads if lfn.startswith("out")]
+    graph = _graph(jobs, parents)
+    files = {
+        lfn: PlacedFile(
+            lfn,
+            _role(lfn, jobs),
+            draw(st.sampled_from(PLACES)),
+            "copy" if lfn.startswith("in") else "write",
+            size,
+            "drawn",
+        )
+        for lfn, size in sizes.items()
+    }
+    loads = tuple(_load(draw, job, graph, sizes) for job in jobs)
+    startup = Startup(draw(SECONDS), draw(SECONDS), draw(SECONDS))
+    found = PlannedWorkflow(
+        work=Workload(loads, graph, sizes, (), 0),
+        speeds=draw(speeds()),
+        files=files,
+        cleanup=draw(st.sampled_from(["inplace", "leaf", "none"])),
+        startup=startup,
+        wait=draw(SECONDS),
+    )
+    tier = Tier("cluster", "bb", "directory")
+    return Drawn(Simulator(found), Placement(tier, files, capacity=1000))
+
+
+def _role(lfn: str, jobs: list[Job]) -> str:
+    if lfn.startswith("in"):
+        return "input"
+    use = next(u for job in jobs for u in job.outputs() if u.lfn == lfn)
+    return "output" if use.stage_out else "intermediate"
+
+
+def _graph(jobs: list[Job], parents: dict[str, list[str]]) -> Graph:
+    children: dict[str, list[str]] = {job.id: [] for job in jobs}
+    level: dict[str, int] = {}
+    for job in jobs:
+        level[job.id] = 1 + max((level[up] for up in parents[job.id]), default=0)
+        for up in parents[job.id]:
+            children[up].append(job.id)
+    producer = {use.lfn: job.id for job in jobs for use in job.outputs()}
+    return Graph(producer, {}, children, parents, [job.id for job in jobs], level)
+
+
+def _load(draw: st.DrawFn, job: Job, graph: Graph, sizes: dict[str, int]) -> Load:
+    reads = tuple((use.lfn, sizes[use.lfn]) for use in job.inputs())
+    writes = tuple((use.lfn, sizes[use.lfn]) for use in job.outputs())
+    demand = Demand(draw(SECONDS), draw(SECONDS))
+    total = sum(size for _, size in reads), sum(size for _, size in writes)
+    both = DemandRange(demand, demand)
+    return Load(job, graph.level[job.id], both, reads, writes, *total)
+
+
+def executed(drawn: Drawn, mode: Mode) -> Execution:
+    return drawn.simulator.execute(mode, demands_of(drawn.simulator.planned.work, 0))
+
+
+@given(workflows())
+def test_every_node_runs_once_after_its_parents(drawn: Drawn) -> None:
+    for mode in drawn.modes():
+        done = executed(drawn, mode)
+        for at, node in enumerate(done.outline.nodes):
+            times = (
+                done.ready[at],
+                done.started[at],
+                done.began[at],
+                done.stopped[at],
+                done.ended[at],
+            )
+            assert sorted(times) == list(times)
+            for child in node.children:
+                assert done.ready[child] >= done.ended[at]
+        assert done.makespan >= max(done.ended)
+
+
+@given(workflows())
+def test_no_more_jobs_than_slots(drawn: Drawn) -> None:
+    slots = drawn.simulator.planned.speeds.slots
+    for mode in drawn.modes():
+        done = executed(drawn, mode)
+        for at, since in enumerate(done.started):
+            if done.stopped[at] > since:
+                others = zip(done.started, done.stopped, strict=True)
+                assert sum(one <= since < end for one, end in others) <= slots
+
+
+@given(workflows(), st.data())
+def test_bytes_are_conserved(drawn: Drawn, data: st.DataObject) -> None:
+    """What all lanes are asked for is what files and copies have."""
+    mode = data.draw(st.sampled_from(drawn.modes()))
+    asked: dict[int, float] = defaultdict(float)
+    request = Lane.request
+
+    def counting(lane: Lane, units: float, count: int = 1):  # type: ignore[no-untyped-def]
+        asked[id(lane)] += units * count
+        return request(lane, units, count)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Lane, "request", counting)
+        done = executed(drawn, mode)
+    for number, place in enumerate(done.storage.places):
+        read = written = 0
+        for work in mode.work:
+            own = work.own
+            copies = [*work.copies, *((*own.stage_in, *own.stage_out) if own else ())]
+            read += sum(size for at, size in work.reads if at == number)
+            read += sum(copy.size for copy in copies if copy.source == number)
+            written += sum(size for at, size in work.writes if at == number)
+            written += sum(copy.size for copy in copies if copy.dest == number)
+        assert asked[id(place.reading)] == pytest.approx(read)
+        assert asked[id(place.writing)] == pytest.approx(written)
+    loads = drawn.simulator.planned.work.loads
+    tasks = mode.work[: len(loads)]
+    assert [sum(s for _, s in work.reads) for work in tasks] == [x.read for x in loads]
+
+
+@given(workflows())
+def test_between_the_critical_path_and_all_in_a_row(drawn: Drawn) -> None:
+    graph = drawn.simulator.planned.work.graph
+    for mode in drawn.modes():
+        done = executed(drawn, mode)
+        seconds = [load.demand.pessimistic.compute for load in graph_loads(drawn)]
+        at = {load.job.id: n for n, load in enumerate(graph_loads(drawn))}
+        path: dict[str, float] = {}
+        for ident in graph.order:
+            above = max((path[up] for up in graph.parents[ident]), default=0.0)
+            path[ident] = above + seconds[at[ident]]
+        assert done.makespan >= max(path.values()) - 1e-9
+        assert done.makespan <= in_a_row(drawn, mode) + 1e-6
+
+
+def graph_loads(drawn: Drawn) -> tuple[Load, ...]:
+    return drawn.simulator.planned.work.loads
+
+
+def in_a_row(drawn: Drawn, mode: Mode) -> float:
+    """Seconds if every request had its server for itself, one after the other."""
+    startup, speeds = mode.rules.startup, drawn.simulator.places.speeds
+    whole = mode.rules.wait + 4 * startup.own
+    for at, (node, work) in enumerate(zip(mode.outline.nodes, mode.work, strict=True)):
+        is_task = node.kind is Kind.COMPUTE
+        whole += startup.queue + (startup.job if is_task else startup.own)
+        own = work.own
+        copies = [*work.copies, *((*own.stage_in, *own.stage_out) if own else ())]
+        for copy in copies:
+            source, dest = speeds[copy.source], speeds[copy.dest]
+            whole += copy.files * (source.latency + dest.latency)
+            whole += copy.files / source.job_ops + copy.files / dest.job_ops
+            whole += copy.size / source.job_read + copy.size / dest.job_write
+        whole += sum(files / speeds[place].job_ops for place, files in work.removes)
+        if is_task:
+            demand = graph_loads(drawn)[at].demand.pessimistic
+            whole += demand.compute + work.opening
+            whole += demand.operations / speeds[work.folder].job_ops
+            whole += sum(size / speeds[p].job_read for p, size in work.reads)
+            whole += sum(size / speeds[p].job_write for p, size in work.writes)
+    return whole
+
+
+@given(workflows())
+def test_the_parts_add_up_to_the_makespan(drawn: Drawn) -> None:
+    for mode in drawn.modes():
+        done = executed(drawn, mode)
+        assert sum(done.clock.seconds) == pytest.approx(done.makespan)
+
+
+@given(workflows())
+def test_the_same_again_takes_the_same_time(drawn: Drawn) -> None:
+    for mode in drawn.modes():
+        assert executed(drawn, mode).ended == executed(drawn, mode).ended

@@ -1,0 +1,102 @@
+"""Rates of operations of two places, from runs on both."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.model.history import History, Past, together
+from pegasus_bb.model.speeds import Speed, Speeds
+from pegasus_bb.simulation.demand import Moved
+from pegasus_bb.simulation.learned import demand_of
+from pegasus_bb.simulation.learned_rates import UNKNOWN, fitted_speeds
+
+UNRATED = Speed(8e9, 6e9, 400e6, 300e6)
+PFS = replace(UNRATED, ops=3000.0, job_ops=1000.0)
+BB = replace(UNRATED, ops=60000.0, job_ops=10000.0)
+
+
+def runs(*kinds: tuple[float, float], user: float = 0.0) -> History:
+    """Of kinds of tasks: seconds on the PFS, and on the tier."""
+    sides = zip(*kinds, strict=True)
+    made = [
+        {f"kind{n}": Past(t, user=user) for n, t in enumerate(side)} for side in sides
+    ]
+    pfs, bb = (
+        History(p, transformations=m) for p, m in zip(("pfs", "bb"), made, strict=True)
+    )
+    return together([replace(pfs, source="a"), replace(bb, source="b")])
+
+
+def speeds(pfs: Speed, bb: Speed) -> Speeds:
+    return Speeds(4, {"pfs": pfs, "bb": bb}, "speeds.yml:1")
+
+
+def test_rates_that_explain_the_runs_stay() -> None:
+    known = speeds(PFS, BB)
+    assert fitted_speeds(runs((100.0, 10.0), (50.0, 45.0)), known) is known
+
+
+def test_one_place_shows_no_ratio() -> None:
+    known = speeds(UNRATED, UNRATED)
+    assert fitted_speeds(History(transformations={"a": Past(9.0)}), known) is known
+
+
+def test_a_gain_beyond_the_rates_makes_the_faster_place_faster() -> None:
+    found = fitted_speeds(runs((100.0, 5.0), (50.0, 45.0)), speeds(PFS, BB))
+    assert found.pfs == PFS
+    assert found.places["bb"].job_ops == pytest.approx(20_000.0)
+    assert found.places["bb"].ops == pytest.approx(120_000.0)
+    assert found.source == "speeds.yml:1, rates of operations by a and b"
+
+
+def test_user_time_does_not_shrink() -> None:
+    """Of 100 s and 14 s, 10 s were computing: an operation took 4 s in place of 90."""
+    found = fitted_speeds(runs((100.0, 14.0), user=10.0), speeds(PFS, BB))
+    assert found.places["bb"].job_ops == pytest.approx(22_500.0)
+
+
+def test_a_short_task_tells_of_no_place() -> None:
+    """Its start is most of it."""
+    known = speeds(PFS, BB)
+    assert fitted_speeds(runs((100.0, 50.0), (1.0, 0.001)), known) is known
+
+
+def test_unknown_rates_have_the_ratio_that_the_runs_show() -> None:
+    found = fitted_speeds(runs((100.0, 5.0)), speeds(UNRATED, UNRATED))
+    assert (found.pfs.job_ops, found.pfs.ops) == (UNKNOWN, 4 * UNKNOWN)
+    assert found.places["bb"].job_ops == pytest.approx(20 * UNKNOWN)
+
+
+def test_a_tier_that_is_slower_is_the_slower_place() -> None:
+    found = fitted_speeds(runs((5.0, 100.0)), speeds(UNRATED, UNRATED))
+    assert found.places["bb"].job_ops == UNKNOWN
+    assert found.pfs.job_ops == pytest.approx(20 * UNKNOWN)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(1e-3, 1e6), st.floats(1e-3, 1e6)), min_size=1, max_size=5
+    ),
+    st.booleans(),
+)
+def test_with_fitted_rates_a_pair_that_gained_is_explained(
+    kinds: list[tuple[float, float]], rated: bool
+) -> None:
+    given = speeds(PFS, BB) if rated else speeds(UNRATED, UNRATED)
+    history = runs(*kinds)
+    found = fitted_speeds(history, given)
+    for speed in found.places.values():
+        assert 0 < speed.job_ops <= speed.ops < math.inf
+    whole = sum(pfs for pfs, _ in kinds)
+    for number, (pfs, bb) in enumerate(kinds):
+        fast = 2e-3 * pfs < bb < pfs and pfs > 0.1 * whole
+        if fast and found.pfs.job_ops < found.places["bb"].job_ops:
+            demand = demand_of(
+                history.pasts("", f"kind{number}"), Moved(0, 0, 0), found
+            )
+            assert demand.is_known and demand.note == ""

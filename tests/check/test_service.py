@@ -49,6 +49,14 @@ def test_sockets_that_are_open_to_others_are_named(site: Site, daemon: Daemon) -
     assert "control has mode 0666, not 0600" in found
 
 
+def test_a_socket_that_is_missing_is_named(site: Site, daemon: Daemon) -> None:
+    name_service(site, daemon.sockets)
+    daemon.start()
+    (daemon.sockets / "control").unlink()
+    [found] = site.wrong()
+    assert f"{daemon.sockets}/control: No such file" in found
+
+
 @pytest.fixture
 def narrow(daemon: Daemon, tmp_path: Path) -> Iterator[Daemon]:
     """A site's service that has a single dataspace."""

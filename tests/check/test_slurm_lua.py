@@ -11,9 +11,9 @@ import pytest
 from pegasus_bb.check import slurm_lua
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, hooks_text
 from tests.check.site import Site
-from tests.service.slurm.lua_on_path import lua_on_path
+from tests.lua_program import host_lua
 
-__all__ = ["lua_on_path"]
+__all__ = ["host_lua"]
 
 BURST = """Name=lua DefaultPool=(null) Granularity=1 TotalSpace=0 FreeSpace=0
   PoolName[0]=flash Granularity=1MiB TotalSpace=40GiB FreeSpace=40GiB UsedSpace=0
@@ -99,26 +99,42 @@ def test_a_function_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> No
     assert f"has no slurm_bb_{FUNCTIONS[0]}, slurm_bb_{FUNCTIONS[1]}:" in found
 
 
-SLIP = "slurm_bb_paths = function() return slipped.name end"
-
-
-@pytest.mark.parametrize("fault", ["if if", SLIP], ids=["when loaded", "when called"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [(("\nlocal ", "\nif if local "), "near"), (("is_away()", "nil_()"), "nil_")],
+    ids=["at its start", "in a function"],
+)
 def test_a_file_that_lua_does_not_take_is_named(
-    lua: LuaSite, lua_on_path: None, tmp_path: Path, fault: str
+    lua: LuaSite,
+    host_lua: None,
+    tmp_path: Path,
+    change: tuple[str, str],
+    words: str,
 ) -> None:
-    (tmp_path / "burst_buffer.lua").write_text(f"{hooks_text('/srv')}\n{fault}\n")
+    head, called = hooks_text("/srv").split("function slurm_bb_get_status")
+    if change[0] in called:
+        text = f"{head}function slurm_bb_get_status{called.replace(*change)}"
+    else:
+        text = hooks_text("/srv").replace(*change)
+    (tmp_path / "burst_buffer.lua").write_text(text)
     lua.answers(config=str(tmp_path / "slurm.conf"))
     (found,) = lua.wrong()
-    assert "Lua does not take" in found
+    assert "Lua does not take" in found and words in found
 
 
 def test_a_socket_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None:
     (tmp_path / "sockets").mkdir()
-    (tmp_path / "sockets" / "user").touch(0o666)
-    (tmp_path / "sockets" / "user").chmod(0o666)
+    (tmp_path / "sockets" / "control").touch(0o600)
     lua.answers()
     (found,) = lua.wrong()
-    assert "control: No such file or directory" in found
+    assert f"{tmp_path}/sockets/user: No such file" in found
+
+
+def test_a_service_on_another_host_is_no_mistake(lua: LuaSite, tmp_path: Path) -> None:
+    lua.answers()
+    assert lua.wrong() == []
+    said = [finding.what for finding in lua.check()]
+    assert any("right if slurmctld has another host" in what for what in said)
 
 
 def test_sockets_that_are_open_to_others_are_named(

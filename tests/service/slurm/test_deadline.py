@@ -29,8 +29,11 @@ def paused(site: SlurmSite) -> SlurmSite:
 
 
 def deadline(site: SlurmSite) -> Any:
+    """Of the only copy, once the service has accepted it."""
     with site.connect() as client:
-        return client.status()[-1]["deadline"]
+        until(client.status)
+        [task] = client.status()
+        return task["deadline"]
 
 
 def begin(job: Job, **info: Any) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.directives import parse_directives
-from pegasus_bb.service.slurm.job import Job as Record
 
 from .conftest import ERROR, ME, SUCCESS, Hooks, Job, SlurmSite
 
@@ -143,15 +142,6 @@ def test_a_line_that_follows_a_directive_says_nothing_to_the_service(
     assert job.stage_in() == (SUCCESS, "")
     folder = Path(job.run()["BB_JOB"])
     assert (folder / "a").stat().st_uid == folder.stat().st_uid == ME
-
-
-def test_a_job_with_twenty_thousand_is_read_once_and_staged_in(site: SlurmSite) -> None:
-    job = Job(site, "persist store data size=1MiB", *["persist use data"] * 19_999)
-    assert job.stage_in() == (SUCCESS, "")
-    assert list(job.run()) == ["BB_PERSISTENT_data"]
-    record = Record(1, ME, ME)
-    record.lines = job.lines.splitlines()
-    assert record.directives is record.directives
 
 
 def test_twenty_thousand_cost_ten_times_what_two_thousand_do(hooks: Hooks) -> None:

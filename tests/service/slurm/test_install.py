@@ -11,22 +11,22 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.service.slurm import hooks, lua
 from pegasus_bb.service.slurm import install as installing
-from pegasus_bb.service.slurm import lua
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, dry_run_text, hooks_text
 from pegasus_bb.service.slurm.install import missing_functions
+from tests.lua_program import host_lua
 
-from .lua_on_path import lua_on_path
-
-__all__ = ["lua_on_path"]
-needs_lua = pytest.mark.usefixtures("lua_on_path")
+__all__ = ["host_lua"]
+TEMPLATES = Path(hooks.__file__).parents[2] / "templates" / "slurm"
+TEXT = hooks_text("/srv/spool")
+needs_lua = pytest.mark.usefixtures("host_lua")
 
 
 @pytest.fixture
 def conf(tmp_path: Path) -> Path:
-    (tmp_path / "etc").mkdir()
-    (tmp_path / "etc" / "slurm.conf").write_text("ClusterName=test\n")
-    return tmp_path / "etc"
+    (tmp_path / "slurm.conf").write_text("ClusterName=test\n")
+    return tmp_path
 
 
 @pytest.fixture
@@ -58,9 +58,12 @@ def test_the_command_prints_what_slurm_needs(conf: Path) -> None:
     assert done.returncode == 0, done.stderr
     for line in ("BurstBufferType=burst_buffer/lua", "Flags=TeardownFailure"):
         assert f"  {line}\n" in done.stdout
-    undone = run("--slurm-conf", str(conf), "--undo")
-    assert undone.returncode == 0, undone.stderr
-    assert names(conf) == ["slurm.conf"]
+    for _ in range(2):  # and once more
+        undone = run("--slurm-conf", str(conf), "--undo")
+        assert undone.returncode == 0, undone.stderr
+        assert names(conf) == ["slurm.conf"]
+        assert run("--slurm-conf", str(conf)).returncode == 0
+        assert names(conf) == ["burst_buffer.lua", "slurm.conf"]
 
 
 def test_what_was_there_comes_back(conf: Path, tried: None) -> None:
@@ -142,41 +145,74 @@ def test_a_folder_without_slurm_conf_is_refused(tmp_path: Path) -> None:
 @needs_lua
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_that_is_missing_is_found(name: str) -> None:
-    text = dry_run_text(hooks_text("/srv/spool"))
-    assert lua.why_not(text) == ""
-    without = text.replace(f"function slurm_bb_{name}(", f"function renamed_{name}(")
-    assert f"no function slurm_bb_{name}" in lua.why_not(without)
+    text = hooks_text("/srv/spool")
+    assert lua.why_not(dry_run_text(text)) == ""
+    head = f"function slurm_bb_{name}("
+    without = text.replace(head, f"function renamed_{name}(")
+    assert f"no function slurm_bb_{name}" in lua.why_not(dry_run_text(without))
 
 
 @needs_lua
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_that_fails_when_it_is_called_is_found(name: str) -> None:
-    """Loading it shows nothing: a name in it is a slip."""
-    text = hooks_text("/srv/spool")
-    bad = f"\nslurm_bb_{name} = function() return slipped.name end\n"
-    assert "slipped" in lua.why_not(dry_run_text(text + bad))
-
-
-def test_hooks_of_others_are_not_called(lua_on_path: None, tmp_path: Path) -> None:
-    theirs = f'function slurm_bb_pools() io.open("{tmp_path}/called", "w") end'
-    assert lua.why_not(dry_run_text(theirs)) == ""
-    assert not (tmp_path / "called").exists()
-
-
-def test_a_slurm_without_all_functions_is_refused_by_name(
-    conf: Path, tried: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_function_that_fails_when_it_is_called_is_found(
+    name: str, conf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "scontrol").write_text("#!/bin/sh\necho slurm 23.11.4\n")
-    (tmp_path / "scontrol").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(UsageError, match=r"slurm 23\.11\.4 has 11 of the 13"):
+    bad = re.sub(rf"(function slurm_bb_{name}\(.*\))", r"\1 nothing.at_all()", TEXT)
+    monkeypatch.setattr(installing, "hooks_text", lambda spool: bad)
+    with pytest.raises(UsageError, match="nothing"):
         installing.install(str(conf), "/srv/spool")
     assert names(conf) == ["slurm.conf"]
 
 
-def test_the_hooks_start_no_program() -> None:
-    text = hooks_text("/srv/spool")
-    assert not re.search(r"os\.execute|io\.popen|\bload(string|file)?\(|require", text)
+@needs_lua
+def test_the_dry_call_touches_no_spool(conf: Path, tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    (spool / "requests").mkdir(parents=True)
+    installing.install(str(conf), str(spool))
+    assert names(spool) == ["requests"] and names(spool / "requests") == []
+
+
+@needs_lua
+def test_hooks_of_others_are_not_called(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    text = f"function slurm_bb_pools() io.open('{made}', 'w') end\n"
+    assert lua.why_not(dry_run_text(text)) == ""
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.lua")), ids=str)
+def test_no_hook_can_start_a_program(path: Path) -> None:
+    """SlurmUser runs them with words of any user."""
+    text = path.read_text()
+    found = re.findall(r"os\.(\w+)|io\.(\w+)", text)
+    allowed = {"time", "remove", "rename", "open"}
+    assert {name for pair in found for name in pair if name} <= allowed
+    words = r"\b(execute|popen|loadstring|dofile|loadfile|require|setfenv)\b"
+    assert re.findall(words, text) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "is_taken"),
+    [("slurm 23.11.4", False), ("slurm-wlm 24.05.0", True), ("slurm 25.11.0", True)],
+)
+def test_a_slurm_that_is_too_old_is_refused(
+    conf: Path,
+    tried: None,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    is_taken: bool,
+) -> None:
+    folder = tmp_path_factory.mktemp("slurm")
+    (folder / "scontrol").write_text(f"#!/bin/sh\necho {version}\n")
+    (folder / "scontrol").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    if is_taken:
+        installing.install(str(conf), "/srv/spool")
+        return
+    with pytest.raises(UsageError, match=r"23\.11\.4 has 11 of the 13"):
+        installing.install(str(conf), "/srv/spool")
+    assert names(conf) == ["slurm.conf"]
 
 
 @needs_lua

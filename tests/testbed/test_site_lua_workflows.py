@@ -161,7 +161,7 @@ class Stories:
 
     def pace(self, rate: int) -> None:
         """From now on a file moves so many bytes a second; 0: as fast as it can."""
-        rates = {"rate": f"{rate}B/s"}
+        rates = {"rate": f"{rate}B/s"} if rate else {}
         spaces = {each.space: {"path": str(each.root), **rates} for each in self.all}
         self.slurm.configure(spaces)
 

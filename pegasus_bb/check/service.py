@@ -39,9 +39,10 @@ def of_service(tier: Tier, site: Site) -> Iterator[Finding]:
 
 
 def of_sockets(folder: Path) -> Iterator[Finding]:
-    """What is wrong with them, where the folder is: a service on another host has none
-    here. A user's own service lets nobody else in."""
-    for name, mode in _MODES.items() if folder.exists() else ():
+    """What is wrong with them, where the folder is seen: a service on another host has
+    none here. A user's own service lets nobody else in."""
+    is_seen = os.path.exists(folder)  # noqa: PTH110 - Path raises for a closed parent
+    for name, mode in _MODES.items() if is_seen else ():
         path = folder / name
         try:
             found = path.stat()

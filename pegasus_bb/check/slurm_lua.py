@@ -90,11 +90,9 @@ def _of_hooks() -> Iterator[Finding]:
         return
     text = path.read_text(errors="replace")
     missing = missing_functions(text)
-    why = "" if missing else _fault(text)
-    if why:
-        mend = f"pegasus-bb site install --slurm-conf {path.parent}"
-        yield wrong("slurm", f"Lua does not take {path}: {why}", mend)
-    if missing:
+    if not missing:
+        yield from _of_calls(path, text)
+    else:
         yield wrong(
             "slurm",
             f"{path} has no {', '.join(missing)}: slurmctld ends at its next start",
@@ -102,12 +100,17 @@ def _of_hooks() -> Iterator[Finding]:
         )
 
 
-def _fault(text: str) -> str:
+def _of_calls(path: Path, text: str) -> Iterator[Finding]:
     """What Lua says against the hooks, each called as `site install` does."""
     try:
-        return why_not(dry_run_text(text))
-    except UsageError:  # no Lua here
-        return ""
+        why = why_not(dry_run_text(text))
+    except UsageError:
+        what = f"this host has no Lua, so {path} is not tried"
+        yield note("slurm", what, "install lua5.1, or run this where slurmctld runs")
+        return
+    if why:
+        mend = f"pegasus-bb site install --slurm-conf {path.parent}"
+        yield wrong("slurm", f"Lua does not take {path}: {why}", mend)
 
 
 def _of_pool(pools: list[Pool], tier: Tier, placement: Placement | None) -> Finding:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.check.service import of_sockets
 from pegasus_bb.service.client import Client
 from tests.check.site import Site
 from tests.service.conftest import Daemon, daemon
@@ -55,6 +56,15 @@ def test_a_socket_that_is_missing_is_named(site: Site, daemon: Daemon) -> None:
     (daemon.sockets / "control").unlink()
     [found] = site.wrong()
     assert f"{daemon.sockets}/control: No such file" in found
+
+
+def test_a_folder_that_the_user_may_not_see_is_no_crash(of_a_user: Path) -> None:
+    (of_a_user / "closed" / "sockets").mkdir(parents=True)
+    (of_a_user / "closed").chmod(0)
+    try:
+        assert list(of_sockets(of_a_user / "closed" / "sockets")) == []
+    finally:
+        (of_a_user / "closed").chmod(0o700)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.check import slurm_lua
+from pegasus_bb.errors import UsageError
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, hooks_text
 from tests.check.site import Site
 from tests.lua_program import host_lua
@@ -120,6 +121,20 @@ def test_a_file_that_lua_does_not_take_is_named(
     lua.answers(config=str(tmp_path / "slurm.conf"))
     (found,) = lua.wrong()
     assert "Lua does not take" in found and words in found
+
+
+def test_hooks_that_cannot_be_tried_here_are_named(
+    lua: LuaSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_lua(text: str) -> str:
+        raise UsageError("this host has no Lua")
+
+    monkeypatch.setattr(slurm_lua, "why_not", no_lua)
+    (tmp_path / "burst_buffer.lua").write_text(hooks_text("/srv"))
+    lua.answers(config=str(tmp_path / "slurm.conf"))
+    assert lua.wrong() == []
+    said = [finding.what for finding in lua.check()]
+    assert any("burst_buffer.lua is not tried" in what for what in said)
 
 
 def test_a_socket_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None:

@@ -15,12 +15,14 @@ from pegasus_bb.service.slurm.hooks import (
     OURS,
     dry_run_text,
     hooks_text,
+    is_version,
     why_too_old,
 )
 from pegasus_bb.service.slurm.lua import why_not
 
 HOOKS, BEFORE = "burst_buffer.lua", "burst_buffer.lua.before"
 _CONF = "slurm.conf"
+_ASKED = ("slurmctld", "scontrol")
 _TYPE = re.compile(r"^\s*BurstBufferType\s*=\s*(\S+)", re.MULTILINE | re.IGNORECASE)
 LINES = """\
 slurm.conf, then restart slurmctld:
@@ -90,8 +92,10 @@ def _check_folder(folder: str) -> None:
 
 
 def _check_slurm() -> None:
-    """Where it can be asked: slurmctld's host may have no scontrol on PATH."""
-    why = why_too_old(ask(["scontrol", "--version"], timeout=20.0).out.strip())
+    """slurmctld calls the hooks. Where only scontrol is on PATH, it answers for it;
+    where neither is, Slurm cannot be asked."""
+    answers = (ask([name, "-V"], timeout=20.0).out.strip() for name in _ASKED)
+    why = why_too_old(next(filter(is_version, answers), ""))
     if why:
         raise UsageError(f"{why}; they need Slurm 24.05 or later")
 

@@ -192,20 +192,31 @@ def test_no_hook_can_start_a_program(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "is_taken"),
-    [("slurm 23.11.4", False), ("slurm-wlm 24.05.0", True), ("slurm 25.11.0", True)],
+    ("versions", "is_taken"),
+    [
+        ({"scontrol": "slurm 23.11.4"}, False),
+        ({"scontrol": "slurm-wlm 24.05.0"}, True),
+        ({"scontrol": "slurm 25.11.0"}, True),
+        ({"slurmctld": "slurm 23.11.4"}, False),
+        ({"slurmctld": "slurm 23.11.4", "scontrol": "slurm 24.11.5"}, False),
+        ({"slurmctld": "slurm 24.11.5", "scontrol": "slurm 23.11.4"}, True),
+        ({"slurmctld": "no words of Slurm", "scontrol": "slurm 23.11.4"}, False),
+    ],
+    ids=str,
 )
 def test_a_slurm_that_is_too_old_is_refused(
     conf: Path,
     tried: None,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
-    version: str,
+    versions: dict[str, str],
     is_taken: bool,
 ) -> None:
+    """slurmctld calls the hooks, so its own word counts where it is here."""
     folder = tmp_path_factory.mktemp("slurm")
-    (folder / "scontrol").write_text(f"#!/bin/sh\necho {version}\n")
-    (folder / "scontrol").chmod(0o755)
+    for name, version in versions.items():
+        (folder / name).write_text(f"#!/bin/sh\necho {version}\n")
+        (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     if is_taken:
         installing.install(str(conf), "/srv/spool")

@@ -237,15 +237,15 @@ def result(message: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def connect_or_start(sockets: str) -> Client:
-    """A connection to the service of this user, which is started if none runs: of
-    several that start at once, one gets the lock and the others end. Raises NoService.
-    """
+    """A connection to the service of this user in folder ``sockets``, which is started
+    if none runs: of several that start at once, one gets the lock and the others end.
+    Raises NoService, also where the user's service has its sockets elsewhere."""
     try:
         return Client(sockets)
     except NoService:
         pass
     start(
-        [sys.executable, "-m", "pegasus_bb", "stager", "serve"],
+        [sys.executable, "-m", "pegasus_bb", "stager", "--sockets", sockets, "serve"],
         stdout=-3,
         stderr=-3,
         new_session=True,

@@ -14,7 +14,7 @@ TANG = Path(__file__).parent.parent.parent / "examples" / "papers" / "tang"
 
 
 def run(*options: str) -> str:
-    command = [sys.executable, str(TANG / "run"), *options]
+    command = [sys.executable, str(TANG / "reproduce.py"), *options]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 

@@ -36,6 +36,22 @@ def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
     daemon.control().ask("shutdown")
 
 
+def test_a_service_is_started_with_its_sockets_where_the_program_says(
+    daemon: Daemon,
+) -> None:
+    del daemon.environ["PEGASUS_BB_STAGER"]
+    source, dest = daemon.make("file", 10), daemon.folder / "copy"
+    code = (
+        "from pegasus_bb.service.client import connect_or_start as connect; "
+        f"client = connect({str(daemon.sockets)!r}); task = "
+        f"{{'kind': 'copy', 'source': 'file://{source}', 'dest': 'file://{dest}'}}; "
+        "client.wait(client.submit([task])); client.ask('ping')"
+    )
+    subprocess.run([sys.executable, "-c", code], env=daemon.environ, check=True)
+    assert dest.read_bytes() == source.read_bytes()
+    daemon.control().ask("shutdown")
+
+
 def services(daemon: Daemon) -> set[int]:
     """The processes that were started with the sockets of ``daemon``."""
     found = set()

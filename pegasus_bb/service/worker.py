@@ -33,7 +33,7 @@ from pegasus_bb.service.pacing import SharedRate, Stopwatch, TokenBucket
 from pegasus_bb.service.task import BY_USER, CANCELLED, DONE, FAILED
 
 _OFTEN = 0.25  # seconds between two messages about the bytes of a task
-_NICE = 15  # a copy has 3 % of a processor that a job or slurmctld wants, else all
+_NICE = 19  # a copy has 1.5 % of a processor that a job or slurmctld wants, else all
 _NO_GROUP = 65534  # nogroup
 _LATER = ["hashlib", "resource", "ctypes", "pegasus_bb.staging.hashing"]
 _LATER += ["pegasus_bb.staging.helper"]

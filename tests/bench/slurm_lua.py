@@ -25,7 +25,7 @@ from tests.testbed.shared_testbed import turn, up, what_is_missing
 
 HOOK_MS = 2.0  # p95 of a hook inside slurmctld
 RATIO = 1.4  # jobs with #BB_LUA, in times of plain ones
-JOBS, ROUNDS = 100, 3
+JOBS, ROUNDS = 100, 5
 OWN = "BB_LUA jobbb capacity=1MiB pool=flash"
 CALLS = 1000
 DIRECTIVES = (

@@ -16,6 +16,7 @@ from pegasus_bb.removal import remove
 from pegasus_bb.testbed.home import DEFAULT, FLAVOURS
 
 NOBODY = 65534
+_WHOLE = ("test_1000genome_tasks.py", "test_tang.py")  # each to one worker
 # Hypothesis tries the same values each time: a test that passes today passes tomorrow.
 # `make fuzz` looks for new values.
 _SAME = settings(derandomize=True, deadline=None, database=None)
@@ -58,13 +59,13 @@ def pytest_configure(config: pytest.Config) -> None:
 class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
     """Deals each test by itself, but all tests on one testbed to one worker.
 
-    So it does with the tests of one workflow's tasks, which need all its files. Those
-    on a testbed are dealt first, since they mostly wait. (The `loadgroup` of
-    pytest-xdist does nothing with a pytest that keeps node ids to itself.)
+    So it does with a file whose tests share a long preparation. Those on a testbed are
+    dealt first, since they mostly wait. (The `loadgroup` of pytest-xdist does nothing
+    with a pytest that keeps node ids to itself.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        if "/test_1000genome_tasks.py" in nodeid:
+        if any(f"/{name}" in nodeid for name in _WHOLE):
             return nodeid.partition("::")[0]
         if "/test_site_" not in nodeid:
             return nodeid

@@ -65,6 +65,7 @@ def keep_damaged(path: str, found: Recovered) -> str:
     """Keep the journal as it is beside the next one; what to tell the administrator.
     Raises OSError."""
     beside = f"{path}.damaged-{time.strftime('%Y%m%dT%H%M%S')}"
+    os.close(os.open(beside, os.O_WRONLY | os.O_CREAT, 0o600))  # before it has words
     shutil.copyfile(path, beside)
     lines = ", ".join(map(str, found.damaged[:10]))
     more = f" and {len(found.damaged) - 10} more" if len(found.damaged) > 10 else ""
@@ -132,7 +133,7 @@ def rewrite(path: str, found: Recovered) -> None:
         lines += [{"began": [task.id], "tag": t} for t in found.tags.get(task.id, ())]
         if task.has_ended:
             lines.append(ended([task]))
-    write_text(path, b"".join(map(encode_line, lines)).decode())
+    write_text(path, b"".join(map(encode_line, lines)).decode(), 0o600)
 
 
 def accepted(

@@ -24,6 +24,11 @@ def end(number: int) -> bytes:
     return encode_line({"ended": [[number, "done", 7, 9e9, ""]]})
 
 
+def test_only_its_owner_reads_it(daemon: Daemon) -> None:
+    daemon.start().close()
+    assert daemon.journal.stat().st_mode & 0o077 == 0
+
+
 def test_a_batch_that_is_cut_at_any_byte_is_there_whole_or_not_at_all(
     tmp_path: Path,
 ) -> None:

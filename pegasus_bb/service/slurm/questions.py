@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Callable, Dict, List
 
 from pegasus_bb.errors import PegasusBBError
@@ -82,7 +83,7 @@ class Questions:
         return {"buffer": self._buffers.share(request.uid, name, user, allowed)}
 
     def _discard(self, request: Request, given: Dict[str, str]) -> Any:
-        if not given["job"].isdigit():
+        if not re.fullmatch("[0-9]{1,18}", given["job"]):
             raise Refused("bad-request", f"job={given['job']} is no job's number")
         return {"discarded": self._jobs.kept.discard(request.uid, int(given["job"]))}
 

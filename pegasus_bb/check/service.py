@@ -40,7 +40,7 @@ def of_service(tier: Tier, site: Site) -> Iterator[Finding]:
 
 def of_sockets(folder: Path) -> Iterator[Finding]:
     """What is wrong with them, where the folder is seen: a service on another host has
-    none here. A user's own service lets nobody else in."""
+    none here. A user's own service lets no other user in."""
     is_seen = os.path.exists(folder)  # noqa: PTH110 - Path raises for a closed parent
     for name, mode in _MODES.items() if is_seen else ():
         path = folder / name

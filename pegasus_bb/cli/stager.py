@@ -17,14 +17,18 @@ from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.service.client import Client, connect_or_start
 from pegasus_bb.service.config import Config, node_config, site_config, user_config
 from pegasus_bb.service.dataspace import place_of
-from pegasus_bb.service.protocol import CONTROL_SOCKET, LONGEST, USER_SOCKET, Refused
+from pegasus_bb.service.protocol import (
+    CONTROL_SOCKET,
+    USER_SOCKET,
+    Refused,
+    in_requests,
+)
 from pegasus_bb.service.task import DONE as TASK_DONE
 from pegasus_bb.service.task import ENDS
 from pegasus_bb.units import format_duration, format_size, parse_duration, parse_size
 
 _HEAD = ("task", "user", "state", "kind", "bytes", "left", "source", "dest")
 _RIGHT = (0, 1, 4, 5)
-_REQUEST = LONGEST // 2  # bytes of the tasks of a request
 _OFTEN = 0.3  # seconds between two looks for the progress line
 _json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, for programs."
@@ -264,26 +268,11 @@ def _places(
             raise UsageError(str(refused)) from refused
 
 
-def _requests(tasks: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """``tasks`` in lists, each of which fits in one line of the protocol."""
-    request: list[dict[str, Any]] = []
-    size = 0
-    for task in tasks:
-        length = len(json.dumps(task))
-        if request and size + length > _REQUEST:
-            yield request
-            request, size = [], 0
-        request.append(task)
-        size += length
-    if request:
-        yield request
-
-
 def _submitted(client: Client, tasks: list[dict[str, Any]]) -> list[int]:
     """The numbers of ``tasks``, which go in as few requests as they fit in. Raises
     Refused, with those that were accepted before."""
     numbers: list[int] = []
-    for request in _requests(tasks):
+    for request in in_requests(tasks):
         try:
             numbers += client.submit(request)
         except Refused as refused:

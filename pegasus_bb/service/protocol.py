@@ -7,7 +7,7 @@ either ``ok`` or ``error`` (``code`` and ``message``). docs/stager.md lists all 
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List
+from typing import Any, Dict, Iterable, Iterator, List
 
 from pegasus_bb.errors import PegasusBBError
 
@@ -28,6 +28,21 @@ class Refused(PegasusBBError):
 def encode(message: Dict[str, Any]) -> bytes:
     """``message`` as one line."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def in_requests(tasks: Iterable[Dict[str, Any]]) -> Iterator[List[Dict[str, Any]]]:
+    """``tasks`` in as few lists as fit into a line each."""
+    request: List[Dict[str, Any]] = []
+    size = 0
+    for task in tasks:
+        more = len(encode(task))
+        if request and size + more > LONGEST // 2:
+            yield request
+            request, size = [], 0
+        request.append(task)
+        size += more
+    if request:
+        yield request
 
 
 def decode(line: bytes) -> Dict[str, Any]:

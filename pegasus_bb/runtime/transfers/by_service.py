@@ -29,7 +29,7 @@ from pegasus_bb.runtime.transfers.copies import Brought, Copies
 from pegasus_bb.runtime.transfers.ways import Way
 from pegasus_bb.service.client import Client, NoService
 from pegasus_bb.service.dataspace import url_of
-from pegasus_bb.service.protocol import LONGEST, Refused, encode
+from pegasus_bb.service.protocol import Refused, in_requests
 from pegasus_bb.service.task import COPY, DONE
 from pegasus_bb.staging.failures import CopyFailed, on_a_line
 from pegasus_bb.staging.items import Landed, stamp
@@ -142,7 +142,7 @@ class PatientClient:
         forgotten it. Raises Refused, NoService. Whoever stops this cancels them."""
         numbers: List[int] = []
         try:
-            for request in _requests(specs):
+            for request in in_requests(specs):
                 numbers += self._asked(lambda c: c.submit(request))  # noqa: B023
             for first in range(0, len(specs), _TOGETHER):
                 some = numbers[first : first + _TOGETHER]
@@ -195,21 +195,6 @@ class PatientClient:
             f"{error}; no other answer in {self._patience:g} s (`timeout` of the "
             f"tier). Is it running? pegasus-bb stager --sockets {self._sockets} status"
         )
-
-
-def _requests(specs: Sequence[Spec]) -> Iterator[List[Spec]]:
-    """One, but for more than fits into a line of the protocol."""
-    request: List[Spec] = []
-    size = 0
-    for spec in specs:
-        more = len(encode(spec))
-        if request and size + more > LONGEST // 2:
-            yield request
-            request, size = [], 0
-        request.append(spec)
-        size += more
-    if request:
-        yield request
 
 
 def _waited(client: Client, numbers: Sequence[int]) -> Dict[int, Spec]:

@@ -65,7 +65,7 @@ class Bank:
         self._advance()
         done = [each for each in self._transfers if each.ends <= now]
         self._transfers = [each for each in self._transfers if each.ends > now]
-        self._set_alarm()  # nothing was left of them: the others go on as foreseen
+        self._set_alarm()  # they were done: the ends of the others stay as they are
         for transfer in done:
             transfer.finish()
 

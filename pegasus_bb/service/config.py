@@ -33,7 +33,12 @@ class Config(NamedTuple):
 
     def folder_of(self, uid: int) -> str:
         """Where the workers of ``uid`` keep what their next try needs."""
-        return os.path.join(self.state, "users", str(uid))
+        return os.path.join(self.users, str(uid))
+
+    @property
+    def users(self) -> str:
+        """The folder that has those of users."""
+        return os.path.join(self.state, "users")
 
     @property
     def journal(self) -> str:

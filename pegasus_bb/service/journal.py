@@ -5,14 +5,17 @@ Lines: ``{"first": 17, "uid": 1000, "at": ..., "request": {...}}`` for the tasks
 files with that tag, ``{"ended": [[17, "done", ...]]}``, and ``{"learned": [...]}`` of
 estimate.py. A tab and a CRC-32 are at the end of each. Group commit: while one sync
 runs, lines gather for the next. A line that a crash has torn is the last one, and its
-request was never answered. A line that is damaged is skipped, and what follows is read.
+request was never answered. A line that is damaged is skipped, and what follows is read;
+where the line break itself is damaged, the checksum says where the line ends.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import shutil
+import re
+import sys
 import threading
 import time
 import zlib
@@ -28,6 +31,7 @@ KEEP = 3600.0  # seconds for which an ended task can still be asked for
 _KEPT = 10_000  # of these at the most, once they are older than
 _NEW = 60.0  # seconds: its client may be just about to ask
 _LOST = 1_000_000  # numbers that the tasks of damaged lines may have had
+_SEAL = re.compile(rb"\t([0-9a-f]{8})")
 
 
 class Recovered:
@@ -50,7 +54,7 @@ class Recovered:
 def read(path: str) -> Recovered:
     """Everything that was durable. Raises OSError."""
     found = Recovered(1, {}, {})
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in _lines(path):
         try:
             _add(found, decode_line(line))
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
@@ -62,11 +66,11 @@ def read(path: str) -> Recovered:
 
 
 def keep_damaged(path: str, found: Recovered) -> str:
-    """Keep the journal as it is beside the next one; what to tell the administrator.
-    Raises OSError."""
+    """Keep the file beside the one that takes its name next; what to tell the
+    administrator. It takes no space: the disk may be full. Raises OSError."""
     beside = f"{path}.damaged-{time.strftime('%Y%m%dT%H%M%S')}"
-    os.close(os.open(beside, os.O_WRONLY | os.O_CREAT, 0o600))  # before it has words
-    shutil.copyfile(path, beside)
+    os.link(path, beside)
+    os.chmod(beside, 0o600)
     lines = ", ".join(map(str, found.damaged[:10]))
     more = f" and {len(found.damaged) - 10} more" if len(found.damaged) > 10 else ""
     return (
@@ -179,17 +183,23 @@ class Journal:
 
     def __init__(self, path: str, hand_over: Callable[[Callable[[], None]], Any]):
         """``hand_over`` runs what it is given in the thread of the caller."""
-        self._hand_over = hand_over
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._file = os.open(path, flags, 0o600)
-        sync_directory(os.path.dirname(path))
-        self._end = os.lseek(self._file, 0, os.SEEK_END)
+        self._path, self._hand_over = path, hand_over
+        self._open()
         self._lines: List[Tuple[bytes, Then]] = []
         self._changed = threading.Condition()
         self._untold = 0  # lines whose ``then`` was not called yet
-        self._closed = False
+        self._closed = self._refuses = False
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
+
+    def _open(self) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._file = os.open(self._path, flags, 0o600)
+        self._end = os.lseek(self._file, 0, os.SEEK_END)
+        # What a crash has torn ends where the next line begins.
+        is_torn = self._end and os.pread(self._file, 1, self._end - 1) != b"\n"
+        self._before = b"\n" if is_torn else b""
+        sync_directory(os.path.dirname(self._path))
 
     def append(self, line: Dict[str, Any], then: Then) -> None:
         """Write ``line``; ``then`` is called when it is durable, or with the error."""
@@ -206,6 +216,21 @@ class Journal:
         """Whether nothing waits to be written or to be told."""
         with self._changed:
             return not self._lines and not self._untold
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._end
+
+    def rewrite(self, found: Recovered) -> None:
+        """Put only what ``found`` holds into it, while it is quiet. Raises OSError: it
+        goes on with what it had."""
+        try:
+            rewrite(self._path, found)
+        finally:
+            os.close(self._file)
+            self._file = -1  # nothing goes into a file that may have no name any more
+            self._open()
 
     def close(self) -> None:
         """All that was appended is durable, or was refused, when this returns."""
@@ -234,23 +259,64 @@ class Journal:
             self._untold -= len(taken)
 
     def _written(self, data: bytes) -> Optional[OSError]:
+        """None when ``data`` is durable; else no half of it may be read later."""
         try:
-            view = memoryview(data)
+            self._cut()  # where an earlier one could not be cut
+            view = memoryview(self._before + data)
             while view:
                 view = view[os.write(self._file, view) :]
             os.fdatasync(self._file)
         except OSError as error:
-            os.ftruncate(self._file, self._end)  # no half of it may be read later
+            with contextlib.suppress(OSError):
+                self._cut()
+            self._complain(error)
             return error
-        self._end += len(data)
+        self._end += len(self._before) + len(data)
+        self._before, self._refuses = b"", False
         return None
 
+    def _cut(self) -> None:
+        if os.fstat(self._file).st_size > self._end:
+            os.ftruncate(self._file, self._end)
 
-def _lines(path: str) -> Iterator[bytes]:
-    """All but a last one that a crash has torn."""
+    def _complain(self, error: OSError) -> None:
+        """Once, until it takes lines again."""
+        if not self._refuses:
+            why = f"{error.strerror}: no task is accepted until it can be written again"
+            say(f"{self._path}: {why}")
+        self._refuses = True
+
+
+def say(what: str) -> None:
+    """To the administrator; where that is a file on the full disk, to no one."""
+    with contextlib.suppress(OSError):
+        print(f"stager: {what}", file=sys.stderr, flush=True)
+
+
+def _lines(path: str) -> Iterator[Tuple[int, bytes]]:
+    """All, and their numbers; but not a last one that a crash has torn."""
     if os.path.exists(path):
         with open(path, "rb") as file:
-            yield from (line for line in file if line.endswith(b"\n"))
+            for number, line in enumerate(file, start=1):
+                for each in _apart(line):
+                    yield number, each
+
+
+def _apart(line: bytes) -> Iterator[bytes]:
+    """``line`` as it was written; several where a line break between them is damaged.
+    The last is what fits no checksum; that of a torn end is left out."""
+    if line == seal(line[: -len("\t12345678\n")]):
+        yield line
+        return
+    begin = at = crc = 0
+    for found in _SEAL.finditer(line):
+        crc, at = zlib.crc32(line[at : found.start()], crc), found.start()
+        if crc == int(found[1], 16):
+            yield line[begin : found.end()] + b"\n"
+            begin = at = found.end() + 1
+            crc = 0
+    if line.endswith(b"\n") and line[begin:-1]:
+        yield line[begin:]
 
 
 def _tasks(entry: Dict[str, Any]) -> Iterator[Task]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import sys
 import time
 from collections import Counter
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from pegasus_bb.service import journal as journals
+from pegasus_bb.service import notes
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.dispatch import Dispatch
 from pegasus_bb.service.journal import Journal
 from pegasus_bb.service.memory import check_readable, number_of
-from pegasus_bb.service.moving import note_path
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.task import FAILED, Origin, Task, check_spec
 
@@ -39,14 +37,12 @@ class Service:
         self._waiters: Dict[int, List[Callable[[int], None]]] = {}  # by task
         self.dispatch = Dispatch(config, self._began, self._end)
         found = journals.read(self._path)
-        if found.damaged:
-            why = journals.keep_damaged(self._path, found)
-            print(f"stager: {why}", file=sys.stderr, flush=True)
         self.dispatch.estimates.recall(found.learned)
         self.tasks, self._next = found.tasks, found.next_id
         self.dispatch.tags = found.tags
-        journals.rewrite(self._path, found)
         self._journal = Journal(self._path, loop.call_soon_threadsafe)
+        self._rewrite(found)
+        self._unwritten: List[Task] = []  # have ended, and the journal did not take it
         self._unfinished: Counter[int] = Counter()  # tasks by user
         for task in self.tasks.values():
             if not task.has_ended:
@@ -54,6 +50,8 @@ class Service:
                 self.dispatch.waiting.add(task)
                 if number_of(task.source) >= 0:
                     self._end(task, FAILED, 0, _GONE)
+        unfinished = {t.id for t in self.tasks.values() if not t.has_ended}
+        notes.sweep(config.users, unfinished)
         loop.call_soon(self.dispatch.hand_out)
 
     def submit(
@@ -151,19 +149,32 @@ class Service:
         """Stop; what has not ended goes on with the next service."""
         self.dispatch.close()
         self._note_learned()
+        self._note_unwritten()
         self._journal.close()
 
     def tidy(self) -> None:
-        """Forget old tasks; write the journal anew where that is worth it."""
+        """Forget old tasks; write what a full disk did not take; write the journal anew
+        where that is worth it."""
         self._note_learned()
+        self._note_unwritten()
         learned = self.dispatch.estimates.learned()
         tags = self.dispatch.tags
         found = journals.Recovered(self._next, self.tasks, tags, learned)
         journals.forget_old(found)
-        if os.path.getsize(self._path) > _COMPACT and self._journal.is_quiet:
-            self._journal.close()
-            journals.rewrite(self._path, found)
-            self._journal = Journal(self._path, self._loop.call_soon_threadsafe)
+        if self._journal.size > self._worth and self._journal.is_quiet:
+            self._rewrite(found)
+
+    def _rewrite(self, found: journals.Recovered) -> None:
+        """A journal that cannot be written anew, on a full disk say, goes on as it is.
+        The next time is when it has doubled."""
+        try:
+            if found.damaged:
+                journals.say(journals.keep_damaged(self._path, found))
+            self._journal.rewrite(found)
+        except OSError as error:
+            why = f"goes on, but is not written anew: {error.strerror}"
+            journals.say(f"{self._path}: {why}")
+        self._worth = max(_COMPACT, 2 * self._journal.size)
 
     def _note_learned(self) -> None:
         if self.dispatch.estimates.has_news:
@@ -199,17 +210,25 @@ class Service:
         task.ended_at = time.time()
         self._count_off(task.uid, 1)
         self._waiters.setdefault(task.id, [])
-        folder = self._config.folder_of(task.uid)
+        self._note_ends([task])
 
+    def _note_unwritten(self) -> None:
+        ended, self._unwritten = self._unwritten, []
+        if ended:
+            self._note_ends(ended)
+
+    def _note_ends(self, tasks: List[Task]) -> None:
         def durable(error: Optional[OSError]) -> None:
-            # A full journal keeps no one from being told: the copy itself is durable,
-            # and after a crash the next service finds it in place.
-            for name in (note_path(folder, task.id), f"{folder}/{task.id}.jsonl"):
-                with contextlib.suppress(OSError):
-                    os.unlink(name)
-            for waiter in self._waiters.pop(task.id, ()):
-                waiter(task.id)
+            # A full journal keeps no one from being told: the copy itself is durable.
+            # What the next try needs stays until the end is durable, too.
+            if error is not None:
+                self._unwritten += tasks
+            for task in tasks:
+                if error is None:
+                    notes.remove(self._config.folder_of(task.uid), task.id)
+                for waiter in self._waiters.pop(task.id, ()):
+                    waiter(task.id)
             if self._drained is not None and self.is_idle:
                 self._drained()
 
-        self._journal.append(journals.ended([task]), durable)
+        self._journal.append(journals.ended(tasks), durable)

@@ -19,7 +19,7 @@ from pegasus_bb.service.client import Client, NoService
 from pegasus_bb.service.journal import decode_line
 from pegasus_bb.service.protocol import CONTROL_SOCKET
 
-_SERVE = (
+SERVE = (
     "import sys; from pegasus_bb.service.config import user_config; "
     "from pegasus_bb.service.server import run; "
     "run(user_config()._replace(idle=float(sys.argv[1])))"
@@ -44,7 +44,7 @@ class Daemon:
         return found
 
     def start(self, idle: float = 600, stderr: IO[bytes] | None = None) -> Client:
-        argv = [sys.executable, "-c", _SERVE, str(idle)]
+        argv = [sys.executable, "-c", SERVE, str(idle)]
         self.process = subprocess.Popen(argv, env=self.environ, stderr=stderr)
         return self.connect()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.service.client import Client
+from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
 
 
@@ -68,6 +69,26 @@ def test_a_move_that_was_killed_at_its_end_is_done(daemon: Daemon) -> None:
     ended = daemon.start().wait(tasks)
     assert [task["state"] for task in ended] == ["done", "failed"]
     assert list(users_folder(daemon).iterdir()) == []
+
+
+def test_notes_of_tasks_that_need_none_go_at_the_next_start(daemon: Daemon) -> None:
+    """The service was killed before it could remove them."""
+    client = daemon.start()
+    daemon.make("file", 10)
+    daemon.make("large", 24 * MIB)
+    [done] = client.submit([daemon.copy("file")])
+    client.wait([done])
+    [runs] = client.submit([daemon.copy("large", rate=MIB)])
+    daemon.kill()
+    folder = users_folder(daemon)
+    notes = ["{}.moved", "{}.jsonl", ".{}.moved.x8k2.part"]
+    for number in (done, runs, 99):
+        for note in notes:
+            (folder / note.format(number)).touch()
+    (folder / "another").touch()
+    daemon.start()
+    left = {path.name for path in folder.iterdir()}
+    assert left == {"another", *(note.format(runs) for note in notes)}
 
 
 def rename_and_note(daemon: Daemon, number: int) -> None:

@@ -1,0 +1,188 @@
+"""The disk of the state is full: nothing that ended is forgotten, and all goes on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import queue
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.service import journal
+from pegasus_bb.service.client import Client
+from pegasus_bb.service.journal import Journal, encode_line
+from pegasus_bb.service.protocol import Refused
+from tests.service.conftest import SERVE, Daemon
+
+NO_LIMIT = resource.RLIM_INFINITY
+_FULL = (
+    "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, "
+    "(0, resource.RLIM_INFINITY)); "
+)
+
+
+def fill_disk(daemon: Daemon, limit: int = 0) -> None:
+    """As the service sees it from now on; workers that run already do not."""
+    assert daemon.process is not None
+    limits = (limit, NO_LIMIT)
+    resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, limits)
+
+
+def start_on_full_disk(daemon: Daemon) -> Client:
+    argv = [sys.executable, "-c", _FULL + SERVE, "600"]
+    pipe = subprocess.PIPE
+    daemon.process = subprocess.Popen(argv, env=daemon.environ, stderr=pipe)
+    return daemon.connect()
+
+
+def until(is_so: Callable[[], Any]) -> None:
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def moved_on_full_disk(daemon: Daemon, client: Client) -> tuple[int, Path]:
+    """A move that ends while the journal takes nothing, and its note."""
+    daemon.make("first", 10)
+    client.wait(client.submit([daemon.copy("first")]))  # its worker stays
+    with daemon.control() as control:
+        control.ask("pause")
+        daemon.make("file", 10)
+        [task] = client.submit([{**daemon.copy("file"), "kind": "move"}])
+        fill_disk(daemon)
+        control.ask("resume")
+    assert client.wait([task])[0]["state"] == "done"
+    folder = daemon.journal.parent / "users" / str(os.getuid())
+    return task, folder / f"{task}.moved"
+
+
+def written(daemon: Daemon, task: int) -> bool:
+    ends = [end for entry in daemon.entries() for end in entry.get("ended", ())]
+    return task in [end[0] for end in ends]
+
+
+@pytest.mark.parametrize("when", ["while it runs", "as it ends"])
+def test_an_end_is_written_as_soon_as_there_is_room(daemon: Daemon, when: str) -> None:
+    """Else the next service would do the task again."""
+    client = daemon.start(idle=0.05 if when == "while it runs" else 600)
+    task, note = moved_on_full_disk(daemon, client)
+    assert not written(daemon, task) and note.exists()
+    fill_disk(daemon, NO_LIMIT)
+    if when == "while it runs":
+        until(lambda: written(daemon, task) and not note.exists())
+        daemon.kill()
+    else:
+        daemon.control().ask("shutdown")
+        assert daemon.process is not None and daemon.process.wait(timeout=20) == 0
+    source = daemon.make("file", 10)
+    again = daemon.start()
+    assert again.wait([task])[0]["state"] == "done"
+    assert source.exists() and not note.exists()
+
+
+def test_a_move_whose_end_is_lost_is_known_by_its_note(daemon: Daemon) -> None:
+    """The service is killed while its disk is full."""
+    task, note = moved_on_full_disk(daemon, daemon.start())
+    daemon.kill()
+    [ended] = daemon.start().wait([task])
+    assert (ended["state"], ended["message"]) == ("done", "")
+    until(lambda: not note.exists())
+
+
+@pytest.mark.parametrize("end", ["whole", "torn", "damaged"])
+def test_the_service_starts_on_a_full_disk(daemon: Daemon, end: str) -> None:
+    daemon.make("file", 10)
+    client = daemon.start()
+    tasks = list(client.submit([daemon.copy("file")]))
+    client.wait(tasks)
+    daemon.kill()
+    with daemon.journal.open("ab") as file:
+        file.write({"torn": b'{"first": 2,', "damaged": b"{}\n"}.get(end, b""))
+    before = daemon.journal.read_bytes()
+    client = start_on_full_disk(daemon)
+    assert client.status(tasks)[0]["state"] == "done"
+    for _ in range(2):
+        with pytest.raises(Refused, match="takes no more: File too large"):
+            client.submit([daemon.copy("file")])
+    assert daemon.journal.read_bytes() == before
+    fill_disk(daemon, NO_LIMIT)
+    daemon.control().ask("pause")
+    tasks += client.submit([daemon.copy("file")])
+    daemon.kill()
+    assert daemon.process is not None and daemon.process.stderr is not None
+    said = daemon.process.stderr.read().decode()
+    assert said.count("is not written anew: File too large") == 1
+    assert said.count("no task is accepted until") == 1
+    again = daemon.start()
+    assert [task["state"] for task in again.wait(tasks)] == ["done", "done"]
+
+
+class Opened:
+    """A journal whose answers are awaited here."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.heard = path, queue.Queue[OSError | None]()
+        self.journal = Journal(str(path), lambda tell: tell())
+
+    def append(self, number: int) -> OSError | None:
+        entry = journal.accepted(number, 1, 5.0, [{"kind": "remove", "source": "x"}])
+        self.journal.append(entry, self.heard.put)
+        return self.heard.get(timeout=20)
+
+    @property
+    def found(self) -> journal.Recovered:
+        return journal.read(str(self.path))
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    return Opened(tmp_path / "journal")
+
+
+def fail(*_: Any) -> Any:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_journal_that_cannot_be_written_anew_goes_on_as_it_is(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert opened.append(1) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "write_text", fail)
+        with pytest.raises(OSError, match="No space"):
+            opened.journal.rewrite(opened.found)
+    assert opened.append(2) is None
+    opened.journal.rewrite(opened.found)
+    assert opened.append(3) is None
+    opened.journal.close()
+    assert (set(opened.found.tasks), opened.found.damaged) == ({1, 2, 3}, [])
+
+
+def test_every_line_is_answered_where_half_of_one_cannot_be_cut_off(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert opened.append(1) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdatasync", fail)
+        patch.setattr(os, "ftruncate", fail)
+        assert opened.append(2) is not None and opened.append(3) is not None
+    assert opened.append(4) is None
+    opened.journal.close()
+    assert (set(opened.found.tasks), opened.found.damaged) == ({1, 4}, [])
+
+
+def test_a_line_after_a_torn_one_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(encode_line({"next": 5}) + b'{"fir')
+    again = Opened(path)
+    assert again.append(7) is None
+    again.journal.close()
+    assert (set(again.found.tasks), again.found.damaged) == ({7}, [2])

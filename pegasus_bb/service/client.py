@@ -20,6 +20,7 @@ from pegasus_bb.service.protocol import (
     VERSION,
     Lines,
     Refused,
+    check_socket,
     decode,
     encode,
 )
@@ -38,8 +39,10 @@ class Client:
     NoService where it does not answer."""
 
     def __init__(self, path: str) -> None:
-        """``path``: of a socket, or of the folder that has it. Raises NoService."""
+        """``path``: of a socket, or of the folder that has it. Raises NoService,
+        UsageError."""
         path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
+        check_socket(path)
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lines, self._number = Lines(LONGEST_ANSWER), 0
         self._ready: List[bytes] = []

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Optional
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_json
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces, parse_rate
+from pegasus_bb.service.declared import NAME, check, check_apart, check_keys, folder
 from pegasus_bb.service.memory import SPACE as MEMORY
 from pegasus_bb.service.slurm.config import SlurmConfig, read_slurm
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig, read_node
@@ -30,6 +31,8 @@ class Config(NamedTuple):
     idle: float = 60.0  # seconds without work after which a user's service ends
     slurm: Optional[SlurmConfig] = None
     node: Optional[NodeConfig] = None  # of a compute node
+    # Where its folders are named, for the words of errors.
+    named_in: str = "--sockets, PEGASUS_BB_STAGER or XDG_STATE_HOME"
 
     def folder_of(self, uid: int) -> str:
         """Where the workers of ``uid`` keep what their next try needs."""
@@ -62,37 +65,30 @@ def site_config(path: str) -> Config:
         data = read_json(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
-    _check(isinstance(data, dict), path, "the file is an object", data)
-    unknown = sorted(set(data) - set(_KEYS))
-    _check(not unknown, path, f"the keys are {', '.join(_KEYS)}", unknown)
+    check_keys(path, data, _KEYS)
     declared = data.get("dataspaces")
-    _check(
-        isinstance(declared, dict) and declared,
-        path,
-        "dataspaces: {NAME: {path: ...}}",
-        declared,
-    )
+    good = isinstance(declared, dict) and declared
+    check(good, path, "dataspaces: {NAME: {path: ...}}", declared)
     workers = data.get("workers", _WORKERS)
-    _check(type(workers) is int and 0 < workers < 1000, path, "workers: 2", workers)
-    state = data.get("state", "/var/lib/pegasus-bb/stager")
-    sockets = data.get("sockets", "/run/pegasus-bb")
-    for key, value in (("state", state), ("sockets", sockets)):
-        _check(_is_path(value), path, f"{key}: an absolute path", value)
+    check(type(workers) is int and 0 < workers < 1000, path, "workers: 2", workers)
+    state = folder(path, "state", data.get("state", "/var/lib/pegasus-bb/stager"))
+    sockets = folder(path, "sockets", data.get("sockets", "/run/pegasus-bb"))
     spaces = {name: _space(path, name, declared[name]) for name in declared}
-    config = Config(state, sockets, spaces, workers, is_site=True)
+    config = Config(state, sockets, spaces, workers, is_site=True, named_in=path)
+    check(not ("node" in data and "slurm" in data), path, "node or slurm", "both")
     if "node" in data:
-        _check("slurm" not in data, path, "node or slurm, not both", "both")
-        return _with_node(config, read_node(f"{path}: node", data["node"]))
-    if "slurm" not in data:
-        return config
-    return _with_slurm(config, path, read_slurm(f"{path}: slurm", data["slurm"]))
+        config = _with_node(config, read_node(f"{path}: node", data["node"]))
+    if "slurm" in data:
+        config = _with_slurm(config, path, read_slurm(f"{path}: slurm", data["slurm"]))
+    _check_folders(path, config)
+    return config
 
 
 def node_config(path: str) -> Config:
     """The service of a compute node that the JSON file ``path`` describes. Raises
     UsageError."""
     config = site_config(path)
-    _check(config.node, path, 'node: {"path": ..., "mailbox": ...}', None)
+    check(config.node, path, 'node: {"path": ..., "mailbox": ...}', None)
     return config
 
 
@@ -106,32 +102,35 @@ def _with_slurm(config: Config, path: str, slurm: SlurmConfig) -> Config:
     """Each pool is a dataspace, too; SlurmUser may use the control socket."""
     for pool in slurm.pools:
         taken = pool.name in config.spaces
-        _check(not taken, path, "a pool is no dataspace with the same name", pool.name)
+        check(not taken, path, "a pool is no dataspace with the same name", pool.name)
         space = Dataspace(pool.name, pool.path, pool.name, pool.rate)
         config.spaces[pool.name] = space
     return config._replace(slurm=slurm, control_users=(0, slurm.uid))
 
 
+def _check_folders(path: str, config: Config) -> None:
+    own = {"state": config.state, "sockets": config.sockets}
+    pools = {}
+    if config.node is not None:
+        own["node: mailbox"], pools["node: path"] = (
+            config.node.mailbox,
+            config.node.path,
+        )
+    if config.slurm is not None:
+        own["slurm: spool"] = config.slurm.spool
+        pools = {f"slurm: pool {pool.name}": pool.path for pool in config.slurm.pools}
+        if config.slurm.nodes is not None:
+            own["slurm: nodes: mailbox"] = config.slurm.nodes.mailbox
+    check_apart(path, own, pools)
+
+
 def _space(path: str, name: str, data: Any) -> Dataspace:
     where = f"{path}: dataspace {name}"
-    plain = name.replace("-", "").replace("_", "")
-    good = plain.isalnum() and plain.isascii() and name[0].isalpha() and name.islower()
-    good = good and name not in (MEMORY, SPACE) and len(name) <= 32
-    _check(good, path, "a dataspace has a lower-case name", name)
-    _check(isinstance(data, dict), where, "{path: ...}", data)
-    unknown = sorted(set(data) - set(_SPACE_KEYS))
-    _check(not unknown, where, f"the keys are {', '.join(_SPACE_KEYS)}", unknown)
-    _check(
-        _is_path(data.get("path")), where, "path: an absolute path", data.get("path")
-    )
-    target = str(data.get("target", name))
-    return Dataspace(name, data["path"], target, parse_rate(where, data))
-
-
-def _is_path(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith("/") and ".." not in value
-
-
-def _check(good: Any, path: str, wanted: str, found: Any) -> None:
-    if not good:
-        raise UsageError(f"{path}: {wanted}; found {found!r}")
+    good = NAME.fullmatch(name) and name not in (MEMORY, SPACE)
+    check(good, path, "a dataspace has a lower-case name", name)
+    check_keys(where, data, _SPACE_KEYS)
+    target = data.get("target", name)
+    wanted = "target: a name that other dataspaces may share"
+    check(target and isinstance(target, str), where, wanted, target)
+    root = folder(where, "path", data.get("path"))
+    return Dataspace(name, root, target, parse_rate(where, data))

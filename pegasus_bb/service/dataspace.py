@@ -81,10 +81,13 @@ def parse_rate(where: str, data: Mapping[str, Any]) -> float:
     if "rate" not in data:
         return 0.0
     text = str(data["rate"])
-    speed = float(parse_size(text[:-2])) if text.endswith("/s") else 0.0
-    if speed <= 0:
+    try:
+        speed = parse_size(text[:-2]) if text.endswith("/s") else 0
+    except UsageError:
+        speed = 0
+    if not speed:
         raise UsageError(f"{where}: rate: 2GB/s; found {data['rate']!r}")
-    return speed
+    return float(speed)
 
 
 def url_of(path: str, roots: Mapping[str, str]) -> str:

@@ -7,14 +7,16 @@ either ``ok`` or ``error`` (``code`` and ``message``). docs/stager.md lists all 
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Dict, Iterable, Iterator, List
 
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.errors import PegasusBBError, UsageError
 
 VERSION = 1
 LONGEST = 8 << 20  # bytes of a line: some 50,000 tasks
 LONGEST_ANSWER = 1 << 30  # of a line that a client takes
 USER_SOCKET, CONTROL_SOCKET = "user", "control"
+_LONGEST_PATH = 107  # bytes of a socket's (unix(7))
 
 
 class Refused(PegasusBBError):
@@ -64,6 +66,17 @@ def check_version(message: Dict[str, Any]) -> None:
             "version",
             f"the client speaks version {version!r} and the service {VERSION}: "
             "install the same pegasus_bb on both sides",
+        )
+
+
+def check_socket(path: str) -> None:
+    """Raises UsageError where no socket can have that path."""
+    size = len(os.fsencode(path))
+    if size > _LONGEST_PATH:
+        raise UsageError(
+            f"{path}: a socket's path has at most {_LONGEST_PATH} bytes, this one has "
+            f"{size}; name a shorter folder: `sockets` of a site's configuration, "
+            "--sockets or PEGASUS_BB_STAGER"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import gc
 import os
@@ -10,7 +11,7 @@ import resource
 import signal
 import socket
 import time
-from typing import TYPE_CHECKING, Set, Union
+from typing import TYPE_CHECKING, Iterator, Set, Union
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.config import Config
@@ -32,9 +33,11 @@ _CONNECTIONS = 64  # of one user at a time, so that none takes those of all
 class Server:
     """Listens, and ends when it is told to."""
 
-    def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
-        """Raises OSError."""
-        self._config, self._loop = config, loop
+    def __init__(
+        self, config: Config, loop: asyncio.AbstractEventLoop, sockets: Sockets
+    ) -> None:
+        """Raises OSError, ValueError, UsageError: then nothing was begun."""
+        self._config, self._loop, self._sockets = config, loop, sockets
         self._service = Service(config, loop)
         self._slurm = self._attendant()
         self._connections: Set[Connection] = set()
@@ -44,8 +47,8 @@ class Server:
 
     async def serve(self) -> None:
         """Until shutdown, a signal, or, for a user's service, idleness."""
-        sockets = Sockets(self._config)
-        for name, listening in sockets.by_name.items():
+        self._service.go_on()
+        for name, listening in self._sockets.by_name.items():
             self._loop.add_reader(listening, self._accept, listening, name)
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._ended.set)
@@ -60,9 +63,8 @@ class Server:
         if self._slurm is not None:
             self._slurm.close()
         self._service.close()
-        for listening in sockets.by_name.values():
+        for listening in self._sockets.by_name.values():
             self._loop.remove_reader(listening)
-        sockets.close()
 
     def _attendant(self) -> Union[Attendant, NodeAttendant, None]:
         """Slurm's part, where the site has one; a user's service needs none of it."""
@@ -105,30 +107,42 @@ class Server:
 
 
 def run(config: Config) -> None:
-    """Serve until it is over. Raises UsageError where another service is at work or the
-    folders cannot be used."""
-    folders = (
-        (config.state, 0o711),
-        (config.sockets, 0o755 if config.is_site else 0o700),
-    )
-    try:
-        for folder, mode in folders:
-            os.makedirs(folder, mode=mode, exist_ok=True)
-            _check_owner(folder)
-        lock = os.open(
-            os.path.join(config.state, "lock"), os.O_RDWR | os.O_CREAT, 0o600
-        )
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise UsageError(
-            f"{config.state}: another staging service is at work"
-        ) from None
-    except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from error
+    """Serve until it is over. Raises UsageError where another service is at work, or a
+    file or folder is not as the service needs it."""
+    with _explained(config):
+        _take_folders(config)
     _allow_files()
     gc.freeze()  # tasks make no cycles: looking for some costs more than it frees
     gc.set_threshold(100_000, 50, 100)
     asyncio.run(_serve(config))
+
+
+def _take_folders(config: Config) -> None:
+    sockets_mode = 0o755 if config.is_site else 0o700
+    for folder, mode in ((config.state, 0o711), (config.sockets, sockets_mode)):
+        os.makedirs(folder, mode=mode, exist_ok=True)
+        _check_owner(folder)
+    path = os.path.join(config.state, "lock")
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # held until the process ends
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        why = f"{config.state}: another staging service is at work"
+        raise UsageError(why) from None
+
+
+@contextlib.contextmanager
+def _explained(config: Config) -> Iterator[None]:
+    """What is wrong with a file or a folder is said in a sentence."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        what = str(error)
+        if isinstance(error, OSError) and error.filename:
+            what = f"{error.filename}: {error.strerror}"
+        raise UsageError(
+            f"{what}; mend that, or name another folder: {config.named_in}"
+        ) from error
 
 
 def _allow_files() -> None:
@@ -140,7 +154,14 @@ def _allow_files() -> None:
 
 
 async def _serve(config: Config) -> None:
-    await Server(config, asyncio.get_running_loop()).serve()
+    with _explained(config):
+        sockets = Sockets(config)
+    try:
+        with _explained(config):
+            server = Server(config, asyncio.get_running_loop(), sockets)
+        await server.serve()
+    finally:
+        sockets.close()
 
 
 def _check_owner(folder: str) -> None:
@@ -148,5 +169,6 @@ def _check_owner(folder: str) -> None:
     found = os.lstat(folder)
     if found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise UsageError(
-            f"{folder}: belongs to another user, or others may write to it"
+            f"{folder}: belongs to another user, or others may write to it; say: "
+            f"chown {os.getuid()} {folder} && chmod go-w {folder}"
         )

@@ -30,7 +30,7 @@ class Service:
     """One service. All calls come from the thread of its event loop."""
 
     def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
-        """Goes on where an earlier one has stopped. Raises OSError."""
+        """Knows what an earlier one knew. Raises OSError."""
         self._config = config
         self._path, self._spaces, self._loop = config.journal, config.spaces, loop
         self._drained: Optional[Callable[[], None]] = None
@@ -52,7 +52,10 @@ class Service:
                     self._end(task, FAILED, 0, _GONE)
         unfinished = {t.id for t in self.tasks.values() if not t.has_ended}
         notes.sweep(config.users, unfinished)
-        loop.call_soon(self.dispatch.hand_out)
+
+    def go_on(self) -> None:
+        """Do what an earlier service has left."""
+        self.dispatch.hand_out()
 
     def submit(
         self,

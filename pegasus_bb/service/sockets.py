@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
-from typing import Dict
+from typing import Dict, List
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.config import Config
-from pegasus_bb.service.protocol import CONTROL_SOCKET, USER_SOCKET
+from pegasus_bb.service.protocol import CONTROL_SOCKET, USER_SOCKET, check_socket
 
 NAMES = (CONTROL_SOCKET, USER_SOCKET)  # in this order: who can ask finds both
 _BACKLOG = 128
@@ -20,16 +21,23 @@ class Sockets:
 
     def __init__(self, config: Config) -> None:
         """Raises OSError, and UsageError for sockets that systemd should not give."""
-        given = _inherited()
-        self.by_name = given or {name: _made(config, name) for name in NAMES}
-        self._own = [] if given else [_path(config, name) for name in NAMES]
+        self._own: List[str] = []
+        self.by_name = _inherited()
+        try:
+            for name in () if self.by_name else NAMES:
+                self._own.append(os.path.join(config.sockets, name))
+                self.by_name[name] = _made(config, name, self._own[-1])
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """What systemd has opened stays, for the next start."""
         for listening in self.by_name.values():
             listening.close()
         for path in self._own:
-            os.unlink(path)
+            with contextlib.suppress(OSError):
+                os.unlink(path)
 
 
 def _inherited() -> Dict[str, socket.socket]:
@@ -51,9 +59,9 @@ def _inherited() -> Dict[str, socket.socket]:
     return found
 
 
-def _made(config: Config, name: str) -> socket.socket:
+def _made(config: Config, name: str, path: str) -> socket.socket:
     """No user can connect before the mode and the owner are what they shall be."""
-    path = _path(config, name)
+    check_socket(path)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         os.unlink(path)
@@ -71,7 +79,3 @@ def _made(config: Config, name: str) -> socket.socket:
     listening.listen(_BACKLOG)
     listening.setblocking(False)
     return listening
-
-
-def _path(config: Config, name: str) -> str:
-    return os.path.join(config.sockets, name)

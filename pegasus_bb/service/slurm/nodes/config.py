@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import socket
-from typing import Any, NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence, Tuple
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.service.declared import check, check_keys, folder, parsed
 from pegasus_bb.service.slurm.nodes.names import is_name
 from pegasus_bb.units import parse_duration
 
@@ -36,37 +35,28 @@ class NodeConfig(NamedTuple):
 
 def read_nodes(where: str, data: Any) -> NodesConfig:
     """The part ``nodes`` of the part ``slurm``. Raises UsageError."""
-    _check_common(where, data, (*_COMMON, "timeout"))
-    timeout = parse_duration(data.get("timeout", _PATIENCE))
-    _check(timeout > 0, where, "timeout: 240s", data.get("timeout"))
-    poll = float(data.get("poll", _POLL))
-    return NodesConfig(data["path"], data["mailbox"], timeout, poll)
+    path, mailbox, poll = _common(where, data, (*_COMMON, "timeout"))
+    patience = data.get("timeout", _PATIENCE)
+    timeout = parsed(parse_duration, where, "timeout", patience)
+    check(timeout > 0, where, "timeout: 240s", patience)
+    return NodesConfig(path, mailbox, timeout, poll)
 
 
 def read_node(where: str, data: Any) -> NodeConfig:
     """The part ``node`` of a node's configuration. Raises UsageError."""
-    _check_common(where, data, (*_COMMON, "name"))
+    path, mailbox, poll = _common(where, data, (*_COMMON, "name"))
     name = data.get("name", socket.gethostname().partition(".")[0])
     good = isinstance(name, str) and is_name(name)
-    _check(good, where, "name: the NodeName of slurm.conf", name)
-    poll = float(data.get("poll", _POLL))
-    return NodeConfig(data["path"], data["mailbox"], name, poll)
+    check(good, where, "name: the NodeName of slurm.conf", name)
+    return NodeConfig(path, mailbox, name, poll)
 
 
-def _check_common(where: str, data: Any, keys: Sequence[str]) -> None:
-    _check(isinstance(data, dict), where, "an object", data)
-    unknown = sorted(set(data) - set(keys))
-    _check(not unknown, where, f"the keys are {', '.join(keys)}", unknown)
-    for key in ("path", "mailbox"):
-        path = data.get(key)
-        good = isinstance(path, str) and os.path.isabs(path)
-        good = good and os.path.normpath(path) == path != "/"
-        _check(good, where, f"{key}: an absolute path", path)
+def _common(where: str, data: Any, keys: Sequence[str]) -> Tuple[str, str, float]:
+    """Path, mailbox, poll."""
+    check_keys(where, data, keys)
+    path, mailbox = (folder(where, key, data.get(key)) for key in ("path", "mailbox"))
+    check(path != "/", where, "path: a folder of its own", path)
     poll = data.get("poll", _POLL)
     good = type(poll) in (int, float) and 0 < poll <= 60
-    _check(good, where, "poll: seconds, such as 1", poll)
-
-
-def _check(good: Any, where: str, wanted: str, found: Any) -> None:
-    if not good:
-        raise UsageError(f"{where}: {wanted}; found {found!r}")
+    check(good, where, "poll: seconds, such as 1", poll)
+    return path, mailbox, float(poll)

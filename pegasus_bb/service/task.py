@@ -124,8 +124,9 @@ def _check_numbers(spec: Dict[str, Any]) -> None:
         raise Refused("bad-task", f"digest {spec['digest']!r} is not true or false")
     if deadline is not None and not _is_amount(deadline):
         raise Refused("bad-task", f"deadline {deadline!r} is no time in seconds")
-    if not _is_amount(rate):
-        raise Refused("bad-task", f"rate {rate!r} is no number of bytes per second")
+    if not _is_amount(rate) or 0 < rate < 1:  # its end would be no number
+        why = f"rate {rate!r} is not 1 or more bytes per second, nor 0: no limit"
+        raise Refused("bad-task", why)
     if type(size) is not int or not 0 <= size < _LARGEST:
         raise Refused("bad-task", f"size {size!r} is no number of bytes")
     if type(priority) is not int or abs(priority) > _HIGHEST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -93,6 +94,12 @@ def test_a_rate_of_its_own_is_part_of_the_estimate() -> None:
     limited = [copy_of(number, rate=10 * MIB) for number in (1, 2)]
     found = seconds_left(*limited, copy_of(3))
     assert found == pytest.approx({1: 10.0, 2: 20.0, 3: 1.0})
+
+
+def test_the_slowest_rate_and_the_largest_size_give_a_number() -> None:
+    """JSON has no infinity."""
+    tasks = [copy_of(number, size=(1 << 62) - 1, rate=1) for number in range(9)]
+    assert all(map(math.isfinite, seconds_left(*tasks, rate=1.0).values()))
 
 
 def test_the_rate_of_a_target_is_shared_by_those_who_run() -> None:

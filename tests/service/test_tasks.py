@@ -113,6 +113,10 @@ def test_a_drained_service_takes_nothing_and_ends(
         ({"kind": "remove", "source": "file://a/../b"}, r"no '\.\.' in it"),
         ({"kind": "remove", "source": "file://a\0b"}, r"no '\.\.' in it"),
         ({"kind": "remove", "source": "file://a", "rate": -1}, "rate -1"),
+        (
+            {"kind": "remove", "source": "file://a", "rate": 5e-324},
+            "rate 5e-324 is not 1 or more bytes per second",
+        ),
         ({"kind": "remove", "source": "file://a", "deadline": "now"}, "deadline"),
         ({"kind": "remove", "source": "file://a", "priority": 101}, "priority 101"),
         ({"kind": "remove", "source": "file://a", "shell": "x"}, "a task has the keys"),

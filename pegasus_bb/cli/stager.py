@@ -50,8 +50,8 @@ def command(ctx: click.Context, sockets: str | None) -> None:
 
 
 @command.command("serve")
-@click.option("--site", type=click.Path(), help="The site's configuration, for root.")
-@click.option("--node", type=click.Path(), help="A compute node's, for root.")
+@click.option("--site", type=click.Path(), help="The site's configuration.")
+@click.option("--node", type=click.Path(), help="A compute node's configuration.")
 @click.pass_obj
 def serve(sockets: str | None, site: str | None, node: str | None) -> None:
     """Run the service until it is told to end, or is idle for a minute."""

@@ -20,8 +20,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         prog="python3 -m pegasus_bb.service", description="The staging service."
     )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--site", help="the site's configuration, for root")
-    which.add_argument("--node", help="a compute node's configuration, for root")
+    which.add_argument("--site", help="the site's configuration")
+    which.add_argument("--node", help="a compute node's configuration")
     given = parser.parse_args(argv)
     try:
         if given.node:

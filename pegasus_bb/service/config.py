@@ -26,7 +26,7 @@ class Config(NamedTuple):
     sockets: str  # folder of both sockets
     spaces: Dataspaces
     workers: int = _WORKERS  # processes that copy at the same time
-    is_site: bool = False  # for every user of the host, as root
+    is_site: bool = False  # for every user of the host
     control_users: tuple = (0,)  # type: ignore[type-arg]  # may use `control`
     idle: float = 60.0  # seconds without work after which a user's service ends
     slurm: Optional[SlurmConfig] = None
@@ -75,6 +75,7 @@ def site_config(path: str) -> Config:
     sockets = folder(path, "sockets", data.get("sockets", "/run/pegasus-bb"))
     spaces = {name: _space(path, name, declared[name]) for name in declared}
     config = Config(state, sockets, spaces, workers, is_site=True, named_in=path)
+    config = config._replace(control_users=(0, os.getuid()))
     check(not ("node" in data and "slurm" in data), path, "node or slurm", "both")
     if "node" in data:
         config = _with_node(config, read_node(f"{path}: node", data["node"]))
@@ -99,13 +100,13 @@ def _with_node(config: Config, node: NodeConfig) -> Config:
 
 
 def _with_slurm(config: Config, path: str, slurm: SlurmConfig) -> Config:
-    """Each pool is a dataspace, too; SlurmUser may use the control socket."""
+    """Each pool is a dataspace, too; the control socket is SlurmUser's."""
     for pool in slurm.pools:
         taken = pool.name in config.spaces
         check(not taken, path, "a pool is no dataspace with the same name", pool.name)
         space = Dataspace(pool.name, pool.path, pool.name, pool.rate)
         config.spaces[pool.name] = space
-    return config._replace(slurm=slurm, control_users=(0, slurm.uid))
+    return config._replace(slurm=slurm, control_users=(0, os.getuid(), slurm.uid))
 
 
 def _check_folders(path: str, config: Config) -> None:

@@ -14,6 +14,7 @@ import time
 from typing import TYPE_CHECKING, Iterator, Set, Union
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.service.capabilities import check_site
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.protocol import USER_SOCKET, Refused
@@ -107,8 +108,10 @@ class Server:
 
 
 def run(config: Config) -> None:
-    """Serve until it is over. Raises UsageError where another service is at work, or a
-    file or folder is not as the service needs it."""
+    """Serve until it is over. Raises UsageError where another service is at work, a
+    file or folder is not as the service needs it, or a site's lacks rights."""
+    if config.is_site:
+        check_site()
     with _explained(config):
         _take_folders(config)
     _allow_files()

@@ -27,6 +27,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.service import capabilities
 from pegasus_bb.service.copying import Copying, Stopped
 from pegasus_bb.service.memory import Inbox
 from pegasus_bb.service.pacing import SharedRate, Stopwatch, TokenBucket
@@ -192,16 +193,17 @@ def _plain(error: BaseException) -> str:
 
 
 def become(uid: int) -> None:
-    """From now on have the rights of ``uid`` only. Raises OSError.
+    """From now on have the rights of ``uid`` only, and no capability. Raises OSError.
 
     Everything that is imported later elsewhere is imported first: the user may not be
     let read the Python of root.
     """
-    if os.getuid() == uid:
+    if os.getuid() == uid and not capabilities.held(b"CapAmb"):
         return
     for name in _LATER:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    os.setuid(0)  # who leaves root's number loses all capabilities
     try:
         user = pwd.getpwuid(uid)
         os.initgroups(user.pw_name, user.pw_gid)
@@ -210,6 +212,8 @@ def become(uid: int) -> None:
         os.setgroups([])
         os.setgid(_NO_GROUP)
     os.setuid(uid)
+    if uid != 0:
+        capabilities.check_powerless()
 
 
 def main(uid: str, descriptors: str) -> int:

@@ -28,10 +28,18 @@ _FULL = (
 )
 
 
-def fill_disk(daemon: Daemon, limit: int = 0) -> None:
-    """As the service sees it from now on; workers that run already do not."""
+def fill_disk(daemon: Daemon) -> None:
+    """No file becomes longer than the journal is; workers have room for small ones."""
+    limit_files(daemon, daemon.journal.stat().st_size)
+
+
+def make_room(daemon: Daemon) -> None:
+    limit_files(daemon, NO_LIMIT)
+
+
+def limit_files(daemon: Daemon, size: int) -> None:
     assert daemon.process is not None
-    limits = (limit, NO_LIMIT)
+    limits = (size, NO_LIMIT)
     resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, limits)
 
 
@@ -51,10 +59,10 @@ def until(is_so: Callable[[], Any]) -> None:
 
 def moved_on_full_disk(daemon: Daemon, client: Client) -> tuple[int, Path]:
     """A move that ends while the journal takes nothing, and its note."""
-    daemon.make("first", 10)
-    client.wait(client.submit([daemon.copy("first")]))  # its worker stays
     with daemon.control() as control:
         control.ask("pause")
+        long = {"kind": "remove", "source": f"file://{'x' * 4000}"}
+        client.cancel(client.submit([long] * 50))  # all that a worker writes is shorter
         daemon.make("file", 10)
         [task] = client.submit([{**daemon.copy("file"), "kind": "move"}])
         fill_disk(daemon)
@@ -75,7 +83,7 @@ def test_an_end_is_written_as_soon_as_there_is_room(daemon: Daemon, when: str) -
     client = daemon.start(idle=0.05 if when == "while it runs" else 600)
     task, note = moved_on_full_disk(daemon, client)
     assert not written(daemon, task) and note.exists()
-    fill_disk(daemon, NO_LIMIT)
+    make_room(daemon)
     if when == "while it runs":
         until(lambda: written(daemon, task) and not note.exists())
         daemon.kill()
@@ -113,7 +121,7 @@ def test_the_service_starts_on_a_full_disk(daemon: Daemon, end: str) -> None:
         with pytest.raises(Refused, match="takes no more: File too large"):
             client.submit([daemon.copy("file")])
     assert daemon.journal.read_bytes() == before
-    fill_disk(daemon, NO_LIMIT)
+    make_room(daemon)
     daemon.control().ask("pause")
     tasks += client.submit([daemon.copy("file")])
     daemon.kill()

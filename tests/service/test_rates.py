@@ -22,9 +22,16 @@ from pegasus_bb.service.dataspace import Dataspaces
 from pegasus_bb.service.pacing import SharedRate, Stopwatch, TokenBucket
 from pegasus_bb.service.rates import Bucket, share
 from pegasus_bb.units import MIB
+from tests.service.lives import ROOT
 from tests.service.test_users import ANN, BOB, Site, copied, site
 
 __all__ = ["site"]
+
+
+@pytest.fixture
+def life() -> str:
+    return ROOT
+
 
 TARGETS = ("lustre", "bb", "home")
 SPEEDS = st.floats(1, 1e10)

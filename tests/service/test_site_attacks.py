@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.test_users import ANN, BOB, Site, copied, site
+from tests.service.test_users import ANN, BOB, Site, copied, life, site
 
-__all__ = ["site"]
+__all__ = ["life", "site"]
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
 
 

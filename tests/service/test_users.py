@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.service.conftest import Daemon
+from tests.service.lives import LIVES, before
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
 ANN, BOB = 61001, 61002
@@ -73,8 +74,13 @@ class Site(Daemon):
         return json.loads(done.stdout)
 
 
+@pytest.fixture(params=LIVES)
+def life(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture
-def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
+def site(tmp_path: Path, life: str, request: pytest.FixtureRequest) -> Iterator[Site]:
     """A parameter is what the declaration of each dataspace says as well."""
     site, more = Site(tmp_path), getattr(request, "param", {})
     for folder in (tmp_path, *tmp_path.parents):
@@ -94,7 +100,8 @@ def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
         "sockets": str(site.sockets),
     }
     (tmp_path / "stager.json").write_text(json.dumps(config))
-    argv = [sys.executable, "-m", "pegasus_bb", "stager", "serve", "--site"]
+    argv = [*before(life), sys.executable]
+    argv += ["-m", "pegasus_bb", "stager", "serve", "--site"]
     site.process = subprocess.Popen([*argv, str(tmp_path / "stager.json")])
     site.connect().close()
     yield site

@@ -158,7 +158,7 @@ class Spool:
         self._own(path)
 
     def _own(self, path: str) -> None:
-        if os.getuid() == 0:
+        if os.getuid() != self._uid:
             os.chown(path, self._uid, -1, follow_symlinks=False)
 
     def _write(self, path: str, text: str) -> None:

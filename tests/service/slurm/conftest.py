@@ -18,12 +18,13 @@ import pytest
 from pegasus_bb.service.slurm.hooks import hooks_text
 from tests.service.conftest import Daemon
 
-_SERVE = (
-    "import sys; from pegasus_bb.service import __main__ as program; "
-    "from pegasus_bb.service.slurm import attendant; "
-    "attendant._TIDY = float(sys.argv.pop()); sys.exit(program.main())"
-)
 ME = os.getuid()
+_SITE_OF_ONE = "" if ME == 0 else "capabilities.NEEDED.clear(); "  # its only user is ME
+SERVE = (
+    "import sys; from pegasus_bb.service import __main__ as program, capabilities; "
+    "from pegasus_bb.service.slurm import attendant; "
+    f"attendant._TIDY = float(sys.argv.pop()); {_SITE_OF_ONE}sys.exit(program.main())"
+)
 SUCCESS, ERROR = 0, -1
 
 
@@ -58,11 +59,11 @@ class SlurmSite(Daemon):
         self.lustre.mkdir()
         self.lua = "lua51"
         self.tidies_every = 60.0  # seconds
+        self.user, self.before = pwd.getpwuid(ME).pw_name, list[str]()
 
     def configure(self) -> Path:
         pool = {"path": str(self.bb), "capacity": "10MiB", "granularity": "1MiB"}
-        user = pwd.getpwuid(ME).pw_name
-        slurm = {"user": user, "spool": str(self.spool), "pools": {"flash": pool}}
+        slurm = {"user": self.user, "spool": str(self.spool), "pools": {"flash": pool}}
         config = {
             "dataspaces": {"lustre": {"path": str(self.lustre)}},
             "state": str(self.folder / "var"),
@@ -75,7 +76,8 @@ class SlurmSite(Daemon):
 
     def serve(self) -> None:
         (self.spool / "alive").unlink(missing_ok=True)
-        argv = [sys.executable, "-c", _SERVE, "--site", str(self.configure())]
+        argv = [*self.before, sys.executable, "-c", SERVE]
+        argv += ["--site", str(self.configure())]
         self.process = subprocess.Popen([*argv, str(self.tidies_every)])
         until(lambda: (self.spool / "alive").exists())
 

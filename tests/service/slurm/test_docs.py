@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.service.capabilities import NEEDED
 from pegasus_bb.service.config import node_config, site_config
 from pegasus_bb.service.slurm import questions
 from pegasus_bb.service.slurm.directives import parse_directives
@@ -55,3 +56,10 @@ def test_it_lists_every_question_with_its_words() -> None:
     rows = re.findall(r"^\| `(\w+)([^`]*)` \|", listed, re.MULTILINE)
     keys = {verb: re.findall(r"(\w+)=", words) for verb, words in rows}
     assert keys == questions._KEYS
+
+
+def test_it_names_the_capabilities_that_the_service_needs() -> None:
+    [of_unit] = re.findall("^AmbientCapabilities=(.*)$", PAGE, re.MULTILINE)
+    [by_hand] = re.findall("^capabilities=-all,(.*)$", PAGE, re.MULTILINE)
+    assert set(of_unit.split()) == set(NEEDED)
+    assert {f"CAP_{name[1:].upper()}" for name in by_hand.split(",")} == set(NEEDED)

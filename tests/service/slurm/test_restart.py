@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
+from .conftest import ERROR, SERVE, SUCCESS, Job, SlurmSite, until
 
 OWN = "jobbb capacity=2MiB pool=flash"
 COPIES = ("stage_in lustre://in job://in", "stage_out job://out lustre://out")
@@ -176,7 +176,7 @@ def test_a_pool_into_which_users_can_write_is_refused(
 
 
 def refusal(config: Path) -> str:
-    argv = [sys.executable, "-m", "pegasus_bb.service", "--site", str(config)]
+    argv = [sys.executable, "-c", SERVE, "--site", str(config), "60"]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=20)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr

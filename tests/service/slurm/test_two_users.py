@@ -1,4 +1,4 @@
-"""Jobs of two users where the service is root's: each has only his own."""
+"""Jobs of two users of a site's service: each has only his own."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.service.lives import CAPABLE, LIVES, NAME, capable
+
 from .conftest import ERROR, SUCCESS, Job, SlurmSite
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
 ANN, BOB = 61001, 2  # bob has a name: share wants one
 BOBS_NAME = "bin"
 OWN = "jobbb capacity=2MiB pool=flash"
+
+
+@pytest.fixture(params=LIVES)
+def away(tmp_path: Path, request: pytest.FixtureRequest) -> SlurmSite:
+    """As root, and as SlurmUser."""
+    site = SlurmSite(tmp_path)
+    if request.param == CAPABLE:
+        site.user, site.before = NAME, capable()
+    return site
 
 
 @pytest.fixture

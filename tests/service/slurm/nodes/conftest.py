@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.service.conftest import Daemon
-from tests.service.slurm.conftest import ERROR, SUCCESS, Job, SlurmSite, until
+from tests.service.slurm.conftest import ERROR, SERVE, SUCCESS, Job, SlurmSite, until
 
 _OWN_STORAGE = 'mount --bind "$0" "$1" && shift && exec "$@"'
 _MOUNTS = ["unshare", "--mount", "--", "sh", "-c", _OWN_STORAGE]
@@ -75,7 +75,7 @@ class Node(Daemon):
         }
         path = self.folder / "node.json"
         path.write_text(json.dumps(config))
-        argv = [sys.executable, "-m", "pegasus_bb.service", "--node", str(path)]
+        argv = [sys.executable, "-c", SERVE, "--node", str(path), "60"]
         self.process = subprocess.Popen([*self.before, *argv])
         return self.process
 

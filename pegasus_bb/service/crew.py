@@ -11,9 +11,11 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, Optional, Set
 
+from pegasus_bb.service.assignments import places
 from pegasus_bb.service.memory import send_descriptors
 from pegasus_bb.service.protocol import LONGEST, encode
 from pegasus_bb.service.task import Task
+from pegasus_bb.service.waiting import May
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _START = (
@@ -104,7 +106,8 @@ class WorkerProcess:
 
 
 class Crew:
-    """At most ``most`` workers; an idle one makes way for one of another user."""
+    """``most`` workers, or one more (``places``); an idle one makes way for one of
+    another user."""
 
     def __init__(self, most: int, on_message: OnMessage) -> None:
         self._most, self._on_message = most, on_message
@@ -116,9 +119,9 @@ class Crew:
         return [worker for worker in self.workers if worker.tasks]
 
     @property
-    def has_place(self) -> bool:
-        """Whether one more assignment can be given."""
-        return len(self.busy) < self._most
+    def may(self) -> May:
+        """Whose assignment can be given now."""
+        return places([worker.uid for worker in self.busy], self._most)
 
     def worker_of(self, uid: int) -> WorkerProcess:
         """An idle worker of ``uid``, which is started if there is none."""
@@ -126,9 +129,9 @@ class Crew:
         for worker in idle:
             if worker.uid == uid:
                 return worker
-        if len(self.workers) >= self._most:
-            idle[0].end()
-            self.workers.discard(idle[0])
+        while idle and len(self.workers) >= self._most:
+            self.workers.discard(idle[-1])
+            idle.pop().end()
         worker = WorkerProcess(uid, self._on_message)
         self.workers.add(worker)
         return worker

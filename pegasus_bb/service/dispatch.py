@@ -52,9 +52,10 @@ class Dispatch:
 
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
-        while self._crew.has_place and not self.is_paused:
+        while not self.is_paused:
             slow = sum(any(t.rate for t in w.tasks.values()) for w in self._crew.busy)
-            tasks = self._assignments.next(slow, self._is_alone, time.time())
+            may = self._crew.may
+            tasks = self._assignments.next(slow, self._is_alone, time.time(), may)
             if not tasks:
                 break
             for task in tasks:
@@ -172,6 +173,7 @@ class Dispatch:
 
     def _count(self, task: Task, size: int) -> None:
         task.moved += size
+        self.waiting.serve(task.uid, size)
         self.targets.count(task, size, time.monotonic())
 
     def _learn(self, worker: WorkerProcess, held: float) -> None:
@@ -194,7 +196,6 @@ class Dispatch:
         self._tries.pop(task.id, None)
         self._stopping.discard(task.id)
         self._count(task, max(0, size - task.moved))
-        self.waiting.served(task.uid, size)
         self._ended(task, state, size, why)
 
     def _give_up(self, task: Task, state: str, why: str) -> None:

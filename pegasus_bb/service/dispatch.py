@@ -119,9 +119,7 @@ class Dispatch:
     def _described(self, task: Task) -> Dict[str, Any]:
         """``task`` as a worker reads it."""
         folder = self._config.folder_of(task.uid)
-        if not os.path.isdir(folder):
-            os.makedirs(folder, mode=0o700)
-            os.chown(folder, task.uid, -1)
+        _give_folder(folder, task.uid)
         return {
             "id": task.id,
             "kind": SWEEP if task.id in self._given_up else task.kind,
@@ -235,3 +233,12 @@ class Dispatch:
                 self._give_up(task, FAILED, why)
             else:
                 self._wait_again(task)
+
+
+def _give_folder(folder: str, uid: int) -> None:
+    """Make ``folder`` that of ``uid``, also where a kill left it root's. Raises
+    OSError."""
+    if not os.path.isdir(folder):
+        os.makedirs(folder, mode=0o700)
+    if os.stat(folder).st_uid != uid:
+        os.chown(folder, uid, -1)

@@ -161,3 +161,17 @@ def test_control_is_closed_to_users(site: Site) -> None:
     assert "Permission denied" in site.ask(ANN, "shutdown", socket="control")["error"]
     assert site.ask(ANN, "shutdown") == {"refused": "bad-request"}
     assert "version" in site.ask(ANN, "ping")
+
+
+def test_a_kill_before_the_users_folder_was_his_costs_him_nothing(
+    site: Site, tmp_path: Path
+) -> None:
+    """A tree has its journal there."""
+    for folder in ("lustre", "bb"):
+        (tmp_path / f"{folder}/{ANN}/tree").mkdir()
+        os.chown(tmp_path / f"{folder}/{ANN}/tree", ANN, ANN)
+    folder = tmp_path / f"var/users/{ANN}"
+    folder.mkdir(mode=0o700, parents=True)
+    [ended] = site.ask(ANN, "submit", tasks=copied(ANN, "tree"))["tasks"]
+    assert (ended["state"], ended["message"]) == ("done", "")
+    assert folder.stat().st_uid == ANN

@@ -57,7 +57,7 @@ class Site(Daemon):
         """The answer; that of a submission is how its first task has ended."""
         return self._said(_ASK, str(uid), socket, do, json.dumps(more))
 
-    def submit(self, uid: int, *tasks: dict[str, str]) -> list[int]:
+    def submit(self, uid: int, *tasks: dict[str, Any]) -> list[int]:
         words = json.dumps({"tasks": tasks})
         found = self._said(_ASK, str(uid), "user", "submit", words, "and go")
         return list(range(found["first"], found["first"] + found["count"]))

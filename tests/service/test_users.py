@@ -175,3 +175,22 @@ def test_a_kill_before_the_users_folder_was_his_costs_him_nothing(
     [ended] = site.ask(ANN, "submit", tasks=copied(ANN, "tree"))["tasks"]
     assert (ended["state"], ended["message"]) == ("done", "")
     assert folder.stat().st_uid == ANN
+
+
+def test_a_tree_with_folders_that_nobody_may_write_to_moves(
+    site: Site, tmp_path: Path
+) -> None:
+    """As it can be copied."""
+    source, there = tmp_path / f"lustre/{ANN}/tree", tmp_path / f"bb/{ANN}/tree"
+    for folder in (source / "in/er", there / "in"):
+        folder.mkdir(parents=True)
+    (source / "in/file").write_text("some")
+    (there / "in/other").write_text("so that a rename cannot move it")
+    for path in (source, there, *source.rglob("*"), *there.rglob("*")):
+        os.chown(path, ANN, ANN)
+    for folder in (source, source / "in", source / "in/er"):
+        folder.chmod(0o500)
+    moved = {**copied(ANN, "tree")[0], "kind": "move"}
+    [ended] = site.ask(ANN, "submit", tasks=[moved])["tasks"]
+    assert (ended["state"], ended["message"]) == ("done", "")
+    assert not source.exists() and (there / "in/er").stat().st_mode & 0o777 == 0o500

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import struct
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List
 
+from pegasus_bb.service.closing import Closing
 from pegasus_bb.service.memory import MOST, receive_descriptors
 from pegasus_bb.service.protocol import Lines, Refused, decode, encode
 from pegasus_bb.service.waits import Wait
@@ -18,6 +18,7 @@ _UNANSWERED = 16  # requests; the next one waits until one of them is answered
 _BEHIND = 1 << 20  # bytes of answers that were not read; the next request waits
 _WAITING = 4 * MOST  # descriptors that no request has named
 _LONGEST_ID = 200
+_CLOSING = Closing()
 
 OnRequest = Callable[["Connection", Dict[str, Any], bytes], None]
 
@@ -92,6 +93,9 @@ class Connection:
         self._on_close(self)
 
     def _readable(self) -> None:
+        if _CLOSING.has_many(self.uid):
+            self.close()  # the kernel drops what was not received
+            return
         try:
             data = receive_descriptors(self._sock, _AT_ONCE, self._descriptors)
             lines = self._lines.feed(data) if data else None
@@ -157,7 +161,7 @@ class Connection:
 
     def _close_taken(self) -> None:
         for descriptor in self._taken:
-            os.close(descriptor)
+            _CLOSING.close(self.uid, descriptor)
         self._taken = []
 
     def _writable(self) -> None:

@@ -13,6 +13,7 @@ from pegasus_bb.service.task import Task
 
 _PIECE = 500  # tasks: some milliseconds
 _SHORT = 2_000  # tasks in an answer that is made at once
+_PATIENCE = 60.0  # seconds in which a client takes a long answer; else it is left
 
 
 class Answers:
@@ -41,22 +42,28 @@ class Answers:
         self, connection: Connection, number: Any, tasks: List[Task], eta: bool
     ) -> None:
         own = self._one_of.setdefault(connection.uid, asyncio.Lock())
-        async with own, self._one:
-            if not connection.is_open:
-                return
-            left = None
-            if eta:
-                forecast = self._service.dispatch.forecast()
-                loop = asyncio.get_event_loop()
-                left = await loop.run_in_executor(None, forecast.seconds_left)
-            pieces = []
-            for first in range(0, len(tasks), _PIECE):
-                shown = _shown(tasks[first : first + _PIECE], left)
-                pieces.append(json.dumps(shown, separators=(",", ":"))[1:-1])
-                await asyncio.sleep(0)
-            head = f'{{"id":{json.dumps(number)},"ok":{{"tasks":['
-            line = f"{head}{','.join(pieces)}]}}}}\n"
-            connection.send(line.encode())
+        async with own:
+            async with self._one:
+                if connection.is_open:
+                    connection.send(await self._line(number, tasks, eta))
+            try:
+                await asyncio.wait_for(connection.has_written.wait(), _PATIENCE)
+            except asyncio.TimeoutError:
+                connection.close()
+
+    async def _line(self, number: Any, tasks: List[Task], eta: bool) -> bytes:
+        left = None
+        if eta:
+            forecast = self._service.dispatch.forecast()
+            loop = asyncio.get_event_loop()
+            left = await loop.run_in_executor(None, forecast.seconds_left)
+        pieces = []
+        for first in range(0, len(tasks), _PIECE):
+            shown = _shown(tasks[first : first + _PIECE], left)
+            pieces.append(json.dumps(shown, separators=(",", ":"))[1:-1])
+            await asyncio.sleep(0)
+        head = f'{{"id":{json.dumps(number)},"ok":{{"tasks":['
+        return f"{head}{','.join(pieces)}]}}}}\n".encode()
 
 
 def _shown(tasks: List[Task], left: Optional[Dict[int, float]]) -> List[Dict[str, Any]]:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Callable, Deque, List, Optional
+from typing import Callable, Deque, List, Optional, Sequence
 
 from pegasus_bb.service.task import PENDING, Task
-from pegasus_bb.service.waiting import Waiting
+from pegasus_bb.service.waiting import May, Waiting, anyone
 
 _TOGETHER = 64  # tasks of one assignment
 _BYTES = 32 << 20  # of one assignment of several tasks
+_TASK = 4096  # bytes of its user's share that a task costs, whatever it moves
+
+
+def places(owners: Sequence[int], most: int) -> May:
+    """Who gets one more of ``most`` places, which the users ``owners`` have now. Where
+    one user has all of them, there is one more for the others: neither large files nor
+    workers that he stops let them wait without end."""
+    if len(owners) == most and len(set(owners)) == 1:
+        return lambda uid: uid not in owners
+    return lambda _: len(owners) < most
 
 
 class Assignments:
@@ -27,19 +37,26 @@ class Assignments:
         return same
 
     def next(
-        self, slow: int, is_alone: Callable[[Task], bool], now: float
+        self,
+        slow: int,
+        is_alone: Callable[[Task], bool],
+        now: float,
+        may: May = anyone,
     ) -> List[Task]:
         """The tasks of the next assignment, which wait no more; none if none may run.
 
         ``slow``: workers that do a task with a rate. ``is_alone``: whether a task
-        cannot be done together with others. ``now``: a time.time().
+        cannot be done together with others. ``now``: a time.time(). ``may``: whose
+        tasks there is a place for.
         """
         taken: List[Task] = []
         size = 0
         while len(taken) < _TOGETHER:
-            task = self._next(slow < self.most_slow and not taken, now)
+            task = self._next(slow < self.most_slow and not taken, now, may)
             if task is None:
                 break
+            if task in taken:  # its deadline has moved meanwhile
+                continue
             is_small = size + task.size <= _BYTES
             is_small = is_small and not task.rate and not is_alone(task)
             if taken and (task.uid != taken[0].uid or not is_small):
@@ -49,15 +66,19 @@ class Assignments:
             size += task.size
             if not is_small:
                 break
+        if taken:
+            self._waiting.serve(taken[0].uid, _TASK * len(taken))
         return taken
 
-    def _next(self, may_be_slow: bool, now: float) -> Optional[Task]:
-        while may_be_slow and self._slow:
-            task = self._slow.popleft()
-            if task.state == PENDING:
+    def _next(self, may_be_slow: bool, now: float, may: May) -> Optional[Task]:
+        while self._slow and self._slow[0].state != PENDING:
+            self._slow.popleft()
+        for task in self._slow if may_be_slow else ():
+            if task.state == PENDING and may(task.uid):
+                self._slow.remove(task)
                 return task
         while True:
-            found = self._waiting.take(now)
+            found = self._waiting.take(now, may)
             if found is None or not found.rate or may_be_slow:
                 return found
             self._slow.append(found)

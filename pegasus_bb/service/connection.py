@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import struct
-from typing import Any, Callable, Dict, List
+from collections import deque
+from typing import Any, Callable, Deque, Dict, List
 
+from pegasus_bb.service.closing import Closing
 from pegasus_bb.service.memory import MOST, receive_descriptors
 from pegasus_bb.service.protocol import Lines, Refused, decode, encode
+from pegasus_bb.service.waits import Wait
 
-_AT_ONCE = 1 << 18  # bytes of one read
+_AT_ONCE = 1 << 18  # bytes of one read, and of requests that wait
+_UNANSWERED = 16  # requests; the next one waits until one of them is answered
+_BEHIND = 1 << 20  # bytes of answers that were not read; the next request waits
 _WAITING = 4 * MOST  # descriptors that no request has named
-_BEHIND = 16 << 20  # unread bytes with which a client gets no further answer
 _LONGEST_ID = 200
+_CLOSING = Closing()
 
 OnRequest = Callable[["Connection", Dict[str, Any], bytes], None]
 
@@ -38,8 +42,15 @@ class Connection:
         self._descriptors: List[int] = []  # that came, and no request has taken
         self._taken: List[int] = []  # by the request that is handled
         self._lines, self._out = Lines(), bytearray()
+        self._requests: Deque[bytes] = deque()  # that were read
+        self._unread = self._unanswered = 0  # bytes of those; requests that were begun
+        self._is_due = False  # the next of them
+        self._is_reading = False
+        self._waits: List[Wait] = []
+        self.has_written = asyncio.Event()  # all answers so far
+        self.has_written.set()
         self.is_open = True
-        loop.add_reader(sock, self._readable)
+        self._go_on()
 
     def answer(self, number: Any, ok: Dict[str, Any]) -> None:
         """The request ``number`` is done."""
@@ -51,16 +62,19 @@ class Connection:
         self.send(encode({"id": number, "error": error}))
 
     def send(self, line: bytes) -> None:
-        """The line of an answer. A client that does not read is left."""
+        """The line of an answer."""
         if not self.is_open:
             return
-        if len(self._out) > _BEHIND:
-            self.close()
-            return
-        was_empty = not self._out
+        self._unanswered -= 1
         self._out += line
-        if was_empty:
+        if self.has_written.is_set():
+            self.has_written.clear()
             self._writable()
+        self._go_on()
+
+    def keep(self, wait: Wait) -> None:
+        """``wait`` is forgotten when the client goes."""
+        self._waits = [one for one in (*self._waits, wait) if not one.is_over]
 
     def close(self) -> None:
         """No more is read or written."""
@@ -73,9 +87,15 @@ class Connection:
         self._taken += self._descriptors
         self._descriptors = []
         self._close_taken()
+        for wait in self._waits:
+            wait.forget()
+        self.has_written.set()
         self._on_close(self)
 
     def _readable(self) -> None:
+        if _CLOSING.has_many(self.uid):
+            self.close()  # the kernel drops what was not received
+            return
         try:
             data = receive_descriptors(self._sock, _AT_ONCE, self._descriptors)
             lines = self._lines.feed(data) if data else None
@@ -86,9 +106,36 @@ class Connection:
         if lines is None or len(self._descriptors) > _WAITING:
             self.close()
             return
-        for line in lines:
-            self._handle(line)
-            self._close_taken()
+        self._requests.extend(lines)
+        self._unread += sum(map(len, lines))
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Begin the next request, after what others want; read if few wait."""
+        if not self.is_open:
+            return
+        is_free = self._unanswered < _UNANSWERED and len(self._out) <= _BEHIND
+        if self._requests and is_free and not self._is_due:
+            self._is_due = True
+            self._loop.call_soon(self._begin)
+        few = self._unread < _AT_ONCE and len(self._descriptors) <= _WAITING - MOST
+        wants = few or not self._requests
+        if wants and not self._is_reading:
+            self._loop.add_reader(self._sock, self._readable)
+        elif self._is_reading and not wants:
+            self._loop.remove_reader(self._sock)
+        self._is_reading = wants
+
+    def _begin(self) -> None:
+        self._is_due = False
+        if not self.is_open:
+            return
+        line = self._requests.popleft()
+        self._unread -= len(line)
+        self._unanswered += 1
+        self._handle(line)
+        self._close_taken()
+        self._go_on()
 
     def _handle(self, line: bytes) -> None:
         message: Dict[str, Any] = {}
@@ -114,7 +161,7 @@ class Connection:
 
     def _close_taken(self) -> None:
         for descriptor in self._taken:
-            os.close(descriptor)
+            _CLOSING.close(self.uid, descriptor)
         self._taken = []
 
     def _writable(self) -> None:
@@ -130,12 +177,14 @@ class Connection:
             self._loop.add_writer(self._sock, self._writable)
         else:
             self._loop.remove_writer(self._sock)
+            self.has_written.set()
+        self._go_on()
 
 
 def _check_id(message: Dict[str, Any]) -> None:
     """Every answer repeats the id: a short text or number. Raises Refused."""
     number = message.get("id")
-    is_short = isinstance(number, (str, int)) and len(repr(number)) <= _LONGEST_ID
+    is_short = type(number) in (str, int) and len(repr(number)) <= _LONGEST_ID
     if number is not None and not is_short:
         message["id"] = None
         raise Refused("bad-request", "id is a number or a short text")

@@ -11,15 +11,21 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, Optional, Set
 
+from pegasus_bb.service.assignments import places
 from pegasus_bb.service.memory import send_descriptors
 from pegasus_bb.service.protocol import LONGEST, encode
 from pegasus_bb.service.task import Task
+from pegasus_bb.service.waiting import May
 
+# A user may stop (SIGSTOP) the workers that run as him. A thread of their own gives
+# signs of life, so slow storage is not taken for that; a host that swaps may take long.
+_SILENCE = 60.0  # seconds after which a worker is killed
+_LOOKS = 4  # in that time: a service that was itself held up reads between two of them
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _START = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from pegasus_bb.service.worker import main; "
-    "sys.exit(main(sys.argv[2], sys.argv[3]))"
+    "sys.exit(main(*sys.argv[2:]))"
 )
 
 OnMessage = Callable[["WorkerProcess", Dict[str, Any]], None]
@@ -34,6 +40,7 @@ class WorkerProcess:
         self.since = 0.0  # a time.monotonic(): when it got that
         self._process: Optional[asyncio.subprocess.Process] = None
         self._unsent = bytearray()  # before it has started
+        self._has_spoken = True  # since the last look
         self._rights, self._its_rights = socket.socketpair(
             socket.AF_UNIX, socket.SOCK_SEQPACKET
         )
@@ -57,11 +64,11 @@ class WorkerProcess:
             send_descriptors(self._rights, str(task).encode(), [descriptor])
 
     def end(self) -> None:
-        """It ends at once, and what it was doing with it."""
+        """It ends at once, and what it was doing with it, even if it is stopped."""
         if self._process is None:
             self._running.cancel()
-        elif self._process.stdin is not None:
-            self._process.stdin.close()
+        else:
+            _kill(self._process)
 
     async def _run(self) -> None:
         try:
@@ -78,6 +85,7 @@ class WorkerProcess:
                 *(sys.executable, "-E", "-s", "-c", _START, _PACKAGE),
                 str(self.uid),
                 str(rights),
+                str(_SILENCE / _LOOKS / 2),
                 pass_fds=[rights],
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -93,18 +101,38 @@ class WorkerProcess:
         assert process.stdin is not None  # noqa: S101 - pipes were asked for
         assert process.stdout is not None  # noqa: S101
         process.stdin.write(bytes(self._unsent))
+        watching = asyncio.ensure_future(self._watch(process))
         try:
             async for line in process.stdout:
+                self._has_spoken = True
                 self._on_message(self, json.loads(line.decode()))
+            why = f"status {await process.wait()}"
         except (KeyError, TypeError, ValueError) as error:
-            process.kill()
-            self._on_message(self, {"gone": f"it said what no worker says: {error!r}"})
-            return
-        self._on_message(self, {"gone": f"status {await process.wait()}"})
+            _kill(process)
+            why = f"it said what no worker says: {error!r}"
+        if watching.done():
+            why = f"no sign of life for {_SILENCE:.0f} seconds"
+        watching.cancel()
+        self._on_message(self, {"gone": why})
+
+    async def _watch(self, process: asyncio.subprocess.Process) -> None:
+        """Kill it if it works and gives no sign of life."""
+        silent = 0
+        while silent < _LOOKS:
+            await asyncio.sleep(_SILENCE / _LOOKS)
+            silent = 0 if self._has_spoken or not self.tasks else silent + 1
+            self._has_spoken = False
+        _kill(process)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has ended already
+        process.kill()
 
 
 class Crew:
-    """At most ``most`` workers; an idle one makes way for one of another user."""
+    """``most`` workers, or one more (``places``); an idle one makes way for one of
+    another user."""
 
     def __init__(self, most: int, on_message: OnMessage) -> None:
         self._most, self._on_message = most, on_message
@@ -116,9 +144,9 @@ class Crew:
         return [worker for worker in self.workers if worker.tasks]
 
     @property
-    def has_place(self) -> bool:
-        """Whether one more assignment can be given."""
-        return len(self.busy) < self._most
+    def may(self) -> May:
+        """Whose assignment can be given now."""
+        return places([worker.uid for worker in self.busy], self._most)
 
     def worker_of(self, uid: int) -> WorkerProcess:
         """An idle worker of ``uid``, which is started if there is none."""
@@ -126,9 +154,9 @@ class Crew:
         for worker in idle:
             if worker.uid == uid:
                 return worker
-        if len(self.workers) >= self._most:
-            idle[0].end()
-            self.workers.discard(idle[0])
+        while idle and len(self.workers) >= self._most:
+            self.workers.discard(idle[-1])
+            idle.pop().end()
         worker = WorkerProcess(uid, self._on_message)
         self.workers.add(worker)
         return worker

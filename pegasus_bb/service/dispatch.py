@@ -52,9 +52,10 @@ class Dispatch:
 
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
-        while self._crew.has_place and not self.is_paused:
+        while not self.is_paused:
             slow = sum(any(t.rate for t in w.tasks.values()) for w in self._crew.busy)
-            tasks = self._assignments.next(slow, self._is_alone, time.time())
+            may = self._crew.may
+            tasks = self._assignments.next(slow, self._is_alone, time.time(), may)
             if not tasks:
                 break
             for task in tasks:
@@ -118,9 +119,7 @@ class Dispatch:
     def _described(self, task: Task) -> Dict[str, Any]:
         """``task`` as a worker reads it."""
         folder = self._config.folder_of(task.uid)
-        if not os.path.isdir(folder):
-            os.makedirs(folder, mode=0o700)
-            os.chown(folder, task.uid, -1)
+        _give_folder(folder, task.uid)
         return {
             "id": task.id,
             "kind": SWEEP if task.id in self._given_up else task.kind,
@@ -172,6 +171,7 @@ class Dispatch:
 
     def _count(self, task: Task, size: int) -> None:
         task.moved += size
+        self.waiting.serve(task.uid, size)
         self.targets.count(task, size, time.monotonic())
 
     def _learn(self, worker: WorkerProcess, held: float) -> None:
@@ -194,7 +194,6 @@ class Dispatch:
         self._tries.pop(task.id, None)
         self._stopping.discard(task.id)
         self._count(task, max(0, size - task.moved))
-        self.waiting.served(task.uid, size)
         self._ended(task, state, size, why)
 
     def _give_up(self, task: Task, state: str, why: str) -> None:
@@ -234,3 +233,12 @@ class Dispatch:
                 self._give_up(task, FAILED, why)
             else:
                 self._wait_again(task)
+
+
+def _give_folder(folder: str, uid: int) -> None:
+    """Make ``folder`` that of ``uid``, also where a kill left it root's. Raises
+    OSError."""
+    if not os.path.isdir(folder):
+        os.makedirs(folder, mode=0o700)
+    if os.stat(folder).st_uid != uid:
+        os.chown(folder, uid, -1)

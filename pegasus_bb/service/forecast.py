@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Callable, Deque, Dict, List, NamedTuple, Sequence, Set
 
-from pegasus_bb.service.assignments import Assignments
+from pegasus_bb.service.assignments import Assignments, places
 from pegasus_bb.service.estimate import Estimates
 from pegasus_bb.service.rates import Targets, pair_of, share
 from pegasus_bb.service.task import Task
@@ -22,6 +22,7 @@ class _Working:
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         self.tasks: Deque[Task] = deque(tasks)
+        self.uid = tasks[0].uid
         self.is_slow = any(task.rate for task in tasks)
         self.size = self.left = self.speed = 0.0  # of the first task
         self.targets: Set[str] = set()
@@ -44,9 +45,10 @@ class Forecast(NamedTuple):
         found: Dict[int, float] = {}
         passed = 0.0
         while True:
-            while len(working) < self.workers:
+            while True:
                 slow = sum(worker.is_slow for worker in working)
-                tasks = self.queue.next(slow, self.is_alone, self.now + passed)
+                may = places([worker.uid for worker in working], self.workers)
+                tasks = self.queue.next(slow, self.is_alone, self.now + passed, may)
                 if not tasks:
                     break
                 working.append(self._begun(tasks))

@@ -43,13 +43,18 @@ def check_readable(descriptor: int, only_memory: bool) -> None:
     flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
     if flags & os.O_ACCMODE == os.O_WRONLY or flags & getattr(os, "O_PATH", 0):
         raise Refused("bad-descriptor", "a descriptor is open for reading")
-    if not only_memory:
-        return
+    if only_memory and not is_memory(descriptor):
+        why = "this service takes descriptors of memory only; say a file by its name"
+        raise Refused("bad-descriptor", why)
+
+
+def is_memory(descriptor: int) -> bool:
+    """Never waits, either."""
     try:
         fcntl.fcntl(descriptor, _GET_SEALS)
     except OSError:
-        why = "this service takes descriptors of memory only; say a file by its name"
-        raise Refused("bad-descriptor", why) from None
+        return False
+    return True
 
 
 def copy_memory(handle: int, dest: Folder, name: str, tag: str, tell: Tell) -> int:
@@ -60,7 +65,6 @@ def copy_memory(handle: int, dest: Folder, name: str, tag: str, tell: Tell) -> i
     before = os.fstat(handle)
     if not stat.S_ISREG(before.st_mode):
         raise CopyFailed("the descriptor is neither of memory nor of a file")
-    os.lseek(handle, 0, os.SEEK_SET)
     part = part_of(name, tag)
     try:
         poured = copy_into(handle, before, part, SHA256, dest.fd, tell=tell)

@@ -46,7 +46,8 @@ def rename(
     try:
         os.rename(name, as_name, src_dir_fd=source.fd, dst_dir_fd=dest.fd)
     except OSError as error:
-        if error.errno in _BY_COPY:
+        is_closed = stat.S_ISDIR(found.st_mode) and not found.st_mode & stat.S_IWUSR
+        if error.errno in _BY_COPY or is_closed:  # its ".." cannot be written
             return False
         raise
     _remove_second_name(source, name, found)

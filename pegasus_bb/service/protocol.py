@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Iterable, Iterator, List
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 
@@ -61,7 +61,7 @@ def decode(line: bytes) -> Dict[str, Any]:
 def check_version(message: Dict[str, Any]) -> None:
     """Raises Refused where the client speaks another version."""
     version = message.get("v")
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise Refused(
             "version",
             f"the client speaks version {version!r} and the service {VERSION}: "
@@ -78,6 +78,49 @@ def check_socket(path: str) -> None:
             f"{size}; name a shorter folder: `sockets` of a site's configuration, "
             "--sockets or PEGASUS_BB_STAGER"
         )
+
+
+class Field(NamedTuple):
+    """What may stand under a key of a request; an absent key is as null."""
+
+    is_good: Callable[[Any], bool]
+    wanted: str
+
+
+def _are_numbers(value: Any) -> bool:
+    are_whole = isinstance(value, list) and all(type(each) is int for each in value)
+    return are_whole and len(set(value)) == len(value)
+
+
+_NUMBERS = Field(_are_numbers, "a list of numbers of tasks, each of them once")
+_SOME = Field(lambda v: v is None or _are_numbers(v), f"{_NUMBERS.wanted}, or null")
+_LIST = Field(lambda v: isinstance(v, list), "a list of tasks")
+_COUNT = Field(lambda v: v is None or (type(v) is int and v >= 0), "a number")
+_FLAG = Field(lambda v: v is None or type(v) is bool, "true or false")
+
+_ALWAYS = frozenset(("v", "id", "do"))
+FIELDS: Dict[str, Dict[str, Field]] = {  # by ``do``
+    "ping": {},
+    "submit": {"tasks": _LIST, "descriptors": _COUNT},
+    "status": {"tasks": _SOME, "eta": _FLAG, "everyone": _FLAG},
+    "wait": {"tasks": _NUMBERS, "everyone": _FLAG},
+    "cancel": {"tasks": _SOME, "all": _FLAG, "everyone": _FLAG},
+    **{do: {} for do in ("pause", "resume", "drain", "shutdown", "users")},
+}
+
+
+def check_fields(message: Dict[str, Any]) -> None:
+    """Raises Refused for a key that its ``do`` does not have, and a wrong value."""
+    do = message["do"]
+    unknown = sorted(message.keys() - _ALWAYS - FIELDS[do].keys())
+    if unknown:
+        can = ", ".join(FIELDS[do]) or "nothing more"
+        raise Refused("bad-request", f"{do} takes no {unknown[0]!r}; it takes {can}")
+    for key, field in FIELDS[do].items():
+        if not field.is_good(message.get(key)):
+            found = repr(message.get(key))[:60]
+            why = f"{do}: {key} is {field.wanted}; found {found}"
+            raise Refused("bad-request", why)
 
 
 class Lines:

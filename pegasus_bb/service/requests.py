@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pegasus_bb.service.answers import Answers
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.dataspace import as_roots
-from pegasus_bb.service.protocol import VERSION, Refused, check_version
+from pegasus_bb.service.protocol import VERSION, Refused, check_fields, check_version
 from pegasus_bb.service.service import Service
-from pegasus_bb.service.task import CANCELLED
+from pegasus_bb.service.task import CANCELLED, Task
 
-_ALWAYS = frozenset(("v", "id", "do"))
-_TASKS = ("tasks", "everyone")
 _PATIENCE = 10.0  # seconds until tasks that were cancelled have ended
 
 
@@ -37,13 +35,6 @@ class Request(NamedTuple):
 Method = Callable[[Request], Optional[Dict[str, Any]]]
 
 
-class Kind(NamedTuple):
-    """A ``do`` of the protocol."""
-
-    method: Method
-    keys: Tuple[str, ...] = ()
-
-
 class Requests:
     """Answers every request or raises Refused."""
 
@@ -54,20 +45,20 @@ class Requests:
         self._config, self._service, self._end = config, service, end
         self._answers = Answers(service)
         self._begun = time.time()
-        self._user: Dict[str, Kind] = {
-            "ping": Kind(self._ping),
-            "submit": Kind(self._submit, ("tasks", "descriptors")),
-            "status": Kind(self._status, (*_TASKS, "eta")),
-            "wait": Kind(self._wait, _TASKS),
-            "cancel": Kind(self._cancel, _TASKS),
+        self._user: Dict[str, Method] = {
+            "ping": self._ping,
+            "submit": self._submit,
+            "status": self._status,
+            "wait": self._wait,
+            "cancel": self._cancel,
         }
-        self._control: Dict[str, Kind] = {
+        self._control: Dict[str, Method] = {
             **self._user,
-            "pause": Kind(self._pause),
-            "resume": Kind(self._resume),
-            "drain": Kind(self._drain),
-            "shutdown": Kind(self._shutdown),
-            "users": Kind(self._users),
+            "pause": self._pause,
+            "resume": self._resume,
+            "drain": self._drain,
+            "shutdown": self._shutdown,
+            "users": self._users,
         }
 
     def from_user(
@@ -88,16 +79,12 @@ class Requests:
             raise Refused("not-yours", "control is for root and the Slurm user")
         self._call(self._control, Request(connection, message, raw))
 
-    def _call(self, known: Dict[str, Kind], request: Request) -> None:
+    def _call(self, known: Dict[str, Method], request: Request) -> None:
         do = request.message.get("do")
         if not isinstance(do, str) or do not in known:
             raise Refused("bad-request", f"do {do!r} is none of {', '.join(known)}")
-        unknown = sorted(request.message.keys() - _ALWAYS - set(known[do].keys))
-        if unknown:
-            can = ", ".join(known[do].keys) or "nothing more"
-            why = f"{do} takes no {unknown[0]!r}; it takes {can}"
-            raise Refused("bad-request", why)
-        answer = known[do].method(request)
+        check_fields(request.message)
+        answer = known[do](request)
         if answer is not None:
             request.connection.answer(request.number, answer)
 
@@ -107,10 +94,11 @@ class Requests:
 
     def _submit(self, request: Request) -> None:
         connection, number = request.connection, request.number
-        descriptors = connection.take_descriptors(request.message.get("descriptors", 0))
+        count = request.message.get("descriptors") or 0
+        descriptors = connection.take_descriptors(count)
         self._service.submit(
             connection.uid,
-            request.message.get("tasks"),
+            request.message["tasks"],
             request.raw,
             lambda ok: connection.answer(number, ok),
             lambda refused: connection.refuse(number, refused),
@@ -119,33 +107,41 @@ class Requests:
 
     def _status(self, request: Request) -> None:
         tasks = self._named(request)
-        eta = bool(request.message.get("eta"))
+        eta = request.message.get("eta") is True
         self._answers.tell(request.connection, request.number, tasks, eta)
 
     def _wait(self, request: Request) -> None:
-        tasks = self._named(request)
-        self._service.wait(
-            tasks,
-            lambda: self._answers.tell(request.connection, request.number, tasks),
-        )
+        tasks, connection = self._named(request), request.connection
+
+        def answer() -> None:
+            self._answers.tell(connection, request.number, tasks)
+
+        connection.keep(self._service.wait(tasks, answer))
 
     def _cancel(self, request: Request) -> None:
         """The answer comes when all have ended: a copy that was complete by then is
         done, not cancelled. What hangs does not keep its user waiting."""
-        tasks = {task.id: task for task in self._named(request) if not task.has_ended}
-        late = asyncio.get_running_loop().call_later(_PATIENCE, lambda: answer())
+        message = request.message
+        if (message.get("tasks") is None) != (message.get("all") is True):
+            why = "cancel takes tasks, a list of their numbers, or all: true"
+            raise Refused("bad-request", why)
+        tasks = [task for task in self._named(request) if not task.has_ended]
 
         def answer() -> None:
-            if late.cancelled():
-                return
             late.cancel()
-            cancelled = sum(task.state == CANCELLED for task in tasks.values())
-            ending = sum(not task.has_ended for task in tasks.values())
+            cancelled = sum(task.state == CANCELLED for task in tasks)
+            ending = sum(not task.has_ended for task in tasks)
             found = {"cancelled": cancelled, "ending": ending}
             request.connection.answer(request.number, found)
 
-        self._service.cancel(list(tasks.values()))
-        self._service.wait(list(tasks.values()), answer)
+        def answer_late() -> None:
+            wait.forget()
+            answer()
+
+        late = asyncio.get_running_loop().call_later(_PATIENCE, answer_late)
+        self._service.cancel(tasks)
+        wait = self._service.wait(tasks, answer)
+        request.connection.keep(wait)
 
     def _pause(self, _: Request) -> Dict[str, Any]:
         self._service.dispatch.pause(True)
@@ -174,9 +170,9 @@ class Requests:
         targets = dispatch.targets.shown(tasks, time.monotonic())
         return {"users": counts, "targets": targets, "paused": dispatch.is_paused}
 
-    def _named(self, request: Request) -> Any:
+    def _named(self, request: Request) -> List[Task]:
         uid, message = request.connection.uid, request.message
-        everyone = bool(message.get("everyone"))
+        everyone = message.get("everyone") is True
         if everyone and uid not in self._config.control_users:
             raise Refused("not-yours", "only root and the Slurm user see all tasks")
         return self._service.visible(uid, message.get("tasks"), everyone)

@@ -16,6 +16,7 @@ from pegasus_bb.service.journal import Journal
 from pegasus_bb.service.memory import check_readable, number_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.task import FAILED, Origin, Task, check_spec
+from pegasus_bb.service.waits import Wait, Waiters
 
 _DESCRIPTORS = 400  # of all tasks that wait: a process has 1,024
 _GONE = "its memory went with an earlier service; submit it again"
@@ -34,7 +35,7 @@ class Service:
         self._config = config
         self._path, self._spaces, self._loop = config.journal, config.spaces, loop
         self._drained: Optional[Callable[[], None]] = None
-        self._waiters: Dict[int, List[Callable[[int], None]]] = {}  # by task
+        self._waiters: Waiters = {}
         self.dispatch = Dispatch(config, self._began, self._end)
         found = journals.read(self._path)
         self.dispatch.estimates.recall(found.learned)
@@ -104,32 +105,24 @@ class Service:
         head = f'{{"first":{first},"uid":{uid},"at":{now!r},"request":'.encode()
         self._journal.append_raw(head + raw + b"}", durable)
 
-    def visible(self, uid: int, ids: Any, everyone: bool = False) -> List[Task]:
+    def visible(
+        self, uid: int, ids: Optional[List[int]], everyone: bool = False
+    ) -> List[Task]:
         """The tasks ``ids`` of ``uid``, or all for None. Raises Refused, in the same
         words for a task of another user and for none at all."""
         if ids is None:
             return [t for t in self.tasks.values() if everyone or t.uid == uid]
-        if not isinstance(ids, list):
-            raise Refused("bad-request", "tasks is a list of numbers")
-        found = [self.tasks.get(number) for number in ids if type(number) is int]
+        found = map(self.tasks.get, ids)
         mine = [t for t in found if t is not None and (everyone or t.uid == uid)]
         if len(mine) != len(ids):
             raise Refused("no-such-task", "you have no task of one of these numbers")
         return mine
 
-    def wait(self, tasks: List[Task], all_ended: Callable[[], None]) -> None:
+    def wait(self, tasks: List[Task], all_ended: Callable[[], None]) -> Wait:
         """``all_ended`` is called once, when all of ``tasks`` have ended durably."""
-        left = {t.id for t in tasks if not t.has_ended or t.id in self._waiters}
-
-        def one_ended(number: int) -> None:
-            left.discard(number)
-            if not left:
-                all_ended()
-
-        if not left:
-            one_ended(0)
-        for number in list(left):
-            self._waiters.setdefault(number, []).append(one_ended)
+        wait = Wait(self._waiters, tasks, all_ended)
+        wait.go_on()
+        return wait
 
     def cancel(self, tasks: List[Task]) -> None:
         """Stop those of ``tasks`` that have not ended."""

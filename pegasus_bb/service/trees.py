@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
-from typing import Callable, List, Optional
+from typing import Callable, List
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
+from pegasus_bb.service.emptying import Emptying
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.items import Folder
@@ -48,7 +48,7 @@ def remove_copied(source: Folder, dest: Folder, journal_path: str) -> None:
     now. What came or changed since stays. Raises CopyFailed then."""
     journal = Journal(journal_path, source.path, dest.path)
     try:
-        left = _emptied(source, dest, journal, "")
+        left = Emptying(journal).run(source, dest)
     finally:
         journal.close()
     if left:
@@ -56,50 +56,6 @@ def remove_copied(source: Folder, dest: Folder, journal_path: str) -> None:
             f"{source.at(left)}: it came or changed after the copy, so it stays; all "
             "that was copied is whole"
         )
-
-
-def _emptied(source: Folder, dest: Folder, journal: Journal, below: str) -> str:
-    """The first path below ``source`` that has to stay; empty if there is none."""
-    stays = ""
-    for name in os.listdir(source.fd):
-        path = f"{below}/{name}" if below else name
-        found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
-        if stat.S_ISDIR(found.st_mode):
-            inner, copy = source.enter(name), _entered(dest, name)
-            left = path if copy is None else _emptied(inner, copy, journal, path)
-            if not left:
-                os.rmdir(name, dir_fd=source.fd)
-        else:
-            left = "" if _is_copied(source, dest, name, found, journal, path) else path
-            if not left:
-                os.unlink(name, dir_fd=source.fd)
-        stays = stays or left
-    return stays
-
-
-def _is_copied(
-    source: Folder,
-    dest: Folder,
-    name: str,
-    found: os.stat_result,
-    journal: Journal,
-    path: str,
-) -> bool:
-    try:
-        copy = os.stat(name, dir_fd=dest.fd, follow_symlinks=False)
-        if stat.S_ISLNK(found.st_mode) and stat.S_ISLNK(copy.st_mode):
-            text = os.readlink(name, dir_fd=source.fd)
-            return text == os.readlink(name, dir_fd=dest.fd)
-    except OSError:
-        return False
-    return journal.has(path, found, copy, digest=True)
-
-
-def _entered(folder: Folder, name: str) -> Optional[Folder]:
-    try:
-        return folder.enter(name)
-    except OSError:
-        return None
 
 
 def _check_apart(source: Folder, dest: Folder) -> None:

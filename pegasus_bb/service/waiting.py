@@ -4,30 +4,51 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from typing import Deque, Dict, List, Optional, Tuple
+from typing import Callable, Deque, Dict, List, Optional, Tuple
 
 from pegasus_bb.service.task import PENDING, Task
 
+_Urgent = Tuple[float, int, int, Task]  # deadline, -priority, number: what sorts them
+May = Callable[[int], bool]  # whether a task of this user may be taken
 
-class _Share:
-    """The tasks of one user that have no deadline."""
 
-    __slots__ = ("by_priority", "served")
+def anyone(_: int) -> bool:
+    """The ``May`` of a service that has places for all."""
+    return True
 
-    def __init__(self, served: float) -> None:
-        self.served = served  # bytes that the service has moved for the user
+
+class _Queue:
+    """The tasks of one user that wait. One that does not any more is dropped late."""
+
+    __slots__ = ("by_priority", "urgent")
+
+    def __init__(self) -> None:
+        self.urgent: List[_Urgent] = []
         self.by_priority: Dict[int, Deque[Task]] = {}
 
-    def copy(self) -> _Share:
-        same = _Share(self.served)
+    def copy(self) -> _Queue:
+        same = _Queue()
+        same.urgent = self.urgent.copy()
         same.by_priority = {p: tasks.copy() for p, tasks in self.by_priority.items()}
         return same
 
     def add(self, task: Task) -> None:
         self.by_priority.setdefault(task.priority, deque()).append(task)
 
+    def first_urgent(self, now: float) -> Optional[_Urgent]:
+        """The earliest deadline. A task whose deadline has passed is as one without."""
+        while self.urgent:
+            deadline, _, _, task = self.urgent[0]
+            is_current = task.state == PENDING and deadline == task.deadline
+            if is_current and deadline >= now:
+                return self.urgent[0]
+            heapq.heappop(self.urgent)
+            if is_current:  # else it has moved: it is in here once more
+                self.add(task)
+        return None
+
     def first(self) -> Optional[Task]:
-        """The oldest of the highest priority that still waits; the rest is dropped."""
+        """The oldest of the highest priority."""
         while self.by_priority:
             highest = max(self.by_priority)
             tasks = self.by_priority[highest]
@@ -45,52 +66,48 @@ class Waiting:
     Deadlines: earliest first (Liu and Layland 1973: optimal for one server that is not
     overloaded); of equal ones the higher priority. A deadline that has passed wins
     nothing any more: the task would make others late as well. Without a deadline the
-    user whose tasks have moved the fewest bytes is next. A user who comes anew starts
-    at the least of all who wait, so having been away wins nothing.
+    user who was served the fewest bytes is next. A user who comes anew starts where the
+    turn is, as in start-time fair queueing (Goyal et al. 1996): having been away wins
+    nothing, and what was served while no task of his waited counts.
     """
 
     def __init__(self) -> None:
-        self._urgent: List[Tuple[float, int, int, Task]] = []
-        self._shares: Dict[int, _Share] = {}
+        self._queues: Dict[int, _Queue] = {}  # of users of whom tasks wait
+        self._served: Dict[int, float] = {}  # bytes, by user
+        self._turn = 0.0  # bytes of the user whose turn was last
 
     def copy(self) -> Waiting:
         """The same queue, to take tasks from without effect on this one."""
         same = Waiting()
-        same._urgent = self._urgent.copy()
-        same._shares = {uid: share.copy() for uid, share in self._shares.items()}
+        same._queues = {uid: queue.copy() for uid, queue in self._queues.items()}
+        same._served, same._turn = self._served.copy(), self._turn
         return same
 
     def add(self, task: Task) -> None:
         """``task`` waits from now on; once more where its deadline has moved."""
-        if task.deadline is not None:
+        queue = self._queue(task.uid)
+        if task.deadline is None:
+            queue.add(task)
+        else:
             key = (task.deadline, -task.priority, task.id, task)
-            heapq.heappush(self._urgent, key)
-            return
-        self._add_to_share(task)
+            heapq.heappush(queue.urgent, key)
 
-    def _add_to_share(self, task: Task) -> None:
-        share = self._shares.get(task.uid)
-        if share is None:
-            served = min((one.served for one in self._shares.values()), default=0.0)
-            share = self._shares[task.uid] = _Share(served)
-        share.add(task)
-
-    def take(self, now: float) -> Optional[Task]:
-        """The next task, which does not wait any more; None if none waits. ``now``: a
-        time.time()."""
-        while self._urgent:
-            deadline, _, _, task = heapq.heappop(self._urgent)
-            if task.state != PENDING or deadline != task.deadline:
-                continue  # its deadline has moved: it is in here once more
-            if deadline >= now:
-                return task
-            self._add_to_share(task)
-        for uid in sorted(self._shares, key=lambda uid: self._shares[uid].served):
-            first = self._shares[uid].first()
+    def take(self, now: float, may: May = anyone) -> Optional[Task]:
+        """The next task, which does not wait any more; None if none may be taken.
+        ``now``: a time.time()."""
+        queues = [queue for uid, queue in self._queues.items() if may(uid)]
+        urgent = [first for first in (q.first_urgent(now) for q in queues) if first]
+        if urgent:
+            task = min(urgent)[3]
+            heapq.heappop(self._queues[task.uid].urgent)
+            return task
+        for uid in sorted(filter(may, self._queues), key=self._served.__getitem__):
+            first = self._queues[uid].first()
             if first is not None:
-                self._shares[uid].by_priority[first.priority].popleft()
+                self._queues[uid].by_priority[first.priority].popleft()
+                self._turn = max(self._turn, self._served[uid])
                 return first
-            del self._shares[uid]
+            del self._queues[uid]
         return None
 
     def put_back(self, task: Task) -> None:
@@ -98,11 +115,15 @@ class Waiting:
         if task.deadline is not None:
             self.add(task)
             return
-        share = self._shares.setdefault(task.uid, _Share(0.0))
-        share.by_priority.setdefault(task.priority, deque()).appendleft(task)
+        queue = self._queue(task.uid)
+        queue.by_priority.setdefault(task.priority, deque()).appendleft(task)
 
-    def served(self, uid: int, size: int) -> None:
-        """``size`` bytes were moved for ``uid``; a file counts as 4 KiB at least."""
-        share = self._shares.get(uid)
-        if share is not None:
-            share.served += max(size, 4096)
+    def serve(self, uid: int, size: int) -> None:
+        """``size`` bytes of a share of ``uid`` are used."""
+        self._served[uid] = self._served.get(uid, 0.0) + size
+
+    def _queue(self, uid: int) -> _Queue:
+        if uid not in self._queues:
+            self._queues[uid] = _Queue()
+            self._served[uid] = max(self._served.get(uid, 0.0), self._turn)
+        return self._queues[uid]

@@ -7,10 +7,10 @@ other ends. What it is told: ``{"do": [task, ...]}``, ``{"cancel": id}``,
 is told to go; ``{"moved": {id: bytes}}`` now and then; ``{"took": [number, bytes,
 ids]}`` where a target has a rate, and it goes on when that number is granted;
 ``{"outcome": [id, outcome]}`` where a task wants that; ``{"ended": [id, state, bytes,
-message]}``; and ``{"idle": seconds}`` at the end of an assignment: so long
-a pause or a rate has held it back. With ``do``
-come ``rate``, of the task's own, and ``piece``, the bytes between two ``took``. It ends
-with its stdin.
+message]}``; ``{"idle": seconds}`` at the end of an assignment: so long a pause or a
+rate has held it back; and ``{"lives": true}`` now and then. With ``do`` come ``rate``,
+of the task's own, and ``piece``, the bytes between two ``took``. It ends with its
+stdin.
 """
 
 from __future__ import annotations
@@ -216,9 +216,10 @@ def become(uid: int) -> None:
         capabilities.check_powerless()
 
 
-def main(uid: str, descriptors: str) -> int:
+def main(uid: str, descriptors: str, sign: str) -> int:
     """Serve as ``uid`` until stdin ends; then nothing goes on. ``descriptors``: number
-    of the socket on which those of tasks come."""
+    of the socket on which those of tasks come. ``sign``: seconds between two signs of
+    life."""
     become(int(uid))
     os.nice(_NICE)
     os.umask(0o077)  # what is made on the way; copies get the bits of their sources
@@ -234,6 +235,7 @@ def main(uid: str, descriptors: str) -> int:
         except BrokenPipeError:  # the service has gone, and its next one goes on
             os._exit(0)
 
+    threading.Thread(target=_live, args=(say, float(sign)), daemon=True).start()
     control = Control(say)
     worker = Worker(control, say, Inbox(socket.socket(fileno=int(descriptors))))
     for line in sys.stdin:
@@ -243,3 +245,10 @@ def main(uid: str, descriptors: str) -> int:
             tasks = message["do"]
             threading.Thread(target=worker.run, args=(tasks,), daemon=True).start()
     os._exit(0)  # threads of a task that the service has left end here
+
+
+def _live(say: Say, seconds: float) -> None:
+    """A thread of its own: a slow disk stops the others, SIGSTOP stops this one too."""
+    while True:
+        say({"lives": True})
+        time.sleep(seconds)

@@ -37,6 +37,7 @@ class Daemon:
             "PEGASUS_BB_STAGER": str(self.sockets),
         }
         self.process: subprocess.Popen[bytes] | None = None
+        self.before = ""  # what its Python does first
 
     @property
     def journal(self) -> Path:
@@ -44,7 +45,7 @@ class Daemon:
         return found
 
     def start(self, idle: float = 600, stderr: IO[bytes] | None = None) -> Client:
-        argv = [sys.executable, "-c", SERVE, str(idle)]
+        argv = [sys.executable, "-c", self.before + SERVE, str(idle)]
         self.process = subprocess.Popen(argv, env=self.environ, stderr=stderr)
         return self.connect()
 
@@ -65,6 +66,12 @@ class Daemon:
         assert self.process is not None
         self.process.send_signal(number)
         self.process.wait(timeout=20)
+
+    def workers(self) -> list[int]:
+        """Their processes."""
+        assert self.process is not None
+        pid = self.process.pid
+        return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
 
     def entries(self) -> list[dict[str, Any]]:
         """What the journal says."""

@@ -110,6 +110,40 @@ def test_a_key_that_a_request_does_not_have_is_refused(
     assert refused.value.code == "bad-request"
 
 
+@pytest.mark.parametrize(
+    ("do", "more", "words"),
+    [
+        ("status", {"tasks": [1, 1]}, "each of them once"),
+        ("wait", {"tasks": [1, 1]}, "each of them once"),
+        ("wait", {"tasks": [True]}, "numbers"),
+        ("wait", {"tasks": [1.0]}, "numbers"),
+        ("wait", {"tasks": 1}, "numbers"),
+        ("wait", {"tasks": None}, "found None"),
+        ("wait", {}, "found None"),
+        ("status", {"eta": 1}, "eta is true or false"),
+        ("status", {"everyone": "false"}, "everyone is true or false; found 'false'"),
+        ("cancel", {"tasks": [], "everyone": "false"}, "everyone is true or false"),
+        ("cancel", {"all": "false"}, "all is true or false"),
+        ("cancel", {}, "or all: true"),
+        ("cancel", {"tasks": None}, "or all: true"),
+        ("cancel", {"all": False}, "or all: true"),
+        ("cancel", {"all": True, "tasks": [1]}, "or all: true"),
+        ("submit", {"tasks": {}}, "tasks is a list"),
+        ("submit", {"tasks": [{}], "descriptors": "1"}, "descriptors is a number"),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_refused(
+    daemon: Daemon, client: Client, do: str, more: dict[str, Any], words: str
+) -> None:
+    daemon.control().ask("pause")
+    [task] = client.submit([daemon.copy("absent")])
+    with pytest.raises(Refused, match=words) as refused:
+        client.ask(do, **more)
+    assert refused.value.code == "bad-request"
+    assert client.status([task])[0]["state"] == "pending"
+    assert client.ask("cancel", all=True)["cancelled"] == 1
+
+
 def test_a_place_is_as_long_as_a_path_may_be(daemon: Daemon, client: Client) -> None:
     with pytest.raises(Refused, match="4096 characters"):
         client.submit([daemon.copy("x" * 4096)])
@@ -120,7 +154,7 @@ def test_a_place_is_as_long_as_a_path_may_be(daemon: Daemon, client: Client) -> 
 def test_an_id_that_is_no_number_and_no_short_text_is_refused(
     daemon: Daemon, client: Client
 ) -> None:
-    for number in ([1], {"a": 1}, "x" * 1000, 10**300):
+    for number in ([1], {"a": 1}, "x" * 1000, 10**300, True):
         with socket.socket(socket.AF_UNIX) as raw:
             raw.connect(str(daemon.sockets / "user"))
             line = json.dumps({"v": 1, "id": number, "do": "ping"})

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pegasus_bb.service.client import Client
+from pegasus_bb.service.trees import copy_tree, remove_copied
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.items import Folder
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
+
+MEMORY = Path("/dev/shm")
 
 
 def end(client: Client, task: dict[str, Any]) -> tuple[str, str]:
@@ -102,3 +111,109 @@ def rename_and_note(daemon: Daemon, number: int) -> None:
 
 def users_folder(daemon: Daemon) -> Path:
     return daemon.journal.parent / "users" / str(os.getuid())
+
+
+def by_copy(daemon: Daemon, name: str) -> Path:
+    """The source of a tree that no rename can move: it is to be merged into another."""
+    (daemon.folder / f"to/{name}").mkdir(parents=True)
+    (daemon.folder / f"to/{name}/there before").write_text("stays")
+    source = daemon.folder / "from" / name
+    source.mkdir(parents=True, exist_ok=True)
+    return source
+
+
+def test_a_tree_with_hard_links_moves_and_they_stay_hard_links(
+    daemon: Daemon, client: Client
+) -> None:
+    """Each name that is removed changes the file."""
+    source = by_copy(daemon, "tree")
+    for number in range(5):
+        first = daemon.make(f"tree/{number}/first", 5000)
+        for name in ("a", "zz/z", f"{(number + 1) % 5}/other"):
+            link = source / str(number) / name
+            link.parent.mkdir(exist_ok=True)
+            link.hardlink_to(first)
+    assert end(client, moved(daemon, "tree")) == ("done", "")
+    assert not source.exists()
+    for number in range(5):
+        found = [daemon.folder / f"to/tree/{number}/{n}" for n in ("first", "zz/z")]
+        assert found[0].stat().st_nlink == 4 and found[0].samefile(found[1])
+
+
+def test_a_hard_link_that_is_written_to_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("from", "to"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "from/a").write_text("some")
+    (tmp_path / "from/b").hardlink_to(tmp_path / "from/a")
+    source, dest = (Folder.open(str(tmp_path / name)) for name in ("from", "to"))
+    journal = str(tmp_path / "journal")
+    copy_tree(source, dest, journal, lambda _: None)
+    unlink = os.unlink
+
+    def write_then_unlink(name: str, dir_fd: int) -> None:
+        os.utime(name, ns=(1, 1), dir_fd=dir_fd)
+        unlink(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "unlink", write_then_unlink)
+    with pytest.raises(CopyFailed, match="came or changed"):
+        remove_copied(source, dest, journal)
+    assert len(list((tmp_path / "from").iterdir())) == 1
+
+
+def test_a_tree_of_any_depth_moves_and_is_removed(
+    daemon: Daemon, client: Client
+) -> None:
+    """Its paths are longer than any that Linux takes."""
+    source = by_copy(daemon, "tree")
+    make_deep(source / "top", 1100)
+    assert end(client, moved(daemon, "tree")) == ("done", "")
+    assert not source.exists() and depth(daemon.folder / "to/tree/top") == 1100
+    place = f"file://{daemon.folder}/to/tree"
+    assert end(client, {"kind": "remove", "source": place}) == ("done", "")
+    assert list((daemon.folder / "to").iterdir()) == []
+
+
+def make_deep(top: Path, levels: int) -> None:
+    """``levels`` folders in each other, with a file in each."""
+    top.mkdir()
+    folder = Folder.open(str(top))
+    for _ in range(levels):
+        os.mkdir("inner", dir_fd=folder.fd)
+        os.close(os.open("file", os.O_CREAT, dir_fd=folder.fd))
+        folder = folder.enter("inner")
+
+
+def depth(top: Path) -> int:
+    folder, found = Folder.open(str(top)), 0
+    while True:
+        try:
+            folder = folder.enter("inner")
+        except FileNotFoundError:
+            return found
+        found += 1
+
+
+@pytest.fixture
+def other_file_system(tmp_path: Path) -> Iterator[Path]:
+    if not os.access(MEMORY, os.W_OK) or MEMORY.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip(f"{MEMORY} is no other file system")
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        yield Path(folder)
+
+
+def test_two_names_of_one_file_move_one_after_the_other(
+    daemon: Daemon, client: Client, other_file_system: Path
+) -> None:
+    """To another file system. The first move changes the file of the second."""
+    first = daemon.make("first", 5000)
+    (first.parent / "second").hardlink_to(first)
+    tasks = [
+        {**moved(daemon, name), "dest": f"file://{other_file_system}/{name}"}
+        for name in ("first", "second")
+    ]
+    ended = client.wait(client.submit(tasks))
+    assert [(task["state"], task["message"]) for task in ended] == [("done", "")] * 2
+    assert list(first.parent.iterdir()) == []
+    assert len({p.read_bytes() for p in other_file_system.iterdir()}) == 1

@@ -58,7 +58,7 @@ class Site(Daemon):
         """The answer; that of a submission is how its first task has ended."""
         return self._said(_ASK, str(uid), socket, do, json.dumps(more))
 
-    def submit(self, uid: int, *tasks: dict[str, str]) -> list[int]:
+    def submit(self, uid: int, *tasks: dict[str, Any]) -> list[int]:
         words = json.dumps({"tasks": tasks})
         found = self._said(_ASK, str(uid), "user", "submit", words, "and go")
         return list(range(found["first"], found["first"] + found["count"]))
@@ -168,3 +168,36 @@ def test_control_is_closed_to_users(site: Site) -> None:
     assert "Permission denied" in site.ask(ANN, "shutdown", socket="control")["error"]
     assert site.ask(ANN, "shutdown") == {"refused": "bad-request"}
     assert "version" in site.ask(ANN, "ping")
+
+
+def test_a_kill_before_the_users_folder_was_his_costs_him_nothing(
+    site: Site, tmp_path: Path
+) -> None:
+    """A tree has its journal there."""
+    for folder in ("lustre", "bb"):
+        (tmp_path / f"{folder}/{ANN}/tree").mkdir()
+        os.chown(tmp_path / f"{folder}/{ANN}/tree", ANN, ANN)
+    folder = tmp_path / f"var/users/{ANN}"
+    folder.mkdir(mode=0o700, parents=True)
+    [ended] = site.ask(ANN, "submit", tasks=copied(ANN, "tree"))["tasks"]
+    assert (ended["state"], ended["message"]) == ("done", "")
+    assert folder.stat().st_uid == ANN
+
+
+def test_a_tree_with_folders_that_nobody_may_write_to_moves(
+    site: Site, tmp_path: Path
+) -> None:
+    """As it can be copied."""
+    source, there = tmp_path / f"lustre/{ANN}/tree", tmp_path / f"bb/{ANN}/tree"
+    for folder in (source / "in/er", there / "in"):
+        folder.mkdir(parents=True)
+    (source / "in/file").write_text("some")
+    (there / "in/other").write_text("so that a rename cannot move it")
+    for path in (source, there, *source.rglob("*"), *there.rglob("*")):
+        os.chown(path, ANN, ANN)
+    for folder in (source, source / "in", source / "in/er"):
+        folder.chmod(0o500)
+    moved = {**copied(ANN, "tree")[0], "kind": "move"}
+    [ended] = site.ask(ANN, "submit", tasks=[moved])["tasks"]
+    assert (ended["state"], ended["message"]) == ("done", "")
+    assert not source.exists() and (there / "in/er").stat().st_mode & 0o777 == 0o500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegasus_bb.service.assignments import Assignments
+from pegasus_bb.service.assignments import Assignments, places
 from pegasus_bb.service.task import CANCELLED, Origin, Task
 from pegasus_bb.service.waiting import Waiting
 from pegasus_bb.units import MIB
@@ -61,7 +61,7 @@ def test_a_user_with_many_tasks_does_not_keep_others_waiting() -> None:
     for _ in range(3):
         found = waiting.take(0.0)
         assert found is not None
-        waiting.served(found.uid, MIB)
+        waiting.serve(found.uid, MIB)
         taken.append(found.uid)
     assert taken == [1, 2, 1]
 
@@ -98,4 +98,82 @@ def test_small_tasks_of_one_user_go_together() -> None:
     waiting.add(task(4, uid=2))
     assignments = Assignments(waiting, workers=4)
     found = [assignments.next(0, lambda _: False, 0.0) for _ in range(4)]
-    assert [[each.id for each in tasks] for tasks in found] == [[1, 2], [3], [4], []]
+    assert [[each.id for each in tasks] for tasks in found] == [[1, 2], [4], [3], []]
+
+
+def test_what_is_moved_while_no_other_task_of_the_user_waits_counts() -> None:
+    """A user with one task at a time would else always be next."""
+    waiting = Waiting()
+    waiting.add(task(1, uid=1))
+    for number in range(2, 5):
+        waiting.add(task(number, uid=2))
+    taken = []
+    for number in range(5, 8):
+        found = waiting.take(0.0)
+        assert found is not None
+        waiting.take(0.0, lambda uid: False)
+        waiting.serve(found.uid, MIB if found.uid == 1 else 1)
+        if found.uid == 1:
+            waiting.add(task(number, uid=1))
+        taken.append(found.uid)
+    assert taken == [1, 2, 2]
+
+
+def test_having_been_away_wins_nothing() -> None:
+    waiting = Waiting()
+    for number in range(3):
+        waiting.add(task(number, uid=1))
+        assert waiting.take(0.0) is not None
+        waiting.serve(1, MIB)
+    for number in range(3, 6):
+        waiting.add(task(number, uid=1))
+        waiting.add(task(number + 10, uid=2))
+    taken = []
+    for _ in range(5):
+        found = waiting.take(0.0)
+        assert found is not None
+        waiting.serve(found.uid, MIB)
+        taken.append(found.uid)
+    assert sorted(taken[:4]) == [1, 1, 2, 2]
+
+
+def test_two_users_who_wait_get_one_place_each() -> None:
+    waiting = Waiting()
+    for number in (1, 2):
+        waiting.add(task(number, uid=1, size=64 * MIB))
+    waiting.add(task(3, uid=2, size=64 * MIB))
+    assignments = Assignments(waiting, workers=2)
+    found = [assignments.next(0, lambda _: False, 0.0) for _ in range(2)]
+    assert [each.uid for tasks in found for each in tasks] == [1, 2]
+
+
+def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
+    may = places([1, 1], most=2)
+    assert (may(1), may(2)) == (False, True)
+    assert not places([1, 2], most=2)(3) and not places([1, 1, 2], most=2)(3)
+    assert places([1], most=2)(1)
+    waiting = Waiting()
+    waiting.add(task(1, uid=1))
+    waiting.add(task(2, uid=1, deadline=9.0))
+    waiting.add(task(3, uid=2, rate=1.0))
+    assignments = Assignments(waiting, workers=2)
+
+    def taken(slow: int) -> list[int]:
+        found = assignments.next(slow, lambda _: False, 0.0, may)
+        return [each.id for each in found]
+
+    assert [taken(1), taken(0), taken(0)] == [[], [3], []]
+
+
+def test_a_deadline_that_moves_after_it_has_passed_is_no_second_task() -> None:
+    waiting, moved = Waiting(), task(1, deadline=10.0)
+    waiting.add(moved)
+    waiting.add(task(2))
+    assert waiting.take(20.0, lambda _: False) is None
+    waiting.put_back(task(3))
+    found = waiting.take(20.0)
+    assert found is not None and found.id == 3
+    moved.deadline = 50.0
+    waiting.add(moved)
+    assignments = Assignments(waiting, workers=1)
+    assert [each.id for each in assignments.next(0, lambda _: False, 20.0)] == [1, 2]

@@ -1,0 +1,48 @@
+"""What workers say is charged to the share of their user: without workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.service.config import Config
+from pegasus_bb.service.crew import WorkerProcess
+from pegasus_bb.service.dispatch import Dispatch
+from pegasus_bb.service.task import Origin, Task
+from pegasus_bb.units import MIB
+
+
+class Said(WorkerProcess):
+    """A worker that has no process."""
+
+    def __init__(self, task: Task) -> None:
+        self.uid, self.tasks = task.uid, {task.id: task}
+
+
+def task(number: int, uid: int) -> Task:
+    return Task(number, Origin(uid, 0.0, number), {"kind": "copy", "source": "a://b"})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [{"ended": [1, "done", MIB, ""]}],
+        [{"moved": {"1": MIB}}, {"ended": [1, "failed", 0, "it changed"]}],
+        [{"moved": {"1": MIB}}, {"ended": [1, "cancelled", 0, ""]}],
+        [{"moved": {"1": MIB}}],
+    ],
+)
+def test_bytes_of_a_task_that_runs_or_failed_are_charged(
+    tmp_path: Path, said: list[dict[str, Any]]
+) -> None:
+    config = Config(str(tmp_path), str(tmp_path), {})
+    dispatch = Dispatch(config, lambda *_: None, lambda *_: None)
+    worker = Said(task(1, uid=1))
+    for message in said:
+        dispatch._handle(worker, message)
+    for number, uid in ((2, 1), (3, 2), (4, 1)):
+        dispatch.waiting.add(task(number, uid))
+    found = dispatch.waiting.take(0.0)
+    assert found is not None and found.uid == 2

@@ -140,7 +140,11 @@ def _allow_files() -> None:
 
 
 async def _serve(config: Config) -> None:
-    await Server(config, asyncio.get_running_loop()).serve()
+    try:
+        server = Server(config, asyncio.get_running_loop())
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
+    await server.serve()
 
 
 def _check_owner(folder: str) -> None:

@@ -7,15 +7,21 @@ import pwd
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
-from pegasus_bb.files import read_json, write_json
+from pegasus_bb.files import write_json
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.directives import NAME
 from pegasus_bb.service.slurm.folders import Trash, make_folder, share_folder
 from pegasus_bb.service.slurm.pools import Pools
+from pegasus_bb.service.slurm.stored import check_record, damaged, read_stored
 
 PENDING, READY, DELETING = "pending", "ready", "deleting"
 
 Record = Dict[str, Any]
+_TEXTS = ("name", "user", "uuid", "pool", "state", "path")
+_LIKE: Record = {
+    **dict.fromkeys(_TEXTS, ""),
+    **{"uid": 0, "gid": 0, "size": 0, "created": 0.0, "readers": [0]},
+}
 
 
 class Buffers:
@@ -24,10 +30,10 @@ class Buffers:
     def __init__(
         self, path: str, pools: Pools, trash: Trash, freed: Callable[[], None]
     ) -> None:
-        """Raises OSError, ValueError, UsageError."""
+        """Raises OSError, UsageError."""
         self._path, self._pools = path, pools
         self._trash, self._freed = trash, freed
-        records: List[Record] = read_json(path) if os.path.exists(path) else []
+        records = read_buffers(path)
         self._records = {record["name"]: record for record in records}
         self._users: Dict[str, Set[str]] = {}  # lives of jobs by name of a buffer
         for record in records:
@@ -187,6 +193,21 @@ class Buffers:
 
     def _save(self) -> None:
         write_json(self._path, list(self._records.values()))
+
+
+def read_buffers(path: str) -> List[Record]:
+    """All that are stored in ``path``; none where nothing is there. Raises OSError,
+    UsageError."""
+    if not os.path.lexists(path):
+        return []
+    records = read_stored(path)
+    if not isinstance(records, list):
+        raise damaged(path, "it is no list")
+    for record in records:
+        check_record(path, record, _LIKE, list(_LIKE))
+        if NAME.fullmatch(record["name"]) is None:
+            raise damaged(path, f"name: {record['name'][:40]!r}")
+    return records
 
 
 def _taken(record: Record) -> Refused:

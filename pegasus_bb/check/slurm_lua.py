@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
+from pegasus_bb.check.records import of_records
 from pegasus_bb.check.service import of_sockets
 from pegasus_bb.check.slurm import of_pool
 from pegasus_bb.errors import PegasusBBError, SchedulerUnreachable, UsageError
@@ -23,6 +24,7 @@ from pegasus_bb.service.slurm.lua import why_not
 
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
 _SOCKETS = Path("/run/pegasus-bb")
+_STATE = Path("/var/lib/pegasus-bb/stager")
 
 
 def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
@@ -30,6 +32,7 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
     yield from _of_version()
     yield from _of_plugin(tier)
     yield from _of_hooks()
+    yield from of_records(_STATE)
     if "service" not in tier.settings:  # else that is looked at by itself
         yield from of_sockets(_SOCKETS)
         if not _SOCKETS.exists():

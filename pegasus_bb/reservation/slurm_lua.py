@@ -36,7 +36,8 @@ from pegasus_bb.units import format_size, parse_duration
 
 VARIABLE = "BB_PERSISTENT_"
 _VERSION = 1
-_AGAIN = ("away", "busy", "lost")  # codes of errors where asking again may help
+# Codes of errors where asking again may help.
+_AGAIN = ("away", "busy", "lost", "not-now")
 _WORD = re.compile("[A-Za-z0-9_.-]+")
 _STATES = {
     "pending": State.PENDING,

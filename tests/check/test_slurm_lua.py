@@ -59,6 +59,7 @@ def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> LuaSite:
     found.glite()
     found.lua_tier()
     monkeypatch.setattr(slurm_lua, "_SOCKETS", tmp_path / "sockets")
+    monkeypatch.setattr(slurm_lua, "_STATE", tmp_path / "state")
     return found
 
 
@@ -164,3 +165,22 @@ def test_sockets_that_are_open_to_others_are_named(
     lua.answers()
     (found,) = lua.wrong()
     assert "control has mode 0666, not 0600" in found
+
+
+def test_damaged_records_of_the_service_are_named(lua: LuaSite, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    whole = {"number": 8, "uid": 1, "gid": 1, "state": "running"}
+    texts = {
+        "buffers.json": "{}",
+        "jobs/7.json": '{"number": 7',
+        "jobs/8.json": json.dumps(whole),
+        "nodes/job.7.1.json": "",
+    }
+    for name, text in texts.items():
+        (state / name).parent.mkdir(parents=True, exist_ok=True)
+        (state / name).write_text(text)
+    lua.answers()
+    found = lua.wrong()
+    assert len(found) == 3
+    for name in set(texts) - {"jobs/8.json"}:
+        assert any(f"{state / name} is damaged" in what for what in found)

@@ -14,6 +14,7 @@ from pegasus_bb.staging.helper import load
 from . import job_reservation_stories as reservation
 from . import launch_stories as launch
 from . import lifecycle_stories as lifecycle
+from . import service_stories as service
 from . import slurm_stories as slurm
 from . import stage_stories as stage
 from . import transfer_stories as transfer
@@ -32,6 +33,9 @@ STORIES: list[type[Story]] = [
     *(reservation.SharingJob, reservation.SharingJobOfDataWarp),
     reservation.AwaitStageOut,
     *(stage.Copy, stage.PlainCopy),
+    *(service.BufferIsMade, service.BufferIsDeleted),
+    *(service.JobIsStagedIn, service.JobIsStagedOut, service.JobIsGivenUp),
+    *(service.NumberComesAgain, service.KeptResultsAreDiscarded),
 ]
 
 

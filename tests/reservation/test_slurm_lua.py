@@ -73,6 +73,7 @@ def says(
     [
         '{"v":1,"error":{"code":"away","message":"the staging service does not run"}}',
         '{"v":1,"error":{"code":"busy","message":"ask again"}}',
+        '{"v":1,"error":{"code":"not-now","message":"x: No space left on device"}}',
         "Error running slurm_bb_get_status",
         '{"v":1,"ok":',
         "{}",

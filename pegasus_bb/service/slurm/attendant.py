@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
+from functools import partial
+from typing import Callable, Set
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.dataspace import Dataspaces
@@ -15,6 +16,7 @@ from pegasus_bb.service.slurm.folders import Trash, prepare_pool
 from pegasus_bb.service.slurm.job import JobFiles
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.jobs import Jobs
+from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.record import Records
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.nodes.transfers import NodeTransfers
@@ -39,8 +41,7 @@ class Attendant:
         service: Service,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
-        """Goes on where an earlier one has stopped. Raises OSError, ValueError,
-        UsageError."""
+        """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
         self._loop, self._pools_text = loop, ""
         self._beaten = self._tidied = 0.0
         for pool in config.pools:
@@ -69,11 +70,11 @@ class Attendant:
         self._timer.cancel()
         self._nodes_timer.cancel()
         self._loop.remove_reader(self._spool.doorbell)
-        self._spool.end()
+        _try(self._spool.end)
 
     def _begin(self) -> None:
-        self._buffers.go_on()
-        self._jobs.go_on()
+        _try(self._buffers.go_on)
+        _try(self._jobs.go_on)
         self._tick()
         self._look_at_nodes()
 
@@ -82,47 +83,67 @@ class Attendant:
         self._look()
         if self._loop.time() - self._beaten >= _BEAT:
             self._beaten = self._loop.time()
-            self._spool.beat()
+            _try(self._spool.beat)
         if self._loop.time() - self._tidied >= _TIDY:
             self._tidied = self._loop.time()
-            self._jobs.tidy()
+            _try(self._buffers.go_on)
+            _try(self._jobs.tidy)
 
     def _look_at_nodes(self) -> None:
         self._nodes_timer = self._loop.call_later(self._look_often, self._look_at_nodes)
-        try:
-            self._nodes.look()
-        except OSError as error:
-            print(f"stager: {error.filename}: {error.strerror}", file=sys.stderr)
+        _try(self._nodes.look)
 
     def _look(self) -> None:
-        for request in self._spool.requests():
-            self._heed(request)
-        self._tell_pools()
+        _try(self._heed_all)
+        _try(self._tell_pools)
 
-    def _heed(self, request: Request) -> None:
-        """A request that cannot be done now stays for the next look."""
+    def _heed_all(self) -> None:
+        late: Set[int] = set()  # jobs whose next note waits for the one before it
+        for request in self._spool.requests():
+            if request.job not in late and not self._heed(request) and request.job:
+                late.add(request.job)
+
+    def _heed(self, request: Request) -> bool:
+        """False: the request cannot be done now, and stays for the next look. One that
+        makes no sense keeps none of the others waiting."""
         try:
             if request.do == STATUS:
                 answer = self._questions.answer(request)
-                self._tell_pools()
+                _try(self._tell_pools)
                 self._spool.answer(request, answer)
             else:
                 self._jobs.heed(request)
                 self._spool.forget(request.token)
-        except (ValueError, PegasusBBError) as error:
-            print(f"stager: {request.token}: {error}", file=sys.stderr)
-            self._spool.forget(request.token)
         except OSError as error:
-            where = f"{error.filename}: {error.strerror}"
-            print(f"stager: {request.token}: {where}", file=sys.stderr)
+            complain(f"{request.token}: {message_of(error)}")
+            return False
+        except Exception as error:
+            ours = isinstance(error, (ValueError, PegasusBBError))
+            why = str(error) if ours else repr(error)
+            complain(f"{request.token}: {why}")
+            _try(partial(self._refuse, request, why))
+        return True
+
+    def _refuse(self, request: Request, why: str) -> None:
+        if request.do == "pre_run":  # it may wait for an answer
+            self._nodes.answer(request, why)
+        self._spool.forget(request.token)
 
     def _freed(self) -> None:
         self._buffers.grant_waiting()
         self._jobs.retry()
-        self._tell_pools()
+        _try(self._tell_pools)
 
     def _tell_pools(self) -> None:
         text = self._pools.for_slurm()
         if text != self._pools_text:
             self._spool.tell_pools(text)
             self._pools_text = text
+
+
+def _try(step: Callable[[], None]) -> None:
+    """What the disk does not take now is done at a later tick."""
+    try:
+        step()
+    except OSError as error:
+        complain(message_of(error))

@@ -7,35 +7,48 @@ import pwd
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
-from pegasus_bb.files import read_json, write_json
+from pegasus_bb.files import write_json
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.directives import NAME
 from pegasus_bb.service.slurm.folders import Trash, make_folder, share_folder
+from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.pools import Pools
+from pegasus_bb.service.slurm.stored import check_record, damaged, read_stored
 
 PENDING, READY, DELETING = "pending", "ready", "deleting"
 
 Record = Dict[str, Any]
+_TEXTS = ("name", "user", "uuid", "pool", "state", "path")
+_LIKE: Record = {
+    **dict.fromkeys(_TEXTS, ""),
+    **{"uid": 0, "gid": 0, "size": 0, "created": 0.0, "readers": [0]},
+}
 
 
 class Buffers:
-    """All of the site, durable in one file. ``freed`` is called when room came back."""
+    """All of the site, durable in one file. ``freed`` is called when room came back.
+
+    What changes is on disk before it is in memory: a change that raises OSError has not
+    happened.
+    """
 
     def __init__(
         self, path: str, pools: Pools, trash: Trash, freed: Callable[[], None]
     ) -> None:
-        """Raises OSError, ValueError, UsageError."""
+        """Raises OSError, UsageError."""
         self._path, self._pools = path, pools
         self._trash, self._freed = trash, freed
-        records: List[Record] = read_json(path) if os.path.exists(path) else []
+        records = read_buffers(path)
         self._records = {record["name"]: record for record in records}
         self._users: Dict[str, Set[str]] = {}  # lives of jobs by name of a buffer
+        self._going: Set[str] = set()  # names of those whose folders are being removed
         for record in records:
             size = record["size"] if record["state"] != PENDING else 0
             pools.restore(record["name"], record["pool"], size)
 
     def go_on(self) -> None:
-        """Delete what an earlier service began to; grant what waits."""
+        """Delete what was begun, by an earlier service or when the disk was full; grant
+        what waits."""
         for record in list(self._records.values()):
             if record["state"] == DELETING:
                 self._unlink(record)
@@ -46,7 +59,7 @@ class Buffers:
     ) -> Record:
         """The buffer, pending where there is no room now; asked again, the same one.
 
-        Raises Refused for the name of another one, and for what never fits.
+        Raises Refused for the name of another one, and for what never fits; OSError.
         """
         if NAME.fullmatch(name) is None:
             raise Refused("bad-name", f"{name!r}: a name is 3 to 40 letters and digits")
@@ -68,28 +81,28 @@ class Buffers:
             "readers": [],
             "path": os.path.join(self._pools.pool(pool).path, name),
         }
-        self._records[name] = record
+        self._save({**self._records, name: record})
         self.grant_waiting()
-        self._save()
-        return record
+        return self._records[name]
 
     def grant_waiting(self) -> None:
         """Give room to those that wait, in their order; a small one does not overtake
-        a large one of its pool."""
+        a large one of its pool. One whose folder cannot be made waits on."""
         full = set()
-        for record in self._records.values():
-            if record["state"] != PENDING or record["pool"] in full:
+        for record in list(self._records.values()):
+            name, pool = record["name"], record["pool"]
+            if record["state"] != PENDING or pool in full:
                 continue
-            if (
-                self._pools.grant(record["name"], record["pool"], record["size"])
-                is None
-            ):
-                full.add(record["pool"])
+            if self._pools.grant(name, pool, record["size"]) is None:
+                full.add(pool)
                 continue
-            pool = self._pools.pool(record["pool"])
-            make_folder(pool, record["name"], record["uid"], record["gid"])
-            record["state"] = READY
-            self._save()
+            try:
+                folder = (self._pools.pool(pool), name, record["uid"], record["gid"])
+                make_folder(*folder)
+                self._change(record, state=READY)
+            except OSError as error:
+                self._pools.release(name, pool)
+                complain(f"buffer {name} waits: {message_of(error)}")
 
     def get(self, name: str) -> Optional[Record]:
         """The buffer ``name``, of any user."""
@@ -135,7 +148,7 @@ class Buffers:
     def delete(self, uid: int, name: str, uuid: str = "") -> Optional[Record]:
         """Begin to delete the buffer, as soon as no job uses it; None where there is
         none. Raises Refused where it is another user's, or of another run than
-        ``uuid``."""
+        ``uuid``; OSError."""
         record = self._records.get(name)
         if record is None:
             return None
@@ -144,14 +157,14 @@ class Buffers:
             raise _taken(record)
         if record["state"] == PENDING:
             self._forget(record)
-        elif record["state"] == READY:
-            record["state"] = DELETING
-            self._save()
-            self._unlink(record)
+            return record
+        if record["state"] == READY:
+            record = self._change(record, state=DELETING)
+        self._unlink(record)
         return record
 
     def share(self, uid: int, name: str, user: str, allowed: bool) -> Record:
-        """Let ``user`` read the buffer, or no more. Raises Refused."""
+        """Let ``user`` read the buffer, or no more. Raises Refused, OSError."""
         record = self.readable(name, uid)
         self._check_owner(uid, record)
         try:
@@ -160,9 +173,7 @@ class Buffers:
             raise Refused("no-user", f"{user} is no user of this site") from None
         readers = set(record["readers"]) - {reader} | ({reader} if allowed else set())
         share_folder(record["path"], sorted(readers))
-        record["readers"] = sorted(readers)
-        self._save()
-        return record
+        return self._change(record, readers=sorted(readers))
 
     def as_json(self) -> List[Record]:
         """All, oldest first."""
@@ -174,19 +185,54 @@ class Buffers:
             raise Refused("not-yours", f"buffer {name} belongs to {owner}")
 
     def _unlink(self, record: Record) -> None:
-        if self._users.get(record["name"]):
+        """Where that cannot be done now, ``go_on`` does it."""
+        name = record["name"]
+        if self._users.get(name) or name in self._going:
             return
-        pool = self._pools.pool(record["pool"])
-        self._trash.drop(pool, record["name"], lambda: self._forget(record))
+        self._going.add(name)
+
+        def gone() -> None:
+            self._going.discard(name)
+            try:
+                self._forget(record)
+            except OSError as error:
+                complain(f"buffer {name} waits: {message_of(error)}")
+
+        try:
+            self._trash.drop(self._pools.pool(record["pool"]), name, gone)
+        except OSError as error:
+            self._going.discard(name)
+            complain(f"buffer {name} waits: {message_of(error)}")
 
     def _forget(self, record: Record) -> None:
-        self._pools.release(record["name"], record["pool"])
-        self._records.pop(record["name"], None)
-        self._save()
+        name = record["name"]
+        self._save({key: r for key, r in self._records.items() if key != name})
+        self._pools.release(name, record["pool"])
         self._freed()
 
-    def _save(self) -> None:
-        write_json(self._path, list(self._records.values()))
+    def _change(self, record: Record, **changes: Any) -> Record:
+        changed = {**record, **changes}
+        self._save({**self._records, record["name"]: changed})
+        return changed
+
+    def _save(self, records: Dict[str, Record]) -> None:
+        write_json(self._path, list(records.values()))
+        self._records = records
+
+
+def read_buffers(path: str) -> List[Record]:
+    """All that are stored in ``path``; none where nothing is there. Raises OSError,
+    UsageError."""
+    if not os.path.lexists(path):
+        return []
+    records = read_stored(path)
+    if not isinstance(records, list):
+        raise damaged(path, "it is no list")
+    for record in records:
+        check_record(path, record, _LIKE, list(_LIKE))
+        if NAME.fullmatch(record["name"]) is None:
+            raise damaged(path, f"name: {record['name'][:40]!r}")
+    return records
 
 
 def _taken(record: Record) -> Refused:

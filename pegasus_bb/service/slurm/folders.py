@@ -17,6 +17,7 @@ from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.config import Pool
+from pegasus_bb.service.slurm.messages import complain, message_of
 
 _GONE = ".gone."  # folders that are being removed
 _ACL = "system.posix_acl_access"
@@ -32,6 +33,14 @@ Later = Callable[[Callable[[], None], Callable[[], None]], None]
 def _at_once(work: Callable[[], None], then: Callable[[], None]) -> None:
     work()
     then()
+
+
+def _try(work: Callable[[], None]) -> None:
+    """What cannot be removed now is removed at the next start (``prepare_pool``)."""
+    try:
+        work()
+    except OSError as error:
+        complain(f"not removed: {message_of(error)}")
 
 
 def prepare_pool(pool: Pool) -> None:
@@ -76,7 +85,7 @@ class Trash:
         """Removes in a thread: a loop that waits for a million files serves no one."""
 
         def later(work: Callable[[], None], then: Callable[[], None]) -> None:
-            loop.run_in_executor(None, work).add_done_callback(lambda _: then())
+            loop.run_in_executor(None, _try, work).add_done_callback(lambda _: then())
 
         return cls(later)
 

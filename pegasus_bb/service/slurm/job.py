@@ -6,16 +6,17 @@ import os
 import time
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from pegasus_bb.files import read_json, sync_directory, write_json
+from pegasus_bb.files import sync_directory, write_json
 from pegasus_bb.service.slurm.directives import Directives, parse_directives
 from pegasus_bb.service.slurm.requests import Request
+from pegasus_bb.service.slurm.stored import read_record, record_names
 
 NOTED = "noted"  # it waits for room in its pool
 STAGING_IN, STAGED_IN, FAILED_IN = "staging-in", "staged-in", "failed-in"
 RUNNING = "running"
 STAGING_OUT, STAGED_OUT, FAILED_OUT = "staging-out", "staged-out", "failed-out"
 KEPT = "kept"  # Slurm has forgotten it, and its results are not saved
-GONE = "gone"
+GONE = "gone"  # and what was kept of it needs no one any more
 
 BEFORE_RUN = (NOTED, STAGING_IN, FAILED_IN, STAGED_IN)
 
@@ -84,6 +85,20 @@ class Job:
         return found
 
 
+LISTS = {"lines": [""], "buffers": [""], "tasks": [0]}  # what is in those of a job
+
+
+def read_job(path: str) -> Job:
+    """The job of a record. Raises OSError, UsageError."""
+    like = {**Job(0, 0, 0).as_json(), **LISTS}
+    data = read_record(path, like, ("number", "uid", "gid", "state"))
+    job = Job(data["number"], data["uid"], data["gid"])
+    job.__dict__.update(data)
+    if job.state != GONE and os.path.basename(path) != f"{job.number}.json":
+        job.state = KEPT  # ``keep`` was its latest step
+    return job
+
+
 class JobFiles:
     """The records of all jobs, in one folder. Methods raise OSError."""
 
@@ -92,18 +107,23 @@ class JobFiles:
         self._folder = folder
 
     def read(self) -> Iterator[Job]:
-        """Every job of an earlier service. Raises ValueError as well."""
-        for name in sorted(os.listdir(self._folder)):
-            if not name.endswith(".json"):
-                continue
-            data: Dict[str, Any] = read_json(os.path.join(self._folder, name))
-            job = Job(data["number"], data["uid"], data["gid"])
-            job.__dict__.update(data)
-            yield job
+        """Every job of an earlier service. Raises UsageError as well."""
+        return map(read_job, record_names(self._folder))
 
     def save(self, job: Job) -> None:
         """Durable when this returns."""
         write_json(self._path(job), job.as_json())
+
+    def keep(self, job: Job) -> None:
+        """From now on ``job`` is kept, and its number may be another job's."""
+        before, former = self._path(job), job.state
+        job.state = KEPT
+        try:
+            os.rename(before, self._path(job))
+        except OSError:
+            job.state = former
+            raise
+        sync_directory(self._folder)
 
     def remove(self, job: Job) -> None:
         """Absent is fine."""
@@ -115,5 +135,5 @@ class JobFiles:
 
     def _path(self, job: Job) -> str:
         kept = job.folder or job.life
-        name = kept if job.state == KEPT else str(job.number)
+        name = kept if job.state in (KEPT, GONE) else str(job.number)
         return os.path.join(self._folder, f"{name}.json")

@@ -121,7 +121,12 @@ class JobStorage:
             return False
         if not job.folder:
             job.folder, job.pool, job.size = folder, pool.name, granted
-            self._save(job)  # before the folder: a crash must not lose it
+            try:
+                self._save(job)  # before the folder: a crash must not lose it
+            except OSError:
+                job.folder, job.pool, job.size = "", "", 0
+                self._pools.release(folder, pool.name)
+                raise
         make_folder(pool, folder, job.uid, job.gid)
         return True
 

@@ -33,6 +33,7 @@ from pegasus_bb.service.slurm.job import (
 )
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.kept_results import KeptResults
+from pegasus_bb.service.slurm.messages import message_of
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.requests import Request
 from pegasus_bb.service.slurm.spool import Spool
@@ -41,6 +42,7 @@ from pegasus_bb.units import abbreviate
 
 # Seconds after which Slurm has forgotten a job whose results are safe.
 _FORGOTTEN = 600.0
+_FIRST = ("setup", "data_in")  # hooks that begin a life
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -56,8 +58,7 @@ class Jobs:
         transfers: Transfers,
         nodes: Nodes,
     ) -> None:
-        """Knows what an earlier service knew. Raises OSError, ValueError,
-        UsageError."""
+        """Knows what an earlier service knew. Raises OSError, UsageError."""
         self._spool, self._files, self._storage = spool, files, storage
         self._buffers, self._transfers = buffers, transfers
         self._nodes = nodes
@@ -65,7 +66,7 @@ class Jobs:
         self._jobs: Dict[int, Job] = {}
         for job in files.read():
             storage.restore(job)
-            if job.state == KEPT:
+            if job.state in (KEPT, GONE):
                 self.kept.restore(job)
             else:
                 self._jobs[job.number] = job
@@ -84,7 +85,8 @@ class Jobs:
             if number not in self._jobs:
                 self._spool.forget_job(number)
         for job in list(self._jobs.values()):
-            self._tell(job)
+            with contextlib.suppress(OSError):  # then its next hook hears of it
+                self._tell(job)
             self._nodes.go_on(job, partial(self._on_nodes, job))
             self._go_on_copying(job)
         self.kept.retry()
@@ -92,8 +94,11 @@ class Jobs:
     def heed(self, request: Request) -> None:
         """Do what a hook says. Raises OSError, ValueError."""
         job = self._jobs.get(request.job)
+        if job is not None and _is_of_another(request, job):
+            self._tear_down(job)
+            job = None
         if job is None:
-            if request.do not in ("setup", "data_in"):
+            if request.do not in _FIRST:
                 if request.do == "pre_run":
                     self._nodes.answer(request, "the staging service does not know it")
                 # Torn down before Slurm was started again: all is safe or kept.
@@ -112,6 +117,7 @@ class Jobs:
             return
         self._steps[request.do](job)
         if request.do in ("data_in", "data_out"):
+            self._tell(job)  # also what could not be told when it changed
             self._spool.heard(job.number)
 
     def retry(self) -> None:
@@ -179,7 +185,7 @@ class Jobs:
         try:
             self._change(job, FAILED_IN if why else STAGED_IN, abbreviate(why))
         except OSError as error:
-            self._wait(job, _message(error))
+            self._wait(job, message_of(error))
             return
         job.tasks = []
 
@@ -269,9 +275,9 @@ class Jobs:
         try:
             if isinstance(error, OSError) and error.errno in _FULL:
                 raise error
-            self._change(job, state, _message(error))
+            self._change(job, state, message_of(error))
         except OSError as why:
-            self._wait(job, _message(why))
+            self._wait(job, message_of(why))
 
     def _wait(self, job: Job, why: str) -> None:
         """It stays where it is, until it is tried again (tidy)."""
@@ -286,7 +292,12 @@ class Jobs:
         self._spool.tell_job(job.number, job.fields(), environ)
 
 
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+def _is_of_another(request: Request, job: Job) -> bool:
+    """Whether Slurm has given the number of ``job`` to another one: it counts anew some
+    day. Raises ValueError where ``request`` is of an earlier one."""
+    if request.uid != job.uid:
+        if request.do in _FIRST:
+            return True
+        raise ValueError(f"job {job.number} is uid {job.uid}'s, not {request.uid}'s")
+    has_run = job.state not in BEFORE_RUN
+    return request.do == "setup" and has_run and request.noted_at > job.changed_at

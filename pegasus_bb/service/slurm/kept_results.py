@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import Any, Dict, List
 
 from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.slurm.job import KEPT, Job, JobFiles
+from pegasus_bb.service.slurm.job import GONE, Job, JobFiles
 from pegasus_bb.service.slurm.job_storage import JobStorage
+from pegasus_bb.service.slurm.messages import message_of
 from pegasus_bb.service.slurm.transfers import Transfers
 from pegasus_bb.units import abbreviate
 
@@ -29,21 +31,18 @@ class KeptResults:
 
     def keep(self, job: Job) -> None:
         """From now on ``job`` is kept; copies under way go on. Raises OSError."""
-        former, job.state = job.state, KEPT
-        job.message = job.message or "it ended before its results were saved"
-        try:
-            self._files.save(job)
-        finally:
-            job.state = former
-        self._files.remove(job)
-        job.state = KEPT
+        self._files.keep(job)
         self._jobs.append(job)
+        self._say(job, job.message or "it ended before its results were saved")
         self._save_results(job)
 
     def retry(self) -> None:
-        """Try to save what is kept, if that is not under way."""
+        """Try to save what is kept, if that is not under way; drop the rest of what was
+        dropped."""
         for job in list(self._jobs):
-            if not self._transfers.is_copying(job):
+            if job.state == GONE:
+                self._try_to_drop(job)
+            elif not self._transfers.is_copying(job):
                 self._save_results(job)
 
     def as_json(self, uid: int) -> List[Dict[str, Any]]:
@@ -64,9 +63,10 @@ class KeptResults:
         ]
 
     def discard(self, uid: int, number: int) -> int:
-        """Drop what is kept of the user's job; how many buffers. Raises Refused."""
-        found = [job for job in self._jobs if job.number == number]
-        if not found or any(uid not in (0, job.uid) for job in found):
+        """Drop what is kept of the user's job; how many buffers. Raises Refused,
+        OSError."""
+        found = [j for j in self._jobs if j.number == number and uid in (0, j.uid)]
+        if not found:
             raise Refused("not-kept", f"you have no kept results of job {number}")
         for job in found:
             self._drop(job)
@@ -75,23 +75,34 @@ class KeptResults:
     def _save_results(self, job: Job) -> None:
         def ended(why: List[str]) -> None:
             if why:
-                not_now(abbreviate(why))
+                self._say(job, abbreviate(why))
             else:
-                self._drop(job)
-
-        def not_now(why: str) -> None:
-            job.message = why
-            with contextlib.suppress(OSError):  # the words only
-                self._files.save(job)
+                self._try_to_drop(job)
 
         try:
             places = self._storage.resolve(job, job.directives.stage_out)
-            self._transfers.copy(job, places, None, ended, not_now)
+            say = partial(self._say, job)
+            self._transfers.copy(job, places, None, ended, say)
         except (Refused, OSError) as error:
-            not_now(str(error))
+            self._say(job, message_of(error))
+
+    def _say(self, job: Job, message: str) -> None:
+        job.message = message
+        with contextlib.suppress(OSError):  # the words only
+            self._files.save(job)
+
+    def _try_to_drop(self, job: Job) -> None:
+        try:
+            self._drop(job)
+        except OSError as error:
+            job.message = message_of(error)
 
     def _drop(self, job: Job) -> None:
-        self._jobs.remove(job)
+        """The record says it first: results that would be saved again might be those of
+        a later job in a folder of the same name. Raises OSError; ``retry`` goes on."""
+        job.state = GONE
+        self._files.save(job)
         self._transfers.cancel(job)
         self._storage.give_back(job)
         self._files.remove(job)
+        self._jobs.remove(job)

@@ -10,6 +10,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.protocol import VERSION, Refused
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.jobs import Jobs
+from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.pools import Pools
 from pegasus_bb.service.slurm.requests import Request
@@ -46,15 +47,20 @@ class Questions:
         }
 
     def answer(self, request: Request) -> str:
-        """One line of JSON, ``ok`` or ``error``."""
+        """One line of JSON, ``ok`` or ``error``: whatever happens, scontrol waits for
+        it."""
         try:
             verb, given = _read(request.words)
             ok = self._known[verb](request, {"verb": verb, **given})
             return json.dumps({"v": VERSION, "ok": ok})
         except PegasusBBError as error:
             code = error.code if isinstance(error, Refused) else "bad-request"
-            shown = {"code": code, "message": str(error)}
-            return json.dumps({"v": VERSION, "error": shown})
+            return _error(code, str(error))
+        except OSError as error:
+            return _error("not-now", message_of(error))
+        except Exception as error:
+            complain(f"{request.token}: {error!r}")
+            return _error("bug", f"a fault of the staging service: {error!r}")
 
     def _create(self, request: Request, given: Dict[str, str]) -> Any:
         size = parse_size(given["capacity"])
@@ -86,6 +92,10 @@ class Questions:
         if not re.fullmatch("[0-9]{1,18}", given["job"]):
             raise Refused("bad-request", f"job={given['job']} is no job's number")
         return {"discarded": self._jobs.kept.discard(request.uid, int(given["job"]))}
+
+
+def _error(code: str, message: str) -> str:
+    return json.dumps({"v": VERSION, "error": {"code": code, "message": message}})
 
 
 def _read(words: List[str]) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import time
 from typing import Dict, List, NamedTuple, Optional
 
 HOOKS = ("setup", "data_in", "pre_run", "post_run", "data_out", "teardown")
 STATUS = "status"
+_WHOLE = re.compile("[0-9]{1,18}", re.ASCII)
 
 
 class Request(NamedTuple):
@@ -21,13 +24,19 @@ class Request(NamedTuple):
 
     @property
     def job(self) -> int:
-        """The job's id. Raises ValueError."""
-        return int(self.fields.get("job", ""))
+        """The job's id; 0 in a question."""
+        return self.number("job") or 0
+
+    @property
+    def noted_at(self) -> float:
+        """When the hook asked: its note begins with the time (burst_buffer.lua)."""
+        head = self.token.partition(".")[0]
+        return float(head) if _WHOLE.fullmatch(head) else time.time()
 
     def number(self, key: str) -> Optional[int]:
         """The whole number of a field; None where Slurm did not know it."""
-        text = self.fields.get(key, "")
-        return int(float(text)) if text.replace(".", "", 1).isdigit() else None
+        text = self.fields.get(key, "").partition(".")[0]
+        return int(text) if _WHOLE.fullmatch(text) else None
 
 
 def parse_request(token: str, text: str) -> Request:
@@ -46,6 +55,15 @@ def parse_request(token: str, text: str) -> Request:
     do = fields.get("do", "")
     if do not in HOOKS and do != STATUS:
         raise ValueError(f"{token}: do {do!r} is no hook")
-    uid, gid = int(fields["uid"]), int(fields["gid"])
+    if do != STATUS:
+        _whole(fields.get("job", ""))
+    uid, gid = _whole(fields.get("uid", "")), _whole(fields.get("gid", ""))
     lines = [line for line in body.replace("\0", "").split("\n") if line]
     return Request(token, do, uid, gid, fields, words, lines)
+
+
+def _whole(text: str) -> int:
+    """int() takes more than hooks write: signs, blanks, digits of other alphabets."""
+    if _WHOLE.fullmatch(text) is None:
+        raise ValueError(f"{text[:80]!r} is no whole number")
+    return int(text)

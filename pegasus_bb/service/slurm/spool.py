@@ -7,6 +7,7 @@ templates/slurm/burst_buffer.lua says what lies where.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
@@ -14,6 +15,7 @@ import time
 from typing import Container, Dict, Iterable, Iterator, List
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.service.slurm.messages import complain
 from pegasus_bb.service.slurm.requests import Request, parse_request
 
 BELLS = 64
@@ -49,7 +51,10 @@ class Spool:
             try:
                 text = _read_file(self._path("requests", token))
                 request = parse_request(token, text)
-            except (ValueError, KeyError, OSError):
+            except OSError:
+                continue  # it stays for the next look
+            except ValueError as error:
+                complain(f"not by burst_buffer.lua: {error}")
                 with contextlib.suppress(OSError):  # a folder stays, and is passed over
                     self.forget(token)
                 continue
@@ -163,17 +168,27 @@ class Spool:
 
     def _write(self, path: str, text: str) -> None:
         """Whole or not at all; the next start of the service writes it anew."""
-        with open(path + ".new", "w", encoding="utf-8", errors="surrogateescape") as f:
-            f.write(text)
-        self._own(path + ".new")
-        os.replace(path + ".new", path)
+        part = path + ".new"
+        try:
+            with open(part, "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(text)
+            self._own(part)
+            os.replace(part, path)
+        except OSError as error:
+            error.filename = path  # a write names none
+            raise
 
 
 def _read_file(path: str) -> str:
     """The text of a regular file; a link is not followed, a FIFO not waited for. Raises
-    OSError, ValueError."""
+    OSError, and ValueError for anything else than a file."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    handle = os.open(path, flags)
+    try:
+        handle = os.open(path, flags)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+            raise
+        raise ValueError(f"{path}: no file") from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise ValueError(f"{path}: no file")

@@ -121,6 +121,28 @@ def test_a_job_that_is_cancelled_while_it_is_copied_gives_all_back(
     assert site.ask("list")["ok"]["kept"] == []
 
 
+def test_a_state_that_the_hooks_do_not_know_is_told_again(site: SlurmSite) -> None:
+    """The spool was full when the service was started, say."""
+    job = Job(site, OWN)
+    assert job.stage_in() == (SUCCESS, "")
+    (site.spool / "jobs" / str(job.id)).unlink()
+    assert job.until_not_busy("test_data_in") == (SUCCESS, "")
+    assert "BB_JOB" in job.run()
+
+
+def test_a_setup_of_before_a_job_began_is_no_new_job(site: SlurmSite) -> None:
+    """Its note is still there: it could not be removed."""
+    job = Job(site, OWN, *COPIES[1:])
+    assert job.stage_in() == (SUCCESS, "")
+    own = Path(job.run()["BB_JOB"])
+    until(lambda: state(job) == "running")
+    note = site.spool / "requests" / "0000000001.1.setup"
+    note.write_text(f"do=setup\njob={job.id}\nuid={job.uid}\ngid={job.uid}\n\n")
+    until(lambda: not note.exists())
+    assert (own.exists(), state(job)) == (True, "running")
+    assert site.ask("list")["ok"]["kept"] == []
+
+
 def test_results_of_a_job_that_slurm_gives_up_are_saved_all_the_same(
     site: SlurmSite,
 ) -> None:

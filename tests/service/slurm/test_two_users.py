@@ -11,7 +11,7 @@ import pytest
 
 from tests.service.lives import CAPABLE, LIVES, NAME, capable
 
-from .conftest import ERROR, SUCCESS, Job, SlurmSite
+from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
 ANN, BOB = 61001, 2  # bob has a name: share wants one
@@ -118,3 +118,81 @@ def test_a_buffer_is_shared_by_a_job_that_succeeds(open_site: SlurmSite) -> None
     assert code == SUCCESS
     buffer = open_site.ask("status", "name=data")["ok"]["buffer"]
     assert (buffer["uid"], buffer["readers"]) == (ANN, [BOB])
+
+
+def is_running(job: Job) -> bool:
+    return "state=running" in (job.site.spool / "jobs" / str(job.id)).read_text()
+
+
+def with_result(site: SlurmSite, uid: int, in_the_way: bool) -> tuple[Job, Path]:
+    """A job of ``uid`` that runs, and its result."""
+    out = site.lustre / str(uid) / "out"
+    if in_the_way:
+        (out / "some").mkdir(parents=True)
+    job = Job(site, OWN, f"stage_out job://out {out}", uid=uid)
+    assert job.stage_in() == (SUCCESS, "")
+    result = Path(job.run()["BB_JOB"]) / "out"
+    result.write_text(f"of {uid}")
+    os.chown(result, uid, uid)
+    until(lambda: is_running(job))
+    return job, result
+
+
+def test_a_number_that_comes_again_gives_no_rights_of_its_first_user(
+    open_site: SlurmSite,
+) -> None:
+    """Slurm has forgotten ann's job, and bob's gets its number."""
+    open_site.file(f"{ANN}/secret", "ann's", uid=ANN).chmod(0o600)
+    first, result = with_result(open_site, ANN, in_the_way=True)
+    thief = Job(open_site, OWN, f"stage_in lustre://{ANN}/secret job://in", uid=BOB)
+    thief.id = first.id
+    code, words = thief.stage_in()
+    assert code == ERROR and "Permission denied" in words
+    thief.tear_down()
+    [row] = open_site.ask("list", uid=ANN)["ok"]["kept"]
+    assert (row["uid"], row["path"]) == (ANN, str(result.parent))
+    assert open_site.ask("list", uid=BOB)["ok"]["kept"] == []
+    assert result.read_text() == f"of {ANN}"
+
+
+def test_each_user_discards_what_is_kept_of_his_job_of_that_number(
+    open_site: SlurmSite,
+) -> None:
+    first, anns = with_result(open_site, ANN, in_the_way=True)
+    Job.number = first.id - 1
+    second, bobs = with_result(open_site, BOB, in_the_way=True)
+    assert second.id == first.id and anns.parent != bobs.parent
+    assert bobs.parent.stat().st_uid == BOB
+    second.tear_down()
+    discard = ("discard", f"job={first.id}")
+    assert open_site.ask(*discard, uid=BOB) == {"ok": {"discarded": 1}}
+    until(lambda: not bobs.exists())
+    assert anns.read_text() == f"of {ANN}"
+    assert open_site.ask(*discard, uid=BOB)["error"]["code"] == "not-kept"
+    assert open_site.ask(*discard, uid=ANN) == {"ok": {"discarded": 1}}
+    until(lambda: not anns.exists())
+
+
+def test_a_number_that_comes_again_saves_the_results_of_the_first_job(
+    open_site: SlurmSite,
+) -> None:
+    first, result = with_result(open_site, ANN, in_the_way=False)
+    second = Job(open_site, OWN, uid=BOB)
+    second.id = first.id
+    assert second.stage_in() == (SUCCESS, "")
+    until(lambda: not result.exists())
+    saved = open_site.lustre / str(ANN) / "out"
+    assert (saved.read_text(), saved.stat().st_uid) == (f"of {ANN}", ANN)
+    assert Path(second.run()["BB_JOB"]).stat().st_uid == BOB
+
+
+def test_a_late_note_about_the_first_job_does_nothing_to_the_second(
+    open_site: SlurmSite,
+) -> None:
+    job, _ = with_result(open_site, BOB, in_the_way=False)
+    late = Job(open_site, OWN, uid=ANN)
+    late.id = job.id
+    late.tear_down()
+    assert is_running(job)
+    assert job.stage_out() == (SUCCESS, "")
+    assert (open_site.lustre / str(BOB) / "out").read_text() == f"of {BOB}"

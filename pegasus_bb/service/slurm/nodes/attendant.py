@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from typing import Any, Dict, List, Tuple
 
 from pegasus_bb.errors import PegasusBBError, UsageError
@@ -14,6 +13,7 @@ from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.config import Pool
 from pegasus_bb.service.slurm.directives import NODE, is_on_node
 from pegasus_bb.service.slurm.folders import Trash, make_folder, prepare_pool
+from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig
 from pegasus_bb.service.slurm.nodes.contents import contents_of
 from pegasus_bb.service.slurm.nodes.errand import Errand, Errands
@@ -39,8 +39,7 @@ class NodeAttendant:
         service: Service,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
-        """Goes on where an earlier one has stopped. Raises OSError, ValueError,
-        UsageError."""
+        """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
         self._config, self._spaces, self._loop = config, spaces, loop
         self._pool = Pool(SPACE, config.path, 0, 0)
         prepare_pool(self._pool)
@@ -68,7 +67,7 @@ class NodeAttendant:
                 self._beaten = self._loop.time()
             letters = self._mailbox.letters(self._config.name, ORDERS)
         except OSError as error:  # it may come back
-            self._complain(_plain(error))
+            self._complain(message_of(error))
             return
         for letter in letters:
             self._take(letter)
@@ -87,7 +86,7 @@ class NodeAttendant:
             self._complain(f"{letter.path}: no service of ours wrote it: {error!r}")
             letter.drop()
         except (OSError, PegasusBBError) as error:
-            self._complain(_plain(error))
+            self._complain(message_of(error))
 
     def _begin(self, letter: Letter, order: Order) -> None:
         errand = self._errands.get(letter.folder)
@@ -107,7 +106,7 @@ class NodeAttendant:
         try:
             self._do(errand, letter, order)
         except (OSError, PegasusBBError) as error:
-            self._over(errand, letter, [_plain(error)])
+            self._over(errand, letter, [message_of(error)])
 
     def _do(self, errand: Errand, letter: Letter, order: Order) -> None:
         if order["root"] != self._config.path:
@@ -143,7 +142,7 @@ class NodeAttendant:
             try:
                 found = {by_place[place]: f for place, f in future.result().items()}
             except (OSError, ValueError) as error:
-                self._over(errand, letter, [_plain(error)])
+                self._over(errand, letter, [message_of(error)])
             else:
                 self._over(errand, letter, [], found)
 
@@ -161,12 +160,12 @@ class NodeAttendant:
             self._files.save(errand)
             self._answer(errand, letter)
         except OSError as error:  # the letter stays: the next look tries again
-            self._complain(_plain(error))
+            self._complain(message_of(error))
 
     def _complain(self, what: str) -> None:
         """Once: the next look finds the same."""
         if what != self._complaint:
-            print(f"stager: {what}", file=sys.stderr)
+            complain(what)
             self._complaint = what
 
     def _answer(self, errand: Errand, letter: Letter) -> None:
@@ -202,9 +201,3 @@ class NodeAttendant:
 
 def _no_buffer(name: str) -> Any:
     raise Refused("bad-place", f"bb://{name}: the head gives its path")
-
-
-def _plain(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}"
-    return str(error)

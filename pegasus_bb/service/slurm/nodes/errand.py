@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Iterator, List
 
-from pegasus_bb.files import read_json, sync_directory, write_json
-from pegasus_bb.service.slurm.job import Job
+from pegasus_bb.files import sync_directory, write_json
+from pegasus_bb.service.slurm.job import LISTS, Job
+from pegasus_bb.service.slurm.stored import read_record, record_names
 
 
 class Errand(Job):
@@ -23,6 +24,15 @@ class Errand(Job):
         self.answer = {"why": why, "found": found}
 
 
+def read_errand(path: str) -> Errand:
+    """What is in a record. Raises OSError, UsageError."""
+    like = {**Errand("", 0, 0, 0).as_json(), **LISTS}
+    data = read_record(path, like, ("folder", "number", "uid", "gid", "order"))
+    errand = Errand(data["folder"], data["number"], data["uid"], data["gid"])
+    errand.__dict__.update(data)
+    return errand
+
+
 class Errands:
     """A file for each. Methods raise OSError."""
 
@@ -31,13 +41,8 @@ class Errands:
         self._folder = folder
 
     def read(self) -> Iterator[Errand]:
-        """Those of an earlier service. Raises ValueError as well."""
-        for name in sorted(os.listdir(self._folder)):
-            if name.endswith(".json"):
-                data = read_json(os.path.join(self._folder, name))
-                errand = Errand(data["folder"], data["number"], 0, 0)
-                errand.__dict__.update(data)
-                yield errand
+        """Those of an earlier service. Raises UsageError as well."""
+        return map(read_errand, record_names(self._folder))
 
     def save(self, errand: Job) -> None:
         """Durable when this returns."""

@@ -6,8 +6,9 @@ import os
 import time
 from typing import Any, Dict, Iterator, List, Tuple
 
-from pegasus_bb.files import read_json, sync_directory, write_json
+from pegasus_bb.files import sync_directory, write_json
 from pegasus_bb.service.slurm.job import Job
+from pegasus_bb.service.slurm.stored import read_record, record_names
 
 IN, LIST, OUT, GONE = "in", "list", "out", "gone"  # what nodes are asked for
 
@@ -66,6 +67,16 @@ class OnNodes:
         }
 
 
+def read_on_nodes(path: str) -> OnNodes:
+    """What is in a record. Raises OSError, UsageError."""
+    lists = {"hosts": [""], "nodes": [""], "results": [[""]]}
+    like = {**OnNodes(Job(0, 0, 0)).__dict__, **lists}
+    data = read_record(path, like, ("job", "uid", "gid", "folder", "want"))
+    record = OnNodes(Job(data["job"], data["uid"], data["gid"]))
+    record.__dict__.update(data)
+    return record
+
+
 class Records:
     """A file for each. Methods raise OSError."""
 
@@ -74,13 +85,8 @@ class Records:
         self._folder = folder
 
     def read(self) -> Iterator[OnNodes]:
-        """Those of an earlier service. Raises ValueError as well."""
-        for name in sorted(os.listdir(self._folder)):
-            if name.endswith(".json"):
-                data = read_json(os.path.join(self._folder, name))
-                record = OnNodes(Job(data["job"], data["uid"], data["gid"]))
-                record.__dict__.update(data)
-                yield record
+        """Those of an earlier service. Raises UsageError as well."""
+        return map(read_on_nodes, record_names(self._folder))
 
     def save(self, record: OnNodes) -> None:
         """Durable when this returns."""

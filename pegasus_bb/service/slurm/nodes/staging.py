@@ -48,8 +48,7 @@ class Nodes:
         spool: Spool,
         spaces: Dataspaces,
     ) -> None:
-        """Knows what an earlier service knew. Raises OSError, ValueError,
-        UsageError."""
+        """Knows what an earlier service knew. Raises OSError, UsageError."""
         self._config, self._files, self._spool = config, records, spool
         self._spaces = spaces
         self._post = Post(config) if config else None
@@ -93,7 +92,7 @@ class Nodes:
         record = self._records.get(job.node_folder) or OnNodes(job)
         is_known = record.want == IN and record.hosts == nodes and not record.failures
         record.token = request.token
-        record.deadline = _noted_at(request) + self._config.timeout
+        record.deadline = request.noted_at + self._config.timeout
         if not is_known:
             copies = as_paths(self._spaces, [p for p in places if is_on_node(p[1])])
             record.hosts = nodes
@@ -237,9 +236,3 @@ class Nodes:
         del self._records[record.folder]
         self._post.forget(record)
         self._files.remove(record)
-
-
-def _noted_at(request: Request) -> float:
-    """When the hook asked: its note begins with the time (burst_buffer.lua)."""
-    head = request.token.partition(".")[0]
-    return float(head) if head.isdigit() else time.time()

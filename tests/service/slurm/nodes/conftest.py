@@ -128,9 +128,12 @@ class NodeJob(Job):
 
     def begun(self, hook: subprocess.Popen[str]) -> tuple[int, str]:
         """What pre_run answered."""
-        assert hook.stdout is not None
-        code, words = json.loads(hook.stdout.read())
-        hook.wait(20)
+        hook.stdin = None  # closed by ``begin``
+        try:
+            said, _ = hook.communicate(timeout=30)
+        finally:
+            hook.kill()
+        code, words = json.loads(said)
         return code, words
 
     def start(self) -> tuple[int, str]:

@@ -70,3 +70,13 @@ def test_a_link_out_of_the_folder_is_not_followed(
     code, _ = job.stage_out()
     assert code == ERROR
     assert not (site.lustre / str(BOB) / "out").exists()
+
+
+def test_a_job_of_another_user_with_that_number_does_not_start(
+    site: NodeSite, n1: Node
+) -> None:
+    job = NodeJob(site, f"stage_out node://out lustre://{ANN}/out", uid=ANN)
+    assert job.stage_in() == (SUCCESS, "")
+    job.uid = BOB
+    code, words = job.begun(job.begin())
+    assert code == ERROR and f"is uid {ANN}'s, not {BOB}'s" in words

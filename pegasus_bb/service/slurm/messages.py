@@ -1,0 +1,17 @@
+"""What the service says to its administrator, on stderr."""
+
+from __future__ import annotations
+
+import sys
+
+
+def message_of(error: Exception) -> str:
+    """``error`` in words; of an OSError, the path and why."""
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def complain(message: str) -> None:
+    """One line of the journal."""
+    print(f"stager: {message}", file=sys.stderr, flush=True)

@@ -1,0 +1,123 @@
+"""Slurm's part of the service, for as long as it has something to do in ``ROOT``.
+
+``python attend.py ROOT``: heeds what is in the spool and ends. One thread, and copies
+are done at once, so that the n-th system call is the same in every run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.service.config import Config
+from pegasus_bb.service.dataspace import Dataspace, parse_place
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.slurm import spool
+from pegasus_bb.service.slurm.attendant import Attendant
+from pegasus_bb.service.slurm.config import Pool, SlurmConfig
+from pegasus_bb.service.task import DONE, FAILED, Origin, Task
+
+MIB = 1 << 20
+spool.BELLS = 1  # each costs two calls of a start
+
+
+class Loop:
+    """An event loop that does at once what is to be done soon, and no more."""
+
+    def __init__(self) -> None:
+        self.soon: list[Callable[[], None]] = []
+
+    def call_soon(self, step: Callable[[], None]) -> Loop:
+        self.soon.append(step)
+        return self
+
+    def call_later(self, delay: float, step: Callable[[], None]) -> Loop:
+        return self
+
+    def run_in_executor(self, _: Any, step: Callable[..., None], *words: Any) -> Loop:
+        step(*words)
+        return self
+
+    def add_done_callback(self, then: Callable[[Any], None]) -> None:
+        then(self)
+
+    def add_reader(self, *_: Any) -> None:
+        pass
+
+    def remove_reader(self, *_: Any) -> None:
+        pass
+
+    def cancel(self) -> None:
+        pass
+
+    def time(self) -> float:
+        return 1000.0
+
+
+class Copies:
+    """A service that has done each task when it is submitted; it has failed it where a
+    folder is in the way, and where the disk fails it does it later."""
+
+    def __init__(self, roots: dict[str, Dataspace]) -> None:
+        self.tasks: dict[int, Task] = {}
+        self._roots = roots
+
+    def submit(
+        self, uid: int, specs: Any, raw: bytes, accepted: Any, refused: Any
+    ) -> None:
+        first = time.time_ns()  # no number comes twice, as in the journal
+        new = {}
+        for number, spec in enumerate(specs, start=first):
+            task = new[number] = Task(number, Origin(uid, 0.0, first), spec)
+            task.state = DONE
+            try:
+                self._copy(self._path(task.source), self._path(task.dest))
+            except IsADirectoryError as error:
+                task.state, task.message = FAILED, str(error)
+            except OSError as error:
+                refused(Refused("busy", str(error)))
+                return
+        self.tasks.update(new)
+        accepted({"first": first, "count": len(specs)})
+
+    def _copy(self, source: str, dest: str) -> None:
+        shutil.copyfile(source, dest + ".part")
+        os.rename(dest + ".part", dest)
+
+    def wait(self, tasks: list[Task], all_ended: Callable[[], None]) -> None:
+        all_ended()
+
+    def cancel(self, tasks: list[Task]) -> None:
+        assert tasks == []
+
+    def _path(self, url: str) -> str:
+        place = parse_place(url, self._roots)
+        return os.path.join(self._roots[place.space].root, *place.parts)
+
+
+def attend(root: str) -> int:
+    """How many requests are left; 2 where it could not begin."""
+    roots = {"lustre": f"{root}/lustre", "flash": f"{root}/bb"}
+    spaces = {name: Dataspace(name, folder) for name, folder in roots.items()}
+    pool = Pool("flash", roots["flash"], 10 * MIB, MIB)
+    config = Config(f"{root}/var", f"{root}/sockets", spaces)
+    slurm = SlurmConfig(os.getuid(), f"{root}/spool", (pool,))
+    loop = Loop()
+    try:
+        rest = (spaces, cast(Any, Copies(spaces)), cast(Any, loop))
+        attendant = Attendant(slurm, config.state, *rest)
+    except (OSError, PegasusBBError) as error:
+        print(error)
+        return 2
+    loop.soon[0]()
+    attendant.close()
+    return len(os.listdir(f"{root}/spool/requests"))
+
+
+if __name__ == "__main__":
+    sys.exit(attend(sys.argv[1]))

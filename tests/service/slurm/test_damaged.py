@@ -1,0 +1,118 @@
+"""A record that is damaged is named and refused; no data is touched or lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.service.slurm.job import Job as JobOfSlurm
+from pegasus_bb.service.slurm.nodes.errand import Errand, read_errand
+from pegasus_bb.service.slurm.nodes.record import OnNodes, read_on_nodes
+
+from .conftest import SUCCESS, Job, SlurmSite, until
+from .test_restart import refusal
+
+OWN = "jobbb capacity=2MiB pool=flash"
+DAMAGES = {
+    "torn": lambda text: text[: len(text) // 2],
+    "empty": lambda text: "",
+    "an object": lambda text: "{}",
+    "zeros": lambda text: "\0" * len(text),
+    "null": lambda text: "null",
+    "another type": lambda text: text.replace('"uid": 0', '"uid": "0"'),
+    "of strings": lambda text: text.replace('"readers": []', '"readers": ["x"]'),
+}
+
+
+def with_a_job_and_a_buffer(site: SlurmSite) -> Path:
+    """Where the job's result is."""
+    assert "ok" in site.ask("create", "name=data", "capacity=3MiB", "uuid=u1")
+    (site.bb / "data" / "kept").write_text("of years")
+    job = Job(site, OWN, "stage_out job://out lustre://out")
+    job.id = 7
+    assert job.stage_in() == (SUCCESS, "")
+    result = Path(job.run()["BB_JOB"]) / "out"
+    result.write_text("a result")
+    until(lambda: "state=running" in (site.spool / "jobs" / "7").read_text())
+    return result
+
+
+@pytest.mark.parametrize("name", ["buffers.json", "jobs/7.json"])
+def test_the_service_does_not_start_and_nothing_is_touched(
+    site: SlurmSite, name: str
+) -> None:
+    result = with_a_job_and_a_buffer(site)
+    site.kill()
+    path = site.folder / "var" / name
+    text = path.read_text()
+    for damage in DAMAGES.values():
+        harmed = damage(text.replace(f'"uid": {os.getuid()}', '"uid": 0'))
+        if harmed == text:
+            continue
+        path.write_text(harmed)
+        assert f"{path} is damaged: " in refusal(site.configure())
+        assert path.read_text() == harmed
+        assert result.read_text() == "a result"
+        assert (site.bb / "data" / "kept").read_text() == "of years"
+    path.write_text(text)  # an administrator had a copy
+    site.serve()
+    [buffer] = site.ask("list")["ok"]["buffers"]
+    assert (buffer["name"], buffer["state"]) == ("data", "ready")
+    assert site.ask("list")["ok"]["pools"][0]["free"] == 5 << 20
+
+
+@pytest.mark.parametrize("name", ["buffers.json", "jobs/7.json"])
+def test_moved_away_its_folders_stay_and_no_other_gets_them(
+    site: SlurmSite, name: str
+) -> None:
+    result = with_a_job_and_a_buffer(site)
+    site.kill()
+    (site.folder / "var" / name).rename(site.folder / "damaged")
+    site.serve()
+    later = Job(site, OWN)
+    later.id = 8 if name == "buffers.json" else 7
+    assert later.stage_in() == (SUCCESS, "")
+    assert Path(later.run()["BB_JOB"]) != result.parent
+    assert result.read_text() == "a result"
+    again = site.ask("create", "name=data", "capacity=3MiB", "uuid=u1")
+    assert again["ok"]["buffer"]["state"] == "ready"
+    assert (site.bb / "data" / "kept").read_text() == "of years"
+
+
+def test_a_state_that_cannot_be_read_is_named(away: SlurmSite) -> None:
+    jobs = away.folder / "var" / "jobs"
+    jobs.parent.mkdir()
+    jobs.touch()
+    assert f"{jobs}: File exists" in refusal(away.configure())
+
+
+def a_job() -> JobOfSlurm:
+    return JobOfSlurm(7, 1000, 1000)
+
+
+@pytest.mark.parametrize(
+    ("read", "whole", "damaged"),
+    [
+        (read_on_nodes, OnNodes(a_job()).__dict__, {"hosts": "n1"}),
+        (read_on_nodes, OnNodes(a_job()).__dict__, {"hosts": [1]}),
+        (read_on_nodes, OnNodes(a_job()).__dict__, {"results": [["x", 1]]}),
+        (read_on_nodes, OnNodes(a_job()).__dict__, {"begun": float("nan")}),
+        (read_errand, Errand("job.7.1", 7, 0, 0).as_json(), {"answer": []}),
+        (read_errand, Errand("job.7.1", 7, 0, 0).as_json(), {"order": True}),
+    ],
+)
+def test_records_of_nodes_are_refused_as_well(
+    tmp_path: Path, read: Any, whole: dict[str, Any], damaged: dict[str, Any]
+) -> None:
+    path = tmp_path / "job.7.1.json"
+    path.write_text(json.dumps(whole))
+    assert read(str(path)).folder == whole["folder"]
+    for text in ("", "{}", "[]", json.dumps({**whole, **damaged})):
+        path.write_text(text)
+        with pytest.raises(UsageError, match="is damaged"):
+            read(str(path))

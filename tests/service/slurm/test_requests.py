@@ -1,0 +1,163 @@
+"""Whatever is in a request is answered or refused; no one waits for it in vain."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+import pytest
+
+from pegasus_bb.service.slurm import spool as spools
+from pegasus_bb.service.slurm.jobs import Jobs
+from pegasus_bb.service.slurm.questions import Questions
+from pegasus_bb.service.slurm.requests import HOOKS, Request, parse_request
+from pegasus_bb.service.slurm.spool import Spool
+from tests.crash.attend import attend
+
+from .conftest import ME, SUCCESS, Job, SlurmSite, until
+
+OWN = "jobbb capacity=2MiB pool=flash"
+HEAD = "job=7\nuid=0\ngid=0\n\n"
+ODD = ["²", "७", "-1", "+1", "1_0", " 1", "", "x", "9" * 5000, "1e3", "nan", "\ud800"]
+
+
+@pytest.mark.parametrize("key", ["uid", "gid", "job"])
+@pytest.mark.parametrize("number", ODD)
+def test_a_number_that_no_hook_writes_is_refused(key: str, number: str) -> None:
+    lines = [line for line in HEAD.split("\n") if not line.startswith(key)]
+    with pytest.raises(ValueError):
+        parse_request("1.setup", "\n".join(["do=setup", f"{key}={number}", *lines]))
+
+
+@pytest.mark.parametrize("number", [*ODD, "1" * 19 + ".5"])
+def test_a_field_that_is_no_number_is_not_known(number: str) -> None:
+    text = f"do=data_in\nstart_time={number}\n{HEAD}"
+    request = parse_request(f"{number}.data_in", text)
+    assert request.number("start_time") in (None, 1)
+    assert request.noted_at > 1
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_no_note_ends_the_service_or_stops_the_others(
+    site: SlurmSite, hook: str
+) -> None:
+    requests = site.spool / "requests"
+    for number, odd in enumerate(ODD):
+        text = f"do={hook}\nsched_nodes=x\nstart_time={odd}\nnodes=n[1-{odd}]\n{HEAD}"
+        path = requests / f"0000000001.{number}.{hook}"
+        path.write_text(text, errors="surrogatepass")
+    until(lambda: list(requests.iterdir()) == [])
+    assert Job(site, OWN).stage_in() == (SUCCESS, "")
+
+
+class Broken:
+    """In the place of everything that answers."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        def fail(*_: Any) -> NoReturn:
+            raise self._error
+
+        return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left", "/x"), "not-now", "/x: No space left"),
+        (ValueError("a value"), "bug", "a value"),
+        (RecursionError("deep"), "bug", "deep"),
+        (KeyError("key"), "bug", "key"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["create name=x capacity=1 uuid=u", "list"])
+def test_every_failure_is_an_answer(
+    error: Exception, code: str, words: str, verb: str
+) -> None:
+    questions = Questions(*[cast(Any, Broken(error))] * 4)
+    request = Request("1.status.0", "status", ME, ME, {}, verb.split(), [])
+    answer = json.loads(questions.answer(request))["error"]
+    assert answer["code"] == code and words in answer["message"]
+
+
+def test_a_disk_that_is_full_is_said_at_once_and_the_bell_is_free(
+    site: SlurmSite,
+) -> None:
+    assert site.process is not None
+    words = ("create", "name=data", "capacity=1MiB", "uuid=u1")
+    resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, (200, -1))
+    error = site.ask(*words)["error"]
+    assert error["code"] == "not-now" and "buffers.json: " in error["message"]
+    assert list((site.spool / "bells").glob("*.taken")) == []
+    resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, (-1, -1))
+    assert site.ask(*words)["ok"]["buffer"]["state"] == "ready"
+
+
+def test_a_note_that_cannot_be_read_now_is_read_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = Spool(str(tmp_path), os.getuid())
+    (tmp_path / "requests" / "1.teardown").write_text(f"do=teardown\n{HEAD}")
+
+    def fails(path: str) -> NoReturn:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
+
+    with monkeypatch.context() as full:
+        full.setattr(spools, "_read_file", fails)
+        assert list(spool.requests()) == []
+    [request] = spool.requests()
+    assert request.do == "teardown"
+
+
+def noted(site: Path, *names: str) -> None:
+    """Notes of hooks, each JOB.HOOK, in this order."""
+    requests = site / "spool" / "requests"
+    requests.mkdir(parents=True, exist_ok=True)
+    for number, name in enumerate(names):
+        job, do = name.split(".")
+        text = f"do={do}\njob={job}\nuid={ME}\ngid={ME}\n\n"
+        (requests / f"{number}.{name}").write_text(text)
+
+
+def test_a_fault_of_the_service_stops_no_other_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    heeded = []
+
+    def heed(_: Jobs, request: Request) -> None:
+        if request.job == 7:
+            raise RuntimeError("a fault")
+        heeded.append(request.do)
+
+    monkeypatch.setattr(Jobs, "heed", heed)
+    noted(tmp_path, "7.setup", "8.setup")
+    assert attend(str(tmp_path)) == 0
+    assert heeded == ["setup"]
+    assert "RuntimeError('a fault')" in capfd.readouterr().err
+
+
+def test_what_is_noted_of_a_job_is_heeded_in_its_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first of its notes cannot be heeded now: the second one waits as well."""
+    heeded = []
+    is_full = True
+
+    def heed(_: Jobs, request: Request) -> None:
+        if is_full and request.token.endswith("7.setup"):
+            raise OSError(errno.ENOSPC, "No space left", "state")
+        heeded.append((request.job, request.do))
+
+    monkeypatch.setattr(Jobs, "heed", heed)
+    noted(tmp_path, "7.setup", "8.setup", "7.data_in")
+    assert attend(str(tmp_path)) == 2
+    assert heeded == [(8, "setup")]
+    is_full = False
+    assert attend(str(tmp_path)) == 0
+    assert heeded[1:] == [(7, "setup"), (7, "data_in")]

@@ -69,8 +69,8 @@ class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
             return nodeid.partition("::")[0]
         if "/test_site_" not in nodeid:
             return nodeid
-        parameters = nodeid.partition("[")[2]
-        named = (slurm for slurm in FLAVOURS if slurm in parameters)
+        parameters = nodeid.partition("[")[2].rstrip("]").split("-")
+        named = (site for site in ("lua", *FLAVOURS) if site in parameters)
         return f"testbed {next(named, DEFAULT.slurm)}"
 
 

@@ -16,7 +16,8 @@ from pegasus_bb.removal import remove
 from pegasus_bb.testbed.home import DEFAULT, FLAVOURS
 
 NOBODY = 65534
-_WHOLE = ("test_1000genome_tasks.py", "test_tang.py")  # each to one worker
+# Each to one worker.
+_WHOLE = ("test_1000genome_tasks.py", "test_bench.py", "test_tang.py")
 # Hypothesis tries the same values each time: a test that passes today passes tomorrow.
 # `make fuzz` looks for new values.
 _SAME = settings(derandomize=True, deadline=None, database=None)

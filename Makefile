@@ -24,13 +24,13 @@ test: setup lint  ## check style and types, and every promise once: some minutes
 	$(BIN)/python -m pytest -n 3 $(PYTEST)
 
 test-all:  ## make test, with every repetition, crash and site (the last as root)
-	@$(MAKE) test PYTEST=--thorough
+	@$(MAKE) test PYTEST="-n 4 --thorough"
 
 testbed: setup  ## as root: build the sites that some tests run on (docs/testbed.md)
-	@for slurm in 24.11 22.05; do \
-	  { $(BIN)/pegasus-bb testbed --slurm $$slurm up --install && $(BIN)/pegasus-bb testbed --slurm $$slurm down; } & building="$$building $$!"; \
-	done; \
-	for site in $$building; do wait $$site || failed=1; done; exit $${failed:-0}
+	@build() { $(BIN)/pegasus-bb testbed "$$@" up --install && $(BIN)/pegasus-bb testbed "$$@" down; }; \
+	build --slurm 22.05 & other=$$!; \
+	build && build --bb lua || failed=1; \
+	wait $$other || failed=1; exit $${failed:-0}
 
 fuzz: setup  ## SECONDS=120: damaged files for every reader of foreign text
 	$(BIN)/python -m tests.fuzz $(SECONDS)

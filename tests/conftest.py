@@ -16,7 +16,8 @@ from pegasus_bb.removal import remove
 from pegasus_bb.testbed.home import DEFAULT, FLAVOURS
 
 NOBODY = 65534
-_WHOLE = ("test_1000genome_tasks.py", "test_tang.py")  # each to one worker
+# Each to one worker.
+_WHOLE = ("test_1000genome_tasks.py", "test_bench.py", "test_tang.py")
 # Hypothesis tries the same values each time: a test that passes today passes tomorrow.
 # `make fuzz` looks for new values.
 _SAME = settings(derandomize=True, deadline=None, database=None)
@@ -69,8 +70,8 @@ class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
             return nodeid.partition("::")[0]
         if "/test_site_" not in nodeid:
             return nodeid
-        parameters = nodeid.partition("[")[2]
-        named = (slurm for slurm in FLAVOURS if slurm in parameters)
+        parameters = nodeid.partition("[")[2].rstrip("]").split("-")
+        named = (site for site in ("lua", *FLAVOURS) if site in parameters)
         return f"testbed {next(named, DEFAULT.slurm)}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Iterator
 from pegasus_bb.errors import UsageError
 
 _VARIABLE = "PEGASUS_BB_TESTBED"
+_PATIENCE = 60.0  # seconds: a root file system is copied meanwhile, or comes up
 _SLURM = ("slurm-wlm", "munge", "python3", "procps", "less")
 
 
@@ -29,6 +31,11 @@ class Flavour:
         """Debian 13's condor brings blahp with it; curl is for pegasus-transfer, and
         lua5.1 for `site install`, which tries the hooks."""
         return ("condor", "curl", "lua5.1", *_SLURM) if self.htcondor else _SLURM
+
+    @property
+    def name(self) -> str:
+        """Of its folder. Sites with the same Slurm have the same packages."""
+        return f"slurm-{self.slurm}" + ("-lua" if self.plugin == "lua" else "")
 
     def recipe(self) -> dict[str, Any]:
         """Noted beside what was built: another recipe means to build afresh."""
@@ -64,9 +71,9 @@ class Home:
     def __init__(self, flavour: Flavour = DEFAULT, above: Path | None = None) -> None:
         named = os.environ.get(_VARIABLE)
         default = Path.home() / ".cache" / "pegasus-bb" / "testbed"
-        above = above or (Path(named) if named else default)
+        self.above = (above or (Path(named) if named else default)).resolve()
         self.flavour = flavour
-        self.folder = folder = above.resolve() / f"slurm-{flavour.slurm}"
+        self.folder = folder = self.above / flavour.name
         self.root = folder / "root"  # the root file system; only once it is whole
         self.part = folder / "root.part"  # being built, or left half built
         self.recipe = folder / "recipe.json"  # what the root was built from
@@ -77,16 +84,26 @@ class Home:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """One `up` or `down` at a time. Raises UsageError where another one runs."""
+        """One `up` or `down` at a time. Raises UsageError where another one runs for
+        longer than a minute."""
         self.folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._await_turn(handle)
             yield
-        except BlockingIOError as error:
-            raise UsageError(
-                f"another pegasus-bb testbed works on {self.folder}; wait for its end, "
-                f"or name another folder in ${_VARIABLE}"
-            ) from error
         finally:
             os.close(handle)
+
+    def _await_turn(self, handle: int) -> None:
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError as error:
+                if time.monotonic() > until:
+                    raise UsageError(
+                        f"another pegasus-bb testbed works on {self.folder}; wait for "
+                        f"its end, or name another folder in ${_VARIABLE}"
+                    ) from error
+                time.sleep(0.1)

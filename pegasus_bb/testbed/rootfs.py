@@ -1,12 +1,14 @@
 """The root file system: a Debian with Slurm, and HTCondor where it has one; built once.
 
-It is built beside and renamed when whole, so a half-built one is never entered.
+It is built beside and renamed when whole, so a half-built one is never entered. Where
+another site on this machine has the same packages, its own is copied.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Callable
 
@@ -14,7 +16,7 @@ from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.files import read_json, write_json
 from pegasus_bb.process import ask, start
 from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import mounted_below
+from pegasus_bb.testbed.namespace import holder_of, mounted_below
 
 _BOUNDED = ("timeout", "--foreground", "1200")  # seconds, on a slow network
 _NO_DAEMONS = "#!/bin/sh\nexit 101\n"  # invoke-rc.d: start nothing at installation
@@ -31,12 +33,39 @@ def is_whole(home: Home) -> bool:
         return False
 
 
+def twin_of(home: Home) -> Home | None:
+    """The site with the same packages and the other plugin, if it is built and down."""
+    [plugin] = {"datawarp", "lua"} - {home.flavour.plugin}
+    twin = Home(replace(home.flavour, plugin=plugin), home.above)
+    return twin if is_whole(twin) and holder_of(twin) is None else None
+
+
 def build(home: Home, say: Callable[[str], None]) -> None:
-    """Build it afresh. Raises UsageError with the end of the log."""
+    """Make it afresh. Raises UsageError with the end of the log."""
     for old in (home.root, home.part):
         remove(old)
     home.recipe.unlink(missing_ok=True)
     home.log.write_text("")
+    if not _copy_twin(home, say):
+        _install(home, say)
+    home.part.rename(home.root)
+    write_json(str(home.recipe), home.flavour.recipe())
+
+
+def _copy_twin(home: Home, say: Callable[[str], None]) -> bool:
+    """Whether there was one to copy. What it keeps in files, `up` writes anew."""
+    twin = twin_of(home)
+    if twin is None:
+        return False
+    with twin.locked():
+        if twin_of(home) is None:
+            return False  # it came up meanwhile
+        say(f"copying {twin.root}")
+        _run(home, ["cp", "-a", "--reflink=auto", str(twin.root), str(home.part)])
+    return True
+
+
+def _install(home: Home, say: Callable[[str], None]) -> None:
     say(f"building {home.root}: some minutes, once; log in {home.log}")
     suite, packages = home.flavour.suite, home.flavour.packages
     words = ["debootstrap", "--variant=minbase", suite, str(home.part), *_mirror()]
@@ -49,8 +78,6 @@ def build(home: Home, say: Callable[[str], None]) -> None:
     _run(home, [*apt, "apt-get", "clean"])
     if home.flavour.htcondor:
         _mend_blahp(home.part / "usr/libexec/blahp/blah.py")
-    home.part.rename(home.root)
-    write_json(str(home.recipe), home.flavour.recipe())
 
 
 def remove(root: Path) -> None:

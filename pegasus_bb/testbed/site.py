@@ -70,13 +70,6 @@ def configure(home: Home, pool_size: int) -> None:
         empty_datawarp(home, pool_size)
 
 
-def plugin_of(home: Home) -> str:
-    """The one with which the site was configured."""
-    text = (home.root / _SLURM_CONF).read_text()
-    found = re.search(r"(?m)^BurstBufferType=burst_buffer/(\w+)$", text)
-    return found[1] if found else ""
-
-
 def _quicken_blahp(script: Path) -> None:
     """It believes for a minute what squeue said: every job would seem to take one."""
     if script.exists():

@@ -64,7 +64,6 @@ def up(
             say("an `up` that was killed left half a site, which is taken down")
             namespace.release(home)
         if namespace.holder_of(home) is not None:
-            _check_plugin(home)
             if pegasus is not None:
                 share_pegasus(home, pegasus)
             return False
@@ -89,15 +88,6 @@ def up(
     return True
 
 
-def _check_plugin(home: Home) -> None:
-    has, wanted = site.plugin_of(home), home.flavour.plugin
-    if has != wanted:
-        raise UsageError(
-            f"the testbed is up with burst_buffer/{has}, not {wanted}; `pegasus-bb "
-            "testbed down` first"
-        )
-
-
 def check_root() -> None:
     """Raises UsageError unless this is root on Linux."""
     if sys.platform != "linux":
@@ -112,7 +102,8 @@ def check_root() -> None:
 
 def check_host(home: Home, install: bool, say: Callable[[str], None]) -> None:
     """Raises UsageError where programs are missing that `up` needs, now or to build."""
-    build = () if rootfs.is_whole(home) else ("debootstrap",)
+    has_root = rootfs.is_whole(home) or rootfs.twin_of(home)
+    build = () if has_root else ("debootstrap",)
     with ExitStack() as until_installed:
         if install:  # of sites that are built at once, one installs
             home.folder.parent.mkdir(parents=True, exist_ok=True)

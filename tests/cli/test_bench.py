@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -32,6 +33,27 @@ def work(tmp_path: Path) -> Iterator[Path]:
         assert list((tmp_path / name).iterdir()) == []
 
 
+class Measured(NamedTuple):
+    """Two tiers on one file system, while another benchmark is at work on one."""
+
+    work: Path
+    other: Path
+    done: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    work = tmp_path_factory.mktemp("measured")
+    other = work / "bb" / f"{PREFIX}elsewhere.1.abc"
+    for folder in (work / "pfs", other):
+        folder.mkdir(parents=True)
+    said = ("--speeds", "speeds.yml", "--site", "cluster")
+    done = bench(work, "--tier", "pfs", "--tier", "fast=bb", *SMALL, *said)
+    left = [*(work / "pfs").iterdir(), *(work / "bb").iterdir()]
+    assert (done.returncode, left) == (DONE, [other]), done.stderr
+    return Measured(work, other, done)
+
+
 def typed(*words: str) -> list[str]:
     return [sys.executable, "-m", "pegasus_bb", "bench", *words]
 
@@ -47,9 +69,8 @@ def bench(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_table_for_each_tier(work: Path) -> None:
-    done = bench(work, "--tier", "pfs", "--tier", "fast=bb", *SMALL)
-    assert done.returncode == DONE, done.stderr
+def test_a_table_for_each_tier(measured: Measured) -> None:
+    work, _, done = measured
     assert f"pfs: {work}/pfs (" in done.stdout
     assert f"fast: {work}/bb (" in done.stdout
     assert done.stdout.count("64.0 KiB") >= 4  # 2 tiers, 1 and 2 processes
@@ -59,13 +80,11 @@ def test_a_table_for_each_tier(work: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 100 + len(str(work))
 
 
-def test_the_speeds_can_be_planned_with(work: Path) -> None:
-    said = ("--speeds", "speeds.yml", "--site", "cluster")
-    done = bench(work, "--tier", "pfs", "--tier", "bb", *SMALL, *said)
-    assert done.returncode == DONE, done.stderr
+def test_the_speeds_can_be_planned_with(measured: Measured) -> None:
+    work, _, done = measured
     assert "explain --sites cluster --bb-speeds speeds.yml" in done.stderr
     found = read_speeds(load(work / "speeds.yml", {}), (KEY,), "cluster")
-    assert found is not None and set(found.places) == {"pfs", "bb"}
+    assert found is not None and set(found.places) == {"pfs", "fast"}
     assert found.pfs.read > 0 and found.pfs.latency > 0
     assert 0 < found.pfs.job_ops <= found.pfs.ops < math.inf
 
@@ -135,14 +154,9 @@ def test_a_mistake_is_named_and_nothing_is_measured(
     assert not (work / "s.yml").exists()
 
 
-def test_another_benchmark_on_the_tier_is_reported(work: Path) -> None:
-    other = work / "bb" / f"{PREFIX}elsewhere.1.abc"
-    other.mkdir()
-    done = bench(work, "--tier", "bb", "--tier", "pfs", *SMALL)
-    other.rmdir()
-    assert done.returncode == DONE
-    assert f"{other}: another benchmark runs there" in done.stderr
-    assert "bb and pfs are on one file system" in done.stderr
+def test_another_benchmark_on_the_tier_is_reported(measured: Measured) -> None:
+    assert f"{measured.other}: another benchmark runs there" in measured.done.stderr
+    assert "pfs and fast are on one file system" in measured.done.stderr
 
 
 @pytest.mark.parametrize(

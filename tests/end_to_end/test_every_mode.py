@@ -52,10 +52,18 @@ WAYS = [
     Way("hybrid", "bb", own="E", shared=True),
     Way("hybrid", "bb nvme", own="E", shared=True),
 ]
+ONE_TIER = "hybrid-on-bb"  # each half is that of another way
 REPEATED = ("off-on-bb", "transient-on-nvme", "hybrid-on-bb")  # by other ways
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(way, marks=[pytest.mark.sweep] if str(way) == ONE_TIER else [])
+        for way in WAYS
+    ],
+    ids=str,
+)
 def test_results_and_arguments_are_the_same_and_nothing_is_left(
     site: Site, way: Way
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -91,6 +92,10 @@ def play(
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
 
+    def note(step: str) -> None:
+        with calls.open("a") as file:
+            file.write(json.dumps(["", step]) + "\n")
+
     def run(fails: str = "", same: bool = True) -> list[list[str]]:
         values = {"python": PYTHON, "calls": str(calls), "fails": fails, "same": same}
         values["document"] = compared()
@@ -98,6 +103,7 @@ def play(
         install("python", GENERATOR.format(python=PYTHON))
         monkeypatch.setattr(sys, "executable", str(programs / "python"))
         monkeypatch.setattr(demo, "write_speeds", lambda *_: None)  # takes some seconds
+        monkeypatch.setattr(os, "sync", lambda: note("sync"))  # waits for other tests
         demo.demonstrate(tmp_path / "demo", tmp_path, demo.QUICK, ["cybershake"])
         return [json.loads(line) for line in calls.read_text().splitlines()]
 

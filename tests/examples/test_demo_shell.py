@@ -35,10 +35,11 @@ import pathlib, sys
 pathlib.Path(sys.argv[sys.argv.index("--output-dir") + 1]).mkdir()
 """
 DRIVER = """\
-import sys
+import os, sys
 sys.path.insert(0, sys.argv[1])
 import demo
 sys.executable = sys.argv[2]
+os.sync = lambda: None  # waits for what other tests write
 demo.write_speeds = lambda *_: None  # takes some seconds
 sys.exit(demo.main(sys.argv[3:]))
 """

@@ -17,14 +17,21 @@ from pegasus_bb.reservation import slurm_lua
 from pegasus_bb.reservation.scontrol import Buffer
 from pegasus_bb.reservation.slurm_lua import SlurmLua
 from pegasus_bb.testbed import lua, site
-from pegasus_bb.testbed.home import Home, flavour
+from pegasus_bb.testbed.home import DEFAULT, Home, flavour
 from pegasus_bb.testbed.namespace import call
 from pegasus_bb.units import MIB
 from tests.testbed.slurm_site import SlurmSite, until
 
-ON_LUA = pytest.mark.parametrize(
-    "home", [flavour("24.11", "lua")], ids=["lua"], indirect=True, scope="module"
-)
+
+def on_plugins(*plugins: str) -> Any:
+    """A mark: the test runs on the testbeds with these plugins of Slurm."""
+    flavours = [flavour(DEFAULT.slurm, plugin) for plugin in plugins]
+    words = {"indirect": True, "scope": "module"}
+    return pytest.mark.parametrize("home", flavours, ids=plugins, **words)
+
+
+ON_LUA = on_plugins("lua")
+ON_EACH_PLUGIN = on_plugins("datawarp", "lua")
 _CONTROL = (
     "import sys; from pegasus_bb.service.client import Client; "
     "Client(sys.argv[2] + '/control').ask(sys.argv[1])"
@@ -54,6 +61,7 @@ class LuaSite(SlurmSite):
     def hold(self, user: str, name: str, size: int) -> None:
         words = (f"name={name}", f"capacity={size}", "uuid=theirs")
         assert "ok" in self.bbstat(user, "create", *words)
+        until(lambda: name in self.buffers())
 
     def give_back(self, user: str, name: str) -> None:
         self.bbstat(user, "delete", f"name={name}")
@@ -65,6 +73,10 @@ class LuaSite(SlurmSite):
         keys = ("name", "state", "state", "size", "created", "pool", "user", "uid")
         found = [Buffer(*(row[key] for key in keys)) for row in rows]
         return {buffer.name: buffer for buffer in found if buffer.native == "ready"}
+
+    def job_buffers(self) -> list[str]:
+        """The rows of jobs whose results the service keeps."""
+        return [f"JobID={row['job']} " for row in self.left()["kept"]]
 
     def left(self) -> dict[str, Any]:
         ok = self.bbstat("root", "list")["ok"]

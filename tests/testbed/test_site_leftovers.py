@@ -73,7 +73,12 @@ def test_one_that_never_came_up_is_withdrawn(
 def test_one_with_unsaved_data_stays_and_the_run_goes_on(
     submit_host: SlurmSite, home: Home
 ) -> None:
-    runner = WorkflowRunner(home, "unsaved", 1)
+    """The second task waits meanwhile, so the run cannot end."""
+    runner = WorkflowRunner(home, "unsaved", 2)
+    waits, task = runner.root / "waits", runner.root / "mix.py"
+    wait = f"while out == 'b.dat' and os.path.exists({str(waits)!r}): time.sleep(0.1)"
+    task.write_text(task.read_text().replace("time.sleep(0.02)", wait))
+    waits.touch()
     runner.planned("bb", *PERSISTENT)
     name, journal = runner.reservation("bb"), runner.submit_dir("bb") / "jobstate.log"
     run = runner.start("bb")
@@ -92,6 +97,7 @@ def test_one_with_unsaved_data_stays_and_the_run_goes_on(
     assert "promised results are not safe" in verdict["why"]
     assert name in submit_host.buffers()
     assert found["on_ledger"]
+    waits.unlink()
     done = runner.run_to_the_end("bb")
     assert done.status == 0, done.err
     assert (listed(runner), name in submit_host.buffers()) == ({}, False)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from pegasus_bb.testbed.home import Home, flavour
+from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import call
-from tests.testbed.slurm_site import SlurmSite, until
+from tests.testbed.lua_site import ON_LUA, LuaSite
+from tests.testbed.slurm_site import until
+from tests.testbed.test_site_modes import fail_halfway
 from tests.testbed.workflow_runner import PLANNERS, ExampleRunner
 
-pytestmark = [
-    pytest.mark.site,
-    pytest.mark.parametrize(
-        "home", [flavour("24.11", "lua")], ids=["lua"], indirect=True, scope="module"
-    ),
-]
+pytestmark = [pytest.mark.site, ON_LUA]
 MODES = ("persistent", "transient", "hybrid")
 
 
@@ -36,6 +33,7 @@ class Started:
         self.examples = {
             name: runner(home, name, planner) for name in ExampleRunner.SMALL
         }
+        self.halfway: dict[str, Future[None]] = {}
         self.runs = {
             (name, mode): pool.submit(self._run, name, mode)
             for name in ExampleRunner.SMALL
@@ -52,9 +50,13 @@ class Started:
 def started(
     request: pytest.FixtureRequest, home: Home, planners: None
 ) -> Iterator[Started]:
-    SlurmSite(home)
-    with ThreadPoolExecutor(16) as pool:
-        yield Started(home, request.param, pool)
+    slurm, planner = LuaSite(home), request.param
+    with ThreadPoolExecutor(18) as pool:
+        started = Started(home, planner, pool)
+        started.halfway = {
+            mode: pool.submit(fail_halfway, slurm, mode, planner) for mode in MODES[:2]
+        }
+        yield started
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -68,8 +70,13 @@ def test_results_are_those_of_a_run_on_the_pfs(
     assert example.content(mode) == example.content("off") != {}
 
 
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_a_run_that_fails_halfway_goes_on_later(started: Started, mode: str) -> None:
+    started.halfway[mode].result()
+
+
 def test_nothing_is_left(started: Started, home: Home) -> None:
-    for run in started.runs.values():
+    for run in (*started.runs.values(), *started.halfway.values()):
         run.result()
     example = started.examples["cybershake"]
     states = {row["state"] for row in example.ls().values()}

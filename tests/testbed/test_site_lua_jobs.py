@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.testbed.home import Home
 from tests.testbed.lua_site import ON_LUA, LuaSite
 from tests.testbed.slurm_site import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
 OWN = "jobbb capacity=20MiB pool=flash"
 NOTHING = {"buffers": [], "kept": []}
-
-
-@pytest.fixture
-def slurm(home: Home) -> LuaSite:
-    return LuaSite(home)
 
 
 def test_data_is_kept_between_jobs_until_the_last_one(slurm: LuaSite) -> None:
@@ -68,6 +62,7 @@ def test_another_user_reads_what_is_shared_with_him_alone(slurm: LuaSite) -> Non
     assert slurm.bbstat("other", "delete", "name=mydata")["error"]["code"] == (
         "not-yours"
     )
+    slurm.give_back("wfuser", "mydata")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from tests.testbed.test_site_gate import (  # noqa: F401
 from tests.testbed.test_site_leftovers import (  # noqa: F401
     test_one_with_unsaved_data_stays_and_the_run_goes_on,
 )
-from tests.testbed.test_site_modes import fail_halfway
 from tests.testbed.test_site_polls import a_thousand_jobs_wait, calls  # noqa: F401
 
 pytestmark = [pytest.mark.site, pytest.mark.sweep, ON_LUA]
@@ -31,15 +29,3 @@ def test_a_thousand_jobs_ask_no_more_than_one(
     calls: Path,  # noqa: F811 - the fixture
 ) -> None:
     a_thousand_jobs_wait(submit_host, home, calls, "builtin")
-
-
-def test_a_run_that_fails_halfway_goes_on_later(
-    submit_host: SlurmSite, planners: None
-) -> None:
-    with ThreadPoolExecutor() as pool:
-        runs = [
-            pool.submit(fail_halfway, submit_host, mode, "builtin")
-            for mode in ("persistent", "transient")
-        ]
-        for run in runs:
-            run.result()

@@ -8,6 +8,7 @@ import pytest
 
 from pegasus_bb.testbed import site
 from pegasus_bb.testbed.home import Home
+from tests.testbed.lua_site import ON_EACH_PLUGIN
 from tests.testbed.slurm_site import SlurmSite
 from tests.testbed.workflow_runner import (
     PERSISTENT,
@@ -17,7 +18,7 @@ from tests.testbed.workflow_runner import (
     until,
 )
 
-pytestmark = [pytest.mark.site]
+pytestmark = [pytest.mark.site, ON_EACH_PLUGIN]
 SLOW = 60  # seconds that the task takes while its file says so
 
 

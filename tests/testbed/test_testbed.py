@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.testbed import command
 from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.testbed import home as homes
 from pegasus_bb.testbed import rootfs, testbed
-from pegasus_bb.testbed.home import DEFAULT, FLAVOURS, Home
+from pegasus_bb.testbed.home import DEFAULT, FLAVOURS, Home, flavour
 
 
 @pytest.fixture
@@ -83,6 +86,8 @@ class Builder:
         self.seen.append(argv)
         if self.fails_at and self.fails_at in argv:
             raise PegasusBBError(f"{argv[0]} failed")
+        if argv[0] == "cp":
+            shutil.copytree(argv[-2], argv[-1])
         if argv[0] == "debootstrap":
             for folder in ("etc/apt/apt.conf.d", "usr/sbin", "usr/libexec/blahp"):
                 (self.home.part / folder).mkdir(parents=True)
@@ -110,6 +115,40 @@ def test_a_root_file_system_is_whole_only_at_the_end(
     assert not home.part.exists()
     assert not (home.root / "half").exists()
     assert "read_file" in (home.root / "usr/libexec/blahp/blah.py").read_text()
+
+
+def test_a_site_with_the_same_packages_is_copied_while_it_is_down(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _build(home, monkeypatch)
+    lua = Home(flavour("24.11", "lua"), home.above)
+    lua.folder.mkdir()
+    assert lua.folder != home.folder
+    assert [argv[0] for argv in _build(lua, monkeypatch).seen] == ["cp"]
+    assert rootfs.is_whole(lua)
+    assert (lua.root / "usr/libexec/blahp/blah.py").exists()
+    monkeypatch.setattr(rootfs, "holder_of", lambda _: 1)
+    assert _build(lua, monkeypatch).seen[0][0] == "debootstrap"
+
+
+def test_one_up_or_down_at_a_time_and_the_next_one_waits(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(homes, "_PATIENCE", 0.0)
+    refused = pytest.raises(UsageError, match="another pegasus-bb testbed works on")
+    with home.locked(), refused, home.locked():
+        pass
+    monkeypatch.undo()
+    with ThreadPoolExecutor() as pool:
+        with home.locked():
+            waits = pool.submit(_lock, home)
+            assert not waits.done()
+        waits.result(timeout=30)
+
+
+def _lock(home: Home) -> None:
+    with home.locked():
+        pass
 
 
 def test_another_recipe_means_to_build_afresh(

@@ -16,7 +16,7 @@ def columns(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> list[st
     rich's own table takes minutes for 100,000 rows.
     """
     cells = [[printable(text) for text in row] for row in rows]
-    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     to_right = set(right)
     return [
         "  ".join(
@@ -50,5 +50,9 @@ def write_page(path: Path, text: str) -> None:
 
 
 def _padded(text: str, width: int, right: bool) -> str:
-    blanks = " " * (width - cell_len(text))
+    blanks = " " * (width - _width(text))
     return blanks + text if right else text + blanks
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else cell_len(text)

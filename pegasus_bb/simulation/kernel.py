@@ -13,6 +13,8 @@ from collections.abc import Generator
 from heapq import heappop, heappush
 from typing import Protocol, Union
 
+_NEVER = math.inf
+
 
 class Sleeper(Protocol):
     """What an alarm wakes."""
@@ -41,7 +43,7 @@ class Simulation:
     def __init__(self) -> None:
         self.now = 0.0
         self._heap: list[tuple[float, int, Sleeper]] = []
-        self._ready: deque[Process] = deque()  # what they waited for has come
+        self.ready: deque[Process] = deque()  # what they waited for has come
         self._alarms = 0  # set so far: of two at one time the earlier set comes first
 
     def alarm(self, time: float, sleeper: Sleeper) -> int:
@@ -56,13 +58,9 @@ class Simulation:
         process.step()
         return process
 
-    def make_ready(self, process: Process) -> None:
-        """It makes its next step now, after those that were ready before it."""
-        self._ready.append(process)
-
     def run(self, until: float = math.inf) -> None:
         """All events up to ``until``; without it, until none is left."""
-        heap, ready = self._heap, self._ready
+        heap, ready = self._heap, self.ready
         while True:
             while ready:
                 ready.popleft().step()
@@ -94,8 +92,9 @@ class Process:
         self.is_over = False
 
     def go_on(self) -> None:
-        """What it waited for has come. The caller ends its own step first."""
-        self._simulation.make_ready(self)
+        """What it waited for has come. The caller ends its own step first: this one
+        comes after those that were ready before it."""
+        self._simulation.ready.append(self)
 
     def step(self) -> None:
         if self.is_over:  # it was ended when it was ready
@@ -107,7 +106,7 @@ class Process:
             self._end()
             return
         if isinstance(wanted, (float, int)):
-            if not 0 <= wanted < math.inf:
+            if not 0 <= wanted < _NEVER:
                 raise ValueError(f"a process cannot wait for {wanted} s")
             simulation = self._simulation
             self._alarm = simulation.alarm(simulation.now + wanted, self)

@@ -1,8 +1,9 @@
 """Storage that many use at once: a server shares its time fairly between requests.
 
-The server is kept in virtual time. A request knows the virtual time at which it ends;
-a start or an end changes how fast virtual time goes, and no other request. An event
-costs O(log n) for n requests.
+As long as all requests together cannot use the whole server, none feels another: each
+has an alarm at its end. Else the server is kept in virtual time. A request knows the
+virtual time at which it ends; a start or an end changes how fast virtual time goes, and
+no other request. An event costs O(log n) for n requests.
 """
 
 from __future__ import annotations
@@ -22,26 +23,35 @@ class Server:
     def __init__(self, simulation: Simulation, lanes: Sequence[Lane]) -> None:
         self.lanes = sorted(lanes, key=lambda lane: lane.most)
         self._simulation = simulation
+        self._unshared: dict[Request, float] = {}  # with an alarm of its own -> its end
+        self._is_shared = False  # in virtual time, until no request is left
         self._since = 0.0  # the shares of the lanes hold since then
         self._requests = 0
         self._due, self._next = math.inf, [self.lanes[0]]  # which ends next, and when
         self._alarm, self._alarm_at = 0, math.inf
-        self._is_free = True  # every request has the most that it can have
         for lane in lanes:
             lane.server = self
 
-    def enter(self, lane: Lane, request: Request) -> None:
+    def enter(self, request: Request) -> None:
+        lane, now = request.lane, self._simulation.now
+        if not self._is_shared:
+            if self._has_room_for(request):
+                lane.count += request.count
+                due = self._unshared[request] = now + request.units / lane.alone
+                request.alarm = self._simulation.alarm(due, request)
+                return
+            self._begin_to_share()
         self._advance()
-        self._requests += 1
-        lane.add(request, self._requests)
-        if self._is_free and self._has_room:
-            self._add_end(lane, request)
-        else:
-            self._change()
+        self._add(request, request.units / lane.whole)
+        self._change()
 
-    def leave(self, lane: Lane, request: Request) -> None:
+    def leave(self, request: Request) -> None:
+        if not self._is_shared:
+            del self._unshared[request]
+            request.lane.count -= request.count
+            return
         self._advance()
-        lane.count -= request.count
+        request.lane.count -= request.count
         self._change()
 
     def wake(self, alarm: int) -> None:
@@ -61,6 +71,29 @@ class Server:
         for _, process in done:
             process.go_on()
 
+    def _has_room_for(self, request: Request) -> bool:
+        """Whether all requests together cannot use its whole time."""
+        load = request.count * request.lane.most
+        for lane in self.lanes:
+            load += lane.count * lane.most
+        return load <= 1.0
+
+    def _begin_to_share(self) -> None:
+        """From now on every request has a virtual time in the place of its alarm."""
+        now, self._since = self._simulation.now, self._simulation.now
+        self._is_shared = True
+        for lane in self.lanes:
+            lane.count = 0
+        for request, due in self._unshared.items():
+            request.alarm = 0
+            self._add(request, (due - now) * request.lane.most)
+        self._unshared.clear()
+
+    def _add(self, request: Request, seconds: float) -> None:
+        """``seconds``: of the server, that the request has still to get."""
+        self._requests += 1
+        request.lane.add(request, self._requests, seconds)
+
     def _advance(self) -> None:
         """Brings the virtual time of every lane up to now."""
         now = self._simulation.now
@@ -70,30 +103,9 @@ class Server:
                 lane.virtual += seconds * lane.share
             self._since = now
 
-    @property
-    def _has_room(self) -> bool:
-        """Whether all requests together cannot use its whole time."""
-        load = 0.0
-        for lane in self.lanes:
-            load += lane.count * lane.most
-        return load <= 1.0
-
-    def _add_end(self, lane: Lane, request: Request) -> None:
-        """Of one that no other request feels: what ends next may be this one."""
-        lane.share = lane.most
-        due = self._simulation.now + request.units / (lane.whole * lane.most)
-        if due < self._due:
-            self._due, self._next = due, [lane]
-            if due < self._alarm_at:
-                self._set_alarm()
-        elif due == self._due and lane not in self._next:
-            self._next.append(lane)
-
     def _change(self) -> None:
         """Work came or went: shares the time anew, and finds out what ends next."""
-        was_free, self._is_free = self._is_free, self._has_room
-        if not (was_free and self._is_free):
-            self._share()
+        self._share()
         soonest = math.inf
         for lane in self.lanes:
             if lane.count:
@@ -103,6 +115,7 @@ class Server:
                 elif seconds == soonest:
                     self._next.append(lane)
         self._due = self._simulation.now + soonest
+        self._is_shared = soonest < math.inf
         if self._due < self._alarm_at:  # an alarm that comes too early is set again
             self._set_alarm()
 
@@ -142,6 +155,7 @@ class Lane:
         if math.isinf(whole):  # many requests do not hinder each other
             whole = alone * _MANY
         self.whole = whole
+        self.alone = min(alone, whole)
         # Of the server's time, for one request.
         self.most = alone / whole if alone < whole else 1.0
         self.share = self.most  # that each request has now
@@ -154,12 +168,11 @@ class Lane:
         """``count`` requests of ``units`` each, which start and end together."""
         return Request(self, units, count)
 
-    def add(self, request: Request, number: int) -> None:
+    def add(self, request: Request, number: int, seconds: float) -> None:
         if not self.count:
             self.virtual = 0.0
             self._heap.clear()  # what was cancelled
-        ends = self.virtual + request.units / self.whole
-        heappush(self._heap, (ends, number, request))
+        heappush(self._heap, (self.virtual + seconds, number, request))
         self.count += request.count
 
     def seconds_left(self) -> float:
@@ -167,14 +180,16 @@ class Lane:
         heap = self._heap
         while heap[0][2].process is None:  # it was cancelled
             heappop(heap)
-        return max(0.0, heap[0][0] - self.virtual) / self.share
+        left = heap[0][0] - self.virtual
+        return left / self.share if left > 0 else 0.0
 
     def finished(self) -> list[tuple[int, Process]]:
         """The first request is done, and all that end with it: their numbers and who
         waits for them."""
         heap: list[tuple[float, int, Request]] = self._heap
         done: list[tuple[int, Process]] = []
-        self.virtual = max(self.virtual, heap[0][0])
+        if heap[0][0] > self.virtual:
+            self.virtual = heap[0][0]
         while heap and heap[0][0] <= self.virtual:
             _, number, request = heappop(heap)
             if request.process is not None:
@@ -187,19 +202,27 @@ class Lane:
 class Request:
     """A share of a server until ``units`` are done."""
 
-    __slots__ = ("_lane", "count", "process", "units")
+    __slots__ = ("alarm", "count", "lane", "process", "units")
 
-    def __init__(self, lane: Lane, units: float, count: int) -> None:
+    def __init__(self, lane: Lane, units: float, count: int = 1) -> None:
         if not (0 <= units < math.inf and count > 0):
             raise ValueError(f"a server cannot do {count} requests of {units}")
-        self._lane, self.units, self.count = lane, units, count
+        self.lane, self.units, self.count = lane, units, count
+        self.alarm = 0  # at its end, as long as no other request slows it down
         self.process: Process | None = None  # that waits; None: done or cancelled
 
     def wait(self, process: Process) -> None:
         self.process = process
-        self._lane.server.enter(self._lane, self)
+        self.lane.server.enter(self)
+
+    def wake(self, alarm: int) -> None:
+        process = self.process
+        if alarm == self.alarm and process is not None:
+            self.process = None
+            self.lane.server.leave(self)
+            process.go_on()
 
     def cancel(self, process: Process) -> None:
         if self.process is not None:
             self.process = None
-            self._lane.server.leave(self._lane, self)
+            self.lane.server.leave(self)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.simulation.kernel import Process, Simulation, Steps
-from pegasus_bb.simulation.server import Lane, Server
+from pegasus_bb.simulation.server import Lane, Request, Server
 from tests.simulation.told import Work, ends
 
 Limits = list[tuple[float, float]]
@@ -39,16 +39,31 @@ class Watched(Server):
     def __init__(self, simulation: Simulation, lanes: Sequence[Lane]) -> None:
         super().__init__(simulation, lanes)
         self.units = 0.0
+        self.seen = 0.0
 
-    def _advance(self) -> None:
-        seconds = self._simulation.now - self._since
+    def enter(self, request: Request) -> None:
+        self.look()
+        super().enter(request)
+
+    def leave(self, request: Request) -> None:
+        self.look()
+        super().leave(request)
+
+    def wake(self, alarm: int) -> None:
+        self.look()
+        super().wake(alarm)
+
+    def look(self) -> None:
+        """Before anything changes: what was done since the last change."""
+        seconds, self.seen = self._simulation.now - self.seen, self._simulation.now
         busy = [lane for lane in self.lanes if lane.count]
         if seconds > 0 and busy:
-            assert sum(lane.share * lane.count for lane in busy) <= 1 + 1e-12
-            for lane in busy:
-                assert lane.share <= lane.most
-                self.units += seconds * lane.share * lane.count * lane.whole
-        super()._advance()
+            shares = [lane.share if self._is_shared else lane.most for lane in busy]
+            used = [lane.count * x for lane, x in zip(busy, shares, strict=True)]
+            assert sum(used) <= 1 + 1e-12
+            for lane, share, of_all in zip(busy, shares, used, strict=True):
+                assert share <= lane.most
+                self.units += seconds * of_all * lane.whole
 
 
 def served(

@@ -34,13 +34,16 @@ _CONNECTIONS = 64  # of one user at a time, so that none takes those of all
 class Server:
     """Listens, and ends when it is told to."""
 
-    def __init__(
-        self, config: Config, loop: asyncio.AbstractEventLoop, sockets: Sockets
-    ) -> None:
+    def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
         """Raises OSError, ValueError, UsageError: then nothing was begun."""
-        self._config, self._loop, self._sockets = config, loop, sockets
+        self._config, self._loop = config, loop
         self._service = Service(config, loop)
-        self._slurm = self._attendant()
+        self._sockets = Sockets(config)
+        try:
+            self._slurm = self._attendant()
+        except BaseException:
+            self._sockets.close()
+            raise
         self._connections: Set[Connection] = set()
         self._busy_at = time.monotonic()
         self._ended = asyncio.Event()
@@ -66,6 +69,7 @@ class Server:
         self._service.close()
         for listening in self._sockets.by_name.values():
             self._loop.remove_reader(listening)
+        self._sockets.close()
 
     def _attendant(self) -> Union[Attendant, NodeAttendant, None]:
         """Slurm's part, where the site has one; a user's service needs none of it."""
@@ -158,13 +162,8 @@ def _allow_files() -> None:
 
 async def _serve(config: Config) -> None:
     with _explained(config):
-        sockets = Sockets(config)
-    try:
-        with _explained(config):
-            server = Server(config, asyncio.get_running_loop(), sockets)
-        await server.serve()
-    finally:
-        sockets.close()
+        server = Server(config, asyncio.get_running_loop())
+    await server.serve()
 
 
 def _check_owner(folder: str) -> None:

@@ -51,6 +51,8 @@ def parse_duration(text: str | int) -> int:
         raise UsageError(
             f"{str(text)!r}: not a duration; write 90s, 15m, 2h or 1d (whole numbers)"
         )
+    if len(match.group(1)) > 12:
+        raise UsageError(f"{match.group(1)[:20]}...: longer than anything lasts")
     return int(match.group(1)) * _DURATION_FACTOR[match.group(2)]
 
 

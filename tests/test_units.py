@@ -100,6 +100,11 @@ def test_a_decimal_is_no_duration() -> None:
         parse_duration("1.5h")
 
 
+def test_a_duration_of_more_digits_than_anything_lasts() -> None:
+    with pytest.raises(UsageError, match=r"99\.\.\.: longer than anything lasts"):
+        parse_duration("9" * 5000)
+
+
 def test_for_people() -> None:
     assert format_size(512) == "512 B"
     assert format_size(3 << 30) == "3.0 GiB"

@@ -11,6 +11,7 @@ import click
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.machine import PLACEMENTS, SHARED, Machine
+from pegasus_bb.model.quantities import MOST
 from pegasus_bb.units import parse_duration, parse_size
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -66,7 +67,7 @@ _OPTIONS = (
     click.option("--repair", metavar="TIME,...", help="Until a failed node is back."),
     click.option(
         "--seeds",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, 100_000),
         help=f"Campaigns of each case ({SEEDS}), or with --provision runs of a policy.",
     ),
     click.option("--html", type=Path, help="Write a page with figures into this file."),
@@ -113,8 +114,8 @@ def _value(key: str, text: str, read: Callable[[str], Any]) -> Any:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError("not a number of nodes above zero")
+    if not text.isdecimal() or len(text) > 7 or not 0 < int(text) <= MOST:
+        raise UsageError(f"not a number of nodes above zero and not above {MOST}")
     return int(text)
 
 

@@ -12,6 +12,11 @@ from pegasus_bb.cli.mix_options import MixOptions, mix_options
 from pegasus_bb.cli.options import PlanCommand, options_of_a_planning
 from pegasus_bb.errors import UsageError
 
+_COMMANDLINE = click.core.ParameterSource.COMMANDLINE
+_WITHOUT_WORKFLOW = {
+    *(field.name for field in fields(MixOptions)),
+    *("provision", "as_json", "verbose", "quiet"),
+}
 _BOTH = ("mix", "seeds", "html")  # of the options of a mix, those that others have too
 
 
@@ -45,6 +50,8 @@ def command(
     same jobs and the same faults of compute nodes, so differences are paired.
     """
     mix = {field.name: options.pop(field.name) for field in fields(MixOptions)}
+    if provision is not None or mix["mix"]:
+        _need_no_workflow("--mix" if provision is None else "--provision")
     if provision is not None:
         _provision(provision, as_json, mix)
     elif mix["mix"]:
@@ -53,6 +60,15 @@ def command(
         simulate_mix(MixOptions(**mix), as_json)
     else:
         _workflow({**options, "as_json": as_json}, modes, mix)
+
+
+def _need_no_workflow(what: str) -> None:
+    """Refuse what only a workflow has a use for."""
+    ctx = click.get_current_context()
+    for param in ctx.command.params:
+        source = ctx.get_parameter_source(param.name or "")
+        if param.name not in _WITHOUT_WORKFLOW and source is _COMMANDLINE:
+            raise UsageError(f"{what} takes no {param.opts[-1]}, which is of a workflow")
 
 
 def _workflow(

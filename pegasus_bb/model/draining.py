@@ -153,8 +153,6 @@ def _interval(entry: Entry) -> float:
         seconds = parse_duration(at.data)
     except UsageError as error:
         raise at.error(str(error)) from error
-    except ValueError:  # more digits than Python reads
-        seconds = _LONGEST + 1
     if not 0 < seconds <= _LONGEST:
         what = "an interval is above zero and at most ten years"
         raise at.error(what, would_do="such as 60s or 1h")

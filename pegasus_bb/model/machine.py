@@ -36,6 +36,7 @@ PLACEMENTS = (RANDOM, LEAST_LOADED, ROUND_ROBIN)
 SHARED, LOCAL = "shared", "local"
 _KEYS = ("nodes", "cores", "memory", "nic", "pfs", "buffers", "parity", "faults")
 _BUFFER = ("read", "write", "capacity")
+_STRIPES = 1000  # more would take the memory of the simulation
 _STRIPED = ("nodes", "stripes", "placement")
 
 
@@ -109,7 +110,8 @@ def _buffers(entry: Entry, nodes: int) -> dict[str, BufferNodes]:
 
 def _shared(entry: Entry) -> BufferNodes:
     check_mapping(entry, (*_BUFFER, *_STRIPED), (*_BUFFER[:2], "nodes"))
-    nodes, stripes = read_count(entry, "nodes"), read_count(entry, "stripes", 1)
+    nodes = read_count(entry, "nodes")
+    stripes = read_count(entry, "stripes", 1, most=_STRIPES)
     if stripes > nodes:
         what = f"a file of {stripes} stripes on {nodes} buffer nodes"
         raise entry.below("stripes").error(what, would_do=f"at most {nodes}")

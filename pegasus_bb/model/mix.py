@@ -45,6 +45,8 @@ _OF_MIX = (
     "checkpoint",
     "interval",
 )
+_LONGEST = 3650 * 86400  # seconds of a campaign
+_CORES = 10**9  # of a job; none is larger than the machine
 _OF_QUEUE = ("queue", "walltime", "campaign")
 _OF_APPLICATION = ("name", "share", "walltime", "cores", "pipelines")
 
@@ -104,7 +106,7 @@ def read_mix(name: str, machine: Machine, variables: Mapping[str, str]) -> Mix:
         interval=_interval(entry),
         queue=read_choice(entry, "queue", (FIRST_FIT, FCFS), FIRST_FIT),
         walltime=_walltime(entry),
-        campaign=read_seconds(entry, "campaign", "such as 72d"),
+        campaign=read_seconds(entry, "campaign", "such as 72d", _LONGEST),
         source=name,
     )
 
@@ -124,7 +126,7 @@ def _application(entry: Entry, machine: Machine) -> Application:
     cores = entry.below("cores")
     check_mapping(cores, ("routine", "hero"), ("routine", "hero"))
     for key in ("routine", "hero"):
-        _check_fits(cores.below(key), read_count(cores, key), machine)
+        _check_fits(cores.below(key), read_count(cores, key, most=_CORES), machine)
     return Application(
         name=str(entry.data["name"]),
         share=read_number(entry, "share", 0, 100),

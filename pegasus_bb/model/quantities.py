@@ -5,12 +5,15 @@ All raise CatalogError.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import Any
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Entry, closest
 from pegasus_bb.units import parse_duration
+
+MOST = 1_000_000  # of what a simulation keeps in memory: nodes, pipelines
 
 
 def check_mapping(entry: Entry, known: Collection[str], needs: Collection[str]) -> None:
@@ -24,11 +27,14 @@ def check_mapping(entry: Entry, known: Collection[str], needs: Collection[str]) 
             raise entry.error(f"{what} without {key}", "", f"add {key}")
 
 
-def read_count(entry: Entry, key: str, default: int | None = None) -> int:
-    """A whole number above zero."""
+def read_count(
+    entry: Entry, key: str, default: int | None = None, most: int = MOST
+) -> int:
+    """A whole number above zero, and not above ``most``."""
     value = entry.data.get(key, default)
-    if type(value) is not int or value < 1:
-        raise entry.below(key).error(f"{key} is a whole number above zero")
+    if type(value) is not int or not 0 < value <= most:
+        what = f"{key} is a whole number above zero and not above {most}"
+        raise entry.below(key).error(what)
     return value
 
 
@@ -45,8 +51,10 @@ def read_number(
     return float(value)
 
 
-def read_seconds(entry: Entry, key: str, would_do: str) -> float:
-    """A duration above zero."""
+def read_seconds(
+    entry: Entry, key: str, would_do: str, most: float = math.inf
+) -> float:
+    """A duration above zero, and not above ``most``."""
     at = entry.below(key)
     try:
         seconds = parse_duration(at.data)
@@ -54,6 +62,9 @@ def read_seconds(entry: Entry, key: str, would_do: str) -> float:
         raise at.error(str(error), would_do=would_do) from error
     if seconds <= 0:
         raise at.error(f"{key} is a time above zero", would_do=would_do)
+    if seconds > most:
+        what = f"{key} is at most {most / 86400:.0f} days"
+        raise at.error(what, would_do=would_do)
     return float(seconds)
 
 

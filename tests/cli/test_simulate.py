@@ -134,6 +134,7 @@ def test_figures_that_cannot_be_written_cost_no_results(work: Path) -> None:
     [
         (("--arch", "shared,remote"), "--arch remote: machine.yml has no such buffer"),
         (("--nodes", "0"), "--nodes 0: not a number of nodes above zero"),
+        (("--nodes", "9" * 20), "and not above 1000000"),
         (("--nodes", "1"), "--nodes 1: a file has 2 stripes"),
         (("--nodes", "5", "--arch", "local"), "add --arch shared"),
         (("--placement", "best"), "--placement best: not a placement"),
@@ -142,7 +143,9 @@ def test_figures_that_cannot_be_written_cost_no_results(work: Path) -> None:
         (("--pfs", "500"), "such as 500GB/s"),
         (("--parity", "100"), "--parity 100: not a per cent from 0 to 99"),
         (("--repair", "soon"), "--repair soon: 'soon': not a duration"),
+        (("--repair", "9" * 5000), "longer than anything lasts"),
         (("--seeds", "0"), "0 is not in the range"),
+        (("--seeds", "9" * 20), "is not in the range"),
         (("--mix", "apex"), "is larger than the machine"),
         (("--mix", "none.yml"), "none.yml: cannot be read"),
     ],
@@ -201,6 +204,20 @@ def test_repair_needs_faults(work: Path) -> None:
     assert simulate(work, "--seeds", "1").returncode == DONE
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("workflow.yml",), "--mix takes no workflow"),
+        (("--mode", "off"), "--mix takes no --mode"),
+        (("--sites", "cluster"), "--mix takes no --sites"),
+    ],
+)
+def test_a_mix_has_no_workflow(work: Path, words: tuple[str, ...], said: str) -> None:
+    done = simulate(work, *words)
+    assert (done.returncode, done.stdout) == (USAGE, "")
+    assert said in done.stderr
+
+
 def test_provisioning(work: Path) -> None:
     tang = Path(__file__).parents[2] / "examples" / "papers" / "tang" / "table3.yml"
     words = ["simulate", "--provision", str(tang)]
@@ -210,3 +227,6 @@ def test_provisioning(work: Path) -> None:
     mixed = pegasus_bb([*words, "--nodes", "5"], work, os.environ)
     assert mixed.returncode == USAGE
     assert "--provision takes no --nodes" in mixed.stderr
+    planned = pegasus_bb([*words, "--mode", "off"], work, os.environ)
+    assert planned.returncode == USAGE
+    assert "--provision takes no --mode" in planned.stderr

@@ -66,6 +66,8 @@ def test_without_faults_and_parity(tmp_path: Path) -> None:
         ("nodes: 9500", "nodes: 0", "nodes", 1, "whole number above zero"),
         ("nodes: 9500", "nodes: -3", "nodes", 1, "whole number above zero"),
         ("nodes: 9500\n", "", "", 1, "without nodes"),
+        ("nodes: 200", "nodes: 1000000000000", "buffers.shared.nodes", 7, "not above"),
+        ("stripes: 2", "stripes: 1001", "buffers.shared.stripes", 7, "not above 1000"),
         ("cores: 32", "cores: 1.5", "cores", 2, "whole number above zero"),
         ("cores: 32", "cores: true", "cores", 2, "whole number above zero"),
         ("128GB", "-128GB", "memory", 3, "not a size"),

@@ -24,8 +24,8 @@ KEY = "x-storage-speeds"
 _SLOTS = "slots"
 _RATES = ("read", "write", "job_read", "job_write")
 _OPERATIONS = ("ops", "job_ops")
-_COUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?/s")
-_LATENCY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(us|ms|s)")
+_COUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?/s")
+_LATENCY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(us|ms|s)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 

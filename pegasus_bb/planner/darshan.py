@@ -40,6 +40,16 @@ def tried_darshan(properties: Properties, said: str) -> str:
     return said
 
 
+def not_found(said: str, library: str) -> list[str]:
+    """A word if ``auto`` has come to no ``library``; else nothing."""
+    if said != "auto" or library:
+        return []
+    return [
+        f"darshan:  auto found no {_NAME} here that works without MPI: no task is "
+        "logged; --bb-darshan PATH names one"
+    ]
+
+
 def _found() -> Iterator[str]:
     """Libraries on this machine: beside darshan-config, where the loader looks."""
     config = shutil.which("darshan-config")

@@ -13,6 +13,7 @@ from pegasus_bb.planner.builtin.build import build
 from pegasus_bb.planner.builtin.checks import check_path_overlap
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.write import check_files, write
+from pegasus_bb.planner.darshan import not_found
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import predict
@@ -96,5 +97,7 @@ def _built(
 ) -> Executable:
     check_can_be_fetched(decided)
     built = build(planning, context)
-    built = replace(built, notes=[*left_out(decided, True), *built.notes])
+    notes = left_out(decided, is_builtin=True)
+    notes += not_found(decided.settings.darshan, context.darshan)
+    built = replace(built, notes=[*notes, *built.notes])
     return complete(built, decided.workflow, context)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import USAGE, CatalogError
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.machine import Faults, Machine, read_machine
 from pegasus_bb.model.speeds import Speed
+from tests.mistakes import check_mistake
 
 MACHINE = """\
 nodes: 9500
@@ -97,10 +99,8 @@ def test_a_mistake_is_named(
     tmp_path: Path, there: str, instead: str, key: str, line: int, words: str
 ) -> None:
     assert there in MACHINE
-    with pytest.raises(CatalogError, match=words) as caught:
-        read(tmp_path, MACHINE.replace(there, instead, 1))
-    assert caught.value.exit_code == USAGE
-    assert (caught.value.key, caught.value.line) == (key, line)
+    wrong = MACHINE.replace(there, instead, 1)
+    check_mistake(partial(read, tmp_path), wrong, key, line, words)
 
 
 def test_a_machine_without_buffers(tmp_path: Path) -> None:

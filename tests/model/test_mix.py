@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import USAGE, CatalogError
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.mix import APEX, Application, Mix, Sizes, read_mix
+from tests.mistakes import check_mistake
 from tests.simulation.mix.machines import MACHINE
 
 MIX = """\
@@ -114,10 +116,8 @@ def test_a_mistake_is_named(
     tmp_path: Path, there: str, instead: str, key: str, line: int, words: str
 ) -> None:
     assert there in MIX
-    with pytest.raises(CatalogError, match=words) as caught:
-        read(tmp_path, MIX.replace(there, instead, 1))
-    assert caught.value.exit_code == USAGE
-    assert (caught.value.key, caught.value.line) == (key, line)
+    wrong = MIX.replace(there, instead, 1)
+    check_mistake(partial(read, tmp_path), wrong, key, line, words)
 
 
 @pytest.mark.parametrize("instead", ["applications: []", "applications: many"])

@@ -42,6 +42,8 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
         ({"pfs": {**PFS, "write": "0"}}, "cluster.pfs.write", "above zero"),
         ({"pfs": {**PFS, "read": 8000}}, "cluster.pfs.read", "without a unit"),
         ({"pfs": {**PFS, "latency": "2"}}, "cluster.pfs.latency", "such as 2ms"),
+        ({"pfs": {**PFS, "latency": f"{'9' * 400}s"}}, "cluster.pfs.latency", "2ms"),
+        ({"pfs": {**PFS, "ops": f"{'9' * 400}/s"}}, "cluster.pfs.ops", "30000/s"),
         ({"pfs": PFS, "slots": 0}, "cluster.slots", "at the same time"),
         ({"pfs": "fast"}, "cluster.pfs", "a place is a mapping"),
         ("fast", "", "mapping of site to places"),

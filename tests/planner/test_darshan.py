@@ -9,7 +9,7 @@ import pytest
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.properties import Properties, Setting
 from pegasus_bb.planner import darshan
-from pegasus_bb.planner.darshan import tried_darshan
+from pegasus_bb.planner.darshan import not_found, tried_darshan
 
 
 def tried(said: str) -> str:
@@ -35,6 +35,9 @@ def test_off_is_none() -> None:
 def test_auto_finds_none_where_none_works(broken: str) -> None:
     assert list(darshan._found()) == [broken]
     assert tried("auto") == ""
+    (note,) = not_found("auto", "")
+    assert "auto found no libdarshan.so" in note
+    assert not_found("off", "") == not_found("auto", broken) == []
 
 
 def test_auto_takes_the_first_that_works(

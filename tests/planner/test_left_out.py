@@ -128,3 +128,15 @@ def test_a_checkpoint_that_is_never_written_does_not_keep_the_buffer(
     assert ended.exit_code == 0, ended.output
     assert (work / "out" / "out.txt").read_text() == "hello\n"
     assert [p for p in (work / "fast").iterdir() if p.is_dir()] == []
+
+
+def test_a_darshan_that_auto_does_not_find(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegasus_bb.planner.darshan._found", lambda: iter(()))
+    words = ["plan", *GIVEN, "--bb-planner", "builtin", "--bb-darshan"]
+    found = CliRunner().invoke(cli, [*words, "auto", "workflow.yml"])
+    assert found.exit_code == 0, found.output
+    assert found.stderr.count("auto found no libdarshan.so") == 1
+    quiet = CliRunner().invoke(cli, [*words, "off", "workflow.yml"])
+    assert "libdarshan" not in quiet.output

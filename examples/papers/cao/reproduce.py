@@ -131,6 +131,13 @@ def full_machine(seeds: range) -> dict[str, float]:
     return {**found, "local": round(one / 1e9, 1)}
 
 
+def verdict(row: dict[str, Any]) -> str:
+    if row["half"] is None:
+        return "points: one seed has no interval"
+    told = "told apart" if row["told_apart"] else "not told apart"
+    return f"+-{row['half']:.3f} points, {told}"
+
+
 def lines(found: dict[str, Any]) -> Iterator[str]:
     seeds = found["seeds"]
     yield f"Table 4, GB/s (the paper's in brackets), {seeds['table4']} seeds"
@@ -142,10 +149,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"Table 3, thousand node-hours, {seeds['table3']} seeds"
     for case, row in found["table3"].items():
         if case not in PAPER["table3"]:
-            half = "?" if row["half"] is None else f"{row['half']:.3f}"
-            verdict = "told apart" if row["told_apart"] else "not told apart"
-            name = case.replace("_", " ")
-            yield f"  {name}: {row['points']:+.3f} +-{half} points, {verdict}"
+            yield f"  {case.replace('_', ' ')}: {row['points']:+.3f} {verdict(row)}"
             continue
         paper = PAPER["table3"][case]
         cells = (f"{key} {row[key]:8.1f} [{paper[key]:8.1f}]" for key in row)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.planner.darshan import not_found
 from pegasus_bb.planner.options import PlanOptions, home_of_runs
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.checks import (
@@ -54,6 +55,7 @@ def plan_on_tier(
         context = plan_run(options, decided, predicted=predict(decided))
         before = Inputs.of(decided.workflow.document, decided.catalogs)
         notes = left_out(decided, is_builtin=False)
+        notes += not_found(decided.settings.darshan, context.darshan)
         notes += _check(passed, before, decided, context)
         folder = planned_folder(context.submit_dir)
         inputs = rewritten_inputs(before, context)

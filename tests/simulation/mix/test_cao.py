@@ -27,6 +27,13 @@ def test_one_seed_prints_the_same_bytes_again() -> None:
     assert done.stdout == (CAO / "output-1-seed.json").read_text(), done.stderr
 
 
+@pytest.mark.sweep
+def test_one_seed_has_no_interval() -> None:
+    said = run("--seeds", "1").stdout
+    assert said.count("points: one seed has no interval") == 2
+    assert "told apart" not in said
+
+
 def test_no_seeds_are_refused() -> None:
     done = run("--seeds", "0")
     assert done.returncode == 2

@@ -57,7 +57,7 @@ class Drains:
             return {}
         try:
             if self._note["rate"]:
-                return {"rate": float(self._note["rate"])}
+                return {"rate": self._note["rate"]}
             return {"deadline": time.time() + self._seconds()}
         except _BAD as error:
             self._cannot(error)
@@ -75,7 +75,7 @@ class Drains:
             self._note["rate"],
             self._note["target"],
         )
-        targets = [Target("of this run", own, float(rate))] if rate else []
+        targets = [Target("of this run", own, rate)] if rate else []
         if said:
             curve = Curve.of_json(said["curve"]) if said.get("curve") else None
             folder = said.get("registry") or own
@@ -103,7 +103,8 @@ class Drains:
 
     def _read(self) -> Any:
         try:
-            return read_json(self._bb.file(NOTE))
+            note = read_json(self._bb.file(NOTE))
+            return {**note, "rate": float(note["rate"])}
         except _BAD as error:
             self._cannot(error)
             return {}

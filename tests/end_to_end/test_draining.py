@@ -49,6 +49,15 @@ def test_a_rate_is_kept_and_all_results_come(large: Site) -> None:
         assert after - begin >= size / (8 * MIB) - BURST - 0.002, "slots take turns"
     assert not list((submit / "bb" / "drain").glob("*.lease"))
     assert large.reservations() == []
+    off = large.planned("pfs", "--bb-mode", "off")
+    assert done_well(large.run("pfs"))
+    out = large.root / "report.json"
+    sides = ("--pfs", str(off), "--bb", str(submit))
+    said = large.bb("report", *sides, "--json", str(out), check=True)
+    assert "drained " in said.stdout
+    (reported,) = json.loads(out.read_text())["runs"]["bb"]
+    assert reported["drain"]["size"] == sum(size for _, _, size in found)
+    assert reported["drain"]["peak"] > 0
 
 
 def test_sigkill_inside_a_segment_and_again(large: Site) -> None:
@@ -142,6 +151,35 @@ def test_what_cannot_be_is_refused_by_name_and_leaves_nothing(
 
 
 _STAMP = re.compile(rb"20\d\d-?\d\d-?\d\dT\d\d:?\d\d:?\d\d[+0-9:]*")
+
+
+@pytest.mark.parametrize(
+    ("tier", "said"),
+    [
+        ({**FAST, "job_read": "1MB/s"}, "with --bb-drain paced"),
+        (FAST, "nothing to win by pacing"),
+    ],
+)
+def test_explain_says_what_pacing_would_win(
+    site: Site, tier: dict[str, str], said: str
+) -> None:
+    """d.dat has left while E still reads a.dat for long, or not."""
+    speeds(site, pfs=FAST, bb=tier)
+    if said.startswith("with"):
+        workflow = site.document("workflow.yml")
+        workflow["jobs"][4]["uses"].append({"lfn": "a.dat", "type": "input"})
+        sizes = {"a.dat": 30_000_000, "d.dat": 10_000_000}
+        for use in (use for job in workflow["jobs"] for use in job["uses"]):
+            if use["type"] == "output" and use["lfn"] in sizes:
+                use["metadata"] = {"size": sizes[use["lfn"]]}
+        site.save("workflow.yml", workflow)
+    options = ("--sites", "cluster", "--output-sites", "local")
+    done = site.bb("explain", *options, *PERSISTENT, check=True)
+    assert said in done.stdout
+    document = site.bb("explain", *options, *PERSISTENT, "--json", check=True)
+    gain = json.loads(document.stdout)["drain"]
+    assert gain["wins"] == said.startswith("with")
+    assert gain["peak_now"] >= gain["peak_paced"] > 0
 
 
 def files_of(submit: Path) -> dict[str, bytes]:

@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "dag": BASE,
     "ledger": BASE,
     "staging": BASE,
+    "draining": BASE | {"staging"},
     "service": BASE | {"staging"},
     "reservation": MODEL,
     "placement": MODEL,
@@ -35,7 +36,8 @@ MAY_IMPORT = {
     "rewrite": MODEL | {"placement"},
     "page": MODEL | {"placement", "report", "simulation"},
     "bench": MODEL,
-    "runtime": BASE | {"ledger", "model", "reservation", "service", "staging"},
+    "runtime": BASE
+    | {"draining", "ledger", "model", "reservation", "service", "staging"},
     "planner": DECIDE | {"rewrite", "runtime"},
     "engine": DECIDE | {"rewrite", "planner", "runtime", "staging", "ledger"},
     "testbed": MODEL | {"service"},
@@ -49,7 +51,7 @@ MAY_IMPORT = {
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]
 TRAVELS += ["paths.py", "removal.py"]
 TRAVELS_TOO = ["model/reservation.py", "reservation/*.py", "runtime/**/*.py"]
-TRAVELS_TOO += ["staging/*.py", "service/**/*.py"]
+TRAVELS_TOO += ["draining/*.py", "staging/*.py", "service/**/*.py"]
 
 
 def modules() -> list[Path]:

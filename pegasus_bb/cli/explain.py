@@ -24,6 +24,7 @@ from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.explain import Explanation, explain
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.liveness import live_flow, planned_peak
+from pegasus_bb.planner.drain import drain_gain, gain_line
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import compare
 from pegasus_bb.planner.reading import (
@@ -85,7 +86,7 @@ def _placed(
 
 
 def _show(placed: PlanningInput, as_json: bool, html: Path | None) -> None:
-    decision, predicted = placed.decision, compare(placed)
+    decision, predicted, gain = placed.decision, compare(placed), drain_gain(placed)
     assert decision is not None  # noqa: S101 - mode off does not come here
     peak = planned_peak(placed, decision.placement)
     explanation = explain(decision, placed.settings, peak)
@@ -100,12 +101,15 @@ def _show(placed: PlanningInput, as_json: bool, html: Path | None) -> None:
         )
     if as_json:
         more = {} if predicted is None else {"predicted": predicted.to_json()}
+        more |= {} if gain is None else {"drain": gain}
         document = {**explanation.to_json(), **more}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
         return
     _print(explanation, [line for lines in _MORE for line in lines(decision)])
     if predicted is not None:
         click.echo("\n".join(("", *shown(predicted))))
+    if gain is not None:
+        click.echo(gain_line(gain))
 
 
 def _notes(ctx: click.Context, placed: PlanningInput) -> Iterator[str]:

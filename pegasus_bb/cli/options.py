@@ -57,6 +57,9 @@ _HELP = {
     "several times: a run on the PFS and one on the tier.",
     "fallback": "fail, or pfs: without a reservation the run continues on the PFS.",
     "guard": "stat, or digest: read every result again before the release.",
+    "drain": "How results leave the tier: off (at the end), now, paced, or a rate such "
+    "as 32MiB/s.",
+    "drain_slack": "Per cent of the run by which paced results may come later.",
 }
 _SEVERAL = ("history",)  # may be given several times
 _ARGUMENT = click.argument("workflow", type=Path, default="workflow.yml")

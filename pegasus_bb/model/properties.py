@@ -14,6 +14,7 @@ from javaproperties import KeyValue, join_key_value, parse
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.files import is_file
 from pegasus_bb.model.document import closest
+from pegasus_bb.model.drain import DrainRule, read_rule
 from pegasus_bb.units import parse_duration, parse_size
 
 PREFIX = "pegasus.bb."
@@ -130,6 +131,8 @@ class Settings:
     history: tuple[Path, ...] = ()  # submit directories of earlier runs, to learn from
     fallback: str = "fail"  # pfs: where the reservation cannot be used, run on the PFS
     guard: str = "stat"  # stat: trust what transfer verified | digest: read all again
+    drain: DrainRule | None = None  # how results leave; None: as the tier says
+    drain_slack: int = 0  # per cent of the run by which they may come later
 
     @property
     def falls_back(self) -> bool:
@@ -237,4 +240,6 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "darshan": _program,
     "fallback": _choice("fail", "pfs"),
     "guard": _choice("stat", "digest"),
+    "drain": read_rule,
+    "drain_slack": _between(0, 1000, _whole),
 }

@@ -198,6 +198,22 @@ class LiveBytes:
 
 
 @dataclass(frozen=True, slots=True)
+class Drained:
+    """Results that left the tier at a pace. Seconds since the epoch."""
+
+    since: float
+    until: float
+    size: int  # bytes
+    peak: float  # bytes per second, of the busiest second
+    steps: tuple[tuple[float, float], ...]  # from when, how many bytes per second
+
+    @property
+    def mean(self) -> float:
+        """Bytes per second."""
+        return self.size / max(1e-3, self.until - self.since)
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A record that could not be read: it is listed, and never becomes a zero."""
 
@@ -248,6 +264,7 @@ class Run:
     gate_wait: float | None = None  # seconds that the gate held the run back
     live: LiveBytes | None = None  # on the reservation that all jobs shared
     live_job_reservations: LiveBytes | None = None  # on all single jobs' together
+    drained: Drained | None = None  # None: nothing was paced
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record
     problems: tuple[Problem, ...] = field(default_factory=tuple)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Document, Entry
+from pegasus_bb.model.drain import TierDrain, read_drain
 from pegasus_bb.model.reservation import NODE_LOCAL, OF_SLURM, SLURM_LUA
 from pegasus_bb.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
 from pegasus_bb.units import MIB, parse_duration
@@ -22,8 +23,9 @@ CHOICES = {
     "inputs": ("stage", "link", "pfs"),
     "outputs": ("bb", "pfs"),
 }
-_NOT_OF = {NODE_LOCAL: ("access", "pool"), SLURM_LUA: ("access",)}
-KEYS = ("name", *CHOICES, "pool", "capacity", "granularity")
+_DRAIN = "drain"
+_NOT_OF = {NODE_LOCAL: ("access", "pool", _DRAIN), SLURM_LUA: ("access",)}
+KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", _DRAIN)
 _TAKEN = ("pfs", "link")  # words beside tiers, after bb.tier:
 BACKEND_KEYS = {
     "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
@@ -48,6 +50,7 @@ class Tier:
     inputs: str = "stage"  # stage (copy in) | link (to the PFS) | pfs
     outputs: str = "bb"  # written on the bb, then staged out | pfs
     settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
+    drain: TierDrain | None = None  # how results leave it; None: at once
 
     @property
     def is_reserved(self) -> bool:
@@ -116,7 +119,7 @@ def _read_tier(entry: Entry, site: str) -> Tier:
     for key in ("name", "backend"):
         if key not in entry.data:
             raise entry.error(f"a tier without a {key}", "", f"add {key}: ...")
-    values = {key: _text(entry.below(key)) for key in entry.data}
+    values = {key: _text(entry.below(key)) for key in entry.data if key != _DRAIN}
     _check_choices(entry, CHOICES, values)
     backend = values["backend"]
     entry.check_keys(keys_of(backend), f"a {backend} tier")
@@ -130,6 +133,7 @@ def _read_tier(entry: Entry, site: str) -> Tier:
         capacity=_capacity(entry, values.get("capacity", "auto")),
         granularity=_size(entry, "granularity", "such as 4MiB") or 4 * MIB,
         settings={key: values[key] for key in own if key in values},
+        drain=read_drain(entry.below(_DRAIN)) if _DRAIN in entry.data else None,
         **{k: v for k, v in values.items() if k in CHOICES or k in ("name", "pool")},
     )
 

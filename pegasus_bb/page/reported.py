@@ -10,6 +10,7 @@ from pegasus_bb.model.stat import Pair, stat
 from pegasus_bb.page.bandwidth import benchmark, by_processes
 from pegasus_bb.page.calls import calls, processors
 from pegasus_bb.page.charts import paired_bars
+from pegasus_bb.page.drain import drain
 from pegasus_bb.page.figure import RATIO, Chart, Figure, Table, format_quantity
 from pegasus_bb.page.footprint import footprint
 from pegasus_bb.page.live import live
@@ -19,7 +20,7 @@ from pegasus_bb.page.templates import templates
 from pegasus_bb.page.timeline import timeline
 from pegasus_bb.report.document import Comparison, ReportedRun
 
-FIGURES = (timeline, live, footprint, calls, processors, by_processes, benchmark)
+FIGURES = (timeline, live, drain, footprint, calls, processors, by_processes, benchmark)
 _TIMES = ("makespan", "span")  # the second is known without jobstate.log
 
 

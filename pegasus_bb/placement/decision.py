@@ -18,6 +18,7 @@ class Ending:
 
     cleanup: str = "inplace"  # none | leaf | inplace | constraint
     delivered: bool = True  # results are staged out, so their copies can go
+    late: bool = False  # not before the last job has computed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,7 +53,8 @@ def lifetimes(given: PlanningInput, placement: Placement) -> Lives:
             if use.kind == "checkpoint":
                 leaves = end  # no planner removes it
             elif use.kind == "output" and use.stage_out:
-                leaves = min(level + 1, end) if ending.delivered else end
+                goes_soon = ending.delivered and not ending.late
+                leaves = min(level + 1, end) if goes_soon else end
             if lfn not in first or level < first[lfn]:
                 first[lfn] = level
             if leaves > last.get(lfn, 0):

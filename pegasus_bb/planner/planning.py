@@ -14,6 +14,7 @@ from pegasus_bb.planner.builtin.checks import check_path_overlap
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.write import check_files, write
 from pegasus_bb.planner.darshan import not_found
+from pegasus_bb.planner.drain import plan_drain
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import predict
@@ -65,7 +66,7 @@ def plan(options: PlanOptions) -> PlanResult:
     with no_collection():
         options.check_builtin()
         decided = read_and_decide(options)
-        context = plan_run(options, decided, predicted=predict(decided))
+        context = plan_run(options, decided, predict(decided), plan_drain(decided))
         check_existing(context.submit_dir, options.force)
         planning = rewritten(decided, context)
         executable = _built(decided, planning, context)

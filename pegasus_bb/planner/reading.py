@@ -11,6 +11,7 @@ from pathlib import Path
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
 from pegasus_bb.model.document import Document
+from pegasus_bb.model.drain import OFF
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, together
 from pegasus_bb.model.placement import Placement
@@ -27,6 +28,7 @@ from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.decision import Ending, PlanningInput
 from pegasus_bb.placement.place_files import place_files, reserve
+from pegasus_bb.planner.drain_plan import rule_of
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import containers_file
@@ -129,6 +131,8 @@ def place(options: PlanOptions, given: Given) -> PlanningInput:
     if settings.mode == "off":
         return read
     tier = choose_tier(catalogs, settings, site.name)
+    is_late = rule_of(settings, tier).when == OFF
+    read = replace(read, ending=replace(ending, late=is_late))
     return replace(read, decision=place_files(read, tier))
 
 

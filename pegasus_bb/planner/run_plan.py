@@ -19,6 +19,7 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import is_below
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.darshan import tried_darshan
+from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.rewrite.inputs import Target
@@ -49,6 +50,7 @@ class RunPlan:
     predicted: Predicted | None = None  # None if the speed of the storage is unknown
     python: str = ""  # the Python of compute nodes; empty: the system's own
     darshan: str = ""  # the library that tasks preload; empty: none
+    drain: DrainPlan | None = None  # None: results leave as soon as they are there
 
     @property
     def mode(self) -> str:
@@ -92,6 +94,7 @@ def plan_run(
     options: PlanOptions,
     decided: PlanningInput,
     predicted: Predicted | None = None,
+    drain: DrainPlan | None = None,
 ) -> RunPlan:
     """Choose the directories, the names and the request. Raises UsageError."""
     label, uuid = decided.workflow.name, str(uuids.uuid4())
@@ -123,6 +126,7 @@ def plan_run(
         ),
         placement=decided.placement,
         predicted=predicted,
+        drain=drain,
         poll=decided.settings.poll,
         python=tried_python(decided.catalogs.properties, decided.settings.python),
         darshan=tried_darshan(decided.catalogs.properties, decided.settings.darshan),

@@ -49,6 +49,10 @@ def run_files(
     yield "placement.json", _placement(placement, prefix, on_the_pfs, planned)
     if context.transient is not None:
         yield "transient.json", as_json(context.transient.to_json())
+    drain = context.drain
+    if drain is not None and not drain.is_late:
+        found = drain.to_json(context.uuid, planned.dag.nodes, planned.entries)
+        yield "drain.json", as_json(found)
     if planned.phases is not None:
         yield PHASES, as_json(phases_json(planned.phases))
     if request is None or context.rewriting is None:

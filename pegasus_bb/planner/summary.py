@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.drain import OFF, PACED
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
@@ -14,6 +15,7 @@ from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.placement.sizing import wanted_capacity
+from pegasus_bb.planner.drain_plan import rule_of
 from pegasus_bb.planner.run_plan import untried
 from pegasus_bb.units import abbreviate, format_files, format_size
 
@@ -34,9 +36,27 @@ def summary(given: PlanningInput) -> tuple[str, ...]:
         _capacity(catalogs, settings, placement),
         *fit_lines(decision),
         *reservation_lines(decision),
+        *_draining(catalogs, settings, tier),
         *_unknown_sizes(placement),
         *python,
     )
+
+
+def _draining(catalogs: Catalogs, settings: Settings, tier: Tier) -> Iterator[str]:
+    """A line if results do not leave at once."""
+    rule = rule_of(settings, tier)
+    origin = _origin(catalogs, "drain") or f"tier {tier.name} in {_sites(catalogs)}"
+    how = {OFF: "when the last job has computed", PACED: "paced"}
+    if rule.rate:
+        yield f"draining: at most {format_size(rule.rate)}/s ({origin})"
+    elif rule.when in how:
+        yield f"draining: {how[rule.when]} ({origin})"
+    service = tier.settings.get("service")
+    if rule.is_paced and service:
+        yield (
+            f"draining: staging service {service} paces each file by itself; a rate "
+            "of its dataspace holds for all together"
+        )
 
 
 def unused(tiers: Sequence[Tier], settings: Settings) -> list[str]:

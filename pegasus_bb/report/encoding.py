@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import FileUse, Layer, LiveBytes, Task
+from pegasus_bb.model.run import Drained, FileUse, Layer, LiveBytes, Task
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.breakeven import BreakEven
 from pegasus_bb.report.clock import RunTime
@@ -137,11 +137,23 @@ def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
         "staged_out": run.saved,
         "results_safe": run.safe,
         "footprint": run.footprint,
+        "drain": _drain(run.drained, time),
         "retries": run.retries,
         "missing": list(run.missing),
         "problems": [asdict(problem) for problem in run.problems],
         "tasks": [_task(task, io_wait, time) for task in run.tasks],
         "nodes": [_picked(node, _NODE) for node in run.nodes],
+    }
+
+
+def _drain(found: Drained | None, time: RunTime) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "since": time.at(found.since),
+        "until": time.at(found.until),
+        **_picked(found, ("size", "peak", "mean")),
+        "steps": [[time.at(since), rate] for since, rate in found.steps],
     }
 
 

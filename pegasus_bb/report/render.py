@@ -67,6 +67,7 @@ def _runs(comparison: Comparison) -> Iterator[str]:
         yield from _predicted(run)
         if run.reserved is not None:
             yield f"  reserved {format_size(int(run.reserved))} x hours"
+        yield from _drained(run)
 
 
 def _predicted(run: Run) -> Iterator[str]:
@@ -79,6 +80,17 @@ def _predicted(run: Run) -> Iterator[str]:
     )
     where = "in the range" if low < run.makespan < high else f"{error:+.0%}"
     yield f"  predicted makespan {said}, measured {run.makespan:.1f} s ({where})"
+
+
+def _drained(run: Run) -> Iterator[str]:
+    found = run.drained
+    if found is None:
+        return
+    size, peak, mean = (
+        format_size(round(value)) for value in (found.size, found.peak, found.mean)
+    )
+    safe = "" if run.safe is None else f"; all results safe after {run.safe:.1f} s"
+    yield f"  drained {size}: at most {peak}/s over one second, mean {mean}/s{safe}"
 
 
 def _about(run: Run) -> str:

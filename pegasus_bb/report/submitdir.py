@@ -14,6 +14,7 @@ from pegasus_bb.model.run import Problem, Run, Task
 from pegasus_bb.report.clock import begun, gate_wait
 from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.discovery import RunFiles, find_run_files
+from pegasus_bb.report.drained import drained
 from pegasus_bb.report.footprint import declared, footprint, planned
 from pegasus_bb.report.jobstate import JobStates
 from pegasus_bb.report.joining import join
@@ -128,6 +129,7 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         saved=results.size if results else None,
         safe=results.last - start if results and start is not None else None,
         footprint=footprint(files, run.tasks),
+        drained=drained(folder),
         live=None if run.fallback else live,
         live_job_reservations=live_on_jobs(folder, run.tasks, reserved),
     )

@@ -46,7 +46,7 @@ FILES = (
     "service/protocol.py",
     "service/task.py",
 )
-FOLDERS = ("reservation", "runtime", "staging")
+FOLDERS = ("draining", "reservation", "runtime", "staging")
 _STAYS = ("runtime/install.py",)
 
 _BODY = """\

@@ -94,7 +94,9 @@ def run(
     roots = Roots.of(bb, [scratch.root, scratch.pfs_root])
     threads = _threads(options.threads, environ)
     manifest_path = bb.file("manifest.jsonl")
-    copies = _copies(bb, (roots, scratch.prefix, manifest_path, uuid, threads))
+    drains = _drains(bb, scratch.prefix, environ)
+    arguments = roots, scratch.prefix, manifest_path, uuid, threads, drains
+    copies = _copies(bb, arguments)
     transfers = Transfers(scratch, inputs, copies, options.symlink)
     keep = [bb.path, environ.get("HOME") or "/"]
     guard = ResultsGuard(bb, scratch.prefix).why_unsafe
@@ -119,6 +121,15 @@ def _copies(bb: BBDir, arguments: Tuple[Any, ...]) -> Copies:
     from pegasus_bb.runtime.transfers.by_service import ServiceCopies
 
     return ServiceCopies(settings, *arguments)
+
+
+def _drains(bb: BBDir, prefix: str, environ: Mapping[str, str]) -> Optional[Any]:
+    """How results leave the tier; None: at full speed."""
+    if not os.path.exists(bb.file("drain.json")):
+        return None
+    from pegasus_bb.runtime.transfers.drains import Drains  # few runs have a pace
+
+    return Drains(bb, prefix, environ.get("PEGASUS_DAG_JOB_ID", ""))
 
 
 def _threads(asked: int, environ: Mapping[str, str]) -> int:

@@ -111,6 +111,8 @@ class Committer:
         named = self._names_so_far()  # what is named from here on, the next sync keeps
         items = [item for batch in batches for item in batch.items]
         broken = sync([outcome.item for outcome in named], items, self._tag)
+        for batch in batches:
+            broken.update(batch.broken)  # an error of a sync is told once
         for outcome in named:
             self._tell(_unless(broken, outcome))
         for item in items:

@@ -17,6 +17,7 @@ from typing import Any, Optional, Tuple
 from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.durable import begin_writing
 from pegasus_bb.staging.moves import Range, Tell, data_of, move, move_all, write_all
+from pegasus_bb.staging.segments import Segments
 
 _BEHIND = 4  # steps; what is read again should still be in memory
 _ALONE = 8 << 20  # bytes; below, other files keep the other core busy
@@ -27,11 +28,19 @@ _PIECE = 64 << 10
 
 
 def pour_hashed(
-    source: int, out: int, size: int, hollow: bool, digest: Digest, tell: Tell
+    source: int,
+    out: int,
+    size: int,
+    hollow: bool,
+    digest: Digest,
+    tell: Tell,
+    segments: Optional[Segments] = None,
 ) -> Tuple[int, str]:
     """Copy ``size`` bytes, and hash them: bytes, digest. Raises OSError."""
     with _Hasher(source, digest, size > _ALONE) as hasher:
-        total = move_all(source, out, size, hollow, tell, hasher.take, hasher.move)
+        total = move_all(
+            source, out, size, hollow, tell, hasher.take, hasher.move, segments
+        )
     if hasher.error is not None:
         raise hasher.error
     return total, hasher.words()

@@ -118,6 +118,7 @@ class Batch:
     def __init__(self, items: Sequence[Item], copier: Copier) -> None:
         self.items, self.copier = items, copier
         self.results: Any = None  # what the copier keeps from copying to renaming
+        self.broken: Dict[int, OSError] = {}  # id of an item that a sync has failed for
 
 
 class Copier:

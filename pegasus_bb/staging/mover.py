@@ -22,10 +22,12 @@ from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import new_tag
 from pegasus_bb.staging.plain import Alone, Plain, discard
 from pegasus_bb.staging.pour import ignore_progress
+from pegasus_bb.staging.segments import Segments
+from pegasus_bb.staging.sync import sync
 
 _FILES = 512  # of a batch
 _BYTES = 32 << 20
-_MIDDLE = 8 << 20  # bytes; a larger file is a batch of its own
+_PART = 4  # a file of more than this part of them is a batch of its own
 _IN_HAND = 4  # batches that wait for a copier
 _TO_COMMIT = 4  # batches that wait to be made durable; the last delay the end
 _BATCHES = 25  # in all queues and hands; each folder of each is open
@@ -41,16 +43,17 @@ class Mover:
         follow: bool = True,
         threads: int = 0,
         tell: Tell = ignore_progress,
+        segments: Optional[Segments] = None,
     ) -> None:
         """``digest`` is of large files; small ones have SHA-256. ``follow``: a source
         may be a link. ``threads``: 0 for what is best here. ``tell`` hears the bytes as
-        they go, from several threads."""
-        self._follow, self._told = follow, tell
+        they go, from several threads. ``segments``: small files are one together."""
+        self._follow, self._told, self._segments = follow, tell, segments
         self._threads = threads or min(4, max(2, os.cpu_count() or 2))
         self.tag = new_tag()
         small = None if digest is None else SHA256  # the helper has no other
         self._small = _helper(small is not None) or Plain(small)
-        self._alone = Alone(digest)
+        self._alone = Alone(digest, segments)
         pairs = max(1, (_most_handles() - _OTHERS) // 2)  # of folders open at a time
         self._folders = max(1, pairs // _BATCHES)
         self._share = min(1.0, pairs / _BATCHES)  # of what may be in hand
@@ -74,6 +77,8 @@ class Mover:
                     yield from _taken(outcomes)
         except BaseException:
             committer.abort()
+            if self._segments is not None:
+                self._segments.stop()
             for ending in (crew.ending(), committer.ending()):
                 deque(ending, maxlen=0)  # nothing of ours may be at work after this
             raise
@@ -92,7 +97,7 @@ class Mover:
             self._told(size)
 
         try:
-            batch.copier.copy(batch, self.tag, self._follow, tell)
+            self._bring(batch, tell)
         except BaseException:
             for item in batch.items:
                 discard(item, self.tag)
@@ -102,10 +107,20 @@ class Mover:
         for item in again:
             self._copy(Batch([item], self._alone), committer)
 
+    def _bring(self, batch: Batch, tell: Tell) -> None:
+        if self._segments is None or batch.copier is self._alone:  # which asks itself
+            batch.copier.copy(batch, self.tag, self._follow, tell)
+            return
+        with self._segments.take(sum(item.size for item in batch.items)):
+            batch.copier.copy(batch, self.tag, self._follow, tell)
+            batch.broken = sync([], list(batch.items), self.tag)
+
     def _batches(self, items: Iterable[Item]) -> Iterator[Batch]:
-        piles = _Pile(self._small, self._folders), _Pile(self._alone, self._folders)
+        most = _BYTES if self._segments is None else min(_BYTES, self._segments.size)
+        piles = [_Pile(by, self._folders, most) for by in (self._small, self._alone)]
         for item in items:
-            if item.hollow or item.size > _MIDDLE or is_long(item.as_name):
+            large = item.size > most // _PART
+            if item.hollow or large or is_long(item.as_name):
                 yield Batch([item], self._alone)
                 continue
             pile = piles[item.size > self._small.limit]
@@ -126,9 +141,9 @@ def _helper(digest: bool) -> Optional[Copier]:
 class _Pile:
     """What becomes a batch once it is worth one."""
 
-    def __init__(self, copier: Copier, folders: int) -> None:
+    def __init__(self, copier: Copier, folders: int, size: int) -> None:
         self.items: List[Item] = []
-        self._copier, self._most = copier, folders
+        self._copier, self._most, self._bytes = copier, folders, size
         self._size = 0
         self._folders: Set[Folder] = set()
 
@@ -140,7 +155,7 @@ class _Pile:
     @property
     def is_full(self) -> bool:
         many = len(self.items) >= _FILES or len(self._folders) >= self._most
-        return many or self._size >= _BYTES
+        return many or self._size >= self._bytes
 
     def batch(self) -> Batch:
         batch = Batch(self.items, self._copier)

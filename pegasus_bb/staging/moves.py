@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Callable, Iterator, Tuple
+from typing import Callable, Iterator, Optional, Tuple
 
 from pegasus_bb.staging.durable import begin_writing
+from pegasus_bb.staging.segments import Segments
 
 CHUNK = 1 << 20
 STEP = 8 << 20  # bytes of one call; then the disk begins to write them
@@ -74,15 +75,18 @@ def move_all(
     tell: Tell,
     hole: Take = lambda piece: None,
     by: Move = move,
+    segments: Optional[Segments] = None,
 ) -> int:
     """Move all of it in steps: the bytes there were. Holes are left out, but ``hole``
     hears of them. Raises OSError."""
     end = 0
+    by = by if segments is None else _durably(by, segments)
     for offset, length in data_of(source, size) if hollow else [(0, size)]:
         hole((end, offset - end, True))
         end = offset
         while end < offset + length:
-            step = min(STEP, offset + length - end)
+            most = STEP if segments is None else segments.size
+            step = min(most, offset + length - end)
             moved = by(source, out, end, step, tell)
             end += moved
             if moved < step:
@@ -91,6 +95,20 @@ def move_all(
         hole((end, size - end, True))
         os.ftruncate(out, size)
     return size
+
+
+def _durably(by: Move, segments: Segments) -> Move:
+    """``by``, where each step is a segment."""
+
+    def move_segment(
+        source: int, out: int, offset: int, length: int, tell: Tell
+    ) -> int:
+        with segments.take(length):
+            moved = by(source, out, offset, length, tell)
+            os.fdatasync(out)
+        return moved
+
+    return move_segment
 
 
 def _ways() -> Iterator[Way]:

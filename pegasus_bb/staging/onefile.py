@@ -22,6 +22,7 @@ from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import part_name
 from pegasus_bb.staging.pour import Poured, ignore_progress, is_hollow, pour
+from pegasus_bb.staging.segments import Segments
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not be waited for
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -39,7 +40,12 @@ class Changed(Exception):
     """The source is not what it was when the copy began."""
 
 
-def copy_file(source: str, dest: str, digest: bool = True) -> Copied:
+def copy_file(
+    source: str,
+    dest: str,
+    digest: bool = True,
+    segments: Optional[Segments] = None,
+) -> Copied:
     """Copy the content of regular file ``source`` to ``dest``, whole and durable.
 
     Where both are one file (same device and inode) nothing is written. Raises
@@ -48,7 +54,7 @@ def copy_file(source: str, dest: str, digest: bool = True) -> Copied:
     why = ""
     for _ in range(TRIES):
         try:
-            return _copy_once(source, dest, digest)
+            return _copy_once(source, dest, digest, segments)
         except Changed as error:
             why = str(error)
         except OSError as error:
@@ -106,6 +112,7 @@ def copy_into(
     folder: Optional[int] = None,
     durable: bool = True,
     tell: Tell = ignore_progress,
+    segments: Optional[Segments] = None,
 ) -> Poured:
     """Copy open file ``source`` into the new file ``part`` of ``folder``.
 
@@ -115,7 +122,8 @@ def copy_into(
     out = os.open(part, _WRITE, 0o600, dir_fd=folder)
     try:
         try:
-            poured = pour(source, out, before.st_size, is_hollow(before), digest, tell)
+            size, hollow = before.st_size, is_hollow(before)
+            poured = pour(source, out, size, hollow, digest, tell, segments)
             check_unchanged(source, before, poured.size)
             os.fchmod(out, mode)
             if durable:
@@ -144,7 +152,9 @@ def compare(before: os.stat_result, now: os.stat_result) -> None:
             raise Changed(what[3:])
 
 
-def _copy_once(source: str, dest: str, digest: bool) -> Copied:
+def _copy_once(
+    source: str, dest: str, digest: bool, segments: Optional[Segments]
+) -> Copied:
     handle = open_source(source)
     try:
         before = settled(handle)
@@ -153,7 +163,8 @@ def _copy_once(source: str, dest: str, digest: bool) -> Copied:
             words = digest_file(source) if digest else ""
             return Copied(already.st_size, words, already)
         part = part_name(dest)
-        poured = copy_into(handle, before, part, SHA256 if digest else None)
+        wanted = SHA256 if digest else None
+        poured = copy_into(handle, before, part, wanted, segments=segments)
     finally:
         os.close(handle)
     try:

@@ -31,6 +31,7 @@ from pegasus_bb.staging.onefile import (
     still_changing,
 )
 from pegasus_bb.staging.parts import part_of
+from pegasus_bb.staging.segments import Segments
 
 LARGE = 64 << 20  # bytes; from here on its copier makes a file durable, not the batch
 
@@ -47,8 +48,10 @@ Result = Union[Written, CopyFailed, Elsewhere]
 class Plain(Copier):
     limit = (1 << 20) - 1
 
-    def __init__(self, digest: Optional[Digest]) -> None:
-        self._digest = digest
+    def __init__(
+        self, digest: Optional[Digest], segments: Optional[Segments] = None
+    ) -> None:
+        self._digest, self._segments = digest, segments
 
     def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
         batch.results = [self._result(item, tag, follow, tell) for item in batch.items]
@@ -71,9 +74,37 @@ class Plain(Copier):
 
     def _copied(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
         try:
-            return _copy_part(item, tag, self._digest, follow, tell)
+            return self._copy_part(item, tag, follow, tell)
         except Changed:
             return Elsewhere()
+
+    def _copy_part(self, item: Item, tag: str, follow: bool, tell: Tell) -> Written:
+        """Copy ``item`` to its temporary name; a large one is durable then.
+
+        Raises OSError, Changed, CopyFailed where it is no regular file.
+        """
+        source = open_source(item.name, item.source.fd, follow)
+        try:
+            before = settled(source)
+            poured = copy_into(
+                source,
+                before,
+                part_of(item.as_name, tag),
+                self._digest,
+                item.dest.fd,
+                before.st_size >= LARGE,
+                tell,
+                self._segments,
+            )
+        finally:
+            os.close(source)
+        try:
+            now = os.stat(item.name, dir_fd=item.source.fd, follow_symlinks=follow)
+            compare(before, now)
+        except BaseException:
+            discard(item, tag)
+            raise
+        return Written(poured.size, poured.digest, stamp(before))
 
 
 class Alone(Plain):
@@ -85,7 +116,7 @@ class Alone(Plain):
         why = ""
         for _ in range(TRIES):
             try:
-                return _copy_part(item, tag, self._digest, follow, tell)
+                return self._copy_part(item, tag, follow, tell)
             except Changed as error:
                 why = str(error)
         raise still_changing(item.source_path, why)
@@ -96,36 +127,6 @@ def discard(item: Item, tag: str) -> None:
         os.unlink(part_of(item.as_name, tag), dir_fd=item.dest.fd)
     except OSError:
         pass
-
-
-def _copy_part(
-    item: Item, tag: str, digest: Optional[Digest], follow: bool, tell: Tell
-) -> Written:
-    """Copy ``item`` to its temporary name; a large one is durable then.
-
-    Raises OSError, Changed, CopyFailed where it is no regular file.
-    """
-    source = open_source(item.name, item.source.fd, follow)
-    try:
-        before = settled(source)
-        poured = copy_into(
-            source,
-            before,
-            part_of(item.as_name, tag),
-            digest,
-            item.dest.fd,
-            before.st_size >= LARGE,
-            tell,
-        )
-    finally:
-        os.close(source)
-    try:
-        now = os.stat(item.name, dir_fd=item.source.fd, follow_symlinks=follow)
-        compare(before, now)
-    except BaseException:
-        discard(item, tag)
-        raise
-    return Written(poured.size, poured.digest, stamp(before))
 
 
 def _named(item: Item, result: Result, tag: str) -> Answer:

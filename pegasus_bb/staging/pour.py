@@ -11,6 +11,7 @@ from typing import NamedTuple, Optional
 
 from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.moves import CHUNK, Tell, move_all
+from pegasus_bb.staging.segments import Segments
 
 FICLONE = 0x40049409  # linux/fs.h
 
@@ -31,10 +32,12 @@ def pour(
     hollow: bool,
     digest: Optional[Digest],
     tell: Tell = ignore_progress,
+    segments: Optional[Segments] = None,
 ) -> Poured:
     """Copy ``size`` bytes of open file ``source`` into the empty open file ``out``.
 
-    Fewer arrive where the source ends before that. Raises OSError.
+    Fewer arrive where the source ends before that. What is shared writes nothing, and
+    asks for no segment. Raises OSError.
     """
     if size == 0:
         return Poured(0, digest.words(digest.new()) if digest else "")
@@ -45,11 +48,13 @@ def pour(
         from pegasus_bb.staging.hashing import hash_of, pour_hashed  # needs threads
 
         if not cloned:
-            return Poured(*pour_hashed(source, out, size, hollow, digest, tell))
+            found = pour_hashed(source, out, size, hollow, digest, tell, segments)
+            return Poured(*found)
         tell(size)
         return Poured(size, hash_of(source, size, hollow, digest))
     if not cloned:
-        return Poured(move_all(source, out, size, hollow, tell), "")
+        moved = move_all(source, out, size, hollow, tell, segments=segments)
+        return Poured(moved, "")
     tell(size)
     return Poured(os.fstat(out).st_size, "")
 

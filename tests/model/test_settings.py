@@ -49,6 +49,8 @@ def test_all_that_can_be_said() -> None:
         "history": ("pfs, /runs/b", (Path("/home/me/pfs"), Path("/runs/b"))),
         "fallback": ("pfs", "pfs"),
         "guard": ("digest", "digest"),
+        "drain": ("32MiB/s", {"when": "", "rate": 32 << 20}),
+        "drain_slack": ("5", 5),
     }
     found = read(**{key.replace("_", "."): text for key, (text, _) in said.items()})
     assert asdict(found) == {key: value for key, (_, value) in said.items()}

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from pegasus_bb.model.run import Calls, Kind, Layer, LiveBytes, NodeTimes, Run, Task
+from pegasus_bb.model.run import (
+    Calls,
+    Drained,
+    Kind,
+    Layer,
+    LiveBytes,
+    NodeTimes,
+    Run,
+    Task,
+)
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.benchmark import BenchCell, Benchmark
 from pegasus_bb.report.compare import compare
@@ -108,6 +117,7 @@ def a_comparison(jobs: int = 6, benchmark: Benchmark | None = None) -> Compariso
             nodes=(gate,),
             gate_wait=8.0,
             live=live,
+            drained=Drained(103.0, 105.0, 300, 200.5, ((103.0, 200.5), (104.0, 99.5))),
             live_job_reservations=of_jobs,
             reserved=3.5 * MIB,
             predicted=46.5,

@@ -72,6 +72,8 @@ def test_a_result_waits_for_its_stage_out_and_stays_where_there_is_none(
     long.jobs[0]["uses"][1]["stageOut"] = True
     del long.jobs[1]["uses"][0]
     assert lives(long)["a"] == (1, 2)
+    long.ending = Ending(delivered=True, late=True)
+    assert lives(long)["a"] == (1, 3)
     long.ending = Ending(delivered=False)
     assert lives(long)["a"] == (1, 3)
     assert lives(long)["b"] == (1, 2)

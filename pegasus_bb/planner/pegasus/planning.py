@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.darshan import not_found
+from pegasus_bb.planner.drain import plan_drain
 from pegasus_bb.planner.options import PlanOptions, home_of_runs
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.checks import (
@@ -52,7 +53,7 @@ def plan_on_tier(
     """
     with no_collection():
         decided = read_and_decide(options)
-        context = plan_run(options, decided, predicted=predict(decided))
+        context = plan_run(options, decided, predict(decided), plan_drain(decided))
         before = Inputs.of(decided.workflow.document, decided.catalogs)
         notes = left_out(decided, is_builtin=False)
         notes += not_found(decided.settings.darshan, context.darshan)

@@ -17,6 +17,7 @@ from pegasus_bb.errors import NotSealed
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.liveness import sizes
 from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.seal.late_results import with_late_results
 from pegasus_bb.planner.seal.live_bytes import check_phases
 from pegasus_bb.planner.seal.lives import read_lives, removals
 from pegasus_bb.planner.seal.phases import Phases, in_phases
@@ -52,6 +53,9 @@ Made = TypeVar("Made", bound=ExecutableWorkflow)
 def complete(planned: Made, workflow: Workflow, context: RunPlan) -> Made:
     """``planned``, made of the user's ``workflow``, ready to run. Raises NotSealed."""
     dag = _awaiting_stage_out(planned, context)
+    if context.drain is not None and context.drain.is_late:
+        tasks = (node for _, node in planned.jobs_nodes())
+        dag = with_late_results(dag, tasks, planned.entries)
     if context.request is None:
         return replace(planned, dag=dag)
     removes = removals(dag.nodes, planned.entries)

@@ -34,6 +34,7 @@ from pegasus_bb.service.task import COPY, DONE
 from pegasus_bb.staging.failures import CopyFailed, on_a_line
 from pegasus_bb.staging.items import Landed, stamp
 from pegasus_bb.staging.onefile import digest_file
+from pegasus_bb.staging.segments import Segments
 from pegasus_bb.units import parse_duration
 
 _LATER = ("draining", "busy")  # codes: the next service, or a later moment, will do
@@ -53,7 +54,10 @@ class ServiceCopies(Copies):
         self._service = PatientClient(settings["service"], patience)
         signal.signal(signal.SIGTERM, _end)  # else no task would be cancelled
 
-    def _landed(self, ways: Sequence[Way], digest: bool) -> Iterator[Brought]:
+    def _landed(
+        self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
+    ) -> Iterator[Brought]:
+        """The service has a pace of its own, so it takes no ``segments``."""
         left: List[Tuple[Way, Spec]] = []
         for way in ways:
             try:
@@ -80,6 +84,7 @@ class ServiceCopies(Copies):
             "source": self._service.url_of(source),
             "dest": self._service.url_of(os.path.join(os.path.realpath(folder), name)),
             "size": os.stat(source).st_size,
+            **(self._drains.spec(way) if self._drains else {}),
         }
         return {**spec, "digest": True} if digest else spec
 

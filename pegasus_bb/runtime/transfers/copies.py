@@ -8,7 +8,18 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import append_all
@@ -24,6 +35,10 @@ from pegasus_bb.staging.items import Folder, Item, Landed, item_of, stamp
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import same_file
 from pegasus_bb.staging.parts import parts_in
+from pegasus_bb.staging.segments import Segments
+
+if TYPE_CHECKING:
+    from pegasus_bb.runtime.transfers.drains import Drains
 
 _FOLDERS = 50  # kept open for the next file of the list
 _LINES = 500  # of the manifest, written at once
@@ -39,15 +54,19 @@ class Copies:
         manifest_path: str,
         uuid: str,
         threads: int = 0,
+        drains: Optional[Drains] = None,
     ) -> None:
-        """``prefix``: where the reservation is mounted, if there is one."""
+        """``prefix``: where the reservation is mounted, if there is one. ``drains``:
+        how results leave it; None: at full speed."""
         self._roots, self._prefix, self._threads = roots, prefix, threads
+        self._drains = drains
         self._manifest, self._uuid = manifest_path, uuid
         self._lines: Optional[Dict[str, Dict[str, Any]]] = None  # as the job began
         self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
 
     def copy(self, ways: Sequence[Way]) -> Iterator[Copied]:
         """Copy all; what became of each, in no order."""
+        alone: List[Way] = []
         files: List[Way] = []
         for way in ways:
             try:
@@ -55,18 +74,41 @@ class Copies:
                 if self._was_brought(way):
                     yield way, os.path.getsize(way.target), None
                 elif os.path.isdir(way.source) or _is_there(way):
-                    yield way, self._one(way), None
+                    alone.append(way)
                 else:
                     self._make_room(way)
                     files.append(way)
             except (PegasusBBError, OSError) as error:
                 yield way, 0, error
-        for promised in (True, False):
-            some = [way for way in files if way.promised is promised]
-            if some:
-                yield from self._many(some, promised)
+        with self._paced([*alone, *files]) as pace:
+            for way in alone:
+                yield self._tried(way, pace if self._leaves(way) else None)
+            groups: Dict[Tuple[bool, bool], List[Way]] = {}
+            for way in files:
+                groups.setdefault((way.promised, self._leaves(way)), []).append(way)
+            for (promised, leaves), some in groups.items():
+                yield from self._many(some, promised, pace if leaves else None)
 
-    def _one(self, way: Way) -> int:
+    @contextlib.contextmanager
+    def _paced(self, ways: Sequence[Way]) -> Iterator[Optional[Segments]]:
+        """The pace of those of ``ways`` that leave the tier."""
+        pace = self._drains.pace(ways) if self._drains else None
+        try:
+            yield pace
+        finally:
+            if pace is not None:
+                pace.close()
+
+    def _leaves(self, way: Way) -> bool:
+        return self._drains is not None and self._drains.leaves(way)
+
+    def _tried(self, way: Way, segments: Optional[Segments]) -> Copied:
+        try:
+            return way, self._one(way, segments), None
+        except (PegasusBBError, OSError) as error:
+            return way, 0, error
+
+    def _one(self, way: Way, segments: Optional[Segments]) -> int:
         """A folder, or a file that is its own copy. Raises PegasusBBError, OSError."""
         copied = copy_path(
             way.source,
@@ -74,16 +116,19 @@ class Copies:
             way.promised,
             self._wrote(way.target),
             self._vanishing(way),
+            segments,
         )
         source = stamp(os.stat(way.source))
         landed = Landed(copied.size, copied.digest, stamp(copied.stat), source)
         self._note([(way, _executable(way, landed))])
         return copied.size
 
-    def _many(self, ways: Sequence[Way], digest: bool) -> Iterator[Copied]:
+    def _many(
+        self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
+    ) -> Iterator[Copied]:
         landed: List[Tuple[Way, Landed]] = []
         pace = Pace(_LINES)
-        for way, found in self._landed(ways, digest):
+        for way, found in self._landed(ways, digest, segments):
             try:
                 if not isinstance(found, Landed):
                     yield way, 0, found
@@ -96,10 +141,13 @@ class Copies:
                 yield from self._told(landed)
         yield from self._told(landed)
 
-    def _landed(self, ways: Sequence[Way], digest: bool) -> Iterator[Brought]:
+    def _landed(
+        self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
+    ) -> Iterator[Brought]:
         """Copy files; what became of each, in no order."""
         refused: List[Brought] = []
-        mover = Mover(SHA256 if digest else None, threads=self._threads)
+        wanted = SHA256 if digest else None
+        mover = Mover(wanted, threads=self._threads, segments=segments)
         for outcome in mover.move(_items(ways, refused)):
             yield outcome.item.mark, outcome.landed or outcome.failure
         yield from refused

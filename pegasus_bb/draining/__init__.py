@@ -1,0 +1,1 @@
+"""Paced draining: when results may leave a tier. It runs inside jobs."""

@@ -1,0 +1,107 @@
+"""How the results of a run will leave the tier: off, now, paced, or at a rate.
+
+Pacing needs to know when the run will end; the simulation says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.drain import NOW, DrainRule
+from pegasus_bb.model.run import Kind
+from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast, rule_of
+from pegasus_bb.planner.predictions import mode_predictions, without_speeds
+from pegasus_bb.simulation.workflow import demands_of
+from pegasus_bb.units import abbreviate, format_size
+
+_WORTH = 0.95  # a peak above this part of today's is no gain
+
+
+def plan_drain(decided: PlanningInput) -> DrainPlan | None:
+    """None: results leave as soon as they are there. Raises CatalogError, UsageError
+    for what cannot be paced."""
+    placement = decided.placement
+    if placement is None:
+        return None
+    rule = rule_of(decided.settings, placement.tier)
+    if rule.when == NOW:
+        return None
+    slack = decided.settings.drain_slack / 100
+    if not rule.is_paced:
+        return DrainPlan(rule)
+    _check_can_be_paced(decided, rule)
+    declared = placement.tier.drain
+    target = declared.target if declared else None
+    if rule.rate:
+        return DrainPlan(rule, target)
+    found = forecast(decided)
+    if found is None:
+        raise _no_forecast(decided)
+    return DrainPlan(rule, target, slack, found)
+
+
+def forecast(decided: PlanningInput) -> Forecast | None:
+    """None where no speeds are declared. Raises CatalogError, UsageError."""
+    known = mode_predictions(decided)
+    if known is None:
+        return None
+    simulator, mode = known.simulator, known.mode(decided.settings.mode)
+    done = simulator.execute(mode, demands_of(simulator.planned.work, 0))
+    starts: dict[str, float] = {}
+    flows: list[Flow] = []
+    for at, node in enumerate(done.outline.nodes):
+        if node.kind is Kind.STAGE_OUT:
+            starts.update(dict.fromkeys(node.lfns, done.began[at]))
+            size = sum(copy.size for copy in mode.work[at].copies)
+            flows.append((done.began[at], done.stopped[at], size))
+    end = max(done.stopped[: done.outline.tasks], default=0.0)
+    return Forecast(done.gate_opened, end, starts, tuple(flows))
+
+
+def _check_can_be_paced(decided: PlanningInput, rule: DrainRule) -> None:
+    placement, mode = decided.placement, decided.settings.mode
+    assert placement is not None  # noqa: S101 - the caller has looked
+    if mode == "transient":
+        raise UsageError(
+            f"--bb-drain {rule}: in mode transient a reservation ends with its job, so "
+            "its results cannot wait. --bb-mode persistent, or --bb-drain now"
+        )
+    own = placement.job_reservations
+    jobs = sorted(job for job, found in own.items() if found.stage_out)
+    tier = placement.job_tier
+    if jobs and tier.is_staged:
+        raise UsageError(
+            f"--bb-drain {rule}: the own results of {abbreviate(jobs)} leave tier "
+            f"{tier.name} by {tier.backend}'s stage_out, which cannot be paced. "
+            "--bb-mode persistent, or --bb-job-tier with a node-local tier"
+        )
+
+
+def _no_forecast(decided: PlanningInput) -> UsageError:
+    error = without_speeds(decided, "--bb-drain paced")
+    return UsageError(f"{error}, or a rate, which needs none: --bb-drain 32MiB/s")
+
+
+def drain_gain(decided: PlanningInput) -> dict[str, Any] | None:
+    """What pacing would win, for `explain`: bytes per second to the PFS at most. None
+    where it is unknown, or no results leave."""
+    if decided.settings.mode not in ("persistent", "hybrid"):
+        return None
+    found = forecast(decided) if decided.ending.delivered else None
+    if found is None or not found.flows:
+        return None
+    now, paced = found.peaks(decided.settings.drain_slack / 100)
+    return {"peak_now": now, "peak_paced": paced, "wins": paced < now * _WORTH}
+
+
+def gain_line(gain: dict[str, Any]) -> str:
+    """The same for a person."""
+    now = f"{format_size(int(gain['peak_now']))}/s"
+    if not gain["wins"]:
+        return (
+            f"draining: nothing to win by pacing: at most {now} to the PFS either way"
+        )
+    paced = f"{format_size(int(gain['peak_paced']))}/s"
+    return f"draining: at most {now} to the PFS now, {paced} with --bb-drain paced"

@@ -1,0 +1,127 @@
+"""How the results of a run leave the tier: bb/drain.json, as planning wrote it.
+
+Without that file nothing of this is used. What arrives on the tier is never held back.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any, Iterable, List, Mapping, Optional
+
+from pegasus_bb.draining.curve import Curve
+from pegasus_bb.draining.pace import Drain, Pace, Target, make_folder
+from pegasus_bb.files import read_json
+from pegasus_bb.paths import is_below
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.transfers.ways import Way
+
+NOTE, FOLDER = "drain.json", "drain"
+_SLOWEST = 2.0  # times as long as was predicted; a run may also have lain still
+_BAD = (OSError, ValueError, TypeError, KeyError, AttributeError)
+
+
+class Drains:
+    """Those of one transfer job."""
+
+    def __init__(self, bb: BBDir, prefix: str, node: str) -> None:
+        """``prefix``: where the reservation is mounted; ``node``: of the DAG."""
+        self._bb, self._prefix, self._node = bb, prefix, node
+        self._note = self._read()
+
+    def leaves(self, way: Way) -> bool:
+        """Whether it brings something from the tier to elsewhere, and is paced."""
+        return (
+            bool(self._note and self._prefix)
+            and is_below(way.source, self._prefix)
+            and not is_below(way.target, self._prefix)
+        )
+
+    def pace(self, ways: Iterable[Way]) -> Optional[Pace]:
+        """For those of ``ways`` that leave; None where none does."""
+        size = sum(_size(way.source) for way in ways if self.leaves(way))
+        if not size:
+            return None
+        try:
+            drain = self._drain(size)
+        except _BAD as error:
+            self._cannot(error)
+            return None
+        make_folder(self._bb.file(FOLDER))
+        return Pace(drain)
+
+    def spec(self, way: Way) -> Mapping[str, Any]:
+        """What the staging service is told of a task."""
+        if not self.leaves(way):
+            return {}
+        try:
+            if self._note["rate"]:
+                return {"rate": self._note["rate"]}
+            return {"deadline": time.time() + self._seconds()}
+        except _BAD as error:
+            self._cannot(error)
+            return {}
+
+    def _drain(self, size: int) -> Drain:
+        note = self._note
+        seconds = 0.0 if note["rate"] else self._seconds()
+        log = os.path.join(self._bb.file(FOLDER), f"{self._node or 'transfer'}.jsonl")
+        return Drain(str(note["run"]), size, seconds, self._targets(), log)
+
+    def _targets(self) -> List[Target]:
+        own, rate, said = (
+            self._bb.file(FOLDER),
+            self._note["rate"],
+            self._note["target"],
+        )
+        targets = [Target("of this run", own, rate)] if rate else []
+        if said:
+            curve = Curve.of_json(said["curve"]) if said.get("curve") else None
+            folder = said.get("registry") or own
+            if not (rate and folder == own):
+                limit = float(said.get("limit") or 0)
+                targets.append(Target(str(said["name"]), folder, limit, curve))
+        return [each for each in targets if each.limit or each.curve]
+
+    def _seconds(self) -> float:
+        """Until the run ends, by the prediction and by how long it took so far; 0 where
+        this node belongs to the end."""
+        starts, gate, end = (self._note[key] for key in ("starts", "gate", "end"))
+        start = float(starts.get(self._node, end))
+        left = max(0.0, end - start) + float(self._note["slack"]) * end
+        return float(left * self._slowness(start - gate))
+
+    def _slowness(self, predicted: float) -> float:
+        try:
+            since = os.stat(self._bb.file("ready.json")).st_mtime
+        except OSError:
+            return 1.0
+        if predicted <= 0:
+            return 1.0
+        return min(_SLOWEST, max(1 / _SLOWEST, (time.time() - since) / predicted))
+
+    def _read(self) -> Any:
+        try:
+            note = read_json(self._bb.file(NOTE))
+            return {**note, "rate": float(note["rate"])}
+        except _BAD as error:
+            self._cannot(error)
+            return {}
+
+    def _cannot(self, error: Exception) -> None:
+        path = self._bb.file(NOTE)
+        words = f"{path} cannot be used ({error!r}), so results go at full speed"
+        print(f"transfer: drain: {words}", file=sys.stderr, flush=True)
+        self._note = {}
+
+
+def _size(path: str) -> int:
+    """Bytes of a file, or of all files of a folder; 0 where it cannot be told."""
+    try:
+        if not os.path.isdir(path):
+            return os.path.getsize(path)
+        with os.scandir(path) as entries:
+            return sum(_size(entry.path) for entry in entries if not entry.is_symlink())
+    except OSError:
+        return 0

@@ -1,0 +1,209 @@
+"""Results leave the tier at a pace, at the end, or at once; none of them is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.draining.registry import BURST
+from pegasus_bb.staging.pour import _clone
+
+from .conftest import INPUTS, Site, done_well, expected, until
+from .test_predicted import FAST, speeds
+
+MIB = 1 << 20
+PERSISTENT = ("--bb-mode", "persistent", "--bb-capacity", "60MiB")
+STAGE_OUTS = ("stage_out_remote_cluster_2_0", "stage_out_remote_cluster_3_0")
+
+
+@pytest.fixture
+def large(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """Results of some MiB, on a file system that copies."""
+    monkeypatch.setitem(INPUTS, "in.txt", os.urandom(MIB))
+    (site.root / "inputs" / "in.txt").write_bytes(INPUTS["in.txt"])
+    with (site.root / "one").open("wb") as one, (site.root / "two").open("wb") as two:
+        if _clone(one.fileno(), two.fileno()):
+            pytest.skip("this file system shares what is copied: nothing is written")
+    return site
+
+
+def segments(submit: Path) -> list[tuple[float, float, int]]:
+    logs = sorted((submit / "bb" / "drain").glob("*.jsonl"))
+    lines = [line for log in logs for line in log.read_text().splitlines()]
+    return sorted((begin, end, size) for begin, end, size in map(json.loads, lines))
+
+
+def test_a_rate_is_kept_and_all_results_come(large: Site) -> None:
+    submit = large.planned("bb", *PERSISTENT, "--bb-drain", "8MiB/s")
+    assert done_well(large.run("bb"))
+    assert large.content("bb") == expected()
+    found = segments(submit)
+    assert sum(size for _, _, size in found) == sum(map(len, expected().values()))
+    for (begin, _, size), (after, _, _) in pairwise(found):
+        assert after - begin >= size / (8 * MIB) - BURST - 0.002, "slots take turns"
+    assert not list((submit / "bb" / "drain").glob("*.lease"))
+    assert large.reservations() == []
+    off = large.planned("pfs", "--bb-mode", "off")
+    assert done_well(large.run("pfs"))
+    out = large.root / "report.json"
+    sides = ("--pfs", str(off), "--bb", str(submit))
+    said = large.bb("report", *sides, "--json", str(out), check=True)
+    assert "drained " in said.stdout
+    (reported,) = json.loads(out.read_text())["runs"]["bb"]
+    assert reported["drain"]["size"] == sum(size for _, _, size in found)
+    assert reported["drain"]["peak"] > 0
+
+
+def test_sigkill_inside_a_segment_and_again(large: Site) -> None:
+    submit = large.planned("bb", *PERSISTENT, "--bb-drain", "1MiB/s")
+    engine = large.start_run("bb")
+    until(lambda: segments(submit))
+    parts = large.results("bb")
+    until(lambda: list(parts.glob(".*.part")))
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+    assert large.reservations(), "nothing is given back early"
+    assert done_well(large.run("bb"))
+    assert large.content("bb") == expected()
+    assert not list(parts.glob(".*.part"))
+    assert large.reservations() == []
+
+
+def test_paced_results_have_until_the_last_job_and_those_of_it_no_time(
+    large: Site,
+) -> None:
+    slow = {"read": "1MB/s", "write": "1MB/s"}
+    speeds(large, pfs=FAST, bb=slow)
+    submit = large.planned("bb", *PERSISTENT, "--bb-drain", "paced")
+    note = json.loads((submit / "bb" / "drain.json").read_text())
+    early, last = (note["starts"][name] for name in STAGE_OUTS)
+    assert note["gate"] < early < note["end"] <= last
+    assert done_well(large.run("bb"))
+    assert large.content("bb") == expected()
+    logs = {log.stem: log for log in (submit / "bb" / "drain").glob("*.jsonl")}
+    assert set(logs) == set(STAGE_OUTS)
+
+
+def test_slack_gives_the_last_results_time_as_well(large: Site) -> None:
+    speeds(large, pfs=FAST, bb=FAST)
+    options = ("--bb-drain", "paced", "--bb-drain-slack", "50")
+    submit = large.planned("bb", *PERSISTENT, *options)
+    assert json.loads((submit / "bb" / "drain.json").read_text())["slack"] == 0.5
+
+
+def test_off_is_at_the_end(site: Site) -> None:
+    submit = site.planned("bb", *PERSISTENT, "--bb-drain", "off")
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+    log = (submit / "jobstate.log").read_text()
+    last = log.index(" mix_E JOB_SUCCESS ")
+    for name in STAGE_OUTS:
+        assert log.index(f" {name} SUBMIT ") > last
+    assert not (submit / "bb" / "drain.json").exists()
+    assert site.reservations() == []
+
+
+def test_the_tier_may_say_it_and_the_option_wins(site: Site) -> None:
+    site.declare(drain="8MiB/s")
+    by_tier = site.planned("tier", *PERSISTENT)
+    assert json.loads((by_tier / "bb" / "drain.json").read_text())["rate"] == 8 * MIB
+    said = site.planned("now", *PERSISTENT, "--bb-drain", "now")
+    assert not (said / "bb" / "drain.json").exists()
+
+
+def test_a_target_of_the_tier_is_shared_through_its_registry(site: Site) -> None:
+    folder = site.root / "registry"
+    folder.mkdir()
+    target = {"target": "pfs", "limit": "64MiB/s", "registry": str(folder)}
+    site.declare(drain=target)
+    speeds(site, pfs=FAST, bb=FAST)
+    site.planned("bb", *PERSISTENT)
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+    assert (folder / "slots").exists()
+    assert not list(folder.glob("*.lease"))
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("persistent", "paced"), "--bb-drain 32MiB/s"),
+        (("transient", "paced"), "mode transient"),
+        (("transient", "1MiB/s"), "mode transient"),
+        (("persistent", "fast"), "is not one of off, now, paced"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name_and_leaves_nothing(
+    site: Site, options: tuple[str, str], why: str
+) -> None:
+    mode, drain = options
+    done = site.plan("bb", "--bb-mode", mode, "--bb-drain", drain)
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not site.submit_dir("bb").exists()
+
+
+_STAMP = re.compile(rb"20\d\d-?\d\d-?\d\dT\d\d:?\d\d:?\d\d[+0-9:]*")
+
+
+@pytest.mark.parametrize(
+    ("tier", "said"),
+    [
+        ({**FAST, "job_read": "1MB/s"}, "with --bb-drain paced"),
+        (FAST, "nothing to win by pacing"),
+    ],
+)
+def test_explain_says_what_pacing_would_win(
+    site: Site, tier: dict[str, str], said: str
+) -> None:
+    """d.dat has left while E still reads a.dat for long, or not."""
+    speeds(site, pfs=FAST, bb=tier)
+    if said.startswith("with"):
+        workflow = site.document("workflow.yml")
+        workflow["jobs"][4]["uses"].append({"lfn": "a.dat", "type": "input"})
+        sizes = {"a.dat": 30_000_000, "d.dat": 10_000_000}
+        for use in (use for job in workflow["jobs"] for use in job["uses"]):
+            if use["type"] == "output" and use["lfn"] in sizes:
+                use["metadata"] = {"size": sizes[use["lfn"]]}
+        site.save("workflow.yml", workflow)
+    options = ("--sites", "cluster", "--output-sites", "local")
+    done = site.bb("explain", *options, *PERSISTENT, check=True)
+    assert said in done.stdout
+    document = site.bb("explain", *options, *PERSISTENT, "--json", check=True)
+    gain = json.loads(document.stdout)["drain"]
+    assert gain["wins"] == said.startswith("with")
+    assert gain["peak_now"] >= gain["peak_paced"] > 0
+
+
+def files_of(submit: Path) -> dict[str, bytes]:
+    """Every file, without the run's own names and times, and without the option."""
+    uuid = json.loads((submit / "bb" / "plan.json").read_text())["uuid"]
+    number = next(submit.glob("pegasus.*.properties")).name
+    names = {submit.name: "RUN", uuid: "UUID", uuid.replace("-", "")[:12]: "NAME"}
+    names |= {uuid[:8]: "SHORT", number: "PROPERTIES", "pegasus.bb.drain=now\n": ""}
+    found = {}
+    for path in submit.rglob("*"):
+        if path.is_file() and path.suffix != ".pyc" and path.name != "braindump.yml":
+            data = path.read_bytes()
+            for name, word in names.items():
+                data = data.replace(name.encode(), word.encode())
+            name = str(path.relative_to(submit)).replace(number, "PROPERTIES")
+            found[name] = _STAMP.sub(b"", data)
+    return found
+
+
+def test_now_is_todays_submit_directory(site: Site) -> None:
+    """Byte by byte, but for the words of the user."""
+    plain = files_of(site.planned("qqone", *PERSISTENT))
+    said = files_of(site.planned("qqtwo", *PERSISTENT, "--bb-drain", "now"))
+    assert {name for name in {*plain, *said} if plain.get(name) != said.get(name)} == (
+        set()
+    )
+    assert "bb/drain.json" not in plain

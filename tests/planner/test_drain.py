@@ -1,0 +1,67 @@
+"""What planning refuses to pace, and what it foresees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.model.drain import DrainRule, DrainTarget, TierDrain
+from pegasus_bb.model.properties import Settings
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.planner.drain import plan_drain
+from pegasus_bb.planner.drain_plan import Forecast, rule_of
+
+RATE = Settings(mode="hybrid", drain=DrainRule("", 1 << 20))
+
+
+def decided(runner: Any, settings: Settings) -> Any:
+    given, _ = runner.planning()
+    return replace(given, settings=settings)
+
+
+@pytest.mark.parametrize("backend", ["datawarp", "slurm-lua"])
+def test_what_the_batch_system_stages_out_is_refused_by_name(
+    runner: Any, backend: str
+) -> None:
+    runner.hybrid(backend=backend)
+    with pytest.raises(UsageError, match=f"ID3 leave .* by {backend}'s stage_out"):
+        plan_drain(decided(runner, RATE))
+
+
+def test_what_our_launcher_copies_back_is_not(runner: Any) -> None:
+    runner.hybrid(backend="directory")
+    found = plan_drain(decided(runner, RATE))
+    assert found is not None
+    assert found.rule.rate == 1 << 20
+
+
+@pytest.mark.parametrize("backend", ["datawarp", "slurm-lua", "directory"])
+def test_the_shared_part_is_paced_on_every_backend(runner: Any, backend: str) -> None:
+    runner.persistent(backend=backend)
+    found = plan_drain(decided(runner, replace(RATE, mode="persistent")))
+    assert found is not None
+    assert not found.is_late
+
+
+def test_the_users_word_is_before_the_tiers() -> None:
+    target = DrainTarget("pfs", 1.0)
+    tier = Tier("cori", "bb", "directory", drain=TierDrain(DrainRule("paced"), target))
+    assert rule_of(Settings(), tier).when == "paced"
+    assert rule_of(Settings(drain=DrainRule("now")), tier).when == "now"
+    assert rule_of(Settings(), replace(tier, drain=None)).when == "now"
+
+
+def test_peaks_add_up_what_leaves_at_the_same_time() -> None:
+    flows = ((0.0, 10.0, 1000), (5.0, 10.0, 1000), (100.0, 101.0, 50))
+    found = Forecast(0.0, 100.0, {}, flows)
+    now, paced = found.peaks(slack=0.0)
+    assert now == pytest.approx(300)
+    assert paced == pytest.approx(50, rel=0.01), "the last have no time"
+    assert found.peaks(slack=1.0)[1] < 25
+
+
+def test_nothing_that_leaves_has_no_peak() -> None:
+    assert Forecast(0.0, 10.0, {}, ((1.0, 1.0, 0),)).peaks(0.0) == (0.0, 0.0)

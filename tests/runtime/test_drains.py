@@ -1,0 +1,135 @@
+"""What a transfer makes of bb/drain.json."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.transfers.drains import Drains
+from pegasus_bb.runtime.transfers.jobs import Transfer
+from pegasus_bb.runtime.transfers.ways import Try, Way
+
+from .conftest import Site
+from .job_lists import SCRATCH, do, transfer
+
+MIB = 1 << 20
+NODE = "stage_out_1"
+NOTE: dict[str, Any] = {
+    "version": 1,
+    "run": "uuid",
+    "rate": 0,
+    "target": None,
+    "slack": 0.0,
+    "gate": 100.0,
+    "end": 1100.0,
+    "starts": {NODE: 600.0, "last": 1100.0},
+}
+
+
+@pytest.fixture
+def bb(tmp_path: Path) -> BBDir:
+    (tmp_path / "bb").mkdir()
+    return BBDir(str(tmp_path / "bb"))
+
+
+def drains(bb: BBDir, node: str = NODE, **changes: Any) -> Drains:
+    Path(bb.file("drain.json")).write_text(json.dumps({**NOTE, **changes}))
+    return Drains(bb, "/bb/run", node)
+
+
+def opened(bb: BBDir, seconds: float) -> None:
+    """The gate opened so long ago."""
+    ready = Path(bb.file("ready.json"))
+    ready.write_text("{}")
+    then = time.time() - seconds
+    os.utime(ready, (then, then))
+
+
+def way(source: str, target: str) -> Way:
+    job = Transfer("lfn", (), (), False, {})
+    return Way(Try(job, ()), source, target, target, True)
+
+
+def test_only_what_leaves_the_tier_is_paced(bb: BBDir) -> None:
+    found = drains(bb)
+    assert found.leaves(way("/bb/run/r", "/lus/out/r"))
+    assert not found.leaves(way("/lus/in", "/bb/run/in"))
+    assert not found.leaves(way("/bb/run/a", "/bb/run/b"))
+    assert not found.leaves(way("/lus/a", "/lus/b"))
+    assert not Drains(bb, "", NODE).leaves(way("/bb/run/r", "/lus/out/r"))
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "seconds"), [(500, 500), (750, 750), (250, 250), (1, 250), (9e6, 1000)]
+)
+def test_the_time_that_is_left_is_corrected_by_what_has_passed(
+    bb: BBDir, elapsed: float, seconds: float
+) -> None:
+    """500 s were foreseen to here and from here; by a factor of two at most."""
+    opened(bb, elapsed)
+    assert drains(bb)._seconds() == pytest.approx(seconds, rel=0.01)
+
+
+def test_the_last_results_have_no_time_but_the_slack(bb: BBDir) -> None:
+    assert drains(bb, "last")._seconds() == 0
+    assert drains(bb, "last", slack=0.1)._seconds() == pytest.approx(110)
+    assert drains(bb, "not planned")._seconds() == 0
+
+
+def test_a_rate_is_a_target_of_the_run_beside_that_of_the_tier(bb: BBDir) -> None:
+    target = {"name": "pfs", "limit": 5.0, "curve": None, "registry": "/lus/drain"}
+    both = drains(bb, rate=MIB, target=target)._targets()
+    assert [(t.folder, t.limit) for t in both] == [
+        (bb.file("drain"), MIB),
+        ("/lus/drain", 5.0),
+    ]
+    own = drains(bb, target={**target, "registry": ""})._targets()
+    assert [t.folder for t in own] == [bb.file("drain")]
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", "{}", '{"rate": "x"}', "null", "3"])
+def test_a_damaged_note_means_full_speed_and_a_word(site: Site, text: str) -> None:
+    (site.bb / "drain.json").write_text(text)
+    (site.scratch / "r").write_bytes(b"result")
+    site.place({}, {"r": str(site.out / "r")})
+    done = do(site, transfer("r", f"{SCRATCH}/r", site.out / "r"))
+    assert done.returncode == 0, done.stderr
+    assert (site.out / "r").read_bytes() == b"result"
+    assert b"full speed" in done.stderr
+
+
+def test_results_are_paced_and_folders_too(site: Site) -> None:
+    (site.bb / "drain.json").write_text(json.dumps({**NOTE, "rate": 64 * MIB}))
+    (site.scratch / "many").mkdir()
+    (site.scratch / "many" / "one").write_bytes(os.urandom(1000))
+    (site.scratch / "r").write_bytes(os.urandom(2000))
+    site.place({}, {lfn: str(site.out / lfn) for lfn in ("r", "many")})
+    jobs = [transfer(n, f"{SCRATCH}/{n}", site.out / n) for n in ("r", "many")]
+    done = do(site, *jobs)
+    assert done.returncode == 0, done.stderr
+    (log,) = (site.bb / "drain").glob("*.jsonl")
+    sizes = [json.loads(line)[2] for line in log.read_text().splitlines()]
+    assert sorted(sizes) == [1000, 2000]
+    assert not list((site.bb / "drain").glob("*.lease"))
+
+
+def test_what_is_staged_in_is_not(site: Site) -> None:
+    (site.bb / "drain.json").write_text(json.dumps({**NOTE, "rate": 1}))
+    (site.out / "in").write_bytes(os.urandom(5000))
+    done = do(site, transfer("in", site.out / "in", f"{SCRATCH}/in"))
+    assert done.returncode == 0, done.stderr
+    assert not (site.bb / "drain").exists()
+
+
+def test_the_service_is_told_the_rate_or_the_deadline(bb: BBDir) -> None:
+    leaving = way("/bb/run/r", "/lus/out/r")
+    assert drains(bb, rate=MIB).spec(leaving) == {"rate": float(MIB)}
+    deadline = drains(bb).spec(leaving)["deadline"]
+    assert deadline == pytest.approx(time.time() + 500, abs=5)
+    assert drains(bb).spec(way("/lus/in", "/bb/run/in")) == {}

@@ -1,0 +1,202 @@
+"""Copies in segments: each is durable before the next is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.staging import mover, moves
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.folder import copy_path
+from pegasus_bb.staging.items import Folder, item_of
+from pegasus_bb.staging.mover import Mover
+from pegasus_bb.staging.onefile import copy_file
+from pegasus_bb.staging.segments import Segments
+from pegasus_bb.staging.sync import sync
+
+KIB, MIB = 1 << 10, 1 << 20
+
+
+class Told(Segments):
+    """Notes what is asked for, and what else happens between."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self.events: list[str] = []
+        self.taken: list[int] = []
+        self.is_stopped = False
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @contextlib.contextmanager
+    def take(self, size: int) -> Iterator[None]:
+        self.events.append("begin")
+        self.taken.append(size)
+        yield
+        self.events.append("end")
+
+    def stop(self) -> None:
+        self.is_stopped = True
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    """Segments of 256 KiB, with the syncs of data among their events."""
+    found, real = Told(256 * KIB), os.fdatasync
+
+    def fdatasync(handle: int) -> None:
+        real(handle)
+        found.events.append("durable")
+
+    monkeypatch.setattr(os, "fdatasync", fdatasync)
+    return found
+
+
+def random_file(path: Path, size: int) -> str:
+    data = os.urandom(size)
+    path.write_bytes(data)
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def moved(source: Path, dest: Path, segments: Segments | None) -> dict[str, str]:
+    """Copy every file of ``source``: name -> digest of what has landed."""
+    here, there = Folder.open(str(source)), Folder.open(str(dest))
+    items = [
+        item_of(here, path.name, there, path.name, path.stat(), None)
+        for path in sorted(source.iterdir())
+    ]
+    found = {}
+    for outcome in Mover(segments=segments).move(items):
+        assert outcome.landed, outcome.failure
+        found[outcome.item.name] = outcome.landed.digest
+    return found
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    source, dest = tmp_path / "tier", tmp_path / "pfs"
+    source.mkdir()
+    dest.mkdir()
+    return source, dest
+
+
+@pytest.mark.parametrize("digest", [True, False])
+def test_each_segment_is_durable_before_the_next(
+    told: Told, tmp_path: Path, digest: bool
+) -> None:
+    wanted = random_file(tmp_path / "result", 700 * KIB)
+    copied = copy_file(str(tmp_path / "result"), str(tmp_path / "copy"), digest, told)
+    assert told.events == ["begin", "durable", "end"] * 3
+    assert told.taken == [256 * KIB, 256 * KIB, 188 * KIB]
+    assert copied.digest == (wanted if digest else "")
+
+
+def test_large_files_of_the_mover_go_in_segments_and_keep_their_digests(
+    told: Told, folders: tuple[Path, Path]
+) -> None:
+    source, dest = folders
+    wanted = {name: random_file(source / name, 3 * MIB) for name in ("a", "b", "c")}
+    assert moved(source, dest, told) == wanted
+    assert sum(told.taken) == 9 * MIB
+    assert max(told.taken) <= told.size
+    assert told.events.count("durable") == told.events.count("end") == 36
+
+
+def test_small_files_are_taken_together_and_are_durable_then(
+    told: Told, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, dest = folders
+    wanted = {f"f{n}": random_file(source / f"f{n}", 4 * KIB) for n in range(100)}
+    real = sync
+
+    def told_sync(*arguments: object) -> object:
+        told.events.append("durable")
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(mover, "sync", told_sync)
+    assert moved(source, dest, told) == wanted
+    assert sum(told.taken) == 400 * KIB
+    assert len(told.taken) == 2, "a batch is as large as a segment"
+    begun = [number for number, e in enumerate(told.events) if e == "begin"]
+    assert len(begun) == told.events.count("durable")
+
+
+def test_a_batch_that_the_disk_cannot_keep_fails(
+    told: Told, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk says so once, to the first sync: the segment's."""
+    source, dest = folders
+    (source / "small").write_bytes(b"result")
+
+    def broken(named: object, copied: list[object], tag: str) -> dict[int, OSError]:
+        error = OSError(errno.EIO, os.strerror(errno.EIO))
+        return {id(item): error for item in copied}
+
+    monkeypatch.setattr(mover, "sync", broken)
+    here, there = Folder.open(str(source)), Folder.open(str(dest))
+    found = (source / "small").stat()
+    items = [item_of(here, "small", there, "small", found, None)]
+    (outcome,) = Mover(segments=told).move(items)
+    assert outcome.landed is None
+    assert isinstance(outcome.failure, CopyFailed)
+
+
+def test_holes_are_no_bytes(told: Told, tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(8 * MIB)
+        file.write(b"x" * 4096)
+    copied = copy_file(str(tmp_path / "sparse"), str(tmp_path / "copy"), True, told)
+    assert copied.size == 8 * MIB
+    assert sum(told.taken) < MIB
+
+
+def test_a_folder_goes_in_segments(told: Told, tmp_path: Path) -> None:
+    (tmp_path / "many" / "inner").mkdir(parents=True)
+    random_file(tmp_path / "many" / "one", 300 * KIB)
+    random_file(tmp_path / "many" / "inner" / "two", 300 * KIB)
+    plain = copy_path(str(tmp_path / "many"), str(tmp_path / "plain"))
+    copied = copy_path(str(tmp_path / "many"), str(tmp_path / "copy"), segments=told)
+    assert copied.digest == plain.digest
+    assert told.taken.count(256 * KIB) == 2
+
+
+def test_a_disk_that_gets_full_in_a_segment_leaves_nothing(
+    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random_file(tmp_path / "result", 700 * KIB)
+    real, left = moves._by, [1]
+
+    def by(*arguments: object) -> int:
+        if not left:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        left.pop()
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(moves, "_by", by)
+    with pytest.raises(CopyFailed, match="No space left"):
+        copy_file(str(tmp_path / "result"), str(tmp_path / "copy"), False, told)
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_who_stops_the_mover_waits_for_no_segment(
+    told: Told, folders: tuple[Path, Path]
+) -> None:
+    source, dest = folders
+    random_file(source / "a", MIB)
+    here, there = Folder.open(str(source)), Folder.open(str(dest))
+
+    def items() -> Iterator[object]:
+        yield item_of(here, "a", there, "a", (source / "a").stat(), None)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(Mover(segments=told).move(items()))  # type: ignore[arg-type]
+    assert told.is_stopped

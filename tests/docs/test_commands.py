@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.docs.conftest import environ, follow
 from tests.docs.shell_session import Session, TitledFile, starting_folder, steps
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-YOUR_WORKFLOW = DOCS / "tutorials" / "your-workflow.md"
 COMPARING = DOCS / "tutorials" / "comparing-runs.md"
 CONTINUED = (COMPARING, DOCS / "tutorials" / "your-site.md")  # in that folder
 OF_WORDS = [p for p in sorted(DOCS.glob("how-to/*.md")) if starting_folder(p)]
-
-
-def environ(home: Path) -> dict[str, str]:
-    """That of a reader with a home of his own."""
-    home.mkdir(exist_ok=True)
-    return {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "HOME": str(home),
-        "USER": "reader",
-        "LANG": "C.UTF-8",
-        "COLUMNS": "200",
-        "PEGASUS_BB": str(ROOT),
-    }
-
-
-def follow(session: Session, page: Path) -> None:
-    for step in steps(page):
-        session.do(step)
-
-
-@pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which a reader of `your own workflow` is at its end."""
-    folder = tmp_path_factory.mktemp("reader") / "words"
-    folder.mkdir()
-    with Session(folder, environ(folder.parent / "home")) as session:
-        follow(session, YOUR_WORKFLOW)
-    return folder
 
 
 def in_words(words: Path, folder: Path) -> Session:

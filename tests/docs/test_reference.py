@@ -60,7 +60,12 @@ def test_the_keys_of_a_command(words: Path, command: str, arguments: list[str]) 
     done = subprocess.run(
         [sys.executable, "-m", "pegasus_bb", command, "--json", *arguments],
         cwd=words,
-        env={**os.environ, "HOME": str(words.parent / "home"), **folders},
+        env={
+            **os.environ,
+            "HOME": str(words.parent / "home"),
+            "PWD": str(words),
+            **folders,
+        },
         capture_output=True,
         text=True,
         check=True,

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz testbed lint setup tools docs bench bench-staging format clean
+.PHONY: help demo test test-all fuzz testbed lint setup tools docs man wheel bench bench-staging format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,14 @@ bench-staging: tools  ## copying trees beside cp, rsync, tar, fpsync, dcp, pegas
 docs: tools  ## build the documentation into site/; it needs no network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@$(BIN)/python -m tests.docs.sentences
+
+man: tools  ## write manual pages into build/man
+	$(BIN)/python docs/site/manual.py build/man
+
+wheel: tools  ## write an sdist, a wheel with the helper and one for any machine into dist/
+	$(BIN)/python -m build --sdist --outdir dist . >/dev/null
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+	PEGASUS_BB_PURE=1 $(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:  ## remove what make made
 	-@$(PYTHON) examples/demo.py --clean

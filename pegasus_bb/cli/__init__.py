@@ -33,6 +33,7 @@ COMMANDS = {
     "bench": "pegasus_bb.cli.bench",
     "hook": "pegasus_bb.cli.hook",
     "testbed": "pegasus_bb.cli.testbed",
+    "completion": "pegasus_bb.cli.completion",
 }
 
 

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz testbed lint setup bench bench-staging format clean
+.PHONY: help demo test test-all fuzz testbed lint setup tools docs man wheel bench bench-staging format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -12,15 +12,21 @@ $(VENV)/.installed: pyproject.toml setup.py pegasus_bb/staging/_small.c
 	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) is no Python that starts; pegasus_bb needs 3.10 or newer. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "pegasus_bb needs Python 3.10 or newer; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install python3-venv" >&2; exit 2; }
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[examples,pages,test,lint]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[examples,pages,simulation]'
 	@touch $@
 
-setup: $(VENV)/.installed  ## make .venv with everything that demo and test need
+$(VENV)/.tools: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[examples,pages,test,lint,docs]'
+	@touch $@
+
+setup: $(VENV)/.installed  ## make .venv with pegasus-bb and what the examples need
+
+tools: $(VENV)/.tools  ## the same with what tests, checks and docs need
 
 demo: setup  ## run both examples on the PFS and on the burst buffer, and compare
 	$(BIN)/python examples/demo.py
 
-test: setup lint  ## check style and types, and every promise once: some minutes
+test: tools lint  ## check style and types, and every promise once: some minutes
 	$(BIN)/python -m pytest -n 3 $(PYTEST)
 
 test-all:  ## make test, with every repetition, crash and site (the last as root)
@@ -32,19 +38,19 @@ testbed: setup  ## as root: build the sites that some tests run on (docs/testbed
 	build && build --bb lua || failed=1; \
 	wait $$other || failed=1; exit $${failed:-0}
 
-fuzz: setup  ## SECONDS=120: damaged files for every reader of foreign text
+fuzz: tools  ## SECONDS=120: damaged files for every reader of foreign text
 	$(BIN)/python -m tests.fuzz $(SECONDS)
 
-lint: setup  ## ruff and mypy
+lint: tools  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: setup  ## let ruff put the code in order
+format: tools  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup  ## what planning, starting a job, a gate's poll, reading records and the staging service cost, against their goals
+bench: tools  ## what planning, starting a job, a gate's poll, reading records and the staging service cost, against their goals
 	$(BIN)/python tests/bench/planning.py
 	$(BIN)/python tests/bench/launch.py
 	$(BIN)/python tests/bench/report.py
@@ -55,9 +61,21 @@ bench: setup  ## what planning, starting a job, a gate's poll, reading records a
 	$(BIN)/python tests/bench/draining.py
 	$(BIN)/python -m tests.bench.drain_run
 
-bench-staging: setup  ## copying trees beside cp, rsync, tar, fpsync, dcp, pegasus-transfer: docs/staging.md
+bench-staging: tools  ## copying trees beside cp, rsync, tar, fpsync, dcp, pegasus-transfer: docs/staging.md
 	$(BIN)/python -m tests.bench.staging $(BENCH)
+
+docs: tools  ## build the documentation into site/; it needs no network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@$(BIN)/python -m tests.docs.sentences
+
+man: tools  ## write manual pages into build/man
+	$(BIN)/python docs/site/manual.py build/man
+
+wheel: tools  ## write an sdist, a wheel with the helper and one for any machine into dist/
+	$(BIN)/python -m build --sdist --outdir dist . >/dev/null
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+	PEGASUS_BB_PURE=1 $(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:  ## remove what make made
 	-@$(PYTHON) examples/demo.py --clean
-	rm -rf $(VENV) demo build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo site build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

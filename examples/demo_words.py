@@ -12,7 +12,7 @@ from demo_shell import Shell, columns, folded, say, tell
 
 _REAL_SITE = (
     "For a real site install Pegasus, HTCondor and a Slurm with burst_buffer/datawarp; "
-    "README.md, 'On a real site'."
+    "docs/tutorials/your-site.md."
 )
 _ORDER = (
     "Order: PFS first, then burst buffer. Before each run its inputs and programs are "

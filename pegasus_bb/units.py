@@ -72,6 +72,12 @@ def format_size(size: int) -> str:
     return f"{value:.1f} PiB"
 
 
+def format_reserved(byte_hours: float) -> str:
+    """Space times time in the unit of allocations: 3,500.00 GiB hours."""
+    found = byte_hours / (1 << 30)
+    return f"{found:,.2f} GiB hours" if found >= 0.005 else "under 0.01 GiB hours"
+
+
 def format_files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
 

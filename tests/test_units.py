@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pegasus_bb.errors import UsageError
 from pegasus_bb.units import (
     format_duration,
+    format_reserved,
     format_size,
     parse_duration,
     parse_size,
@@ -111,3 +112,15 @@ def test_for_people() -> None:
     assert format_duration(0.42) == "0.4 s"
     assert format_duration(185) == "3 min 05 s"
     assert format_duration(7800) == "2 h 10 min"
+
+
+@pytest.mark.parametrize(
+    ("byte_hours", "text"),
+    [
+        (3500 * 2**30, "3,500.00 GiB hours"),
+        (2**29, "0.50 GiB hours"),
+        (36_800, "under 0.01 GiB hours"),
+    ],
+)
+def test_what_was_reserved(byte_hours: float, text: str) -> None:
+    assert format_reserved(byte_hours) == text

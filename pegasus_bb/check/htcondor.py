@@ -67,7 +67,7 @@ def _of_blahp() -> Finding:
         return ok("blahp", f"{file} hands on what a job asks of Slurm")
     else:
         why = f"{file} does not hand on what a job asks of Slurm (EXTRA_ARGUMENTS)"
-    mend = "pegasus-configure-glite (README, On a real site, administrator 3)"
+    mend = "pegasus-configure-glite (docs/how-to/slurm-datawarp.md, administrator 3)"
     return wrong("blahp", why, mend)
 
 

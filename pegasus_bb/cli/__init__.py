@@ -21,6 +21,7 @@ COMMANDS = {
     "run": "pegasus_bb.cli.run",
     "status": "pegasus_bb.cli.status",
     "explain": "pegasus_bb.cli.explain",
+    "sizes": "pegasus_bb.cli.sizes",
     "simulate": "pegasus_bb.cli.simulate",
     "check": "pegasus_bb.cli.check",
     "report": "pegasus_bb.cli.report",
@@ -33,6 +34,7 @@ COMMANDS = {
     "bench": "pegasus_bb.cli.bench",
     "hook": "pegasus_bb.cli.hook",
     "testbed": "pegasus_bb.cli.testbed",
+    "completion": "pegasus_bb.cli.completion",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from pegasus_bb.cli.options import (
 from pegasus_bb.cli.output import columns, write_page
 from pegasus_bb.cli.prediction import shown
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.reservation import NODE_LOCAL
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.explain import Explanation, explain
@@ -35,21 +34,23 @@ from pegasus_bb.planner.reading import (
 )
 from pegasus_bb.planner.run_plan import output_site
 from pegasus_bb.planner.summary import fit_lines, reservation_lines
-from pegasus_bb.units import format_files, format_size
+from pegasus_bb.units import abbreviate, format_files, format_size
 
 _MORE = (fit_lines, reservation_lines)
+_Row = tuple[str, str, str, str, str]
 
 
 @click.command(
     "explain", cls=PlanCommand, short_help="Show where each file would live, and why."
 )
 @options_of_a_planning
+@click.option("--files", is_flag=True, help="List every file, not groups of them.")
 @click.option("--html", type=Path, help="Write a page with figures into this file.")
 @click.pass_context
 def command(
-    ctx: click.Context, /, as_json: bool, html: Path | None, **options: Any
+    ctx: click.Context, /, as_json: bool, files: bool, html: Path | None, **options: Any
 ) -> None:
-    """Show the tier of every file of WORKFLOW with the reason, and the space needed.
+    """Show where the files of WORKFLOW live and why, and the space needed.
 
     Takes the options of plan, writes nothing, and asks no scheduler. If plan would
     refuse the capacity or miss an input, the table comes first, then the error.
@@ -60,7 +61,7 @@ def command(
     with no_collection():
         elsewhere = _is_given(ctx, "--cache", "--inherited-rc-files")
         placed, fault = _placed(wanted, elsewhere)
-        _show(placed, as_json, html)
+        _show(placed, as_json, files, html)
         for note in _notes(ctx, placed):
             click.echo(note, err=True)
         if fault is not None:
@@ -85,7 +86,7 @@ def _placed(
         return placed, error
 
 
-def _show(placed: PlanningInput, as_json: bool, html: Path | None) -> None:
+def _show(placed: PlanningInput, as_json: bool, files: bool, html: Path | None) -> None:
     decision, predicted, gain = placed.decision, compare(placed), drain_gain(placed)
     assert decision is not None  # noqa: S101 - mode off does not come here
     peak = planned_peak(placed, decision.placement)
@@ -105,7 +106,8 @@ def _show(placed: PlanningInput, as_json: bool, html: Path | None) -> None:
         document = {**explanation.to_json(), **more}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
         return
-    _print(explanation, [line for lines in _MORE for line in lines(decision)])
+    rows = _file_rows(explanation) if files else _group_rows(explanation)
+    _print(rows, explanation, [line for lines in _MORE for line in lines(decision)])
     if predicted is not None:
         click.echo("\n".join(("", *shown(predicted))))
     if gain is not None:
@@ -128,8 +130,7 @@ def _is_given(ctx: click.Context, *options: str) -> bool:
     return any(option in options for option, *_ in only_of_pegasus(ctx))
 
 
-def _print(explanation: Explanation, fit: list[str]) -> None:
-    rows = [("LFN", "size", "tier", "how", "reason"), *map(_row, explanation.files)]
+def _print(rows: Iterable[_Row], explanation: Explanation, fit: list[str]) -> None:
     click.echo("\n".join(columns(rows, right=(1,))))
     jobs = _job_reservations(explanation)
     click.echo("\n".join([*jobs, *_totals(explanation), *fit]))
@@ -146,23 +147,29 @@ def _job_reservations(explanation: Explanation) -> Iterator[str]:
         )
 
 
-def _row(file: PlacedFile) -> tuple[str, str, str, str, str]:
-    size = "unknown" if file.size is None else format_size(file.size)
-    return file.lfn, size, file.tier, file.how, file.reason
+def _file_rows(explanation: Explanation) -> Iterator[_Row]:
+    yield ("LFN", "size", "tier", "how", "reason")
+    for file in explanation.files:
+        size = "unknown" if file.size is None else format_size(file.size)
+        yield (file.lfn, size, file.tier, file.how, file.reason)
+
+
+def _group_rows(explanation: Explanation) -> Iterator[_Row]:
+    yield ("files", "size", "tier", "how", "reason")
+    for each in explanation.groups:
+        unknown = f"{each.unknown} unknown" if each.unknown else ""
+        known = format_size(each.size) if each.unknown < each.files else ""
+        size = " + ".join(filter(None, (known, unknown)))
+        yield (format_files(each.files), size, each.tier, each.how, each.reason)
 
 
 def _totals(explanation: Explanation) -> list[str]:
     lines = [""]
-    for group in explanation.groups:
-        unknown = f", {group.unknown} of unknown size" if group.unknown else ""
-        lines.append(
-            f"{group.tier} ({group.how}): {format_files(group.files)}, "
-            f"{format_size(group.size)}{unknown}"
-        )
     if not explanation.each_alone:
         lines += _live(explanation)
     if explanation.unknown:
-        lines.append(f"size unknown, not counted: {', '.join(explanation.unknown)}")
+        names = abbreviate(explanation.unknown)
+        lines.append(f"size unknown, not counted: {names}")
     lines.append(_capacity(explanation))
     return lines
 

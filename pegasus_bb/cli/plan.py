@@ -43,13 +43,19 @@ class _KeepingArguments(PlanCommand):
     short_help="Turn an abstract workflow into a submit directory.",
 )
 @options_of_a_planning
+@click.option("--dry-run", is_flag=True, help="Say what explain says; write nothing.")
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> None:
+def command(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
     """Plan WORKFLOW (default: workflow.yml) so that it runs on a burst buffer.
 
     Takes pegasus-plan's options. Every --bb-X is a property pegasus.bb.X as well.
     A real pegasus-plan does the planning if there is one.
     """
+    if dry_run:
+        from pegasus_bb.cli.explain import command as explain
+
+        ctx.invoke(explain, files=False, html=None, **options)
+        return
     wanted = plan_options(options)
     properties = properties_of(wanted)
     settings = read_settings(properties, wanted.cwd)

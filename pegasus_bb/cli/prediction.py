@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pegasus_bb.cli.output import columns
 from pegasus_bb.simulation.choice import Compared
 from pegasus_bb.simulation.prediction import Prediction
-from pegasus_bb.units import abbreviate, format_duration, format_files, format_size
+from pegasus_bb.units import abbreviate, format_duration, format_files, format_reserved
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")
 RANGE = (
@@ -41,7 +41,7 @@ def shown(predicted: Compared) -> Iterator[str]:
 
 def _row(found: Prediction) -> tuple[str, ...]:
     parts = (found.stage_in, found.compute, found.stage_out, found.other)
-    reserved = f"{format_size(int(found.byte_hours))} h" if found.byte_hours else "-"
+    reserved = format_reserved(found.byte_hours) if found.byte_hours else "-"
     return (found.mode, found.range, *map(format_duration, parts), reserved)
 
 

@@ -23,7 +23,7 @@ from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.units import abbreviate, format_duration, format_size
+from pegasus_bb.units import abbreviate, format_duration, format_reserved, format_size
 
 _STATES = (
     *("done", "running", "ready", "waiting"),  # in any case
@@ -54,7 +54,7 @@ def command(as_json: bool, submit_dir: Path) -> None:
         click.echo("\n".join(_lines(status, reservation)))
         if hours is not None:
             so_far = " so far" if status.engine else ""
-            click.echo(f"reserved{so_far}: {format_size(int(hours))} x hours")
+            click.echo(f"reserved{so_far}: {format_reserved(hours)}")
         for line in pfs_lines(place.path):
             click.echo(line)
 

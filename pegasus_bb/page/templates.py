@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pegasus_bb.model.text import readable
 from pegasus_bb.page.charts import CONFIG
 from pegasus_bb.page.figure import format_quantity
-from pegasus_bb.units import format_duration, format_size
+from pegasus_bb.units import format_duration, format_reserved, format_size
 
 
 def _printable(value: object) -> object:
@@ -37,6 +37,7 @@ def templates() -> Environment:
         finalize=_printable,
     )
     found.filters["size"] = lambda size: format_size(int(size))
+    found.filters["reserved"] = format_reserved
     found.filters["duration"] = format_duration
     found.filters["quantity"] = format_quantity
     found.globals["vega"] = _vega()

@@ -14,10 +14,11 @@ from pegasus_bb.placement.sizing import wanted_capacity
 
 @dataclass(frozen=True)
 class Group:
-    """Files that live in one place in one way. Sizes in bytes."""
+    """Files that live in one place in one way, by one rule. Sizes in bytes."""
 
     tier: str
     how: str
+    reason: str
     files: int
     size: int  # of those whose size is known
     unknown: int  # how many have no known size
@@ -102,9 +103,9 @@ def _fit(decision: PlacementDecision) -> dict[str, Any] | None:
 
 
 def _groups(placement: Placement) -> Iterator[Group]:
-    together: dict[tuple[str, str], list[PlacedFile]] = {}
+    together: dict[tuple[str, str, str], list[PlacedFile]] = {}
     for file in placement.files.values():
-        together.setdefault((file.tier, file.how), []).append(file)
-    for (tier, how), files in together.items():
+        together.setdefault((file.tier, file.how, file.reason), []).append(file)
+    for alike, files in together.items():
         known = [file.size for file in files if file.size is not None]
-        yield Group(tier, how, len(files), sum(known), len(files) - len(known))
+        yield Group(*alike, len(files), sum(known), len(files) - len(known))

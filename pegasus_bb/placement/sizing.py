@@ -79,9 +79,9 @@ def unknown_sizes(
         f"{what} needs the size of every file on tier {tier.name}; "
         f"it is not known for {len(unknown)}: {shown}",
         "auto" if wanted == AUTO else wanted,
-        "declare size= of these files in the workflow or size in the metadata of "
-        "their replicas, or learn it from an earlier run (--bb-history SUBMIT_DIR), "
-        "or say how much to reserve, such as --bb-capacity 700GiB",
+        "say how much to reserve, such as --bb-capacity 700GiB; after one run, learn "
+        "the sizes from it (--bb-history SUBMIT_DIR), or write them into the workflow "
+        "(`pegasus-bb sizes`)",
     )
 
 

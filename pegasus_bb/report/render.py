@@ -16,7 +16,7 @@ from pegasus_bb.model.run import Run
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.tables import MOST, PLAIN, tables
-from pegasus_bb.units import format_size
+from pegasus_bb.units import format_reserved
 
 _UNREAD = 20  # of a run
 WIDTH = 100  # where there is no terminal
@@ -66,7 +66,7 @@ def _runs(comparison: Comparison) -> Iterator[str]:
             yield f"*** {name}: {many} WERE ON THE PFS: {because} ***"
         yield from _predicted(run)
         if run.reserved is not None:
-            yield f"  reserved {format_size(int(run.reserved))} x hours"
+            yield f"  reserved {format_reserved(run.reserved)}"
         yield from _drained(run)
 
 

@@ -371,6 +371,6 @@ def _not_given(request: Request, number: str) -> str:
         f"  see:    `scontrol show job {number or 'NUMBER'}` has no line BurstBuffer= "
         "where Slurm was not given it\n"
         "  likely: blahp's slurm_local_submit_attributes.sh, which hands it on, is "
-        "missing on the submit host (README, On a real site, administrator 3)\n"
+        "missing on the submit host (docs/how-to/slurm-datawarp.md, administrator 3)\n"
         "  else:   in a DAG of your own the submit file may lack the directive"
     )

@@ -308,5 +308,5 @@ def _not_given(request: Request, environ: Mapping[str, str]) -> str:
         f"  see:    `scontrol show job {number}` has no line BurstBuffer= where Slurm "
         "was not given it\n"
         "  likely: blahp's slurm_local_submit_attributes.sh, which hands it on, is "
-        "missing on the submit host (README, On a real site, administrator 3)"
+        "missing on the submit host (docs/how-to/slurm-datawarp.md, administrator 3)"
     )

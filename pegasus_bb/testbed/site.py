@@ -24,7 +24,7 @@ from pegasus_bb.units import MIB
 USERS = {"wfuser": 1000, "other": 1001}
 DATAWARP = Path("/opt/dw")  # inside
 POOL = "wlm_pool"
-_ATTRIBUTES = "slurm_local_submit_attributes.sh"  # for real sites, too: see README.md
+_ATTRIBUTES = "slurm_local_submit_attributes.sh"  # real sites, too
 _SLURM_CONF = "etc/slurm/slurm.conf"
 _SLURM_FILES = {
     "testbed/slurm.conf.j2": _SLURM_CONF,

@@ -39,7 +39,7 @@ def test_less_is_reserved_than_in_mode_persistent_and_it_is_measured(
     assert status["reserved_byte_hours"] == read_run(Path(submit)).reserved
     assert "\nreserved: " in site.bb("status", submit, check=True).stdout
     told = site.bb("report", "--pfs", submit, "--bb", submit, check=True)
-    assert " x hours" in told.stdout
+    assert " GiB hours" in told.stdout
 
 
 def assert_no_more_than(capacity: int, submit: Path) -> None:

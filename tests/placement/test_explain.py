@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
+from pegasus_bb.cli.plan import command as plan
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.units import MIB
 from tests.placement.user_files import User, job, sized, use
@@ -24,8 +25,20 @@ def here(user: User, monkeypatch: pytest.MonkeyPatch) -> User:
     return user
 
 
-def test_the_command_prints_every_file_with_its_reason(here: User) -> None:
+def test_files_of_one_rule_are_one_line(here: User) -> None:
     result = CliRunner().invoke(command, ["--sites", "cluster", "workflow.yml"])
+    assert result.exit_code == 0, result.output
+    head, *rest = result.output.splitlines()
+    assert head.split() == ["files", "size", "tier", "how", "reason"]
+    made = next(line for line in rest if "not staged out" in line)
+    assert made.split()[:2] == ["1", "file"]
+    every = json.loads(CliRunner().invoke(command, ["--json"]).stdout)["files"]
+    assert sum(int(line.split()[0]) for line in rest[: rest.index("")]) == len(every)
+
+
+def test_the_command_prints_every_file_with_its_reason(here: User) -> None:
+    words = ["--files", "--sites", "cluster", "workflow.yml"]
+    result = CliRunner().invoke(command, words)
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert lines[0].split() == ["LFN", "size", "tier", "how", "reason"]
@@ -57,12 +70,12 @@ def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
     here.jobs = [job("ID1", *uses)]
     here.replicas = {"in.txt": [{"site": "far", "pfn": "http://far/in.txt"}]}
     here.read()
-    result = CliRunner().invoke(command, [])
+    result = CliRunner().invoke(command, ["--files"])
     assert isinstance(result.exception, CatalogError)
     assert result.exception.exit_code == 2
     assert "f11" not in str(result.exception)  # an error names the first, the table all
     unknown = [f"f{n:02}" for n in range(12)]
-    assert f"not counted: in.txt, {', '.join(unknown)}\n" in result.output
+    assert "not counted: in.txt, f00, f01 and 10 more\n" in result.output
     assert all(f"\n{lfn} " in result.output for lfn in unknown)
     assert "capacity: none" in result.output
     shown = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
@@ -79,7 +92,7 @@ def test_an_input_that_is_nowhere_is_no_matter_of_its_size(
     result = CliRunner().invoke(command, [])
     assert "no replica" in str(result.exception)
     assert "size" not in str(result.exception)
-    assert result.output.startswith("LFN ")
+    assert result.output.startswith("files ")
 
 
 def test_where_another_list_of_replicas_was_named_none_is_missed(
@@ -140,3 +153,12 @@ def test_what_is_predicted_of_a_capacity_is_what_each_job_reserves(
         return float(found)
 
     assert reserved("8GiB") == pytest.approx(2 * reserved("4GiB"))
+
+
+def test_a_dry_run_of_plan_says_the_same_and_writes_nothing(here: User) -> None:
+    words = ["--bb-mode", "persistent", "--dir", "submit", "workflow.yml"]
+    explained = CliRunner().invoke(command, words)
+    dry = CliRunner().invoke(plan, ["--dry-run", *words])
+    assert dry.exit_code == 0, dry.output
+    assert dry.stdout == explained.stdout
+    assert not (here.folder / "submit").exists()

@@ -118,6 +118,6 @@ def _why_no_path(request: Request, environ: Dict[str, str]) -> str:
         f"sbatch was not given `{line}` for job {number} (scontrol show job has no "
         "BurstBuffer=)\n"
         "  likely: blahp's slurm_local_submit_attributes.sh, which passes it on, is "
-        "missing on the submit host (README, On a real site, administrator 3), or "
-        "blahp gave up on this sbatch and has submitted the node again"
+        "missing on the submit host (docs/how-to/slurm-datawarp.md, administrator "
+        "3), or blahp gave up on this sbatch and has submitted the node again"
     )

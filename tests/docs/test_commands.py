@@ -1,0 +1,59 @@
+"""Every command block of the tutorials and how-tos does what its page says."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.docs.conftest import environ, follow
+from tests.docs.shell_session import Session, TitledFile, starting_folder, steps
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+COMPARING = DOCS / "tutorials" / "comparing-runs.md"
+CONTINUED = (COMPARING, DOCS / "tutorials" / "your-site.md")  # in that folder
+OF_WORDS = [p for p in sorted(DOCS.glob("how-to/*.md")) if starting_folder(p)]
+
+
+def in_words(words: Path, folder: Path) -> Session:
+    """A shell in a copy of that folder, with the variables of the tutorial."""
+    shutil.copytree(words, folder / "words", symlinks=True)
+    words = folder / "words"
+    names = ("scratch", "fast", "results")
+    variables = {name.upper(): str(words / name) for name in names}
+    return Session(words, {**environ(folder / "home"), **variables})
+
+
+@pytest.mark.parametrize("page", CONTINUED, ids=lambda page: page.stem)
+def test_a_tutorial_that_continues(words: Path, tmp_path: Path, page: Path) -> None:
+    with in_words(words, tmp_path) as session:
+        follow(session, page)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("page", OF_WORDS, ids=lambda page: page.stem)
+def test_a_how_to(words: Path, tmp_path: Path, page: Path) -> None:
+    with in_words(words, tmp_path) as session:
+        follow(session, page)
+
+
+def test_the_first_run(tmp_path: Path) -> None:
+    copy = tmp_path / "pegasus_bb"
+    shutil.copytree(ROOT / "examples", copy / "examples")
+    with Session(copy, environ(tmp_path / "home")) as session:
+        follow(session, DOCS / "tutorials" / "first-run.md")
+
+
+def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        '```sh title="a.sh"\necho one\n```\n```console\n$ sh a.sh\ntwo\n```\n'
+    )
+    file, command = steps(page)
+    assert file == TitledFile("a.sh", "echo one\n")
+    with Session(tmp_path, environ(tmp_path / "home")) as session:
+        session.do(file)
+        with pytest.raises(AssertionError, match="the page says\ntwo"):
+            session.do(command)

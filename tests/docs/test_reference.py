@@ -1,0 +1,78 @@
+"""The reference pages have all that the program has, and nothing that it has not."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import pegasus_bb.errors as errors
+from pegasus_bb.model.properties import Settings
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+OPTIONS = [
+    *("--bb-mode", "persistent", "--bb-capacity", "16MiB"),
+    *("--sites", "cluster", "--output-sites", "local"),
+]
+
+
+def first_cells(page: str, pattern: str) -> list[str]:
+    return re.findall(rf"^\| {pattern} \|", (DOCS / page).read_text(), re.MULTILINE)
+
+
+def test_every_setting_is_an_option_of_the_page() -> None:
+    listed = first_cells("reference/properties.md", r"`--bb-([a-z-]+)`")
+    assert sorted(listed) == sorted(f.name.replace("_", "-") for f in fields(Settings))
+
+
+def test_every_exit_code_is_on_its_page() -> None:
+    listed = {int(code) for code in first_cells("exit-codes.md", "([0-9]+)")}
+    known = {v for k, v in vars(errors).items() if k.isupper() and isinstance(v, int)}
+    assert known <= listed
+
+
+def keys_of(command: str) -> set[str]:
+    """Those that the page of JSON output lists under ``command``."""
+    page = (DOCS / "reference/json.md").read_text()
+    section = page.partition(f"\n## {command}\n")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| ([^|]+) \|", section, re.MULTILINE)[2:]
+    return {key.strip() for cell in cells for key in cell.split(",")}
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("explain", [*OPTIONS, "workflow.yml"]),
+        ("check", [*OPTIONS, "workflow.yml"]),
+        ("status", ["submit/first"]),
+        ("ls", ["--all"]),
+    ],
+)
+def test_the_keys_of_a_command(words: Path, command: str, arguments: list[str]) -> None:
+    folders = {n.upper(): str(words / n) for n in ("scratch", "fast", "results")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pegasus_bb", command, "--json", *arguments],
+        cwd=words,
+        env={
+            **os.environ,
+            "HOME": str(words.parent / "home"),
+            "PWD": str(words),
+            **folders,
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    document = json.loads(done.stdout)
+    found = document if isinstance(document, dict) else document[0]
+    optional = (
+        {"job_reservations", "selection", "job_tier"} if command == "explain" else set()
+    )
+    assert set(found) - optional == keys_of(command)

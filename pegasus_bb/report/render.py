@@ -16,7 +16,7 @@ from pegasus_bb.model.run import Run
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.tables import MOST, PLAIN, tables
-from pegasus_bb.units import format_reserved
+from pegasus_bb.units import format_reserved, format_size
 
 _UNREAD = 20  # of a run
 WIDTH = 100  # where there is no terminal

@@ -1,16 +1,20 @@
-"""Everything is declared in pyproject.toml, but the helper that may be missing.
+"""Everything is declared in pyproject.toml, but the helpers that may be missing.
 
-It is a plain shared library (ctypes loads it), so one build serves every Python; where
-there is no compiler, small files are copied by Python instead.
+They are plain shared libraries (ctypes loads them), so one build serves every Python.
+Without a compiler Python copies small files, and simulates flash.
 """
 
 from setuptools import Extension, setup
 
-HELPER = Extension(
-    "pegasus_bb.staging._small",
-    sources=["pegasus_bb/staging/_small.c"],
-    extra_compile_args=["-O2"],
-    optional=True,
-)
 
-setup(ext_modules=[HELPER])
+def helper(name):
+    return Extension(
+        name,
+        sources=[name.replace(".", "/") + ".c"],
+        extra_compile_args=["-O2"],
+        optional=True,
+    )
+
+
+NAMES = ("pegasus_bb.staging._small", "pegasus_bb.simulation.flash._flash")
+setup(ext_modules=[helper(name) for name in NAMES])

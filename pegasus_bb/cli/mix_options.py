@@ -67,7 +67,7 @@ _OPTIONS = (
     click.option(
         "--seeds",
         type=click.IntRange(min=1),
-        help=f"Campaigns of each case ({SEEDS}), or with --provision runs of a policy.",
+        help=f"Campaigns of each case ({SEEDS}); with --provision or --flash: runs.",
     ),
     click.option("--html", type=Path, help="Write a page with figures into this file."),
 )

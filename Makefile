@@ -53,6 +53,7 @@ bench: setup  ## what planning, starting a job, a gate's poll, reading records a
 	$(BIN)/python -m tests.bench.slurm_lua
 	$(BIN)/python tests/bench/campaigns.py
 	$(BIN)/python tests/bench/draining.py
+	$(BIN)/python -m tests.bench.flash
 
 bench-staging: setup  ## copying trees beside cp, rsync, tar, fpsync, dcp, pegasus-transfer: docs/staging.md
 	$(BIN)/python -m tests.bench.staging $(BENCH)

@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/.installed: pyproject.toml setup.py pegasus_bb/staging/_small.c
+$(VENV)/.installed: pyproject.toml setup.py $(wildcard pegasus_bb/*/_*.c pegasus_bb/*/*/_*.c)
 	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) is no Python that starts; pegasus_bb needs 3.10 or newer. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "pegasus_bb needs Python 3.10 or newer; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install python3-venv" >&2; exit 2; }
@@ -60,6 +60,7 @@ bench: tools  ## what planning, starting a job, a gate's poll, reading records a
 	$(BIN)/python tests/bench/campaigns.py
 	$(BIN)/python tests/bench/draining.py
 	$(BIN)/python -m tests.bench.drain_run
+	$(BIN)/python -m tests.bench.flash
 
 bench-staging: tools  ## copying trees beside cp, rsync, tar, fpsync, dcp, pegasus-transfer: docs/staging.md
 	$(BIN)/python -m tests.bench.staging $(BENCH)

@@ -1,8 +1,8 @@
-"""Everything is declared in pyproject.toml, but the helper that may be missing.
+"""Everything is declared in pyproject.toml, but the helpers that may be missing.
 
-It is a plain shared library (ctypes loads it), so one wheel serves every Python 3.
-Where there is no compiler, small files are copied by Python instead. With
-PEGASUS_BB_PURE=1 a wheel is built without it, for any machine.
+They are plain shared libraries (ctypes loads them), so one wheel serves every Python 3.
+Without a compiler Python copies small files, and simulates flash. With
+PEGASUS_BB_PURE=1 a wheel is built without them, for any machine.
 """
 
 import os
@@ -10,12 +10,7 @@ import os
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 
-HELPER = Extension(
-    "pegasus_bb.staging._small",
-    sources=["pegasus_bb/staging/_small.c"],
-    extra_compile_args=["-O2"],
-    optional=True,
-)
+HELPERS = ("pegasus_bb.staging._small", "pegasus_bb.simulation.flash._flash")
 
 
 class AnyPython(bdist_wheel):
@@ -26,5 +21,14 @@ class AnyPython(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
 
+def helper(name: str) -> Extension:
+    """A library that is left out where it cannot be compiled."""
+    source = name.replace(".", "/") + ".c"
+    return Extension(name, [source], extra_compile_args=["-O2"], optional=True)
+
+
 pure = os.environ.get("PEGASUS_BB_PURE") == "1"
-setup(ext_modules=[] if pure else [HELPER], cmdclass={"bdist_wheel": AnyPython})
+setup(
+    ext_modules=[] if pure else [helper(name) for name in HELPERS],
+    cmdclass={"bdist_wheel": AnyPython},
+)

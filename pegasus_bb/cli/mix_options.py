@@ -68,7 +68,7 @@ _OPTIONS = (
     click.option(
         "--seeds",
         type=click.IntRange(1, 100_000),
-        help=f"Campaigns of each case ({SEEDS}), or with --provision runs of a policy.",
+        help=f"Campaigns of each case ({SEEDS}); with --provision or --flash: runs.",
     ),
     click.option("--html", type=Path, help="Write a page with figures into this file."),
 )

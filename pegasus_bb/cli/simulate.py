@@ -38,8 +38,18 @@ _BOTH = ("mix", "seeds", "html")  # of the options of a mix, those that others h
     metavar="FILE",
     help="In place of --mix: the bandwidth that draining these dumps needs.",
 )
+@click.option(
+    "--flash",
+    type=Path,
+    metavar="FILE",
+    help="In place of --mix: what flash copies and how it wears, by policy of streams.",
+)
 def command(
-    as_json: bool, provision: Path | None, modes: tuple[str, ...], **options: Any
+    as_json: bool,
+    provision: Path | None,
+    flash: Path | None,
+    modes: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Simulate WORKFLOW in each MODE beside the PFS alone, and report it as if it had
     been run. Takes the options of plan, writes nothing, and asks no scheduler.
@@ -50,9 +60,13 @@ def command(
     same jobs and the same faults of compute nodes, so differences are paired.
     """
     mix = {field.name: options.pop(field.name) for field in fields(MixOptions)}
-    if provision is not None or mix["mix"]:
-        _need_no_workflow("--mix" if provision is None else "--provision")
-    if provision is not None:
+    wanted = {"--flash": flash, "--provision": provision, "--mix": mix["mix"]}
+    without = next((option for option, file in wanted.items() if file), "")
+    if without:
+        _need_no_workflow(without)
+    if flash is not None:
+        _flash(flash, as_json, {"provision": provision, **mix})
+    elif provision is not None:
         _provision(provision, as_json, mix)
     elif mix["mix"]:
         from pegasus_bb.cli.simulate_mix import simulate_mix
@@ -81,18 +95,28 @@ def _workflow(
     given = [name for name in mix if name not in _BOTH and mix[name] is not None]
     if given:
         raise UsageError(
-            f"--{given[0]} is of a machine: say --mix apex, --mix FILE or --provision "
-            "FILE, or leave it out to simulate a workflow"
+            f"--{given[0]} is of a machine: say --mix apex, --mix FILE, --provision "
+            "FILE or --flash FILE, or leave it out to simulate a workflow"
         )
     seeds = 1 if mix["seeds"] is None else mix["seeds"]
     simulate_workflow(options, modes, seeds, mix["html"])
 
 
-def _provision(path: Path, as_json: bool, mix: dict[str, Any]) -> None:
+def _provision(path: Path, as_json: bool, others: dict[str, Any]) -> None:
     from pegasus_bb.cli.simulate_provision import show_provisioning
 
-    seeds = mix.pop("seeds")
-    given = [name for name, value in mix.items() if value is not None]
+    show_provisioning(path, as_json, _only_seeds("provision", others) or 0)
+
+
+def _flash(path: Path, as_json: bool, others: dict[str, Any]) -> None:
+    from pegasus_bb.cli.simulate_flash import SEEDS, show_flash
+
+    show_flash(path, as_json, _only_seeds("flash", others) or SEEDS)
+
+
+def _only_seeds(option: str, others: dict[str, Any]) -> int | None:
+    seeds: int | None = others.pop("seeds")
+    given = [name for name, value in others.items() if value is not None]
     if given:
-        raise UsageError(f"--provision takes no --{given[0]}")
-    show_provisioning(path, as_json, seeds or 0)
+        raise UsageError(f"--{option} takes no --{given[0]}")
+    return seeds

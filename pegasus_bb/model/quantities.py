@@ -68,6 +68,14 @@ def read_seconds(
     return float(seconds)
 
 
+def read_size(entry: Entry, key: str) -> int:
+    """Bytes, above zero."""
+    size = entry.below(key).size()
+    if size < 1:
+        raise entry.below(key).error(f"{key} is above zero", would_do="such as 64MB")
+    return size
+
+
 def read_choice(entry: Entry, key: str, known: Collection[str], default: str) -> str:
     value = str(entry.data.get(key, default))
     if value not in known:

@@ -11,6 +11,7 @@ import pytest
 
 from pegasus_bb.errors import DONE, USAGE
 from tests.forked import pegasus_bb
+from tests.simulation.flash.loads import users_file
 
 MACHINE = """\
 nodes: 100
@@ -230,3 +231,27 @@ def test_provisioning(work: Path) -> None:
     planned = pegasus_bb([*words, "--mode", "off"], work, os.environ)
     assert planned.returncode == USAGE
     assert "--provision takes no --mode" in planned.stderr
+
+
+def test_flash(work: Path) -> None:
+    """The same seeds print the same bytes; a mistake is refused with its line."""
+    path = users_file(work)
+    before = sorted(work.iterdir())
+    words = ["simulate", "--flash", path.name, "--seeds", "2"]
+    table, again = (pegasus_bb(words, work, os.environ) for _ in range(2))
+    assert table.returncode == DONE, table.stderr
+    assert table.stdout == again.stdout
+    for word in ("legacy", "lifetime, sigma 0.5", "flash a day", "take: "):
+        assert word in table.stdout
+    found = json.loads(pegasus_bb([*words, "--json"], work, os.environ).stdout)
+    assert f"{found['policies']['user']['waf']:.3f}" in table.stdout
+    assert len(found["policies"]["pools"]["outcomes"]) == 2
+
+    mixed = pegasus_bb([*words, "--provision", "x.yml"], work, os.environ)
+    assert mixed.returncode == USAGE
+    assert "--flash takes no --provision" in mixed.stderr
+    path.write_text(path.read_text().replace("streams: 4", "streams: none"))
+    wrong = pegasus_bb(words, work, os.environ)
+    assert wrong.returncode == USAGE
+    assert "users.yml:1: streams is a whole number above zero" in wrong.stderr
+    assert sorted(work.iterdir()) == before

@@ -21,6 +21,7 @@ from pegasus_bb.files import read_journal
 from pegasus_bb.model.catalogs import read_replicas, read_sites
 from pegasus_bb.model.document import load
 from pegasus_bb.model.draining import read_draining
+from pegasus_bb.model.flash import read_flash
 from pegasus_bb.model.machine import read_machine
 from pegasus_bb.model.mix import read_mix
 from pegasus_bb.model.properties import read_properties
@@ -45,12 +46,14 @@ from pegasus_bb.service.dataspace import Dataspace
 from pegasus_bb.service.protocol import Lines, check_version, decode
 from pegasus_bb.service.task import check_spec
 from pegasus_bb.simulation.draining.provision import provision
+from pegasus_bb.simulation.flash.study import to_geometry
 from pegasus_bb.staging.journal import Journal
 
 TESTS = Path(__file__).parents[1]
 RECORDED = TESTS / "recorded"
 CAO = TESTS.parent / "examples" / "papers" / "cao"
 TANG = TESTS.parent / "examples" / "papers" / "tang"
+BIOS = TANG.parent / "bios"
 GENOME = RECORDED / "1000genome-nersc"
 CONDOR = RECORDED / "htcondor-23.9"
 OURS = (PegasusBBError,)
@@ -249,6 +252,8 @@ def _all() -> Iterator[Target]:
     yield _yaml("transformation catalog", read_transformations, catalogs[1])
     dumps = [path.read_bytes() for path in (TANG / "table3.yml", TANG / "fig8.yml")]
     yield Target("draining", dumps, _draining, OURS, "draining.yml")
+    loads = [path.read_bytes() for path in (BIOS / "bios.yml", BIOS / "workflows.yml")]
+    yield Target("flash", loads, _flash, OURS, "flash.yml")
     machine, mix = ([(CAO / name).read_bytes()] for name in ("machine.yml", "mix.yml"))
     yield Target("machine", machine, _machine, OURS, "machine.yml")
     yield Target("mix", mix, _mix, OURS, "mix.yml")
@@ -330,6 +335,10 @@ def _mix(path: Path) -> None:
 
 def _draining(path: Path) -> None:
     provision(read_draining(path))
+
+
+def _flash(path: Path) -> None:
+    to_geometry(read_flash(path))
 
 
 def _patterns(path: Path) -> None:

@@ -1,0 +1,161 @@
+"""Files for simulate --flash: what they say, and what is refused with line and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import USAGE, CatalogError
+from pegasus_bb.model.flash import Device, Load, read_flash
+from pegasus_bb.model.flash_users import Users
+from pegasus_bb.model.flash_workflows import Shape, Stage, Workflows
+
+HEAD = """\
+device:
+  raw: 272MiB
+  capacity: 240MiB
+  block: 2MiB
+  page: 256KiB
+  streams: 4
+  bandwidth: 64MiB/s
+load:
+  time: 60s
+  after: 30s
+  stripe: 512KiB
+  fill: 0.95
+"""
+USERS = (
+    HEAD
+    + """\
+  users:
+    count: 8
+    threads: 2
+    file: 4MiB
+    drop: 0.15
+    capacities: [1, 2.5]
+    configuration: 3
+errors: [0, 0.5]
+"""
+)
+WORKFLOWS = (
+    HEAD
+    + """\
+  workflows:
+    count: 6
+    users: 2
+    cores: 4
+    rate: 8MiB/s
+    spread: 0
+    pause: 1s
+    shapes:
+      - name: chain
+        stages:
+          - {name: first, tasks: 3, writes: 8MiB, computes: 5s}
+          - {name: last, tasks: 1, writes: 1MiB, reads: {first: all}, keep: true}
+"""
+)
+OF_USERS = [  # in the place of a part of USERS: line and key of the error, what it says
+    ("raw: 272MiB", "raw: 0", 2, "device.raw", "above zero"),
+    ("  raw: 272MiB\n", "", 1, "device", "without raw"),
+    ("raw: 272MiB", "raw: 999999TiB", 5, "device.page", "more than"),
+    ("capacity: 240MiB", "capasity: 240MiB", 3, "device.capasity", "no such key"),
+    ("capacity: 240MiB", "capacity: 1.5GB", 3, "device.capacity", "decimal"),
+    ("block: 2MiB", "block: 2MB", 4, "device.block", "multiple of the page"),
+    ("page: 256KiB", "page: -1", 5, "device.page", "not a size"),
+    ("streams: 4", "streams: 0", 6, "device.streams", "whole number"),
+    ("streams: 4", "streams: 257", 6, "device.streams", "at most 256"),
+    ("64MiB/s", "64", 7, "device.bandwidth", "without a unit"),
+    ("64MiB/s", "64MiB/s\n  trim: maybe", 8, "device.trim", "true or false"),
+    ("64MiB/s", "64MiB/s\n  devices: 0", 8, "device.devices", "whole number"),
+    ("64MiB/s", "64MiB/s\n  devices: 257", 8, "device.devices", "at most 256"),
+    ("time: 60s", "time: 0", 9, "load.time", "above zero"),
+    ("time: 60s", "time: 36500d", 11, "load.stripe", "stripes in the time"),
+    ("after: 30s", "after: 60s", 10, "load.after", "before the end"),
+    ("after: 30s", "after: soon", 10, "load.after", "not a duration"),
+    ("stripe: 512KiB", "stripe: 256MiB", 11, "load.stripe", "no stripe fits"),
+    ("stripe: 512KiB", "stripe: 500KB", 11, "load.stripe", "multiple of the page"),
+    ("fill: 0.95", "fill: 1.1", 12, "load.fill", "not above 1"),
+    ("fill: 0.95", "fill: .nan", 12, "load.fill", "above 0"),
+    ("  users:", "  user:", 13, "load.user", "no such key"),
+    ("count: 8", "count: 1001", 14, "load.users.count", "at most"),
+    ("threads: 2", "threads: true", 15, "load.users.threads", "whole number"),
+    ("file: 4MiB", "file: 0", 16, "load.users.file", "above zero"),
+    ("drop: 0.15", "drop: 0", 17, "load.users.drop", "above 0"),
+    ("[1, 2.5]", "[]", 18, "load.users.capacities", "list of numbers"),
+    ("[1, 2.5]", "[1, -2]", 18, "load.users.capacities", "list of numbers"),
+    ("configuration: 3", "configuration: 4", 19, "load.users.configuration", "1, 2"),
+    ("errors: [0, 0.5]", "errors: [0, 0]", 20, "errors", "list of numbers"),
+    ("errors: [0, 0.5]", "errors: 0.5", 20, "errors", "list of numbers"),
+    ("errors:", "error:", 20, "error", "no such key"),
+]  # fmt: skip
+SHAPE = "load.workflows.shapes.0"
+OF_WORKFLOWS = [
+    ("rate: 8MiB/s", "rate: 0MiB/s", 17, "load.workflows.rate", "above zero"),
+    ("spread: 0", "spread: -0.1", 18, "load.workflows.spread", "above"),
+    ("pause: 1s", "pause: 0s", 19, "load.workflows.pause", "above zero"),
+    ("- name: chain", "- title: chain", 21, SHAPE, "needs: name, stages"),
+    ("name: last", "name: first", 24, f"{SHAPE}.stages.1.name", "second stage"),
+    ("tasks: 3", "tasks: 0", 23, f"{SHAPE}.stages.0.tasks", "whole number"),
+    ("writes: 8MiB", "writes: 0", 23, f"{SHAPE}.stages.0.writes", "above zero"),
+    (", writes: 8MiB", "", 23, f"{SHAPE}.stages.0", "without writes"),
+    ("computes: 5s", "computes: x", 23, f"{SHAPE}.stages.0.computes", "not a duration"),
+    ("{first: all}", "{later: all}", 24, f"{SHAPE}.stages.1.reads.later", "above it"),
+    ("{first: all}", "{first: 0}", 24, f"{SHAPE}.stages.1.reads.first", "whole number"),
+    ("{first: all}", "[first]", 24, f"{SHAPE}.stages.1.reads", "mapping"),
+    ("keep: true", "keep: 1", 24, f"{SHAPE}.stages.1.keep", "true or false"),
+    ("  workflows:", "  users: {}\n  workflows:", 8, "load", "one of them"),
+]  # fmt: skip
+
+
+def read(folder: Path, text: str) -> object:
+    path = folder / "flash.yml"
+    path.write_text(text)
+    return read_flash(path)
+
+
+def test_all_that_a_file_says(tmp_path: Path) -> None:
+    users = Users(8, 2, 2**22, 0.15, (1.0, 2.5), 3)
+    found = read(tmp_path, USERS)
+    assert found.device == Device(
+        272 << 20, 240 << 20, 2 << 20, 256 << 10, 4, float(64 << 20), 1, True
+    )
+    assert found.load == Load(60.0, 30.0, 512 << 10, 0.95, None, users)
+    assert found.errors == (0.0, 0.5)
+    assert (found.stripes, found.capacity) == (60 * 128, 480)
+
+    stages = (
+        Stage("first", 3, 8 << 20, 5.0, {}, False),
+        Stage("last", 1, 1 << 20, 0.0, {0: None}, True),
+    )
+    found = read(tmp_path, WORKFLOWS)
+    shapes = (Shape("chain", stages),)
+    assert found.load.kind == Workflows(6, 2, 4, float(8 << 20), 0.0, 1.0, shapes)
+    assert found.errors == (0.0, 0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("good", "part", "wrong", "line", "key", "says"),
+    [(USERS, *row) for row in OF_USERS] + [(WORKFLOWS, *row) for row in OF_WORKFLOWS],
+    ids=[f"{row[3]} {row[1][:20]!r}" for row in OF_USERS + OF_WORKFLOWS],
+)
+def test_a_mistake_has_file_line_and_key(
+    tmp_path: Path, good: str, part: str, wrong: str, line: int, key: str, says: str
+) -> None:
+    assert part in good
+    with pytest.raises(CatalogError) as caught:
+        read(tmp_path, good.replace(part, wrong, 1))
+    error = caught.value
+    assert error.exit_code == USAGE
+    assert (error.file, error.line, error.key) == (
+        str(tmp_path / "flash.yml"),
+        line,
+        key,
+    )
+    assert says in str(error)
+
+
+@pytest.mark.parametrize("text", ["{}", "device: 3", "load: {}\ndevice: []", "[]"])
+def test_a_file_that_lacks_the_most_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(CatalogError):
+        read(tmp_path, text)

@@ -15,7 +15,7 @@ from pegasus_bb.errors import UsageError
 _COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 _WITHOUT_WORKFLOW = {
     *(field.name for field in fields(MixOptions)),
-    *("provision", "as_json", "verbose", "quiet"),
+    *("provision", "flash", "as_json", "verbose", "quiet"),
 }
 _BOTH = ("mix", "seeds", "html")  # of the options of a mix, those that others have too
 

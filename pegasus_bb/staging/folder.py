@@ -9,6 +9,7 @@ from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
 from pegasus_bb.staging.folderlinks import Links
+from pegasus_bb.staging.hints import NO_HINT
 from pegasus_bb.staging.onefile import Copied, copy_file, digest_file
 from pegasus_bb.staging.parts import part_name
 
@@ -19,6 +20,7 @@ def copy_path(
     digest: bool = True,
     replace: bool = False,
     vanishing: Sequence[str] = (),
+    hint: int = NO_HINT,
 ) -> Copied:
     """Like copy_file; a folder is copied with everything in it.
 
@@ -26,8 +28,8 @@ def copy_path(
     folders that ``dest`` must not need any more, as its links might.
     """
     if os.path.isdir(source):
-        return copy_tree(source, dest, digest, replace, vanishing)
-    return copy_file(source, dest, digest)
+        return copy_tree(source, dest, digest, replace, vanishing, hint)
+    return copy_file(source, dest, digest, hint)
 
 
 def digest_path(path: str) -> str:
@@ -44,6 +46,7 @@ def copy_tree(
     digest: bool = True,
     replace: bool = False,
     vanishing: Sequence[str] = (),
+    hint: int = NO_HINT,
 ) -> Copied:
     """Copy folder ``source`` to ``dest``; what becomes of its links: folderlinks.py.
 
@@ -56,7 +59,7 @@ def copy_tree(
         )
     part = part_name(dest)
     try:
-        digests = dict(_copy_entries(source, part, Links(source, vanishing)))
+        digests = dict(_copy_entries(source, part, Links(source, vanishing), hint))
         if not replace:
             _refuse_other(part, dest, digests)
         _swap_in(part, dest)
@@ -74,7 +77,7 @@ def digest_tree(path: str) -> str:
 
 
 def _copy_entries(
-    source: str, dest: str, links: Links, below: str = ""
+    source: str, dest: str, links: Links, hint: int, below: str = ""
 ) -> Iterator[Tuple[str, str]]:
     """Copy what is in ``source``; yields each file's (path in the copy, digest)."""
     os.mkdir(dest, 0o700)
@@ -82,11 +85,11 @@ def _copy_entries(
         for entry in entries:
             name, to = os.path.join(below, entry.name), os.path.join(dest, entry.name)
             if entry.is_symlink():
-                yield from _copy_link(entry.path, to, links, name)
+                yield from _copy_link(entry.path, to, links, hint, name)
             elif entry.is_dir():
-                yield from _copy_entries(entry.path, to, links, name)
+                yield from _copy_entries(entry.path, to, links, hint, name)
             elif entry.is_file():
-                yield name, copy_file(entry.path, to).digest
+                yield name, copy_file(entry.path, to, hint=hint).digest
             else:
                 raise not_a_file(entry.path)
     os.chmod(dest, os.stat(source).st_mode & 0o777)
@@ -94,16 +97,16 @@ def _copy_entries(
 
 
 def _copy_link(
-    path: str, to: str, links: Links, name: str
+    path: str, to: str, links: Links, hint: int, name: str
 ) -> Iterator[Tuple[str, str]]:
     fate = links.fate(path)
     if not fate.is_copied:
         os.symlink(fate.target, to)
     elif os.path.isdir(fate.target):
         inner = links.below(path, fate.target)
-        yield from _copy_entries(fate.target, to, inner, name)
+        yield from _copy_entries(fate.target, to, inner, hint, name)
     else:
-        yield name, copy_file(fate.target, to).digest
+        yield name, copy_file(fate.target, to, hint=hint).digest
 
 
 def _refuse_other(part: str, dest: str, digests: Dict[str, str]) -> None:

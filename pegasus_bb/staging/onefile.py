@@ -19,6 +19,7 @@ from typing import NamedTuple, Optional
 from pegasus_bb.files import sync_directory
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
+from pegasus_bb.staging.hints import NO_HINT, set_hint
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import part_name
 from pegasus_bb.staging.pour import Poured, ignore_progress, is_hollow, pour
@@ -39,7 +40,9 @@ class Changed(Exception):
     """The source is not what it was when the copy began."""
 
 
-def copy_file(source: str, dest: str, digest: bool = True) -> Copied:
+def copy_file(
+    source: str, dest: str, digest: bool = True, hint: int = NO_HINT
+) -> Copied:
     """Copy the content of regular file ``source`` to ``dest``, whole and durable.
 
     Where both are one file (same device and inode) nothing is written. Raises
@@ -48,7 +51,7 @@ def copy_file(source: str, dest: str, digest: bool = True) -> Copied:
     why = ""
     for _ in range(TRIES):
         try:
-            return _copy_once(source, dest, digest)
+            return _copy_once(source, dest, digest, hint)
         except Changed as error:
             why = str(error)
         except OSError as error:
@@ -106,6 +109,7 @@ def copy_into(
     folder: Optional[int] = None,
     durable: bool = True,
     tell: Tell = ignore_progress,
+    hint: int = NO_HINT,
 ) -> Poured:
     """Copy open file ``source`` into the new file ``part`` of ``folder``.
 
@@ -115,6 +119,7 @@ def copy_into(
     out = os.open(part, _WRITE, 0o600, dir_fd=folder)
     try:
         try:
+            set_hint(out, hint)
             poured = pour(source, out, before.st_size, is_hollow(before), digest, tell)
             check_unchanged(source, before, poured.size)
             os.fchmod(out, mode)
@@ -144,7 +149,7 @@ def compare(before: os.stat_result, now: os.stat_result) -> None:
             raise Changed(what[3:])
 
 
-def _copy_once(source: str, dest: str, digest: bool) -> Copied:
+def _copy_once(source: str, dest: str, digest: bool, hint: int) -> Copied:
     handle = open_source(source)
     try:
         before = settled(handle)
@@ -153,7 +158,8 @@ def _copy_once(source: str, dest: str, digest: bool) -> Copied:
             words = digest_file(source) if digest else ""
             return Copied(already.st_size, words, already)
         part = part_name(dest)
-        poured = copy_into(handle, before, part, SHA256 if digest else None)
+        how = SHA256 if digest else None
+        poured = copy_into(handle, before, part, how, hint=hint)
     finally:
         os.close(handle)
     try:

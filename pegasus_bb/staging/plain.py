@@ -116,6 +116,7 @@ def _copy_part(
             item.dest.fd,
             before.st_size >= LARGE,
             tell,
+            item.hint,
         )
     finally:
         os.close(source)

@@ -159,6 +159,9 @@ def _totals(explanation: Explanation) -> list[str]:
         lines += _live(explanation)
     if explanation.unknown:
         lines.append(f"size unknown, not counted: {', '.join(explanation.unknown)}")
+    if explanation.streams:
+        policy, why = explanation.streams
+        lines.append(f"streams: by {policy}" + (f" (auto: {why})" if why else ""))
     lines.append(_capacity(explanation))
     return lines
 

@@ -94,7 +94,8 @@ def run(
     roots = Roots.of(bb, [scratch.root, scratch.pfs_root])
     threads = _threads(options.threads, environ)
     manifest_path = bb.file("manifest.jsonl")
-    copies = _copies(bb, (roots, scratch.prefix, manifest_path, uuid, threads))
+    own = roots, scratch.vanishing, manifest_path, uuid, threads
+    copies = _copies(bb, own)
     transfers = Transfers(scratch, inputs, copies, options.symlink)
     keep = [bb.path, environ.get("HOME") or "/"]
     guard = ResultsGuard(bb, scratch.prefix).why_unsafe

@@ -1,9 +1,9 @@
 """How long the bytes of a file will live, told to the file system before the first one.
 
-A flash drive erases many pages at once, and copies those that still live. A file system
-that acts on hints keeps files that die together apart from the others (docs/streams.md).
-Any user may set a hint. It belongs to the inode, so it survives a rename; it is lost
-when the inode leaves the kernel's cache.
+A flash drive erases many pages at once, and copies those that still live. A file
+system that acts on hints keeps files that die together apart from the others
+(docs/streams.md). Any user may set a hint. It belongs to the inode, so it survives a
+rename; it is lost when the inode leaves the kernel's cache.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import os
 import struct
 
 NO_HINT = 0  # nothing is set
-# RWH_WRITE_LIFE_SHORT and what follows it in linux/fcntl.h: the kernel knows no more.
-HINTS = {"short": 2, "medium": 3, "long": 4, "extreme": 5}
 _GET, _SET = 1024 + 11, 1024 + 12  # F_LINUX_SPECIFIC_BASE: F_GET_RW_HINT, F_SET_RW_HINT
 _VALUE = struct.Struct("=Q")
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.model.placement import HINTS
 from pegasus_bb.staging import hints, onefile
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.hints import HINTS, hint_of, set_hint
+from pegasus_bb.staging.hints import hint_of, set_hint
 from pegasus_bb.staging.items import Folder, item_of
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.pour import Poured

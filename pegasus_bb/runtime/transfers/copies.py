@@ -35,13 +35,13 @@ class Copies:
     def __init__(
         self,
         roots: Roots,
-        prefix: str,
+        vanishing: Sequence[str],
         manifest_path: str,
         uuid: str,
         threads: int = 0,
     ) -> None:
-        """``prefix``: where the reservation is mounted, if there is one."""
-        self._roots, self._prefix, self._threads = roots, prefix, threads
+        """``vanishing``: the folders that go with the reservation, if there is one."""
+        self._roots, self._tier, self._threads = roots, vanishing, threads
         self._manifest, self._uuid = manifest_path, uuid
         self._lines: Optional[Dict[str, Dict[str, Any]]] = None  # as the job began
         self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
@@ -74,6 +74,7 @@ class Copies:
             way.promised,
             self._wrote(way.target),
             self._vanishing(way),
+            way.hint,
         )
         source = stamp(os.stat(way.source))
         landed = Landed(copied.size, copied.digest, stamp(copied.stat), source)
@@ -145,7 +146,7 @@ class Copies:
     def _vanishing(self, way: Way) -> List[str]:
         """Folders that vanish with the run; links of a copy must not lead there."""
         roots = self._roots.left_behind(way.source, way.target)
-        return [*roots, self._prefix] if roots and self._prefix else roots
+        return [*roots, *self._tier] if roots else roots
 
     def _wrote(self, dest: str) -> bool:
         if not os.path.isdir(dest):
@@ -168,12 +169,14 @@ class Copies:
     def _make_room(self, way: Way) -> None:
         """Remove what a killed attempt brought whole: the buffer has no room for two of
         an input. Its source is there, and no job reads it before this job has ended."""
-        inside = bool(self._prefix) and is_below(way.target, self._prefix)
-        if inside and not is_below(way.source, self._prefix):
+        if self._is_on_tier(way.target) and not self._is_on_tier(way.source):
             os.stat(way.source)
             with contextlib.suppress(FileNotFoundError):
                 if stat.S_ISREG(os.lstat(way.target).st_mode):
                     os.unlink(way.target)
+
+    def _is_on_tier(self, path: str) -> bool:
+        return any(is_below(path, folder) for folder in self._tier)
 
 
 def _items(ways: Iterable[Way], refused: List[Brought]) -> Iterator[Item]:
@@ -187,7 +190,7 @@ def _items(ways: Iterable[Way], refused: List[Brought]) -> Iterator[Item]:
         except OSError as error:
             refused.append((way, error))
             continue
-        yield item_of(source, name, dest, as_name, found, way)
+        yield item_of(source, name, dest, as_name, found, way, way.hint)
 
 
 def _place(path: str, opened: Dict[str, Folder]) -> Tuple[Folder, str]:

@@ -113,10 +113,18 @@ def test_a_run_that_falls_back_to_the_pfs_uses_no_pool(pooled: Site) -> None:
     pooled.planned("bb", *more)
     assert done_well(pooled.run("bb"))
     assert pooled.content("bb") == expected()
-    assert not list(pooled.tier_path.glob("flash/*/*"))
+
+    pooled.planned("again", *more, "--cleanup", "none")
+    begun = pooled.slow(300, result="e.dat")
+    engine = pooled.start_run("again")
+    until(begun.exists)
+    assert not list(pooled.tier_path.rglob("*.dat"))
+    assert not list(pooled.tier_path.rglob("*.txt"))
+    engine.terminate()
+    engine.wait()
 
 
-def test_a_cluster_and_a_retry_find_their_files(pooled: Site) -> None:
+def test_a_second_try_finds_its_files(pooled: Site) -> None:
     pooled.planned("bb", "--bb-mode", "persistent")
     pooled.trouble.write_text("sub/c.dat")
     assert pooled.run("bb").returncode != 0

@@ -62,6 +62,17 @@ def test_while_it_runs_each_file_lies_in_its_pool(pooled: Site) -> None:
     engine.wait()
 
 
+def test_a_clean_up_frees_the_pool_while_the_run_goes_on(pooled: Site) -> None:
+    pooled.planned("bb", "--bb-mode", "persistent")
+    begun = pooled.slow(300, result="e.dat")
+    engine = pooled.start_run("bb")
+    until(begun.exists)
+    gone = {"in.txt", "a.dat", "b.dat"}  # their last readers have ended
+    until(lambda: gone.isdisjoint(set().union(*on_pools(pooled).values())))
+    engine.terminate()
+    engine.wait()
+
+
 def test_a_result_that_is_not_safe_keeps_its_pool(pooled: Site) -> None:
     pooled.planned("bb", "--bb-mode", "persistent")
     pooled.results("bb").mkdir()

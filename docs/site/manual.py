@@ -1,4 +1,4 @@
-"""Manual pages, made from the commands themselves: python docs/site/manual.py FOLDER."""
+"""Manual pages, from the commands themselves: python docs/site/manual.py FOLDER."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
+from pegasus_bb.check.pools import of_pools
 from pegasus_bb.check.slurm import of_slurm
 from pegasus_bb.check.slurm_lua import of_slurm_lua
 from pegasus_bb.errors import PegasusBBError
@@ -42,6 +43,7 @@ def of_tier(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Find
         yield from of_slurm(tier, mode, placement)
     else:
         yield _of_directory(tier, placement.capacity if placement else 0)
+        yield from of_pools(tier)
 
 
 def _of_directory(tier: Tier, capacity: int) -> Finding:

@@ -170,6 +170,9 @@ def _totals(explanation: Explanation) -> list[str]:
     if explanation.unknown:
         names = abbreviate(explanation.unknown)
         lines.append(f"size unknown, not counted: {names}")
+    if explanation.streams:
+        policy, why = explanation.streams
+        lines.append(f"streams: by {policy}" + (f" (auto: {why})" if why else ""))
     lines.append(_capacity(explanation))
     return lines
 

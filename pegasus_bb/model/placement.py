@@ -8,9 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pegasus_bb.model.pools import Pool
 from pegasus_bb.model.tiers import Tier
 
 PFS = "pfs"
+# Stream -> what the kernel calls it: RWH_WRITE_LIFE_SHORT and so on, linux/fcntl.h.
+HINTS = {"short": 2, "medium": 3, "long": 4, "extreme": 5}
 
 
 @dataclass(slots=True)  # a frozen one takes three times as long to make
@@ -23,6 +26,11 @@ class PlacedFile:
     how: str  # copy (staged in) | link (to the PFS) | write (a task makes it)
     size: int | None  # bytes; None if unknown
     reason: str  # for a person: which rule decided, and where it was said
+    lifetime: int = 0  # levels, from its maker or stage-in until it can be removed
+    seconds: float | None = None  # the same; None if no run time is known
+    cohort: int = 0  # the last level of its life: who dies with it in this workflow
+    pool: str = ""  # of the tier; empty: the reservation's own folder
+    stream: str = ""  # one of HINTS; empty: no hint
 
 
 @dataclass(slots=True)  # as above
@@ -72,6 +80,12 @@ class Placement:
 
     def on_tier(self, lfn: str) -> bool:
         return self.files[lfn].tier != PFS
+
+    @cached_property
+    def pools(self) -> tuple[Pool, ...]:
+        """Those of the tier that have files of this run."""
+        used = {file.pool for file in self.files.values()}
+        return tuple(pool for pool in self.tier.pools if pool.name in used)
 
     @cached_property
     def need(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Document, Entry
 from pegasus_bb.model.drain import TierDrain, read_drain
+from pegasus_bb.model.pools import Pool, read_pools
 from pegasus_bb.model.reservation import NODE_LOCAL, OF_SLURM, SLURM_LUA
 from pegasus_bb.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
 from pegasus_bb.units import MIB, parse_duration
@@ -22,14 +23,21 @@ CHOICES = {
     "intermediate": ("bb", "pfs"),
     "inputs": ("stage", "link", "pfs"),
     "outputs": ("bb", "pfs"),
+    "streams": ("off", "user", "workflow", "cohort", "lifetime", "auto"),
 }
-_DRAIN = "drain"
-_NOT_OF = {NODE_LOCAL: ("access", "pool", _DRAIN), SLURM_LUA: ("access",)}
+_DRAIN, _POOLS = "drain", "pools"  # these are no single values
+_NOT_OF = {
+    NODE_LOCAL: ("access", "pool", "streams", _DRAIN),
+    SLURM_LUA: ("access",),
+}
 KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", _DRAIN)
 _TAKEN = ("pfs", "link")  # words beside tiers, after bb.tier:
 BACKEND_KEYS = {
     "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
-    "directory": ("path", "quota", "timeout", "service", "delay", "fail", "owner"),
+    "directory": (
+        *("path", "quota", "pools", "timeout", "service"),
+        *("delay", "fail", "owner"),
+    ),
     NODE_LOCAL: ("path", "quota", "mount"),
     SLURM_LUA: ("timeout", "poll", "service"),
 }
@@ -49,6 +57,8 @@ class Tier:
     intermediate: str = "bb"  # where files between jobs live: bb | pfs
     inputs: str = "stage"  # stage (copy in) | link (to the PFS) | pfs
     outputs: str = "bb"  # written on the bb, then staged out | pfs
+    streams: str = "off"  # which hint a copy on the tier gets
+    pools: tuple[Pool, ...] = ()  # in the order in which they are tried
     settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
     drain: TierDrain | None = None  # how results leave it; None: at once
 
@@ -119,10 +129,12 @@ def _read_tier(entry: Entry, site: str) -> Tier:
     for key in ("name", "backend"):
         if key not in entry.data:
             raise entry.error(f"a tier without a {key}", "", f"add {key}: ...")
-    values = {key: _text(entry.below(key)) for key in entry.data if key != _DRAIN}
+    single = (key for key in entry.data if key not in (_DRAIN, _POOLS))
+    values = {key: _text(entry.below(key)) for key in single}
     _check_choices(entry, CHOICES, values)
     backend = values["backend"]
     entry.check_keys(keys_of(backend), f"a {backend} tier")
+    _check_streams(entry, values)
     _check_path(entry, backend, values.get("path", ""))
     _check_pool(entry, backend, values.get("pool", ""))
     _check_name(entry.below("name"), values["name"])
@@ -132,6 +144,7 @@ def _read_tier(entry: Entry, site: str) -> Tier:
         site=site,
         capacity=_capacity(entry, values.get("capacity", "auto")),
         granularity=_size(entry, "granularity", "such as 4MiB") or 4 * MIB,
+        pools=read_pools(entry),
         settings={key: values[key] for key in own if key in values},
         drain=read_drain(entry.below(_DRAIN)) if _DRAIN in entry.data else None,
         **{k: v for k, v in values.items() if k in CHOICES or k in ("name", "pool")},
@@ -184,6 +197,14 @@ def _check_pool(entry: Entry, backend: str, pool: str) -> None:
 
 def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(f"${name}" for name in names)
+
+
+def _check_streams(entry: Entry, values: Mapping[str, str]) -> None:
+    if values.get("streams", "off") != "off" and "service" in values:
+        raise entry.below("streams").error(
+            "the staging service of the tier writes its copies, and sets no hints",
+            would_do="streams: off, or a tier without a service",
+        )
 
 
 def _check_name(entry: Entry, name: str) -> None:

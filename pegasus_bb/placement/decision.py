@@ -79,3 +79,4 @@ class PlacementDecision:
     moved: MovedFiles | None = None
     selection: Selection | None = None  # mode hybrid
     persistent: PlacementDecision | None = None  # mode hybrid: what it started from
+    streams: tuple[str, str] | None = None  # the policy of hints, and why it was taken

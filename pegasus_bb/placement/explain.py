@@ -45,6 +45,7 @@ class Explanation:
     job_reservations: dict[str, JobReservation] = field(default_factory=dict)
     selection: Selection | None = None  # mode hybrid: why these jobs have one
     job_tier: str = ""  # the tier of these reservations, if it is another one
+    streams: tuple[str, str] | None = None  # the policy of hints, and why
 
     @property
     def each_alone(self) -> bool:
@@ -55,7 +56,7 @@ class Explanation:
         """Everything, for orjson, which writes a dataclass as a mapping: files and job
         reservations may be 100,000 each, and are not copied."""
         data = {known.name: getattr(self, known.name) for known in fields(self)}
-        for key in ("job_reservations", "selection", "job_tier"):
+        for key in ("job_reservations", "selection", "job_tier", "streams"):
             if not data[key]:
                 del data[key]
         return data
@@ -86,6 +87,7 @@ def explain(
         selection=decision.selection,
         job_tier=other.name if other and placement.job_reservations else "",
         fit=_fit(decision),
+        streams=decision.streams,
     )
 
 

@@ -157,4 +157,4 @@ def _private_files(
             tier = PFS if job in taken else file.tier
             said = f"{file.reason}: on {there}, then on the PFS"
             reason = said if lfn in for_jobs else why
-            yield lfn, PlacedFile(lfn, file.role, tier, file.how, file.size, reason)
+            yield lfn, replace(file, tier=tier, reason=reason)

@@ -145,7 +145,7 @@ def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:
     """What asks for more than one node of ``site`` for ``job``; empty where nothing
     does. The nearest to the job counts, profile by profile."""
     said: dict[str, str] = {}
-    for profiles in _sources(job, catalogs, site):
+    for profiles in profile_sources(job, catalogs, site):
         for key in _KEYS:
             value = (profiles.get("pegasus") or {}).get(key)
             if value is not None:
@@ -158,9 +158,10 @@ def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:
     return ""
 
 
-def _sources(
+def profile_sources(
     job: Job, catalogs: Catalogs, site: str
 ) -> Iterator[Mapping[str, Mapping[str, Any]]]:
+    """The profiles of ``job``, of its program and of ``site``, the nearest first."""
     yield job.data.get("profiles") or {}
     programs, name = catalogs.transformations, job.transformation
     here = programs.executable(name, site)

@@ -22,15 +22,14 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 from math import inf
-from statistics import median
 from typing import NamedTuple
 
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.history import declared
 from pegasus_bb.model.placement import PFS, JobReservation, Placement
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.placement.job_reservation_lint import MOST_FILES, several_nodes
+from pegasus_bb.placement.run_times import job_spans, known_times
 from pegasus_bb.placement.sizing import automatic_capacity, quota_of
 from pegasus_bb.placement.survey import INPUT, OUTPUT, runs_on, staged_with
 
@@ -54,25 +53,13 @@ def durations(given: PlanningInput) -> Durations:
     the longest chain of jobs and emptied after it. With fewer slots than jobs it lasts
     longer, so a job reservation saves at least what is counted.
     """
-    graph, known = given.graph, dict(_known(given))
+    graph, known = given.graph, known_times(given)
     if not known:  # each job and each staging takes a level
         return Durations("levels", given.levels + 2.0, dict.fromkeys(graph.level, 2.0))
-    usual = median(known.values())
-    ends: dict[str, float] = {}
-    for ident in graph.order:
-        begins = max((ends[parent] for parent in graph.parents[ident]), default=0.0)
-        ends[ident] = begins + known.get(ident, usual)
-    each = {ident: known.get(ident, usual) + STAGING for ident in ends}
-    return Durations("seconds", max(ends.values()) + 2 * STAGING, each)
-
-
-def _known(given: PlanningInput) -> Iterator[tuple[str, float]]:
-    history, tells = given.history, given.history.tells
-    for job in given.workflow.jobs.values():
-        past = history.of(job.id, job.transformation) if tells else None
-        past = past or declared(job)
-        if past is not None:
-            yield job.id, past.duration
+    spans = job_spans(graph, known)
+    each = {ident: end - begin + STAGING for ident, (begin, end) in spans.items()}
+    whole = max(end for _, end in spans.values())
+    return Durations("seconds", whole + 2 * STAGING, each)
 
 
 class Candidate(NamedTuple):

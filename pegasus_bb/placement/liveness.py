@@ -9,7 +9,7 @@ runs at once, before the next level begins: nothing but barriers (phases) makes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from pegasus_bb.model.placement import PFS, Placement
@@ -37,7 +37,13 @@ def sizes(placement: Placement) -> dict[str, int]:
 
 
 def lifetimes(given: PlanningInput, placement: Placement) -> Lives:
-    """The levels in which each file on the tier lives.
+    """The levels in which each file on the tier lives."""
+    return lives_of(given, placement.tier.site, sizes(placement))
+
+
+def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
+    """The levels in which each of ``lfns`` lives, as if it were on a tier of ``site``.
+    Linear in jobs and files.
 
     A result goes a level later than its maker, for planners put its clean-up, which
     waits for the stage-out, together with those of the next level.
@@ -59,16 +65,14 @@ def lifetimes(given: PlanningInput, placement: Placement) -> Lives:
                 first[lfn] = level
             if leaves > last.get(lfn, 0):
                 last[lfn] = leaves
-    here = sizes(placement)
-    if any(lfn not in first for lfn in here):
-        programs = given.catalogs.transformations
-        staged = program_users(workflow, programs, placement.tier.site)
+    if any(lfn not in first for lfn in lfns):
+        staged = program_users(workflow, given.catalogs.transformations, site)
         for lfn, users in staged.items():
             levels = [graph.level[ident] for ident in users]
             first[lfn], last[lfn] = min(levels), max(levels)
     goes = ending.cleanup in REMOVES_FILES
     return {
-        lfn: (first.get(lfn, 1), last.get(lfn, end) if goes else end) for lfn in here
+        lfn: (first.get(lfn, 1), last.get(lfn, end) if goes else end) for lfn in lfns
     }
 
 

@@ -21,7 +21,9 @@ from pegasus_bb.placement.lint import (
     lint_replicas,
     lint_tier,
 )
+from pegasus_bb.placement.liveness import lives_of
 from pegasus_bb.placement.patterns import read_placement_file
+from pegasus_bb.placement.pool_choice import with_pools
 from pegasus_bb.placement.rules import (
     JOB,
     Rule,
@@ -33,7 +35,9 @@ from pegasus_bb.placement.rules import (
     rules_of_jobs,
     tier_words,
 )
+from pegasus_bb.placement.run_times import LevelClock
 from pegasus_bb.placement.sizing import choose_capacity, wanted_capacity
+from pegasus_bb.placement.stream_choice import with_streams
 from pegasus_bb.placement.survey import File, size_of, staged_executables, survey
 
 
@@ -56,6 +60,7 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     lint_names(given.workflow, files)
     narrow = _narrow_rules(given, tier, files)
     classes, programs = class_rules(tier), program_rule(tier)
+    lives, clock = lives_of(given, tier.site, files), LevelClock.of(given)
     placed: dict[str, PlacedFile] = {}
     for lfn, file in files.items():
         rule = narrow.get(lfn) or (programs if file.executable else classes[file.role])
@@ -63,7 +68,9 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
         size = size_of(file, given.catalogs.replicas, tier.site)
         if size is None:
             size = given.history.sizes.get(lfn)
-        placed[lfn] = PlacedFile(lfn, file.role, on, how, size, rule.reason)
+        first, last = lives[lfn]
+        life = last - first + 1, clock.seconds(first, last), last
+        placed[lfn] = PlacedFile(lfn, file.role, on, how, size, rule.reason, *life)
     lint_links(given.catalogs, tier, placed.values())
     pinned = {lfn for lfn in narrow if lfn in placed and placed[lfn].tier != PFS}
     for_jobs = {lfn for lfn in pinned if narrow[lfn].where == JOB}
@@ -90,7 +97,23 @@ def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecis
     if short:
         decision, need = fitted(given, decision)
     capacity = choose_capacity(given, tier, need, unknown)
-    return replace(decision, placement=replace(decision.placement, capacity=capacity))
+    decision = replace(
+        decision, placement=replace(decision.placement, capacity=capacity)
+    )
+    return _with_lives_apart(given, decision)
+
+
+def _with_lives_apart(
+    given: PlanningInput, decision: PlacementDecision
+) -> PlacementDecision:
+    """Mode persistent alone: in the others files of the tier live as long as a job."""
+    tier = decision.placement.tier
+    if given.settings.mode != "persistent":
+        return decision
+    if tier.pools:
+        placement = with_pools(given, decision.placement)
+        decision = replace(decision, placement=placement)
+    return with_streams(given, decision) if tier.streams != "off" else decision
 
 
 def _all_files(given: PlanningInput, tier: Tier) -> dict[str, File]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import posixpath
 import re
 import uuid as uuids
 from dataclasses import dataclass, replace
@@ -69,6 +70,15 @@ class RunPlan:
     def tier(self) -> str:
         request = self.request or self.transient
         return request.tier if request else ""
+
+    @property
+    def pool_folders(self) -> dict[str, str]:
+        """Pool of the tier -> this run's folder in it, of those that it uses."""
+        if self.request is None or self.placement is None:
+            return {}
+        root = posixpath.normpath(self.request.settings.get("path", "/"))
+        pools, name = self.placement.pools, self.request.name
+        return {pool.name: f"{root}/{pool.path}/{name}" for pool in pools}
 
     @property
     def transfers_here(self) -> bool:
@@ -159,6 +169,8 @@ def make_request(
     tier = on or placement.tier
     name = check_reservation_name(settings.name + uuid.replace("-", "")[:12])
     own = {**tier.settings, "guard": settings.guard}
+    if placement.pools:
+        own["pools"] = " ".join(pool.path for pool in placement.pools)
     return Request(
         name=name,
         backend=tier.backend,

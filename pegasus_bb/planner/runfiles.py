@@ -9,18 +9,19 @@ from typing import Any
 
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.document import as_json
-from pegasus_bb.model.placement import JobReservation, Placement
+from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
 from pegasus_bb.model.reservation import OF_SLURM
 from pegasus_bb.model.transformations import containers_for
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.lint import link_target
+from pegasus_bb.placement.stream_choice import outputs_to_make
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.phases import PHASES, phases_json
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 from pegasus_bb.rewrite.directives import directive_files
 from pegasus_bb.rewrite.job_directives import directives_of, linked_sources
-from pegasus_bb.rewrite.lifecycle import links
+from pegasus_bb.rewrite.lifecycle import JobFiles, in_pools, links
 from pegasus_bb.runtime import darshan
 from pegasus_bb.runtime.bbdir import NODES, VERSION
 from pegasus_bb.runtime.job_reservation.planned import landing_of
@@ -37,16 +38,23 @@ def run_files(
     if context.darshan:
         yield darshan.NOTE, as_json({"library": context.darshan})
         yield darshan.SETTINGS, darshan.SAID
-    read = decided.workflow, decided.catalogs, decided.site
-    yield from containers_file(*read).items()
     placement, request = context.placement, context.request
+    read = decided.workflow, decided.catalogs, decided.site
+    yield from containers_file(*read, context.pool_folders.values()).items()
     if placement is None:
         return
     prefix, on_the_pfs = "", planned.scratch
     if request is not None:
         prefix, on_the_pfs = request.prefix, pfs_scratch(planned, decided, context)
         yield "request.json", as_json(request.to_json())
-    yield "placement.json", _placement(placement, prefix, on_the_pfs, planned)
+    where: dict[str, Any] = {
+        "prefix": prefix,
+        "scratch": planned.scratch,
+        "pfs_scratch": on_the_pfs,
+    }
+    if context.pool_folders:
+        where["pools"] = context.pool_folders
+    yield "placement.json", _placement(placement, where, planned)
     if context.transient is not None:
         yield "transient.json", as_json(context.transient.to_json())
     drain = context.drain
@@ -82,7 +90,7 @@ def _reservation_files(
         if job in placement.job_reservations:
             reservation = placement.job_reservations[job]
             own = {"job": job, **_fields(reservation)}
-            yield _node_file(node, "reservation", own)
+            yield _node_file(node, {"reservation": own})
             if request.backend in OF_SLURM:
                 landing = str(Path(landing_of(request.prefix, node, "0")).parent)
                 text = directives_of(request, reservation, landing, sources, shared)
@@ -117,22 +125,19 @@ def _plan(planned: ExecutableWorkflow, context: RunPlan) -> dict[str, Any]:
 
 
 def _placement(
-    placement: Placement, prefix: str, on_the_pfs: str, planned: ExecutableWorkflow
+    placement: Placement, where: dict[str, Any], planned: ExecutableWorkflow
 ) -> bytes:
-    files = {
-        lfn: {"tier": placed.tier, "how": placed.how, "size": placed.size}
-        for lfn, placed in placement.files.items()
-    }
-    return as_json(
-        {
-            "version": 1,
-            "prefix": prefix,
-            "scratch": planned.scratch,
-            "pfs_scratch": on_the_pfs,
-            "files": files,
-            "outputs": planned.outputs,
-        }
-    )
+    files = {lfn: _file(placed) for lfn, placed in placement.files.items()}
+    return as_json({"version": 1, **where, "files": files, "outputs": planned.outputs})
+
+
+def _file(placed: PlacedFile) -> dict[str, Any]:
+    said = {"tier": placed.tier, "how": placed.how, "size": placed.size}
+    if placed.pool:
+        said["pool"] = placed.pool
+    if placed.stream:
+        said["hint"] = HINTS[placed.stream]
+    return said
 
 
 def _link_files(
@@ -144,17 +149,22 @@ def _link_files(
     if placement is None or context.request is None:
         return
     on_the_pfs = pfs_scratch(planned, decided, context)
-    wanted = links(decided.workflow, placement, on_the_pfs)
-    by_node: dict[str, dict[str, str]] = {}
-    for job, node in planned.jobs_nodes() if wanted else ():
-        if job in wanted and job not in placement.job_reservations:
-            by_node.setdefault(node, {}).update(wanted[job])
+    wanted: dict[str, JobFiles[Any]] = {
+        "links": links(decided.workflow, placement, on_the_pfs),
+        "pools": in_pools(decided.workflow, placement),
+        "hints": outputs_to_make(decided, placement),
+    }
+    by_node: dict[str, dict[str, dict[str, Any]]] = {}
+    for job, node in planned.jobs_nodes() if any(wanted.values()) else ():
+        for key, jobs in wanted.items():
+            if job in jobs and job not in placement.job_reservations:
+                by_node.setdefault(node, {}).setdefault(key, {}).update(jobs[job])
     for node, found in by_node.items():
-        yield _node_file(node, "links", found)
+        yield _node_file(node, found)
 
 
-def _node_file(node: str, key: str, data: object) -> File:
-    return f"{NODES}/{node}.json", as_json({"version": VERSION, key: data})
+def _node_file(node: str, data: dict[str, Any]) -> File:
+    return f"{NODES}/{node}.json", as_json({"version": VERSION, **data})
 
 
 def _fields(reservation: JobReservation) -> dict[str, object]:
@@ -173,9 +183,10 @@ _MOST_FOLDERS = 64  # each is one more argument of the container's program
 
 
 def containers_file(
-    workflow: Workflow, catalogs: Catalogs, site: Site
+    workflow: Workflow, catalogs: Catalogs, site: Site, pools: Iterable[str] = ()
 ) -> dict[str, bytes]:
-    """Its name and contents; nothing where no task has a container.
+    """Its name and contents; nothing where no task has a container. ``pools``: the
+    run's folders in pools of the tier.
 
     Raises CatalogError where a container cannot be started.
     """
@@ -188,7 +199,7 @@ def containers_file(
     for job in workflow.jobs.values():
         if job.transformation in found:
             _check_job(workflow, job)
-    folders = [site.scratch.path] if site.scratch else []
+    folders = [*([site.scratch.path] if site.scratch else []), *pools]
     folders += _fewer(_linked_folders(catalogs, site.name))
     data = {"version": 1, "folders": folders, "transformations": found}
     return {CONTAINERS: as_json(data)}

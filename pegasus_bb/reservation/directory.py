@@ -2,8 +2,10 @@
 
 Keys of the tier: ``path`` (the folder), ``quota`` (size; default: what the file system
 has free), ``granularity`` (4MiB), ``timeout`` of a delete (1h) and, for tests,
-``owner`` (in place of the user's name). A reservation is a folder ``<path>/<name>`` of
-mode 0700 with an identity file. Granted are at most the quota and what the file system
+``owner`` (in place of the user's name). ``pools`` are the folders below ``path``, with
+blanks between them, in which the run has files. A reservation is a folder
+``<path>/<name>`` of mode 0700 with an identity file, and ``<path>/<pool>/<name>`` for
+each pool. Granted are at most the quota and what the file system
 holds; a quota that the file system has for a user may be stricter.
 """
 
@@ -25,6 +27,11 @@ from pegasus_bb.model.reservation import (
 from pegasus_bb.reservation import identity, root
 from pegasus_bb.reservation.base import Backend, Listing, Pool, Row, no_listing
 from pegasus_bb.reservation.grants import HALF, Grants, open_grants, peek, remove_half
+from pegasus_bb.reservation.pool_folders import (
+    check_pool_folders,
+    make_pool_folders,
+    remove_pool_folders,
+)
 from pegasus_bb.units import MIB, format_size, parse_duration, parse_size, round_up
 
 
@@ -47,6 +54,7 @@ class Directory(Backend):
             entry = grants.entries.get(name)
             if entry is None:
                 self._check_size(grants, request)
+                make_pool_folders(self._pools(request))
                 root.mark(self.root)
                 entry = grants.entries[name] = self._entry(request)
                 grants.grant(self.quota)
@@ -101,6 +109,7 @@ class Directory(Backend):
                 f"reservation {request.name} cannot be used: it is "
                 f"{found.state.value} in {self.root}; {found.message}"
             )
+        check_pool_folders(self._pools(request))
         return self._folder(request)
 
     def delete(self, request: Request) -> None:
@@ -110,6 +119,7 @@ class Directory(Backend):
             entry = grants.entries.get(request.name)
             if entry is None:
                 self._check_nothing_lies_there(request)
+                remove_pool_folders(self._pools(request), until)
                 return
             self._check_ours(entry, request)
             self._identity(request)
@@ -236,6 +246,10 @@ class Directory(Backend):
     def _folder(self, request: Request) -> str:
         return os.path.join(self.root, request.name)
 
+    def _pools(self, request: Request) -> List[str]:
+        pools = self.settings.get("pools", "").split()
+        return [os.path.join(self.root, pool, request.name) for pool in pools]
+
     def _identity(self, request: Request) -> Dict[str, Any]:
         """What the identity file says. Raises ReservationFailed where not ours."""
         found = identity.check(self._folder(request), request)
@@ -294,6 +308,7 @@ class Directory(Backend):
 
     def _empty(self, request: Request, until: float) -> None:
         path = self._folder(request)
+        remove_pool_folders(self._pools(request), until)
         try:
             folder = identity.open_folder(path)
             try:

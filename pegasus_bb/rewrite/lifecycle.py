@@ -7,13 +7,17 @@ workflow can say a part of it only, with an edge for every job that no other wai
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.rewrite.inputs import Inputs, Target
+
+T = TypeVar("T")
+JobFiles = dict[str, dict[str, T]]  # job id -> LFN -> what is said of it
 
 SETUP = "bb_setup"
 DELETE = "bb_delete"
@@ -84,21 +88,27 @@ def _with_programs(document: Document, programs: list[Data]) -> Document:
     return document.with_data({**document.data, "transformations": [*known, *programs]})
 
 
-def links(
-    workflow: Workflow, placement: Placement, pfs_scratch: str
-) -> dict[str, dict[str, str]]:
-    """Job id -> LFN -> path below ``pfs_scratch``; only jobs that need links."""
+def links(workflow: Workflow, placement: Placement, pfs_scratch: str) -> JobFiles[str]:
+    """LFN -> path below ``pfs_scratch``, of the jobs that write files there."""
     wanted = {
-        file.lfn
+        file.lfn: f"{pfs_scratch.rstrip('/')}/{file.lfn}"
         for file in placement.files.values()
         if file.tier == PFS and file.how == "write"
     }
-    if not wanted:
-        return {}
-    found: dict[str, dict[str, str]] = {}
-    for job in workflow.jobs.values():
+    return _of_writers(workflow, wanted)
+
+
+def in_pools(workflow: Workflow, placement: Placement) -> JobFiles[str]:
+    """LFN -> pool of the tier, of the jobs that write files there."""
+    wanted = {file.lfn: file.pool for file in placement.files.values() if file.pool}
+    return _of_writers(workflow, wanted)
+
+
+def _of_writers(workflow: Workflow, wanted: Mapping[str, T]) -> JobFiles[T]:
+    """What is ``wanted`` of the files that each job writes; only jobs with any."""
+    found: JobFiles[T] = {}
+    for job in workflow.jobs.values() if wanted else ():
         for use in job.uses:
             if use.kind != "input" and use.lfn in wanted:
-                path = f"{pfs_scratch.rstrip('/')}/{use.lfn}"
-                found.setdefault(job.id, {})[use.lfn] = path
+                found.setdefault(job.id, {})[use.lfn] = wanted[use.lfn]
     return found

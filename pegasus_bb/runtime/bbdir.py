@@ -23,6 +23,8 @@ class Node(NamedTuple):
     name: str
     links: Mapping[str, str]  # LFN -> path on the PFS
     reservation: Mapping[str, Any]  # of the job alone; empty if it has none
+    pools: Mapping[str, str] = {}  # LFN -> pool of the tier
+    hints: Mapping[str, int] = {}  # LFN of an output that is made beforehand -> hint
 
 
 class BBDir:
@@ -76,7 +78,13 @@ class BBDir:
         if not os.path.exists(self.file(f"{NODES}/{name}.json")):
             return Node(name, {}, {})
         data = self._read(f"{NODES}/{name}.json", dict)
-        return Node(name, data.get("links", {}), data.get("reservation", {}))
+        return Node(
+            name,
+            data.get("links", {}),
+            data.get("reservation", {}),
+            data.get("pools", {}),
+            data.get("hints", {}),
+        )
 
     def node_of_job(self, environ: Mapping[str, str]) -> Node:
         """The node of this job. Raises UsageError if it is not known."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Dict, List, Optional, Sequence
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import BUG, PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir, Node
 from pegasus_bb.runtime.bind import Binding, shared_binding
-from pegasus_bb.runtime.links import Link, planned_links
+from pegasus_bb.runtime.links import Link, checked_path, planned_links, pool_links
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.task import run_command, run_task
 
@@ -51,14 +51,22 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
         lock_node(bb, environ)
         return run_command(bb, argv, environ)
     argv, environ = binding.argv(argv), binding.environ(environ)
-    links = _links(bb, node, binding)
+    links, hinted = _files(bb, node, binding)
     lock_node(bb, environ)
-    return run_task(bb, binding, argv, environ, links)
+    return run_task(bb, binding, argv, environ, links, hinted)
 
 
-def _links(bb: BBDir, node: Node, binding: Binding) -> List[Link]:
-    if not node.links:
-        return []
+def _files(
+    bb: BBDir, node: Node, binding: Binding
+) -> Tuple[List[Link], Mapping[str, int]]:
+    """The links that the task needs, and its outputs that are made beforehand."""
+    if not (node.links or node.pools or node.hints):
+        return [], {}
     placement = bb.placement()
-    scratch = binding.text(placement["scratch"])
-    return list(planned_links(node.links, scratch, placement.get("pfs_scratch", "")))
+    scratch, on_pfs = binding.text(placement["scratch"]), placement["pfs_scratch"]
+    links = list(planned_links(node.links, scratch, on_pfs))
+    if scratch == on_pfs:  # the run fell back to it
+        return links, {}
+    links += pool_links(node.pools, scratch, placement.get("pools", {}))
+    paths = ((checked_path(scratch, lfn), hint) for lfn, hint in node.hints.items())
+    return links, dict(paths)

@@ -1,4 +1,5 @@
-"""Links on the buffer that lead to files on the PFS, and what tasks make of them."""
+"""Links in the scratch that lead to files on the PFS or in a pool of the tier, and what
+tasks make of them."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ class LinkFailed(PegasusBBError):
 
 
 class Link(NamedTuple):
-    """A name on the buffer and the file on the PFS that it stands for."""
+    """A name on the buffer and the file elsewhere that it stands for."""
 
     lfn: str
     path: str  # of the link, in this run's scratch on the buffer
-    target: str  # on the PFS
-    ours: bool  # target lies in this run's own folder on the PFS; we may write there
+    target: str
+    ours: bool  # target lies in a folder of this run; we may write there
 
 
 def checked_path(scratch: str, lfn: str) -> str:
@@ -62,6 +63,17 @@ def planned_links(
             )
         ours = is_below(os.path.normpath(target), pfs_scratch)
         yield Link(lfn, checked_path(scratch, lfn), target, ours)
+
+
+def pool_links(
+    pools: Mapping[str, str], scratch: str, folders: Mapping[str, str]
+) -> Iterator[Link]:
+    """Links into the run's ``folders`` in pools of the tier. Raises UsageError."""
+    for lfn, pool in pools.items():
+        if pool not in folders:
+            raise UsageError(f"{lfn!r}: placement.json has no folder in pool {pool!r}")
+        target = checked_path(folders[pool], lfn)
+        yield Link(lfn, checked_path(scratch, lfn), target, True)
 
 
 def put_link(path: str, target: str) -> None:

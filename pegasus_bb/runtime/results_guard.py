@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 from urllib.parse import unquote, urlsplit
 
 from pegasus_bb.runtime import manifest
@@ -36,12 +36,13 @@ class ResultsGuard:
         self._bb, self._buffer, self._read_all = bb, buffer, read_all
         self._noted: Optional[Dict[str, Dict[str, Any]]] = None
         self._outputs: Mapping[str, str] = {}
+        self._vanishing: List[str] = []  # the reservation's folders
 
     def why_unsafe(self, lfn: str) -> str:
         noted = self._read()
         place = _local_path(str(self._outputs.get(lfn, "")))
         return _why_unsafe(
-            place, noted.get(lfn, {}), bool(self._read_all), self._buffer
+            place, noted.get(lfn, {}), bool(self._read_all), self._vanishing
         )
 
     def unsafe(self) -> Iterator[Unsafe]:
@@ -57,7 +58,10 @@ class ResultsGuard:
             request = self._bb.request()
             if self._read_all is None:
                 self._read_all = request.settings.get("guard") == "digest"
-            self._outputs = self._bb.placement().get("outputs", {})
+            placement = self._bb.placement()
+            self._outputs = placement.get("outputs", {})
+            if self._buffer:
+                self._vanishing = [self._buffer, *placement.get("pools", {}).values()]
             self._noted = manifest.read(self._bb.file("manifest.jsonl"), request.uuid)
         return self._noted
 
@@ -69,7 +73,9 @@ def _local_path(place: str) -> str:
     return place
 
 
-def _why_unsafe(dest: str, entry: Dict[str, Any], read_all: bool, buffer: str) -> str:
+def _why_unsafe(
+    dest: str, entry: Dict[str, Any], read_all: bool, vanishing: Sequence[str]
+) -> str:
     if not dest:
         return "its destination cannot be looked at from here"
     if not entry:
@@ -83,7 +89,7 @@ def _why_unsafe(dest: str, entry: Dict[str, Any], read_all: bool, buffer: str) -
     is_folder = stat.S_ISDIR(found.st_mode)
     if not is_folder and not stat.S_ISREG(found.st_mode):
         return f"{dest} is not a file of its own (a link may lead to the buffer)"
-    if buffer and _lies_in(dest, buffer):
+    if any(_lies_in(dest, folder) for folder in vanishing):
         return f"{dest} lies on the reservation itself"
     if is_folder:  # its own time tells nothing of what is in it: always read again
         return _why_wrong(dest, str(entry.get("digest", "")))

@@ -6,11 +6,12 @@ import contextlib
 import os
 import stat
 import sys
-from typing import Dict, List, Sequence
+from typing import Dict, List, Mapping, Optional, Sequence
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
+from pegasus_bb.runtime.hinted import run_hinted
 from pegasus_bb.runtime.links import Link, LinkFailed, bring_home, is_stray, make_link
 
 KICKSTART = "pegasus-kickstart"
@@ -25,14 +26,16 @@ def run_task(
     argv: List[str],
     environ: Dict[str, str],
     links: Sequence[Link],
+    hinted: Optional[Mapping[str, int]] = None,
 ) -> int:
-    """Run ``argv``, in which every path is real already; its exit status."""
+    """Run ``argv``, in which every path is real already; its exit status. ``hinted``:
+    outputs that are made beforehand."""
     environ = {**environ, "PEGASUS_BB_FOLDERS": os.pathsep.join(binding.folders())}
     if wants_stdin(argv):
         bind_stdin(binding, environ)
     for link in links:
         _tell(make_link(link))
-    status = run_command(bb, argv, environ)
+    status = run_hinted(hinted, lambda: run_command(bb, argv, environ))
     if status:
         from pegasus_bb.runtime.absent import note_absent
 
@@ -157,8 +160,8 @@ def about_unmade(links: Sequence[Link]) -> str:
     from pegasus_bb.units import abbreviate
 
     return (
-        f"{abbreviate(names, _SHOWN)}: not made. Each was a link to the PFS when "
-        "the task started, and some programs refuse to write to such a name "
+        f"{abbreviate(names, _SHOWN)}: not made. Each was a link to the PFS or a "
+        "pool when the task started, and some programs refuse to write to such a name "
         "(cp, mkdir, ln -s, sh -C). If that is why it failed, let them "
         "live on the buffer: `tier: bb` for them in a placement file"
     )

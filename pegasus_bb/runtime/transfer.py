@@ -95,7 +95,7 @@ def run(
     threads = _threads(options.threads, environ)
     manifest_path = bb.file("manifest.jsonl")
     drains = _drains(bb, scratch.prefix, environ)
-    arguments = roots, scratch.prefix, manifest_path, uuid, threads, drains
+    arguments = roots, scratch.vanishing, manifest_path, uuid, threads, drains
     copies = _copies(bb, arguments)
     transfers = Transfers(scratch, inputs, copies, options.symlink)
     keep = [bb.path, environ.get("HOME") or "/"]

@@ -14,16 +14,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define VERSION 5
+#define VERSION 6
 #define SETTLE INT64_C(50000000) /* ns; a file that changed since is not read yet */
 #define EARLY (64 << 10) /* bytes of a file that is worth the call */
+#ifndef F_SET_RW_HINT /* of an older libc */
+#define F_SET_RW_HINT 1036
+#endif
 #define LONGEST 225 /* bytes of a name that a part keeps, as in parts.py */
 
 enum step { DONE, SOURCE, NOT_A_FILE, CHANGED, PART, RENAME, SHORT };
 
-struct task { /* "=iiII" in helper.py */
+struct task { /* "=iiIIQ" in helper.py */
   int32_t from_folder, to_folder;
   uint32_t from, to; /* where the names begin in ``names`` */
+  uint64_t hint; /* as in hints.py; 0: none */
 };
 
 struct state {
@@ -128,6 +132,7 @@ static int give(const struct task *task, const char *part, const struct stat *so
   int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, error = 0;
   int out = openat(task->to_folder, part, flags, source->st_mode & 0777);
   if (out < 0) return fail(result, PART, errno);
+  if (task->hint) fcntl(out, F_SET_RW_HINT, &task->hint); /* it only advises */
   if (fill(out, source, buffer, result->size) != 0) error = errno;
   if (close(out) != 0 && error == 0) error = errno; /* NFS tells of a full disk here */
   if (error == 0) return 0;

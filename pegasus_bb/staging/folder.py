@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Callable, Dict, Iterator, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterator, Sequence, Tuple
 
 from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
@@ -12,7 +12,7 @@ from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
 from pegasus_bb.staging.folderlinks import Links
 from pegasus_bb.staging.onefile import Copied, copy_file, digest_file
 from pegasus_bb.staging.parts import part_name
-from pegasus_bb.staging.segments import Segments
+from pegasus_bb.staging.writing import PLAINLY, Writing
 
 Copy = Callable[[str, str], Copied]  # of one file
 
@@ -23,7 +23,7 @@ def copy_path(
     digest: bool = True,
     replace: bool = False,
     vanishing: Sequence[str] = (),
-    segments: Optional[Segments] = None,
+    writing: Writing = PLAINLY,
 ) -> Copied:
     """Like copy_file; a folder is copied with everything in it.
 
@@ -31,8 +31,8 @@ def copy_path(
     folders that ``dest`` must not need any more, as its links might.
     """
     if os.path.isdir(source):
-        return copy_tree(source, dest, digest, replace, vanishing, segments)
-    return copy_file(source, dest, digest, segments)
+        return copy_tree(source, dest, digest, replace, vanishing, writing)
+    return copy_file(source, dest, digest, writing)
 
 
 def digest_path(path: str) -> str:
@@ -49,7 +49,7 @@ def copy_tree(
     digest: bool = True,
     replace: bool = False,
     vanishing: Sequence[str] = (),
-    segments: Optional[Segments] = None,
+    writing: Writing = PLAINLY,
 ) -> Copied:
     """Copy folder ``source`` to ``dest``; what becomes of its links: folderlinks.py.
 
@@ -62,7 +62,7 @@ def copy_tree(
         )
     part = part_name(dest)
     try:
-        copy = partial(copy_file, segments=segments)
+        copy = partial(copy_file, writing=writing)
         digests = dict(_copy_entries(source, part, Links(source, vanishing), copy))
         if not replace:
             _refuse_other(part, dest, digests)

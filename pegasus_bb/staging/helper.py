@@ -24,9 +24,9 @@ from pegasus_bb.staging.failures import (
 from pegasus_bb.staging.items import Answer, Batch, Copier, Elsewhere, Item, Landed
 from pegasus_bb.staging.moves import Tell
 
-VERSION = 5
+VERSION = 6
 _ROOM = 1 << 20  # bytes of a thread's buffer
-_TASK = struct.Struct("=iiII")
+_TASK = struct.Struct("=iiIIQ")
 _RESULT = struct.Struct("=iiqQQqqQQqq32s")
 _ELF = struct.Struct("=40xQ10xHH2x")  # where section headers begin, their size, number
 _ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -150,7 +150,7 @@ def _pack(items: Sequence[Item]) -> Tuple[bytes, bytes]:
             other = os.fsencode(item.as_name)
             to, end = end, end + len(other) + 1
             names.append(other)
-        rows.append(_TASK.pack(item.source.fd, item.dest.fd, begin, to))
+        rows.append(_TASK.pack(item.source.fd, item.dest.fd, begin, to, item.hint))
     return b"\0".join(names), b"".join(rows)
 
 

@@ -6,6 +6,7 @@ import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.hints import NO_HINT
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.pour import is_hollow
 
@@ -55,6 +56,7 @@ class Item(NamedTuple):
     size: int  # bytes, as far as is known
     hollow: bool = False  # it may have holes worth keeping
     mark: Any = None  # the caller's own
+    hint: int = NO_HINT  # hints.py: how long its bytes will live
 
     @property
     def source_path(self) -> str:
@@ -72,9 +74,10 @@ def item_of(
     as_name: str,
     found: os.stat_result,
     mark: Any,
+    hint: int = NO_HINT,
 ) -> Item:
     hollow = found.st_size >= HOLLOW and is_hollow(found)
-    return Item(source, name, dest, as_name, found.st_size, hollow, mark)
+    return Item(source, name, dest, as_name, found.st_size, hollow, mark, hint)
 
 
 class Landed(NamedTuple):

@@ -19,10 +19,11 @@ from typing import NamedTuple, Optional
 from pegasus_bb.files import sync_directory
 from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
+from pegasus_bb.staging.hints import set_hint
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import part_name
 from pegasus_bb.staging.pour import Poured, ignore_progress, is_hollow, pour
-from pegasus_bb.staging.segments import Segments
+from pegasus_bb.staging.writing import PLAINLY, Writing
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not be waited for
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -44,7 +45,7 @@ def copy_file(
     source: str,
     dest: str,
     digest: bool = True,
-    segments: Optional[Segments] = None,
+    writing: Writing = PLAINLY,
 ) -> Copied:
     """Copy the content of regular file ``source`` to ``dest``, whole and durable.
 
@@ -54,7 +55,7 @@ def copy_file(
     why = ""
     for _ in range(TRIES):
         try:
-            return _copy_once(source, dest, digest, segments)
+            return _copy_once(source, dest, digest, writing)
         except Changed as error:
             why = str(error)
         except OSError as error:
@@ -112,7 +113,7 @@ def copy_into(
     folder: Optional[int] = None,
     durable: bool = True,
     tell: Tell = ignore_progress,
-    segments: Optional[Segments] = None,
+    writing: Writing = PLAINLY,
 ) -> Poured:
     """Copy open file ``source`` into the new file ``part`` of ``folder``.
 
@@ -122,8 +123,9 @@ def copy_into(
     out = os.open(part, _WRITE, 0o600, dir_fd=folder)
     try:
         try:
+            set_hint(out, writing.hint)
             size, hollow = before.st_size, is_hollow(before)
-            poured = pour(source, out, size, hollow, digest, tell, segments)
+            poured = pour(source, out, size, hollow, digest, tell, writing.segments)
             check_unchanged(source, before, poured.size)
             os.fchmod(out, mode)
             if durable:
@@ -152,9 +154,7 @@ def compare(before: os.stat_result, now: os.stat_result) -> None:
             raise Changed(what[3:])
 
 
-def _copy_once(
-    source: str, dest: str, digest: bool, segments: Optional[Segments]
-) -> Copied:
+def _copy_once(source: str, dest: str, digest: bool, writing: Writing) -> Copied:
     handle = open_source(source)
     try:
         before = settled(handle)
@@ -164,7 +164,7 @@ def _copy_once(
             return Copied(already.st_size, words, already)
         part = part_name(dest)
         wanted = SHA256 if digest else None
-        poured = copy_into(handle, before, part, wanted, segments=segments)
+        poured = copy_into(handle, before, part, wanted, writing=writing)
     finally:
         os.close(handle)
     try:

@@ -32,6 +32,7 @@ from pegasus_bb.staging.onefile import (
 )
 from pegasus_bb.staging.parts import part_of
 from pegasus_bb.staging.segments import Segments
+from pegasus_bb.staging.writing import Writing
 
 LARGE = 64 << 20  # bytes; from here on its copier makes a file durable, not the batch
 
@@ -94,7 +95,7 @@ class Plain(Copier):
                 item.dest.fd,
                 before.st_size >= LARGE,
                 tell,
-                self._segments,
+                Writing(self._segments, item.hint),
             )
         finally:
             os.close(source)

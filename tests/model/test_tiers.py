@@ -38,6 +38,10 @@ def test_what_is_not_said(tmp_path: Path, said: list[str]) -> None:
     assert (found.capacity, found.granularity, found.settings) == (None, 4 * MIB, {})
 
 
+def test_off_is_a_word_and_no_truth_value(tmp_path: Path) -> None:
+    assert tier(tmp_path, "backend: datawarp", "streams: off").streams == "off"
+
+
 def test_all_that_can_be_said(tmp_path: Path) -> None:
     lines = ["backend: directory", "path: /fast/bb", "quota: 2GiB", "delay: 3s"]
     lines += ["capacity: 700GiB", "granularity: 64KiB", "inputs: link", "outputs: pfs"]

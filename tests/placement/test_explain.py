@@ -58,6 +58,11 @@ def test_the_command_speaks_json(here: User) -> None:
         "how": "copy",
         "size": 100,
         "reason": "an input: tier bb of site cluster says inputs: stage",
+        "lifetime": 1,
+        "seconds": None,
+        "cohort": 1,
+        "pool": "",
+        "stream": "",
     }
     assert data["capacity"] == 4 * MIB
     assert (data["any_order"], data["planned_order"]) == (360, 260)

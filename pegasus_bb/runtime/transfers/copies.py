@@ -36,6 +36,7 @@ from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import same_file
 from pegasus_bb.staging.parts import parts_in
 from pegasus_bb.staging.segments import Segments
+from pegasus_bb.staging.writing import Writing
 
 if TYPE_CHECKING:
     from pegasus_bb.runtime.transfers.drains import Drains
@@ -50,15 +51,15 @@ class Copies:
     def __init__(
         self,
         roots: Roots,
-        prefix: str,
+        vanishing: Sequence[str],
         manifest_path: str,
         uuid: str,
         threads: int = 0,
         drains: Optional[Drains] = None,
     ) -> None:
-        """``prefix``: where the reservation is mounted, if there is one. ``drains``:
-        how results leave it; None: at full speed."""
-        self._roots, self._prefix, self._threads = roots, prefix, threads
+        """``vanishing``: the folders that go with the reservation, if there is one.
+        ``drains``: how results leave it; None: at full speed."""
+        self._roots, self._tier, self._threads = roots, vanishing, threads
         self._drains = drains
         self._manifest, self._uuid = manifest_path, uuid
         self._lines: Optional[Dict[str, Dict[str, Any]]] = None  # as the job began
@@ -116,7 +117,7 @@ class Copies:
             way.promised,
             self._wrote(way.target),
             self._vanishing(way),
-            segments,
+            Writing(segments, way.hint),
         )
         source = stamp(os.stat(way.source))
         landed = Landed(copied.size, copied.digest, stamp(copied.stat), source)
@@ -193,7 +194,7 @@ class Copies:
     def _vanishing(self, way: Way) -> List[str]:
         """Folders that vanish with the run; links of a copy must not lead there."""
         roots = self._roots.left_behind(way.source, way.target)
-        return [*roots, self._prefix] if roots and self._prefix else roots
+        return [*roots, *self._tier] if roots else roots
 
     def _wrote(self, dest: str) -> bool:
         if not os.path.isdir(dest):
@@ -216,12 +217,14 @@ class Copies:
     def _make_room(self, way: Way) -> None:
         """Remove what a killed attempt brought whole: the buffer has no room for two of
         an input. Its source is there, and no job reads it before this job has ended."""
-        inside = bool(self._prefix) and is_below(way.target, self._prefix)
-        if inside and not is_below(way.source, self._prefix):
+        if self._is_on_tier(way.target) and not self._is_on_tier(way.source):
             os.stat(way.source)
             with contextlib.suppress(FileNotFoundError):
                 if stat.S_ISREG(os.lstat(way.target).st_mode):
                     os.unlink(way.target)
+
+    def _is_on_tier(self, path: str) -> bool:
+        return any(is_below(path, folder) for folder in self._tier)
 
 
 def _items(ways: Iterable[Way], refused: List[Brought]) -> Iterator[Item]:
@@ -235,7 +238,7 @@ def _items(ways: Iterable[Way], refused: List[Brought]) -> Iterator[Item]:
         except OSError as error:
             refused.append((way, error))
             continue
-        yield item_of(source, name, dest, as_name, found, way)
+        yield item_of(source, name, dest, as_name, found, way, way.hint)
 
 
 def _place(path: str, opened: Dict[str, Folder]) -> Tuple[Folder, str]:

@@ -115,7 +115,8 @@ class Transfers:
             self._spare_inputs(from_path, home)
             os.makedirs(os.path.dirname(home), exist_ok=True)
         promised = not home and self._is_promised(job.lfn, to_path)
-        return Way(attempt, from_path, to_path, home or to_path, promised)
+        hint = self._scratch.hint(lfn)
+        return Way(attempt, from_path, to_path, home or to_path, promised, hint)
 
     def _wants_link(self, lfn: object, dest: Url) -> bool:
         """The placement decides; only where it says nothing does the URL."""

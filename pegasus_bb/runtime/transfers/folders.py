@@ -98,7 +98,12 @@ class Remover:
     def _results_in(self, path: str, recursive: bool) -> List[str]:
         promised = self._scratch.promised
         found: List[str] = []
-        for root in (self._scratch.root.rstrip("/"), self._scratch.pfs_root):
+        scratch = self._scratch
+        for root in (
+            scratch.root.rstrip("/"),
+            scratch.pfs_root,
+            *scratch.pools.values(),
+        ):
             if not root or not promised:
                 continue
             if is_below(root, path) or root == path:

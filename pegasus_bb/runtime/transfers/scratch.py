@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.paths import is_below
@@ -27,6 +27,7 @@ class Scratch:
         self.outputs = {lfn: url.path for lfn, url in promised.items() if url.is_local}
         self.promised = frozenset(promised)  # also what goes where we cannot look
         self.pfs_root = str(placement.get("pfs_scratch", ""))
+        self.pools: Mapping[str, str] = placement.get("pools", {})
         self._planned = str(placement.get("scratch", ""))
         self._prefix = str(placement.get("prefix", ""))
         self._binding, self._why = binding, why
@@ -54,7 +55,8 @@ class Scratch:
     @classmethod
     def _on_the_pfs(cls, bb: BBDir, binding: Binding) -> Scratch:
         """No file has a home elsewhere, and the site's own scratch outlives the run."""
-        scratch = cls({**bb.placement(), "pfs_scratch": ""}, binding)
+        nowhere = {"pfs_scratch": "", "pools": {}}
+        scratch = cls({**bb.placement(), **nowhere}, binding)
         scratch.prefix = ""
         return scratch
 
@@ -90,12 +92,18 @@ class Scratch:
         """How ``lfn`` is placed; empty if the placement does not know it."""
         return self.files.get(lfn, {}) if lfn is not None else {}
 
+    def hint(self, lfn: Optional[str]) -> int:
+        """How long a copy of ``lfn`` on the tier will live; 0 if nothing is said."""
+        return int(self.entry(lfn).get("hint", 0)) if self.prefix else 0
+
     def home(self, lfn: Optional[str]) -> str:
-        """Where the bytes of ``lfn`` lie on the PFS by our placement, or nothing."""
+        """Where the bytes of ``lfn`` lie by our placement, if that is on the PFS or in
+        a pool of the tier; or nothing."""
         entry = self.entry(lfn)
-        if lfn is None or entry.get("tier") != PFS or entry.get("how") == "link":
-            return ""
-        return checked_path(self.pfs_root, lfn) if self.pfs_root else ""
+        root = self.pools.get(entry.get("pool", ""), "")
+        if entry.get("tier") == PFS and entry.get("how") != "link":
+            root = self.pfs_root
+        return checked_path(root, lfn) if lfn is not None and root else ""
 
     def link_text(self, source: str, dest: str) -> str:
         """What a link at ``dest`` says to lead to ``source``.
@@ -109,6 +117,11 @@ class Scratch:
         if is_below(target, buffer) and is_below(f"{start}/", buffer):
             return os.path.relpath(target, start)
         return source
+
+    @property
+    def vanishing(self) -> List[str]:
+        """The folders that go with the reservation."""
+        return [self.prefix, *self.pools.values()] if self.prefix else []
 
     @property
     def has_homes(self) -> bool:

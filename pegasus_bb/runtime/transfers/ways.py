@@ -39,6 +39,7 @@ class Way(NamedTuple):
     dest: str  # where the job wants it
     target: str  # where its bytes belong
     promised: bool
+    hint: int = 0  # how long the copy will live: staging/hints.py
 
     def is_same_copy(self, other: Way) -> bool:
         """Whether one copy, and one line in the manifest, do for both."""

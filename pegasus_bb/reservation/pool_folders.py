@@ -1,0 +1,59 @@
+"""A run's folders in the pools of a tier: made before the reservation, removed with it.
+
+They carry no identity of their own: their name is the reservation's, which is unique.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Sequence
+
+from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.removal import remove
+
+
+def make_pool_folders(folders: Sequence[str]) -> None:
+    """Raises ReservationFailed; those that a killed try made are taken."""
+    for folder in folders:
+        try:
+            os.makedirs(os.path.dirname(folder), exist_ok=True)
+            if not _is_ours(folder):
+                os.mkdir(folder, 0o700)
+        except OSError as error:
+            raise ReservationFailed(
+                f"{folder}: cannot be made ({error.strerror}); is the `path` of that "
+                "pool right, and may you write there?"
+            ) from error
+
+
+def check_pool_folders(folders: Sequence[str]) -> None:
+    """Raises ReservationFailed if one is missing here: nothing is written beside it."""
+    for folder in folders:
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise ReservationFailed(
+                f"{folder}, the reservation's folder in a pool of the tier, is not "
+                "there; is the pool mounted here?"
+            )
+
+
+def remove_pool_folders(folders: Sequence[str], until: float) -> None:
+    """Goes on until ``until`` (time.monotonic). Raises ReservationFailed."""
+    for folder in folders:
+        try:
+            if _is_ours(folder):
+                remove(folder, until)
+        except (OSError, TimeoutError) as error:
+            raise ReservationFailed(
+                f"{folder}, in a pool of the tier, could not be removed: {error}; the "
+                "next delete goes on"
+            ) from error
+
+
+def _is_ours(folder: str) -> bool:
+    """Whether a folder of this user stands there. Raises OSError."""
+    try:
+        found = os.lstat(folder)
+    except FileNotFoundError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()

@@ -1,0 +1,41 @@
+"""How long the bytes of a file will live, told to the file system before the first one.
+
+A flash drive erases many pages at once, and copies those that still live. A file
+system that acts on hints keeps files that die together apart from the others
+(docs/streams.md). Any user may set a hint. It belongs to the inode, so it survives a
+rename; it is lost when the inode leaves the kernel's cache.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+
+NO_HINT = 0  # nothing is set
+_GET, _SET = 1024 + 11, 1024 + 12  # F_LINUX_SPECIFIC_BASE: F_GET_RW_HINT, F_SET_RW_HINT
+_VALUE = struct.Struct("=Q")
+
+
+def set_hint(handle: int, hint: int) -> None:
+    """Set ``hint`` on an open file. It only advises: a kernel or a file system that
+    knows no hints changes nothing."""
+    if hint == NO_HINT:
+        return
+    import fcntl  # not at the top: most copies have no hint
+
+    try:
+        fcntl.fcntl(handle, _SET, _VALUE.pack(hint))
+    except OSError:
+        pass
+
+
+def hint_of(path: str) -> int:
+    """The hint that the file system keeps for ``path`` now. Raises OSError."""
+    import fcntl  # as above
+
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        (hint,) = _VALUE.unpack(fcntl.fcntl(handle, _GET, bytes(_VALUE.size)))
+    finally:
+        os.close(handle)
+    return int(hint)

@@ -1,0 +1,152 @@
+"""A tier with two pools: files lie apart by their lives, and no task notices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Site, done_well, expected, until
+
+POOLS = [
+    {"name": "small", "path": "flash/one", "class": "short", "capacity": "70KiB"},
+    {"name": "other", "path": "flash/two"},
+]
+
+
+@pytest.fixture
+def pooled(site: Site) -> Site:
+    site.declare(pools=POOLS)
+    return site
+
+
+def pool_of(site: Site, run: str) -> dict[str, str]:
+    files = json.loads((site.submit_dir(run) / "bb/placement.json").read_text())
+    return {lfn: entry.get("pool", "") for lfn, entry in files["files"].items()}
+
+
+def on_pools(site: Site) -> dict[str, set[str]]:
+    """What lies in each pool."""
+    found = {}
+    for pool in POOLS:
+        folder = site.tier_path / pool["path"]
+        found[pool["name"]] = {p.name for p in folder.rglob("*") if p.is_file()}
+    return found
+
+
+def test_results_are_those_of_the_pfs_and_nothing_is_left(pooled: Site) -> None:
+    pooled.planned("bb", "--bb-mode", "persistent")
+    assert done_well(pooled.run("bb"))
+    pooled.planned("pfs")
+    assert done_well(pooled.run("pfs"))
+    assert pooled.content("bb") == pooled.content("pfs") == expected()
+    assert set(pool_of(pooled, "bb").values()) == {"small", "other"}
+    left = [path for path in pooled.tier_path.rglob("*") if path.is_file()]
+    assert {path.name[0] for path in left} <= {"."}  # the tier's own
+    assert pooled.reservations() == ["flash"]
+    assert not list(pooled.tier_path.glob("flash/*/*"))
+
+
+def test_while_it_runs_each_file_lies_in_its_pool(pooled: Site) -> None:
+    """Stage-in and tasks alike: `sub/c.dat` has a folder, `a.dat` two readers."""
+    pooled.planned("bb", "--bb-mode", "persistent", "--cleanup", "none")
+    begun = pooled.slow(300, result="e.dat")
+    engine = pooled.start_run("bb")
+    until(begun.exists)
+    found = pool_of(pooled, "bb")
+    for name, files in on_pools(pooled).items():
+        wanted = {lfn for lfn, pool in found.items() if pool == name} - {"e.dat"}
+        assert files == {Path(lfn).name for lfn in wanted} != set()
+    engine.terminate()
+    engine.wait()
+
+
+def test_a_clean_up_frees_the_pool_while_the_run_goes_on(pooled: Site) -> None:
+    pooled.planned("bb", "--bb-mode", "persistent")
+    begun = pooled.slow(300, result="e.dat")
+    engine = pooled.start_run("bb")
+    until(begun.exists)
+    gone = {"in.txt", "a.dat", "b.dat"}  # their last readers have ended
+    until(lambda: gone.isdisjoint(set().union(*on_pools(pooled).values())))
+    engine.terminate()
+    engine.wait()
+
+
+def test_a_result_that_is_not_safe_keeps_its_pool(pooled: Site) -> None:
+    pooled.planned("bb", "--bb-mode", "persistent")
+    pooled.results("bb").mkdir()
+    pooled.results("bb").joinpath("d.dat").mkdir()  # stage-out cannot write there
+    (pooled.results("bb") / "d.dat" / "a file of the user's").touch()
+    assert pooled.run("bb").returncode != 0
+    name = pooled.request("bb")["name"]
+    (kept,) = pooled.tier_path.glob(f"flash/*/{name}/d.dat")
+    assert kept.read_bytes() == expected()["d.dat"]
+    refused = pooled.bb("release", name)
+    assert refused.returncode == 79
+    assert kept.exists()
+
+    (pooled.results("bb") / "d.dat" / "a file of the user's").unlink()
+    pooled.results("bb").joinpath("d.dat").rmdir()
+    assert done_well(pooled.run("bb"))
+    assert pooled.content("bb") == expected()
+    assert not list(pooled.tier_path.glob("flash/*/*"))
+
+
+def test_a_release_without_the_submit_directory_empties_the_pools(
+    pooled: Site,
+) -> None:
+    pooled.planned("bb", "--bb-mode", "persistent")
+    pooled.trouble.write_text("d.dat")
+    assert pooled.run("bb").returncode != 0
+    assert list(pooled.tier_path.glob("flash/*/*"))
+    name = pooled.request("bb")["name"]
+    assert done_well(pooled.bb("release", name, "--discard"))
+    assert not list(pooled.tier_path.glob("flash/*/*"))
+
+
+def test_a_pool_that_is_not_there_stops_the_run_before_it_begins(
+    pooled: Site,
+) -> None:
+    (pooled.tier_path / "flash").mkdir(parents=True)
+    (pooled.tier_path / "flash" / "one").write_text("no folder")
+    pooled.planned("bb", "--bb-mode", "persistent")
+    done = pooled.run("bb")
+    assert done.returncode != 0
+    assert "flash/one" in done.stdout + done.stderr
+    assert "path` of that pool" in " ".join((done.stdout + done.stderr).split())
+    assert pooled.tasks("bb") == {}
+
+
+def test_a_run_that_falls_back_to_the_pfs_uses_no_pool(pooled: Site) -> None:
+    pooled.declare(fail="create: the pool is closed")
+    more = ("--bb-mode", "persistent", "--bb-fallback", "pfs")
+    pooled.planned("bb", *more)
+    assert done_well(pooled.run("bb"))
+    assert pooled.content("bb") == expected()
+
+    pooled.planned("again", *more, "--cleanup", "none")
+    begun = pooled.slow(300, result="e.dat")
+    engine = pooled.start_run("again")
+    until(begun.exists)
+    assert not list(pooled.tier_path.rglob("*.dat"))
+    assert not list(pooled.tier_path.rglob("*.txt"))
+    engine.terminate()
+    engine.wait()
+
+
+def test_a_second_try_finds_its_files(pooled: Site) -> None:
+    pooled.planned("bb", "--bb-mode", "persistent")
+    pooled.trouble.write_text("sub/c.dat")
+    assert pooled.run("bb").returncode != 0
+    pooled.trouble.unlink()
+    assert done_well(pooled.run("bb"))
+    assert pooled.content("bb") == expected()
+
+
+def test_explain_says_why(pooled: Site) -> None:
+    done = pooled.bb("explain", "--sites", "cluster", "workflow.yml", check=True)
+    why = {row.split()[0]: row for row in done.stdout.splitlines() if row}
+    assert why["a.dat"].endswith("; pool small (short: it lives 2 of 4 levels)")
+    assert why["b.dat"].endswith("; pool other (no run is on it)")
+    assert not pooled.tier_path.exists()  # it only looks

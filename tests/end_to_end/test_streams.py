@@ -1,0 +1,170 @@
+"""A tier with streams: copies and outputs carry hints, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.model.placement import HINTS
+from pegasus_bb.staging.hints import hint_of, set_hint
+
+from .conftest import Site, done_well, expected, until
+
+ONLY_NEW = 'open(out, "wb")', 'open(out, "xb")'  # what O_EXCL is in Python
+
+
+@pytest.fixture(autouse=True)
+def keeps_hints(tmp_path: Path) -> None:
+    probe = tmp_path / "probe"
+    with probe.open("wb") as file:
+        set_hint(file.fileno(), HINTS["long"])
+    try:
+        kept = hint_of(str(probe)) == HINTS["long"]
+    except OSError:
+        kept = False
+    if not kept:
+        pytest.skip(f"the file system of {tmp_path} keeps no hints")
+
+
+def explained(site: Site, *more: str) -> dict[str, int]:
+    """LFN -> the hint of the stream that explain names."""
+    words = ("--sites", "cluster", "--output-sites", "local", *more, "workflow.yml")
+    done = site.bb("explain", "--json", *words, check=True)
+    return {f["lfn"]: HINTS[f["stream"]] for f in json.loads(done.stdout)["files"]}
+
+
+def while_the_last_task_runs(site: Site, run: str) -> dict[str, int]:
+    """LFN -> the hint that the file system keeps of it."""
+    begun = site.slow(300, result="e.dat")
+    engine = site.start_run(run)
+    until(begun.exists)
+    found = {}
+    for path in site.tier_path.rglob("*"):
+        if path.is_file() and path.suffix in (".txt", ".dat"):
+            found[path.name] = hint_of(str(path))
+    engine.terminate()
+    engine.wait()
+    return found
+
+
+def wants_hints(site: Site) -> None:
+    data = site.document("transformations.yml")
+    data["transformations"][0]["profiles"] = {"pegasus": {"bb.hints": "on"}}
+    site.save("transformations.yml", data)
+
+
+def change(site: Site, old: str, new: str) -> None:
+    """The program of all tasks."""
+    task = site.root / "mix.py"
+    assert old in task.read_text()
+    task.write_text(task.read_text().replace(old, new))
+
+
+@pytest.mark.parametrize("policy", ["user", "cohort", "lifetime", "auto"])
+def test_each_copy_has_the_hint_that_explain_names(site: Site, policy: str) -> None:
+    site.declare(streams=policy)
+    site.planned("bb", "--bb-mode", "persistent", "--cleanup", "none")
+    wanted = explained(site, "--cleanup", "none")
+    found = while_the_last_task_runs(site, "bb")
+    assert found["in.txt"] == wanted["in.txt"]
+    assert found["other-in.txt"] == wanted["other-in.txt"]
+    assert found["a.dat"] == 0  # a task made it
+
+
+def test_outputs_have_it_where_the_program_lets_them_be_made(site: Site) -> None:
+    """In a pool as well, to which a link leads."""
+    site.declare(streams="lifetime", pools=[{"name": "p", "path": "p"}])
+    wants_hints(site)
+    site.planned("bb", "--bb-mode", "persistent", "--cleanup", "none")
+    wanted = explained(site, "--cleanup", "none")
+    found = while_the_last_task_runs(site, "bb")
+    assert found == {Path(lfn).name: hint for lfn, hint in wanted.items()}
+
+
+def test_results_are_what_they_are_without_hints(site: Site) -> None:
+    site.declare(streams="cohort")
+    wants_hints(site)
+    site.planned("bb", "--bb-mode", "persistent")
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+    assert site.reservations() == []
+
+
+def test_an_output_that_no_task_wrote_is_no_result(site: Site) -> None:
+    """The empty file that was made for it must not be staged out in its place."""
+    site.declare(streams="user")
+    wants_hints(site)
+    task = site.root / "mix.py"
+    task.write_text(
+        task.read_text().replace("with open", "if out != 'd.dat':\n  with open")
+    )
+    task.write_text(task.read_text().replace("    result.write", "      result.write"))
+    site.planned("bb", "--bb-mode", "persistent")
+    done = site.run("bb")
+    assert done.returncode != 0
+    assert "d.dat" not in site.content("bb")
+    kept = site.bb("release", site.request("bb")["name"])
+    assert kept.returncode == 79
+
+
+def test_an_empty_output_that_a_task_wrote_is_a_result(site: Site) -> None:
+    site.declare(streams="user")
+    wants_hints(site)
+    change(site, "result.write(", "result.write(b'' and ")
+    site.planned("bb", "--bb-mode", "persistent")
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == {"d.dat": b"", "e.dat": b""}
+
+
+def test_a_program_that_wants_to_make_its_files_itself_does(site: Site) -> None:
+    """Without the profile nothing is there before it: O_EXCL works as ever."""
+    site.declare(streams="lifetime")
+    change(site, *ONLY_NEW)
+    site.planned("bb", "--bb-mode", "persistent")
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+
+
+def test_where_hints_are_unknown_the_run_goes_as_ever(site: Site) -> None:
+    """A file system that refuses them, as the copier in Python sees it."""
+    site.environment["PEGASUS_BB_HELPER"] = "none"
+    site.declare(streams="lifetime")
+    folder = site.planned("bb", "--bb-mode", "persistent")
+    hints = folder / "bb/lib/pegasus_bb/staging/hints.py"
+    text = hints.read_text()
+    assert "1024 + 12" in text
+    hints.write_text(text.replace("1024 + 12", "9999"))  # a call that no kernel knows
+    assert done_well(site.run("bb"))
+    assert site.content("bb") == expected()
+
+
+def test_streams_off_leave_the_submit_directory_as_it_is(site: Site) -> None:
+    before = contents(site.planned("a1b2", "--bb-mode", "persistent"))
+    site.declare(streams="off", pools=[])
+    wants_hints(site)
+    after = contents(site.planned("c3d4", "--bb-mode", "persistent"))
+    for name in ("sites", "transformations"):  # copies of what the user said
+        assert before.pop(f"catalogs/{name}.yml") != after.pop(f"catalogs/{name}.yml")
+    assert before == after
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """All files, without what is of each run: its uuid, its names and its time."""
+    plan = json.loads((folder / "bb/plan.json").read_text())
+    name = json.loads((folder / "bb/request.json").read_text())["name"]
+    names = {plan["uuid"]: "UUID", name: "NAME", plan["uuid"][:8]: "UUID"}
+    found = {}
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix != ".pyc":
+            text = path.read_bytes().decode("utf-8", "replace")
+            for name, word in names.items():
+                text = text.replace(name, word)
+            text = re.sub(rf"\b{folder.name}\b", "RUN", text)
+            text = re.sub(r"\d{4}-?\d\d-?\d\dT[\d:]+[+\d:]*", "TIME", text)
+            number = r"pegasus\.\d+\.properties"
+            text = re.sub(number, "PROPERTIES", text)
+            found[re.sub(number, "PROPERTIES", str(path.relative_to(folder)))] = text
+    return found

@@ -17,6 +17,7 @@ from pegasus_bb.staging.hints import hint_of, set_hint
 from pegasus_bb.staging.items import Folder, item_of
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.pour import Poured
+from pegasus_bb.staging.writing import Writing
 
 SIZES = {"empty": 0, "small": 100, "batch": 1 << 20, "alone": 9 << 20}
 
@@ -80,7 +81,11 @@ def test_the_hint_is_there_before_the_first_byte(
 
     monkeypatch.setattr(onefile, "pour", watched)
     (tmp_path / "from").write_bytes(b"bytes")
-    copy_path(str(tmp_path / "from"), str(tmp_path / "to"), hint=HINTS["short"])
+    copy_path(
+        str(tmp_path / "from"),
+        str(tmp_path / "to"),
+        writing=Writing(hint=HINTS["short"]),
+    )
     assert seen == [HINTS["short"]]
 
 
@@ -88,7 +93,11 @@ def test_every_file_of_a_folder_has_the_hint(tmp_path: Path) -> None:
     (tmp_path / "from/below").mkdir(parents=True)
     for name in ("from/one", "from/below/two"):
         (tmp_path / name).write_text(name)
-    copy_path(str(tmp_path / "from"), str(tmp_path / "to"), hint=HINTS["extreme"])
+    copy_path(
+        str(tmp_path / "from"),
+        str(tmp_path / "to"),
+        writing=Writing(hint=HINTS["extreme"]),
+    )
     for name in ("to/one", "to/below/two"):
         assert hint_of(str(tmp_path / name)) == HINTS["extreme"]
 
@@ -102,6 +111,15 @@ def test_a_kernel_that_knows_no_hints_copies_as_ever(
     (tmp_path / "from").write_bytes(b"bytes")
     with monkeypatch.context() as patch:
         patch.setattr(fcntl, "fcntl", refuse)
-        copy_path(str(tmp_path / "from"), str(tmp_path / "to"), hint=HINTS["long"])
+        copy_path(
+            str(tmp_path / "from"),
+            str(tmp_path / "to"),
+            writing=Writing(hint=HINTS["long"]),
+        )
     assert (tmp_path / "to").read_bytes() == b"bytes"
     assert hint_of(str(tmp_path / "to")) == 0
+
+
+def copy(folder: Path, hint: int) -> None:
+    writing = Writing(hint=hint)
+    copy_path(str(folder / "from"), str(folder / "to"), writing=writing)

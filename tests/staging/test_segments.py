@@ -16,9 +16,10 @@ from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.items import Folder, item_of
 from pegasus_bb.staging.mover import Mover
-from pegasus_bb.staging.onefile import copy_file
+from pegasus_bb.staging.onefile import Copied
 from pegasus_bb.staging.segments import Segments
 from pegasus_bb.staging.sync import sync
+from pegasus_bb.staging.writing import Writing
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -66,6 +67,12 @@ def random_file(path: Path, size: int) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
+def copy_told(source: Path, digest: bool, told: Told) -> Copied:
+    """Copy a file or a folder to `copy` beside it."""
+    dest = str(source.parent / "copy")
+    return copy_path(str(source), dest, digest, writing=Writing(told))
+
+
 def moved(source: Path, dest: Path, segments: Segments | None) -> dict[str, str]:
     """Copy every file of ``source``: name -> digest of what has landed."""
     here, there = Folder.open(str(source)), Folder.open(str(dest))
@@ -93,7 +100,7 @@ def test_each_segment_is_durable_before_the_next(
     told: Told, tmp_path: Path, digest: bool
 ) -> None:
     wanted = random_file(tmp_path / "result", 700 * KIB)
-    copied = copy_file(str(tmp_path / "result"), str(tmp_path / "copy"), digest, told)
+    copied = copy_told(tmp_path / "result", digest, told)
     assert told.events == ["begin", "durable", "end"] * 3
     assert told.taken == [256 * KIB, 256 * KIB, 188 * KIB]
     assert copied.digest == (wanted if digest else "")
@@ -153,7 +160,7 @@ def test_holes_are_no_bytes(told: Told, tmp_path: Path) -> None:
     with (tmp_path / "sparse").open("wb") as file:
         file.truncate(8 * MIB)
         file.write(b"x" * 4096)
-    copied = copy_file(str(tmp_path / "sparse"), str(tmp_path / "copy"), True, told)
+    copied = copy_told(tmp_path / "sparse", True, told)
     assert copied.size == 8 * MIB
     assert sum(told.taken) < MIB
 
@@ -163,7 +170,9 @@ def test_a_folder_goes_in_segments(told: Told, tmp_path: Path) -> None:
     random_file(tmp_path / "many" / "one", 300 * KIB)
     random_file(tmp_path / "many" / "inner" / "two", 300 * KIB)
     plain = copy_path(str(tmp_path / "many"), str(tmp_path / "plain"))
-    copied = copy_path(str(tmp_path / "many"), str(tmp_path / "copy"), segments=told)
+    copied = copy_path(
+        str(tmp_path / "many"), str(tmp_path / "copy"), writing=Writing(told)
+    )
     assert copied.digest == plain.digest
     assert told.taken.count(256 * KIB) == 2
 
@@ -182,7 +191,7 @@ def test_a_disk_that_gets_full_in_a_segment_leaves_nothing(
 
     monkeypatch.setattr(moves, "_by", by)
     with pytest.raises(CopyFailed, match="No space left"):
-        copy_file(str(tmp_path / "result"), str(tmp_path / "copy"), False, told)
+        copy_told(tmp_path / "result", False, told)
     assert [path.name for path in tmp_path.iterdir()] == ["result"]
 
 
